@@ -17,13 +17,16 @@ type QuantityValue struct {
 	Unit   string  `json:"unit"` // its symbol: kg, km, °C
 }
 
+// amountScan reads numbers of something: percentages, quantities, money.
+type amountScan struct{ *numberScan }
+
 // percentageAt finds 12.5 %, and twelve per cent.
-func (s *scan) percentageAt(i int) (any, int) {
+func (s *amountScan) percentageAt(i int) (any, int) {
 	n, at := s.signed(i)
 	if at == i {
 		return nil, i
 	}
-	_, end := s.language.percent.at(s, at)
+	_, end := s.language.percent.at(s.tokens, at)
 	if end == at {
 		return nil, i
 	}
@@ -31,12 +34,12 @@ func (s *scan) percentageAt(i int) (any, int) {
 }
 
 // quantityAt finds 3 kg.
-func (s *scan) quantityAt(i int) (any, int) {
+func (s *amountScan) quantityAt(i int) (any, int) {
 	n, at := s.counted(i)
-	unit, end := s.language.measures.at(s, at)
+	unit, end := s.language.measures.at(s.tokens, at)
 	if end == at && s.attachedUnit(i) {
 		n, at = s.figured(i)
-		unit, end = s.language.measures.at(s, at)
+		unit, end = s.language.measures.at(s.tokens, at)
 	}
 	if at == i || end == at {
 		return nil, i
@@ -47,7 +50,7 @@ func (s *scan) quantityAt(i int) (any, int) {
 
 // attachedUnit says whether a letter that would multiply the figures before it
 // may be a unit of them: 8m, 10mm.
-func (s *scan) attachedUnit(i int) bool {
+func (s *amountScan) attachedUnit(i int) bool {
 	if s.sign(i) > i {
 		i = s.sign(i)
 	}
@@ -55,7 +58,7 @@ func (s *scan) attachedUnit(i int) bool {
 }
 
 // figured is a number in figures, with its sign, without what multiplies it.
-func (s *scan) figured(i int) (float64, int) {
+func (s *amountScan) figured(i int) (float64, int) {
 	if s.touched(i) {
 		return 0, i
 	}
@@ -71,18 +74,18 @@ func (s *scan) figured(i int) (float64, int) {
 }
 
 // counted is a number, or an article that stands for one.
-func (s *scan) counted(i int) (float64, int) {
+func (s *amountScan) counted(i int) (float64, int) {
 	if n, at := s.signed(i); at > i {
 		return n, at
 	}
-	_, at := s.language.phrases["one"].at(s, i)
+	_, at := s.language.phrases["one"].at(s.tokens, i)
 	return 1, at
 }
 
 // andHalf adds the half that some say behind the unit: two kilos and a half.
-func (s *scan) andHalf(n float64, i int) (float64, int) {
+func (s *amountScan) andHalf(n float64, i int) (float64, int) {
 	if n == math.Trunc(n) {
-		if _, end := s.language.phrases["andHalf"].at(s, i); end > i {
+		if _, end := s.language.phrases["andHalf"].at(s.tokens, i); end > i {
 			return n + 0.5, end
 		}
 	}
@@ -90,7 +93,7 @@ func (s *scan) andHalf(n float64, i int) (float64, int) {
 }
 
 // signed is a number with its sign.
-func (s *scan) signed(i int) (float64, int) {
+func (s *amountScan) signed(i int) (float64, int) {
 	v, end := s.numberAt(i)
 	switch n := v.(type) {
 	case int64:
@@ -102,11 +105,11 @@ func (s *scan) signed(i int) (float64, int) {
 }
 
 // moneyAt finds $ 5, 5 €, five dollars and 20 cents.
-func (s *scan) moneyAt(i int) (any, int) {
-	if currency, at := s.language.signs.at(s, i); at > i && s.begins(i) && s.meant(i, at) {
+func (s *amountScan) moneyAt(i int) (any, int) {
+	if currency, at := s.language.signs.at(s.tokens, i); at > i && s.begins(i) && s.meant(i, at) {
 		if f := s.numeral(at); f.end > 0 { // also right behind letters: usd50
 			n, end := f.value, f.end
-			if _, again := s.language.currencies.at(s, end); again > end && s.tokens[again-1].kind == word {
+			if _, again := s.language.currencies.at(s.tokens, end); again > end && s.tokens[again-1].kind == word {
 				end = again // $ 5 dollars
 			}
 			return s.money(n, currency), end
@@ -117,13 +120,13 @@ func (s *scan) moneyAt(i int) (any, int) {
 		return nil, i
 	}
 	at = s.unitAt(at)
-	if currency, end := s.language.currencies.at(s, at); end > at && s.ends(end) && s.meant(at, end) {
+	if currency, end := s.language.currencies.at(s.tokens, at); end > at && s.ends(end) && s.meant(at, end) {
 		n, end = s.scaled(n, end)
 		n, end = s.andHalf(n, end)
 		n, end = s.withCents(n, end)
 		return s.money(n, currency), end
 	}
-	if currency, end := s.language.cents.at(s, at); end > at {
+	if currency, end := s.language.cents.at(s.tokens, at); end > at {
 		return s.money(n/100, currency), end
 	}
 	return nil, i
@@ -131,11 +134,11 @@ func (s *scan) moneyAt(i int) (any, int) {
 
 // unitAt is where the unit of an amount stands: behind a hyphen, or behind
 // what follows a million (de euros).
-func (s *scan) unitAt(i int) int {
+func (s *amountScan) unitAt(i int) int {
 	if s.hyphened(i) {
 		return i + 1
 	}
-	if _, end := s.language.phrases["of"].at(s, i); end > i && s.language.scales[s.tokens[i-1].text] >= 1e6 {
+	if _, end := s.language.phrases["of"].at(s.tokens, i); end > i && s.language.scales[s.tokens[i-1].text] >= 1e6 {
 		return end
 	}
 	return i
@@ -143,17 +146,17 @@ func (s *scan) unitAt(i int) int {
 
 // begins and ends say that a currency is no part of a longer word or number:
 // tokens of letters are whole words anyway, but R in front of $ is not.
-func (s *scan) begins(i int) bool {
+func (s *amountScan) begins(i int) bool {
 	return s.tokens[i].kind == word || !s.joined(i) || i == 0 || s.tokens[i-1].kind == symbol
 }
 
-func (s *scan) ends(end int) bool {
+func (s *amountScan) ends(end int) bool {
 	return s.tokens[end-1].kind == word || !s.joined(end) || s.tokens[end].kind != digits
 }
 
 // meant says whether a code is one. Some are words as well (try, pen, cop): in
 // small letters only the best known count.
-func (s *scan) meant(i, end int) bool {
+func (s *amountScan) meant(i, end int) bool {
 	t := s.tokens[i]
 	if end != i+1 || t.kind != word || len(t.text) != 3 || !s.language.codes[t.text] {
 		return true
@@ -162,7 +165,7 @@ func (s *scan) meant(i, end int) bool {
 }
 
 // scaled reads the scale that some put behind the currency: 75 usd millones.
-func (s *scan) scaled(n float64, i int) (float64, int) {
+func (s *amountScan) scaled(n float64, i int) (float64, int) {
 	if i < len(s.tokens) && s.tokens[i].kind == word {
 		if scale, ok := s.language.scales[s.tokens[i].text]; ok && scale >= 1e6 {
 			return n * scale, i + 1
@@ -172,11 +175,11 @@ func (s *scan) scaled(n float64, i int) (float64, int) {
 }
 
 // withCents reads: and 20 cents, with 50.
-func (s *scan) withCents(n float64, i int) (float64, int) {
+func (s *amountScan) withCents(n float64, i int) (float64, int) {
 	if n != math.Trunc(n) || i >= len(s.tokens) {
 		return n, i
 	}
-	_, from := s.language.phrases["with"].at(s, i)
+	_, from := s.language.phrases["with"].at(s.tokens, i)
 	plain := from > i || s.whole
 	if from == i && s.language.and[s.tokens[i].text] {
 		from = i + 1
@@ -188,7 +191,7 @@ func (s *scan) withCents(n float64, i int) (float64, int) {
 	if at == from || cents < 0 || cents >= 100 {
 		return n, i
 	}
-	if _, end := s.language.cents.at(s, at); end > at {
+	if _, end := s.language.cents.at(s.tokens, at); end > at {
 		return n + cents/100, end
 	}
 	if plain {
@@ -199,7 +202,7 @@ func (s *scan) withCents(n float64, i int) (float64, int) {
 
 // money is an amount. A sign or name that several countries have ($, peso) is
 // the one of the region; behind the $ of a table stands whose it is elsewhere.
-func (s *scan) money(n float64, currency string) MoneyValue {
+func (s *amountScan) money(n float64, currency string) MoneyValue {
 	if elsewhere, ok := strings.CutPrefix(currency, "$"); ok {
 		if currency = dollars[s.region]; currency == "" {
 			currency = elsewhere

@@ -3,23 +3,23 @@ package entity
 import "strings"
 
 // booleans finds yes and no.
-func (s *scan) booleans() []Match {
+func (f *finder) booleans() []Match {
 	var out []Match
-	said := s.said()
-	for i := 0; i < len(s.tokens); {
-		v, end := s.language.boolean.at(s, i)
+	said := f.said()
+	for i := 0; i < len(f.tokens); {
+		v, end := f.language.boolean.at(f.tokens, i)
 		if end == i {
 			i++
 			continue
 		}
-		if v == "" || end == i+1 && len(s.tokens[i].text) == 1 && said > 1 { // neither, or a letter among words
+		if v == "" || end == i+1 && len(f.tokens[i].text) == 1 && said > 1 { // neither, or a letter among words
 			i = end
 			continue
 		}
-		for end < len(s.tokens) && s.joined(end) && toned(s.tokens[end].text) {
+		for end < len(f.tokens) && f.joined(end) && toned(f.tokens[end].text) {
 			end++
 		}
-		out = append(out, s.match(Boolean, v == "yes", s.tokens[i].start, s.tokens[end-1].end, 0.5+0.5*min(1, float64(end-i)/float64(max(said, 1)))))
+		out = append(out, f.match(Boolean, v == "yes", f.tokens[i].start, f.tokens[end-1].end, 0.5+0.5*min(1, float64(end-i)/float64(max(said, 1)))))
 		i = end
 	}
 	return out
@@ -30,9 +30,9 @@ func toned(c string) bool { return c >= "\U0001F3FB" && c <= "\U0001F3FF" || c =
 
 // said is how many tokens say something. A yes is the surer the less else is
 // said.
-func (s *scan) said() int {
+func (f *finder) said() int {
 	n := 0
-	for _, t := range s.tokens {
+	for _, t := range f.tokens {
 		if t.kind != symbol || !strings.ContainsAny(t.text, ".,!?¡¿;:") {
 			n++
 		}

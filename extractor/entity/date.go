@@ -8,7 +8,7 @@ import (
 )
 
 // dateAt finds a day.
-func (s *scan) dateAt(i int) (any, int) {
+func (s *timeScan) dateAt(i int) (any, int) {
 	return s.language.date.at(s, i, s.dateOf)
 }
 
@@ -23,7 +23,7 @@ func (s *scan) dateAt(i int) (any, int) {
 //	base       a number of days from today
 //	feast m-d  a day that has a name, of a year or the next
 //	ahead, ago a length of time from that day
-func (s *scan) dateOf(r *rule, b bound) (any, bool) {
+func (s *timeScan) dateOf(r *rule, b bound) (any, bool) {
 	verb, argument, _ := strings.Cut(r.is, " ")
 	if verb == "feast" {
 		return s.feast(argument, b)
@@ -61,7 +61,7 @@ func (s *scan) dateOf(r *rule, b bound) (any, bool) {
 }
 
 // feast is a day that has a name.
-func (s *scan) feast(monthDay string, b bound) (any, bool) {
+func (s *timeScan) feast(monthDay string, b bound) (any, bool) {
 	at, err := time.Parse("1-2", monthDay)
 	if err != nil {
 		return nil, false

@@ -138,17 +138,17 @@ func (d *WordList) near(said string, effort *int) (value string, away int) {
 }
 
 // dictionaries finds the words of all dictionaries.
-func (s *scan) dictionaries() []Match {
+func (f *finder) dictionaries() []Match {
 	var out []Match
-	for _, d := range s.options.Dictionaries {
+	for _, d := range f.options.Dictionaries {
 		effort := maxEffort
-		for i := 0; i < len(s.tokens); {
-			value, end, sure := s.termAt(d, i, &effort)
+		for i := 0; i < len(f.tokens); {
+			value, end, sure := f.termAt(d, i, &effort)
 			if end == i {
 				i++
 				continue
 			}
-			m := s.match(Dictionary, value, s.tokens[i].start, s.tokens[end-1].end, sure)
+			m := f.match(Dictionary, value, f.tokens[i].start, f.tokens[end-1].end, sure)
 			m.Name = d.name
 			out = append(out, m)
 			i = end
@@ -158,14 +158,14 @@ func (s *scan) dictionaries() []Match {
 }
 
 // termAt is the longest term that begins at a token, exactly or nearly.
-func (s *scan) termAt(d *WordList, i int, effort *int) (value string, end int, sure float64) {
-	keys := s.keysAt(i, d.limit)
+func (f *finder) termAt(d *WordList, i int, effort *int) (value string, end int, sure float64) {
+	keys := f.keysAt(i, d.limit)
 	for n := len(keys) - 1; n >= 0; n-- {
 		if v, ok := d.exact[keys[n]]; ok {
 			return v, i + n + 1, 1
 		}
 	}
-	if s.tokens[i].kind == symbol {
+	if f.tokens[i].kind == symbol {
 		return "", i, 0
 	}
 	for n := len(keys) - 1; n >= 0; n-- {
@@ -179,8 +179,8 @@ func (s *scan) termAt(d *WordList, i int, effort *int) (value string, end int, s
 }
 
 // keysAt are the keys of one token, of two, and so on.
-func (s *scan) keysAt(i, most int) []string {
-	tokens := s.tokens[i:min(i+most, len(s.tokens))]
+func (f *finder) keysAt(i, most int) []string {
+	tokens := f.tokens[i:min(i+most, len(f.tokens))]
 	size := 0
 	for n, t := range tokens {
 		if size += 1 + len(t.text); size > 2*MaxTerm {

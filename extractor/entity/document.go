@@ -16,36 +16,36 @@ type DocumentValue struct {
 const maxDocument = 50
 
 // documents finds numbers with right check digits.
-func (s *scan) documents() []Match {
+func (f *finder) documents() []Match {
 	var out []Match
-	for i := 0; i < len(s.tokens); {
-		value, end := s.documentAt(i)
+	for i := 0; i < len(f.tokens); {
+		value, end := f.documentAt(i)
 		if end == i {
 			i++
 			continue
 		}
-		out = append(out, s.match(Document, value, s.tokens[i].start, s.tokens[end-1].end, 0.98))
+		out = append(out, f.match(Document, value, f.tokens[i].start, f.tokens[end-1].end, 0.98))
 		i = end
 	}
 	return out
 }
 
 // documentAt tries the longest run of characters and marks first.
-func (s *scan) documentAt(i int) (any, int) {
-	first := s.tokens[i]
-	if s.chained(i) {
+func (f *finder) documentAt(i int) (any, int) {
+	first := f.tokens[i]
+	if f.chained(i) {
 		return nil, i
 	}
-	if first.kind == symbol || i > 0 && s.joined(i) && s.tokens[i-1].kind != symbol ||
+	if first.kind == symbol || i > 0 && f.joined(i) && f.tokens[i-1].kind != symbol ||
 		first.kind == word && len(first.text) != 2 { // the country of an IBAN
 		return nil, i
 	}
 	var ends []int
 	var size int
-	for j := i; j < len(s.tokens) && s.tokens[j].end-first.start <= maxDocument; j++ {
-		t := s.tokens[j]
+	for j := i; j < len(f.tokens) && f.tokens[j].end-first.start <= maxDocument; j++ {
+		t := f.tokens[j]
 		if t.kind == symbol {
-			if !s.joined(j) || !s.joined(j+1) || !strings.Contains(".-/", t.text) {
+			if !f.joined(j) || !f.joined(j+1) || !strings.Contains(".-/", t.text) {
 				break
 			}
 			continue
@@ -53,19 +53,17 @@ func (s *scan) documentAt(i int) (any, int) {
 		if size += t.end - t.start; size > 34 {
 			break
 		}
-		if size >= 11 && !s.joinedToWord(j+1) {
+		if size >= 11 && !f.joinedToWord(j+1) {
 			ends = append(ends, j+1)
 		}
 	}
 	for k := len(ends) - 1; k >= 0; k-- {
-		if v, ok := documentOf(s.text[first.start:s.tokens[ends[k]-1].end]); ok {
+		if v, ok := documentOf(f.text[first.start:f.tokens[ends[k]-1].end]); ok {
 			return v, ends[k]
 		}
 	}
 	return nil, i
 }
-
-func (s *scan) joinedToWord(i int) bool { return s.joined(i) && s.tokens[i].kind != symbol }
 
 // documentOf is the document that a text is the number of.
 func documentOf(text string) (DocumentValue, bool) {

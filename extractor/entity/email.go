@@ -12,20 +12,20 @@ const (
 )
 
 // emails finds addresses around each @.
-func (s *scan) emails() []Match {
+func (f *finder) emails() []Match {
 	var out []Match
-	for at := range len(s.text) {
-		if s.text[at] != '@' {
+	for at := range len(f.text) {
+		if f.text[at] != '@' {
 			continue
 		}
 		start := at
-		for start > 0 && at-start <= maxLocal && (localByte(s.text[start-1]) || apostrophe(s.text, start-1)) {
+		for start > 0 && at-start <= maxLocal && (localByte(f.text[start-1]) || apostrophe(f.text, start-1)) {
 			start--
 		}
-		end := at + 1 + domainLength(s.text[at+1:])
-		local, domain := s.text[start:at], s.text[at+1:end]
+		end := at + 1 + domainLength(f.text[at+1:])
+		local, domain := f.text[start:at], f.text[at+1:end]
 		if goodLocal(local) && goodDomain(domain) && (len(out) == 0 || out[len(out)-1].End <= start) {
-			out = append(out, s.match(Email, local+"@"+strings.ToLower(domain), start, end, 0.99))
+			out = append(out, f.match(Email, local+"@"+strings.ToLower(domain), start, end, 0.99))
 		}
 	}
 	return out

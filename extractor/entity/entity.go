@@ -64,86 +64,58 @@ type Options struct {
 // overlap; a number within a value of another type that was asked for is part
 // of that.
 func Find(text string, o *Options) []Match {
-	return newScan(text, o).find()
+	return newFinder(text, o).find()
 }
 
 // Parse reads a text that is one value and nothing else but words that lead to
 // it (on, the). It is more generous than [Find]: "the 27" is a date if a date
 // was asked for.
 func Parse(typ, text string, o *Options) (any, bool) {
-	s := newScan(strings.TrimRight(strings.TrimSpace(text), ".,;:!?"), o)
-	s.whole = true
-	for s.lead < len(s.tokens) {
-		_, end := s.language.phrases["lead"].at(s, s.lead)
-		if end == s.lead {
+	f := newFinder(strings.TrimRight(strings.TrimSpace(text), ".,;:!?"), o)
+	f.whole = true
+	for f.lead < len(f.tokens) {
+		_, end := f.language.phrases["lead"].at(f.tokens, f.lead)
+		if end == f.lead {
 			break
 		}
-		s.lead = end
+		f.lead = end
 	}
-	for _, m := range s.matches(typ) {
-		if m.End == len(s.text) && (m.Start == 0 || s.lead > 0 && s.lead < len(s.tokens) && m.Start <= s.tokens[s.lead].start) {
+	for _, m := range f.matches(typ) {
+		if m.End == len(f.text) && (m.Start == 0 || f.lead > 0 && f.lead < len(f.tokens) && m.Start <= f.tokens[f.lead].start) {
 			return m.Value, true
 		}
 	}
 	return nil, false
 }
 
-// scan is one look at a text.
-type scan struct {
-	text     string
-	options  Options
-	language *language
-	region   string
-	now      time.Time
-	tokens   []token
-	numbers  []numeral // by token, as they are asked for
-	lengths  []length
-	whole    bool // the text is one value
-	lead     int  // whole: how many tokens only lead to it
+// finder finds values of all types in one text.
+type finder struct {
+	*scan
+	numbers *numberScan
+	amounts *amountScan
+	times   *timeScan
 }
 
-func newScan(text string, o *Options) *scan {
-	s := &scan{text: truncate(text)}
-	if o != nil {
-		s.options = *o
+func newFinder(text string, o *Options) *finder {
+	s := newScan(text, o)
+	numbers := &numberScan{scan: s, found: make([]numeral, len(s.tokens))}
+	return &finder{
+		scan:    s,
+		numbers: numbers,
+		amounts: &amountScan{numbers},
+		times:   &timeScan{numberScan: numbers, lengths: make([]length, len(s.tokens))},
 	}
-	s.language, s.region = languageOf(s.options.Locale)
-	if s.options.Region != "" {
-		s.region = strings.ToUpper(s.options.Region)
-	}
-	s.now = s.options.Now
-	if s.now.IsZero() {
-		s.now = time.Now().UTC()
-	}
-	if s.tokens = tokenize(s.text); len(s.tokens) > maxTokens {
-		s.text, s.tokens = s.text[:s.tokens[maxTokens].start], s.tokens[:maxTokens]
-	}
-	s.numbers = make([]numeral, len(s.tokens))
-	s.lengths = make([]length, len(s.tokens))
-	return s
 }
 
-// truncate bounds a text, at a character.
-func truncate(text string) string {
-	if len(text) <= MaxText {
-		return text
-	}
-	end := MaxText
-	for end > 0 && text[end]&0xC0 == 0x80 {
-		end--
-	}
-	return text[:end]
-}
-
-func (s *scan) find() []Match {
-	types := s.options.Types
+func (f *finder) find() []Match {
+	types := f.options.Types
 	if types == nil {
 		types = Types()
 	}
 	var out []Match
 	for i, typ := range types {
 		if !slices.Contains(types[:i], typ) {
-			out = append(out, s.matches(typ)...)
+			out = append(out, f.matches(typ)...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Match) int {
@@ -153,67 +125,63 @@ func (s *scan) find() []Match {
 }
 
 // matches are those of one type, in order.
-func (s *scan) matches(typ string) []Match {
+func (f *finder) matches(typ string) []Match {
 	switch typ {
 	case Email:
-		return s.emails()
+		return f.emails()
 	case URL:
-		return s.urls()
+		return f.urls()
 	case Phone:
-		return s.phones()
+		return f.phones()
 	case Document:
-		return s.documents()
+		return f.documents()
 	case Boolean:
-		return s.booleans()
+		return f.booleans()
 	case Dictionary:
-		return s.dictionaries()
+		return f.dictionaries()
 	}
-	if at := s.recogniser(typ); at != nil {
-		return s.each(typ, at)
+	if at := f.recogniser(typ); at != nil {
+		return f.each(typ, at)
 	}
 	return nil
 }
 
 // recogniser finds a value that begins at a token, and tells the token behind it.
-func (s *scan) recogniser(typ string) func(i int) (value any, end int) {
+func (f *finder) recogniser(typ string) func(i int) (value any, end int) {
 	switch typ {
 	case Number:
-		return s.aloneAt
+		return f.numbers.aloneAt
 	case Ordinal:
-		return s.ordinalAt
+		return f.numbers.ordinalAt
 	case Money:
-		return s.moneyAt
+		return f.amounts.moneyAt
 	case Percentage:
-		return s.percentageAt
+		return f.amounts.percentageAt
 	case Date:
-		return s.dateAt
+		return f.times.dateAt
 	case Time:
-		return s.timeAt
+		return f.times.timeAt
 	case Duration:
-		return s.durationAt
+		return f.times.durationAt
 	case Quantity:
-		return s.quantityAt
+		return f.amounts.quantityAt
 	}
 	return nil
 }
 
 // each looks at every token that begins no earlier than the last match ends.
-func (s *scan) each(typ string, at func(int) (any, int)) []Match {
+func (f *finder) each(typ string, at func(int) (any, int)) []Match {
 	var out []Match
-	for i := 0; i < len(s.tokens); {
+	for i := 0; i < len(f.tokens); {
 		value, end := at(i)
 		if end <= i {
 			i++
 			continue
 		}
-		out = append(out, s.match(typ, value, s.tokens[i].start, s.tokens[end-1].end, 0.9))
+		out = append(out, f.match(typ, value, f.tokens[i].start, f.tokens[end-1].end, 0.9))
 		i = end
 	}
 	return out
-}
-
-func (s *scan) match(typ string, value any, start, end int, confidence float64) Match {
-	return Match{Name: typ, Type: typ, Value: value, Text: s.text[start:end], Start: start, End: end, Confidence: confidence}
 }
 
 // rank says which of two overlapping types is the part of which: the higher

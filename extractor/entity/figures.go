@@ -10,7 +10,7 @@ import (
 const maxFigures = 16
 
 // figures reads a number in figures, with marks of thousands and decimals.
-func (s *scan) figures(i int) numeral {
+func (s *numberScan) figures(i int) numeral {
 	end := i + 1
 	for end < i+maxFigures && s.joined(end) && (s.is(end, ".") || s.is(end, ",") || s.is(end, "'")) && s.joined(end+1) && s.tokens[end+1].kind == digits {
 		end += 2
@@ -39,7 +39,7 @@ func (s *scan) figures(i int) numeral {
 }
 
 // spaced is the token behind thousands that spaces part: 1 234 567.
-func (s *scan) spaced(i int) int {
+func (s *numberScan) spaced(i int) int {
 	end := i + 1
 	if len(s.tokens[i].text) > 3 || s.tokens[i].text[0] == '0' {
 		return end
@@ -54,7 +54,7 @@ func (s *scan) spaced(i int) int {
 }
 
 // power reads the rest of 2^10.
-func (s *scan) power(n numeral) numeral {
+func (s *numberScan) power(n numeral) numeral {
 	i := n.end + 1
 	if !s.joined(n.end) || !s.is(n.end, "^") || !s.joined(i) {
 		return n
@@ -74,7 +74,7 @@ func (s *scan) power(n numeral) numeral {
 }
 
 // exponent reads the rest of 1e10.
-func (s *scan) exponent(n numeral) numeral {
+func (s *numberScan) exponent(n numeral) numeral {
 	if !s.joined(n.end) || !s.is(n.end, "e") || !s.joined(n.end+1) {
 		return n
 	}
@@ -104,7 +104,7 @@ func fractional(v float64, end int, figures bool) numeral {
 }
 
 // plain writes figures as strconv reads them; "" if their marks make no sense.
-func (s *scan) plain(i, end int) string {
+func (s *numberScan) plain(i, end int) string {
 	marks := map[string]int{}
 	last := ""
 	for j := i; j < end; j++ {
@@ -138,7 +138,7 @@ func (s *scan) plain(i, end int) string {
 }
 
 // decimalMark is which of the marks parts the decimals; "" for none.
-func (s *scan) decimalMark(i, end int, marks map[string]int, last string) string {
+func (s *numberScan) decimalMark(i, end int, marks map[string]int, last string) string {
 	switch {
 	case len(marks) == 2:
 		return last
@@ -155,7 +155,7 @@ func (s *scan) decimalMark(i, end int, marks map[string]int, last string) string
 }
 
 // fractionSign reads ½.
-func (s *scan) fractionSign(i int) numeral {
+func (s *numberScan) fractionSign(i int) numeral {
 	v, ok := fractionSigns[s.tokens[i].text]
 	if !ok {
 		return numeral{}

@@ -119,15 +119,6 @@ func languageOf(locale string) (*language, string) {
 	return l, strings.ToUpper(region)
 }
 
-// order is how a date in figures is meant. Only in the United States, and in
-// English without a region, the month comes first.
-func (s *scan) order() string {
-	if s.language.order == "mdy" && s.region != "" && s.region != "US" {
-		return "dmy"
-	}
-	return s.language.order
-}
-
 func newLanguage(t, shared *table) (*language, error) {
 	l := &language{
 		decimal: t.Decimal, order: t.Order,

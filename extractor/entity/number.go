@@ -18,8 +18,14 @@ type numeral struct {
 	figures bool // it begins with figures
 }
 
+// numberScan reads numbers, in figures and in words, and ordinals.
+type numberScan struct {
+	*scan
+	found []numeral // by token, as they are asked for
+}
+
 // aloneAt finds a number that stands by itself: articles are none.
-func (s *scan) aloneAt(i int) (any, int) {
+func (s *numberScan) aloneAt(i int) (any, int) {
 	v, end := s.numberAt(i)
 	if !s.whole && s.article(i, end) {
 		return nil, i
@@ -28,7 +34,7 @@ func (s *scan) aloneAt(i int) (any, int) {
 }
 
 // numberAt finds a number in figures or words, with its sign.
-func (s *scan) numberAt(i int) (any, int) {
+func (s *numberScan) numberAt(i int) (any, int) {
 	if i >= len(s.tokens) || s.touched(i) {
 		return nil, i
 	}
@@ -44,20 +50,15 @@ func (s *scan) numberAt(i int) (any, int) {
 	return n.any(), n.end
 }
 
-// touched says whether a token is the tail of something: A17, 1.2.3.
-func (s *scan) touched(i int) bool {
-	return s.tokens[i].kind == digits && s.joined(i) && i > 0 && s.tokens[i-1].kind == word
-}
-
 // sign is the token behind a minus.
-func (s *scan) sign(i int) int {
+func (s *numberScan) sign(i int) int {
 	if s.is(i, "-") || s.is(i, "−") {
 		if s.tokens[i].gap && s.joined(i+1) {
 			return i + 1
 		}
 		return i
 	}
-	_, end := s.language.phrases["minus"].at(s, i)
+	_, end := s.language.phrases["minus"].at(s.tokens, i)
 	return end
 }
 
@@ -82,11 +83,11 @@ func tidy(v float64) any {
 }
 
 // numeral is the number that begins at a token, found once.
-func (s *scan) numeral(i int) numeral {
+func (s *numberScan) numeral(i int) numeral {
 	if i >= len(s.tokens) {
 		return numeral{}
 	}
-	if n := s.numbers[i]; n.known {
+	if n := s.found[i]; n.known {
 		return n
 	}
 	var n numeral
@@ -104,18 +105,18 @@ func (s *scan) numeral(i int) numeral {
 		n = s.extended(i, n)
 	}
 	n.known = true
-	s.numbers[i] = n
+	s.found[i] = n
 	return n
 }
 
 // leadsDecimals says whether a token is the mark of a number without a whole
 // part: .5
-func (s *scan) leadsDecimals(i int) bool {
+func (s *numberScan) leadsDecimals(i int) bool {
 	return (s.is(i, ".") || s.is(i, s.language.decimal)) && s.tokens[i].gap && s.joined(i+1) && s.tokens[i+1].kind == digits
 }
 
 // extended reads what may follow a number: 20k, 3 million, 1/3, and a half.
-func (s *scan) extended(i int, n numeral) numeral {
+func (s *numberScan) extended(i int, n numeral) numeral {
 	if n.figures {
 		n = s.multiplied(n)
 		n = s.divided(i, n)
@@ -126,7 +127,7 @@ func (s *scan) extended(i int, n numeral) numeral {
 			return rebased(n, n.value+v, n.end+1)
 		}
 	}
-	if _, end := s.language.phrases["andHalf"].at(s, n.end); end > n.end {
+	if _, end := s.language.phrases["andHalf"].at(s.tokens, n.end); end > n.end {
 		return rebased(n, n.value+0.5*s.unitOf(n), end)
 	}
 	if v, end := s.partBehind(n.end); end > n.end {
@@ -136,11 +137,11 @@ func (s *scan) extended(i int, n numeral) numeral {
 }
 
 // partBehind reads: and three quarters.
-func (s *scan) partBehind(i int) (float64, int) {
+func (s *numberScan) partBehind(i int) (float64, int) {
 	if i >= len(s.tokens) {
 		return 0, i
 	}
-	_, from := s.language.phrases["with"].at(s, i)
+	_, from := s.language.phrases["with"].at(s.tokens, i)
 	if from == i && s.language.and[s.tokens[i].text] {
 		from = i + 1
 	}
@@ -154,8 +155,8 @@ func (s *scan) partBehind(i int) (float64, int) {
 }
 
 // over reads: one over three, two out of five.
-func (s *scan) over(n numeral) numeral {
-	_, from := s.language.phrases["over"].at(s, n.end)
+func (s *numberScan) over(n numeral) numeral {
+	_, from := s.language.phrases["over"].at(s.tokens, n.end)
 	if from == n.end || from >= len(s.tokens) || !n.whole {
 		return n
 	}
@@ -174,7 +175,7 @@ func (s *scan) over(n numeral) numeral {
 
 // unitOf is what a half is the half of: one and a half, but also two million
 // and a half.
-func (s *scan) unitOf(n numeral) float64 {
+func (s *numberScan) unitOf(n numeral) float64 {
 	if scale, ok := s.language.scales[s.tokens[n.end-1].text]; ok && scale >= 1e6 {
 		return scale
 	}
@@ -188,7 +189,7 @@ func rebased(n numeral, v float64, end int) numeral {
 }
 
 // multiplied reads the word or letter that follows figures.
-func (s *scan) multiplied(n numeral) numeral {
+func (s *numberScan) multiplied(n numeral) numeral {
 	if s.joined(n.end) && s.tokens[n.end].kind == word {
 		if scale, ok := s.language.attached[s.tokens[n.end].text]; ok && !s.joinedWord(n.end) {
 			return fractional(n.value*scale, n.end+1, true)
@@ -202,12 +203,12 @@ func (s *scan) multiplied(n numeral) numeral {
 }
 
 // joinedWord says whether figures follow a token at once: 2k3 is no number.
-func (s *scan) joinedWord(i int) bool {
+func (s *numberScan) joinedWord(i int) bool {
 	return s.joined(i+1) && s.tokens[i+1].kind == digits
 }
 
 // divided reads the rest of 1/3 and of 1 1/2.
-func (s *scan) divided(i int, n numeral) numeral {
+func (s *numberScan) divided(i int, n numeral) numeral {
 	if n.end != i+1 {
 		return n
 	}
@@ -223,7 +224,7 @@ func (s *scan) divided(i int, n numeral) numeral {
 }
 
 // ratio reads 1/3.
-func (s *scan) ratio(i int) (float64, int) {
+func (s *numberScan) ratio(i int) (float64, int) {
 	if i+2 >= len(s.tokens) || s.tokens[i].kind != digits || !s.is(i+1, "/") || !s.joined(i+1) || !s.joined(i+2) || s.tokens[i+2].kind != digits ||
 		s.chained(i) || !s.ended(i+3) {
 		return 0, i

@@ -7,12 +7,12 @@ import (
 )
 
 // words reads a number in words.
-func (s *scan) words(i int) numeral {
+func (s *numberScan) words(i int) numeral {
 	if n := s.halves(i); n.end > 0 {
 		return n
 	}
 	from := i
-	_, one := s.language.phrases["one"].at(s, i)
+	_, one := s.language.phrases["one"].at(s.tokens, i)
 	v, end := s.sum(from, 0)
 	if end == i && one > i {
 		if v, end = s.sum(one, 1); end == one {
@@ -33,8 +33,8 @@ func (s *scan) words(i int) numeral {
 }
 
 // halves reads: half a million, a quarter million; and a half alone.
-func (s *scan) halves(i int) numeral {
-	text, end := s.language.phrases["half"].at(s, i)
+func (s *numberScan) halves(i int) numeral {
+	text, end := s.language.phrases["half"].at(s.tokens, i)
 	part, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return numeral{}
@@ -50,7 +50,7 @@ func (s *scan) halves(i int) numeral {
 
 // denominator is by what a word divides a number before it (three quarters),
 // and the token behind it. Several of it need its plural.
-func (s *scan) denominator(i int, of float64) (float64, int) {
+func (s *numberScan) denominator(i int, of float64) (float64, int) {
 	if s.hyphened(i) {
 		i++
 	} else if i < len(s.tokens) && !s.tokens[i].gap {
@@ -67,8 +67,8 @@ func (s *scan) denominator(i int, of float64) (float64, int) {
 }
 
 // decimals reads the rest of: two point five.
-func (s *scan) decimals(v float64, i int) (float64, int) {
-	_, from := s.language.phrases["point"].at(s, i)
+func (s *numberScan) decimals(v float64, i int) (float64, int) {
+	_, from := s.language.phrases["point"].at(s.tokens, i)
 	if from == i || v != math.Trunc(v) || v > 1e15 {
 		return v, i
 	}
@@ -93,7 +93,7 @@ func (s *scan) decimals(v float64, i int) (float64, int) {
 
 // sum reads words that make one number: two thousand three hundred and five.
 // With figures before it, only scales may come first.
-func (s *scan) sum(i int, figures float64) (float64, int) {
+func (s *numberScan) sum(i int, figures float64) (float64, int) {
 	c := counter{language: s.language, group: figures}
 	end := i
 	for j := i; j < len(s.tokens); {
@@ -121,7 +121,7 @@ func (s *scan) sum(i int, figures float64) (float64, int) {
 
 // connects says whether a token may stand between the words of a number, and
 // a word of it follows, or figures (3 hundred and 21).
-func (s *scan) connects(i int, c *counter) bool {
+func (s *numberScan) connects(i int, c *counter) bool {
 	if i+1 >= len(s.tokens) {
 		return false
 	}

@@ -3,8 +3,8 @@ package entity
 import "strconv"
 
 // ordinalAt finds an ordinal: 2nd, second, twenty-first, last.
-func (s *scan) ordinalAt(i int) (any, int) {
-	if v, end := s.language.relative.at(s, i); end > i {
+func (s *numberScan) ordinalAt(i int) (any, int) {
+	if v, end := s.language.relative.at(s.tokens, i); end > i {
 		n, err := strconv.ParseInt(v, 10, 64)
 		if err == nil {
 			return n, end
@@ -17,7 +17,7 @@ func (s *scan) ordinalAt(i int) (any, int) {
 }
 
 // ordinalFigures reads 2nd and 5ª.
-func (s *scan) ordinalFigures(i int) (any, int) {
+func (s *numberScan) ordinalFigures(i int) (any, int) {
 	if !s.joined(i+1) && i+1 < len(s.tokens) || i+1 >= len(s.tokens) || s.touched(i) || s.chained(i) || !s.ended(i+1) {
 		return nil, i
 	}
@@ -33,7 +33,7 @@ func (s *scan) ordinalFigures(i int) (any, int) {
 }
 
 // ordinalWords reads a number whose last word, or each word, is an ordinal.
-func (s *scan) ordinalWords(i int) (any, int) {
+func (s *numberScan) ordinalWords(i int) (any, int) {
 	var total int64
 	end := i
 	if n := s.numeral(i); n.end > 0 && !n.figures && n.whole && s.tokens[i].kind == word {
@@ -67,7 +67,7 @@ func (s *scan) ordinalWords(i int) (any, int) {
 	return s.ordinalResult(total, i, end, found)
 }
 
-func (s *scan) ordinalResult(total int64, i, end int, found bool) (any, int) {
+func (s *numberScan) ordinalResult(total int64, i, end int, found bool) (any, int) {
 	if !found {
 		return nil, i
 	}
@@ -75,7 +75,7 @@ func (s *scan) ordinalResult(total int64, i, end int, found bool) (any, int) {
 }
 
 // cardinalPart reads the words before the ordinal, with the hyphen.
-func (s *scan) cardinalPart(i int) (int64, int) {
+func (s *numberScan) cardinalPart(i int) (int64, int) {
 	v, end := s.sum(i, 0)
 	if end == i {
 		return 0, i
@@ -84,9 +84,4 @@ func (s *scan) cardinalPart(i int) (int64, int) {
 		end++
 	}
 	return int64(v), end
-}
-
-// hyphened says whether a hyphen ties two words.
-func (s *scan) hyphened(i int) bool {
-	return s.is(i, "-") && s.joined(i) && s.joined(i+1) && s.tokens[i+1].kind == word
 }

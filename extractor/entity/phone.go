@@ -15,22 +15,22 @@ const (
 )
 
 // phones finds phone numbers.
-func (s *scan) phones() []Match {
+func (f *finder) phones() []Match {
 	var out []Match
 	tried := 0
-	for i := 0; i < len(s.tokens) && tried < maxPhones; {
-		end, count := s.phoneRun(i)
-		if count < minPhone || !s.alone(i, end) {
+	for i := 0; i < len(f.tokens) && tried < maxPhones; {
+		end, count := f.phoneRun(i)
+		if count < minPhone || !f.alone(i, end) {
 			i++
 			if count > 0 {
 				i = max(i, end)
 			}
 			continue
 		}
-		end = s.extension(end)
+		end = f.extension(end)
 		tried++
-		if number, sure := s.phone(s.text[s.tokens[i].start:s.tokens[end-1].end]); sure > 0 {
-			out = append(out, s.match(Phone, number, s.tokens[i].start, s.tokens[end-1].end, sure))
+		if number, sure := f.phone(f.text[f.tokens[i].start:f.tokens[end-1].end]); sure > 0 {
+			out = append(out, f.match(Phone, number, f.tokens[i].start, f.tokens[end-1].end, sure))
 		}
 		i = end
 	}
@@ -39,12 +39,12 @@ func (s *scan) phones() []Match {
 
 // phoneRun is how far figures reach, with the marks that people put between
 // them, and how many there are.
-func (s *scan) phoneRun(i int) (end, count int) {
+func (f *finder) phoneRun(i int) (end, count int) {
 	open := 0
 	marks := 0
 	last := i
-	for j := i; j < len(s.tokens) && marks <= 2; j++ {
-		t := s.tokens[j]
+	for j := i; j < len(f.tokens) && marks <= 2; j++ {
+		t := f.tokens[j]
 		switch {
 		case t.kind == digits:
 			if count+len(t.text) > maxPhone+2 {
@@ -54,7 +54,7 @@ func (s *scan) phoneRun(i int) (end, count int) {
 			last, marks = j+1, 0
 			continue
 		case t.text == "+" && (j == i || j == i+1 && open == 1):
-		case t.text == "(" && open == 0 && (j == i || count > 0 || s.is(i, "+")):
+		case t.text == "(" && open == 0 && (j == i || count > 0 || f.is(i, "+")):
 			open++
 		case t.text == ")" && open == 1:
 			open++
@@ -68,15 +68,15 @@ func (s *scan) phoneRun(i int) (end, count int) {
 }
 
 // extension is the token behind an extension (x 123), or the same.
-func (s *scan) extension(i int) int {
+func (f *finder) extension(i int) int {
 	at := i + 1
-	if !s.is(i, "x") && !s.is(i, "ext") {
+	if !f.is(i, "x") && !f.is(i, "ext") {
 		return i
 	}
-	if s.is(at, ".") {
+	if f.is(at, ".") {
 		at++
 	}
-	if at < len(s.tokens) && s.tokens[at].kind == digits && len(s.tokens[at].text) <= 5 {
+	if at < len(f.tokens) && f.tokens[at].kind == digits && len(f.tokens[at].text) <= 5 {
 		return at + 1
 	}
 	return i
@@ -84,29 +84,29 @@ func (s *scan) extension(i int) int {
 
 // alone says whether a run is not the part of a word, an amount, a date or a
 // number that someone calls by #, nor 0.123.
-func (s *scan) alone(i, end int) bool {
-	if i > 0 && s.joined(i) && (s.tokens[i-1].kind != symbol || strings.Contains("#$€£@_/=.-", s.tokens[i-1].text)) {
+func (f *finder) alone(i, end int) bool {
+	if i > 0 && f.joined(i) && (f.tokens[i-1].kind != symbol || strings.Contains("#$€£@_/=.-", f.tokens[i-1].text)) {
 		return false
 	}
-	if s.tokens[i].text == "0" && s.is(i+1, ".") {
+	if f.tokens[i].text == "0" && f.is(i+1, ".") {
 		return false
 	}
-	if s.joined(end) && s.extension(end) == end && (s.tokens[end].kind != symbol || strings.Contains("%$€£@_=", s.tokens[end].text)) {
+	if f.joined(end) && f.extension(end) == end && (f.tokens[end].kind != symbol || strings.Contains("%$€£@_=", f.tokens[end].text)) {
 		return false
 	}
-	if _, to := s.language.date.at(s, i, s.dateOf); to >= min(end, i+5) {
+	if _, to := f.times.dateAt(i); to >= min(end, i+5) {
 		return false
 	}
-	return strings.Count(s.text[s.tokens[i].start:s.tokens[end-1].end], "/") <= 1
+	return strings.Count(f.text[f.tokens[i].start:f.tokens[end-1].end], "/") <= 1
 }
 
 // phone reads a number and says how sure that is one: 0 for none.
-func (s *scan) phone(said string) (string, float64) {
+func (f *finder) phone(said string) (string, float64) {
 	plain := said
 	if rest, ok := strings.CutPrefix(said, "00"); ok {
 		plain = "+" + rest
 	}
-	n, err := phonenumbers.Parse(plain, s.region)
+	n, err := phonenumbers.Parse(plain, f.region)
 	switch {
 	case err == nil && phonenumbers.IsValidNumber(n):
 		sure := 0.8
@@ -114,11 +114,11 @@ func (s *scan) phone(said string) (string, float64) {
 			sure = 0.97
 		}
 		return phonenumbers.Format(n, phonenumbers.E164), sure
-	case !s.options.PossiblePhones:
+	case !f.options.PossiblePhones:
 		return "", 0
 	case err == nil && phonenumbers.IsPossibleNumber(n):
 		return phonenumbers.Format(n, phonenumbers.E164), 0.5
-	case s.region == "" && plain[0] != '+' && digitCount(said) <= maxPhone:
+	case f.region == "" && plain[0] != '+' && digitCount(said) <= maxPhone:
 		return strings.Map(keepDigits, said), 0.3
 	}
 	return "", 0

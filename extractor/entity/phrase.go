@@ -44,24 +44,24 @@ func (p phrases) add(text, value string) {
 }
 
 // at is the longest phrase that begins at a token, and the token behind it.
-func (p phrases) at(s *scan, i int) (value string, end int) {
-	if i >= len(s.tokens) {
+func (p phrases) at(tokens []token, i int) (value string, end int) {
+	if i >= len(tokens) {
 		return "", i
 	}
-	for _, one := range p[s.tokens[i].text] {
-		if one.stands(s, i) {
+	for _, one := range p[tokens[i].text] {
+		if one.stands(tokens, i) {
 			return one.value, i + len(one.tokens)
 		}
 	}
 	return "", i
 }
 
-func (one phrase) stands(s *scan, i int) bool {
-	if i+len(one.tokens) > len(s.tokens) {
+func (one phrase) stands(tokens []token, i int) bool {
+	if i+len(one.tokens) > len(tokens) {
 		return false
 	}
 	for j, text := range one.tokens {
-		if s.tokens[i+j].text != text {
+		if tokens[i+j].text != text {
 			return false
 		}
 	}

@@ -17,7 +17,7 @@ type rule struct {
 // node is a part of a pattern. It calls next with every place behind itself,
 // until next is content.
 type node interface {
-	match(s *scan, i int, b bound, next func(int, bound) bool) bool
+	match(s *timeScan, i int, b bound, next func(int, bound) bool) bool
 	first(add func(string)) (empty bool) // the tokens, or {slots}, it may begin with
 }
 
@@ -31,20 +31,20 @@ type (
 	}
 )
 
-func (l literal) match(s *scan, i int, b bound, next func(int, bound) bool) bool {
+func (l literal) match(s *timeScan, i int, b bound, next func(int, bound) bool) bool {
 	return s.is(i, string(l)) && next(i+1, b)
 }
 
 func (l literal) first(add func(string)) bool { add(string(l)); return false }
 
-func (l slot) match(s *scan, i int, b bound, next func(int, bound) bool) bool {
+func (l slot) match(s *timeScan, i int, b bound, next func(int, bound) bool) bool {
 	end := s.fill(string(l), i, &b)
 	return end > i && next(end, b)
 }
 
 func (l slot) first(add func(string)) bool { add("{" + string(l) + "}"); return false }
 
-func (q sequence) match(s *scan, i int, b bound, next func(int, bound) bool) bool {
+func (q sequence) match(s *timeScan, i int, b bound, next func(int, bound) bool) bool {
 	if len(q) == 0 {
 		return next(i, b)
 	}
@@ -60,7 +60,7 @@ func (q sequence) first(add func(string)) bool {
 	return true
 }
 
-func (c choice) match(s *scan, i int, b bound, next func(int, bound) bool) bool {
+func (c choice) match(s *timeScan, i int, b bound, next func(int, bound) bool) bool {
 	for _, q := range c.of {
 		if q.match(s, i, b, next) {
 			return true
@@ -194,7 +194,7 @@ func newGrammar(rules []*rule) (*grammar, error) {
 // at tries the rules that may begin at a token, and returns the longest: the
 // one of the preferred order, then the first, of several. means says what a
 // rule that fits stands for, and whether that is anything.
-func (g *grammar) at(s *scan, i int, means func(*rule, bound) (any, bool)) (value any, end int) {
+func (g *grammar) at(s *timeScan, i int, means func(*rule, bound) (any, bool)) (value any, end int) {
 	best, preferred := i, false
 	if s.chained(i) {
 		return nil, i
@@ -231,28 +231,4 @@ func (g *grammar) at(s *scan, i int, means func(*rule, bound) (any, bool)) (valu
 		}
 	}
 	return value, best
-}
-
-// chained says whether a token goes on with a decimal number or a chain such
-// as 1-2-3-4, in which no value begins.
-func (s *scan) chained(i int) bool {
-	return i >= 2 && s.tokens[i].kind == digits && s.joined(i) && s.tokens[i-2].kind == digits && s.ties(i-1)
-}
-
-// ended says whether a value can end before a token: not within a chain.
-func (s *scan) ended(end int) bool {
-	return s.tokens[end-1].kind != digits || !s.ties(end) || !s.joined(end+1) || s.tokens[end+1].kind != digits
-}
-
-// ties says whether a token is a mark that joins what stands before it with
-// what follows.
-func (s *scan) ties(i int) bool {
-	if !s.joined(i) || s.tokens[i].kind != symbol {
-		return false
-	}
-	switch s.tokens[i].text {
-	case ".", "/", "-", ":", ",":
-		return true
-	}
-	return false
 }

@@ -5,6 +5,13 @@ import (
 	"strings"
 )
 
+// timeScan reads dates, times and durations by the rules of the language. The
+// slots of the rules are filled here.
+type timeScan struct {
+	*numberScan
+	lengths []length // by token, as they are asked for
+}
+
 // bound is what the slots of a rule were filled with.
 type bound struct {
 	day, month, year, weekday, nth int
@@ -31,7 +38,7 @@ const (
 // fill fills a slot from a token on, and returns the token behind it; the
 // same: nothing of the kind stands there. What is no slot of its own is a
 // table of phrases in the language's file.
-func (s *scan) fill(name string, i int, b *bound) int {
+func (s *timeScan) fill(name string, i int, b *bound) int {
 	if i >= len(s.tokens) {
 		return i
 	}
@@ -76,7 +83,7 @@ func (s *scan) fill(name string, i int, b *bound) int {
 }
 
 // figureSlot reads figures of a length and within bounds.
-func (s *scan) figureSlot(i, minLen, maxLen, low, high int, to *int) int {
+func (s *timeScan) figureSlot(i, minLen, maxLen, low, high int, to *int) int {
 	t := s.tokens[i]
 	n, err := strconv.Atoi(t.text)
 	if t.kind != digits || len(t.text) < minLen || len(t.text) > maxLen || err != nil || n < low || n > high {
@@ -87,7 +94,7 @@ func (s *scan) figureSlot(i, minLen, maxLen, low, high int, to *int) int {
 }
 
 // yearSlot reads a year of four or two figures, or of words.
-func (s *scan) yearSlot(i int, to *int) int {
+func (s *timeScan) yearSlot(i int, to *int) int {
 	if end := s.figureSlot(i, 4, 4, 1000, 2999, to); end > i {
 		return end
 	}
@@ -120,7 +127,7 @@ func (s *scan) yearSlot(i int, to *int) int {
 }
 
 // packedSlot reads 340 and 1140 as hours and minutes.
-func (s *scan) packedSlot(i int, b *bound) int {
+func (s *timeScan) packedSlot(i int, b *bound) int {
 	t := s.tokens[i]
 	n, err := strconv.Atoi(t.text)
 	if t.kind != digits || len(t.text) < 3 || len(t.text) > 4 || err != nil || n%100 > 59 || n/100 > 23 {
@@ -131,7 +138,7 @@ func (s *scan) packedSlot(i int, b *bound) int {
 }
 
 // daySlot reads a day of a month: 2, 2nd, second, two.
-func (s *scan) daySlot(i int, b *bound) int {
+func (s *timeScan) daySlot(i int, b *bound) int {
 	if end := s.nthSlot(i, &b.day); end > i && b.day >= 1 && b.day <= 31 {
 		return end
 	}
@@ -143,7 +150,7 @@ func (s *scan) daySlot(i int, b *bound) int {
 }
 
 // nthSlot reads an ordinal.
-func (s *scan) nthSlot(i int, to *int) int {
+func (s *timeScan) nthSlot(i int, to *int) int {
 	v, end := s.ordinalAt(i)
 	if end == i {
 		return i
@@ -157,7 +164,7 @@ func (s *scan) nthSlot(i int, to *int) int {
 }
 
 // countSlot reads a small whole number in up to two figures or in words.
-func (s *scan) countSlot(i, high int, to *int) int {
+func (s *timeScan) countSlot(i, high int, to *int) int {
 	if s.tokens[i].kind == digits {
 		return s.figureSlot(i, 1, 2, 0, high, to)
 	}
@@ -174,7 +181,7 @@ func (s *scan) countSlot(i, high int, to *int) int {
 
 // minutesSlot reads a count of minutes, which an article is not: las nueve y
 // una pizza.
-func (s *scan) minutesSlot(i int, b *bound) int {
+func (s *timeScan) minutesSlot(i int, b *bound) int {
 	var n int
 	end := s.countSlot(i, 59, &n)
 	if s.article(i, end) {
@@ -184,15 +191,9 @@ func (s *scan) minutesSlot(i int, b *bound) int {
 	return end
 }
 
-// article says whether all of a number is a word that is mostly no number: un.
-func (s *scan) article(i, end int) bool {
-	_, one := s.language.phrases["one"].at(s, i)
-	return one > i && one == end
-}
-
 // amountSlot reads any number, or what stands for one: a, a few.
-func (s *scan) amountSlot(i int, to *float64) int {
-	if v, end := s.language.phrases["few"].at(s, i); end > i {
+func (s *timeScan) amountSlot(i int, to *float64) int {
+	if v, end := s.language.phrases["few"].at(s.tokens, i); end > i {
 		n, err := strconv.ParseFloat(v, 64)
 		if err != nil {
 			return i
@@ -204,7 +205,7 @@ func (s *scan) amountSlot(i int, to *float64) int {
 		*to = n.value
 		return n.end
 	}
-	if _, end := s.language.phrases["one"].at(s, i); end > i {
+	if _, end := s.language.phrases["one"].at(s.tokens, i); end > i {
 		*to = 1
 		return end
 	}
@@ -220,7 +221,7 @@ type length struct {
 
 // spanSlot reads lengths of time that are added: 2 years, 1 month and 3 days.
 // They are looked for once.
-func (s *scan) spanSlot(i int, to *span) int {
+func (s *timeScan) spanSlot(i int, to *span) int {
 	if l := &s.lengths[i]; !l.known {
 		l.known = true
 		l.end = s.addedLengths(i, &l.sum)
@@ -229,7 +230,7 @@ func (s *scan) spanSlot(i int, to *span) int {
 	return s.lengths[i].end
 }
 
-func (s *scan) addedLengths(i int, to *span) int {
+func (s *timeScan) addedLengths(i int, to *span) int {
 	end := i
 	for range 6 {
 		from := end
@@ -251,7 +252,7 @@ func (s *scan) addedLengths(i int, to *span) int {
 }
 
 // lengthSlot adds one length: 3 days, an hour and a half.
-func (s *scan) lengthSlot(i int, to *span) int {
+func (s *timeScan) lengthSlot(i int, to *span) int {
 	if i >= len(s.tokens) {
 		return i
 	}
@@ -263,18 +264,18 @@ func (s *scan) lengthSlot(i int, to *span) int {
 	if s.hyphened(at) {
 		at++
 	}
-	unit, end := s.language.phrases["unit"].at(s, at)
+	unit, end := s.language.phrases["unit"].at(s.tokens, at)
 	if end == at {
 		return i
 	}
-	if _, half := s.language.phrases["andHalf"].at(s, end); half > end {
+	if _, half := s.language.phrases["andHalf"].at(s.tokens, end); half > end {
 		n, end = n+0.5, half
 	}
 	return s.add(to, n, unit, i, end)
 }
 
 // add adds n of a unit, which is written as a number and one of s, d, m, y.
-func (s *scan) add(to *span, n float64, unit string, i, end int) int {
+func (s *timeScan) add(to *span, n float64, unit string, i, end int) int {
 	size, err := strconv.ParseFloat(unit[:len(unit)-1], 64)
 	if err != nil || n > 1e6 {
 		return i
@@ -293,8 +294,8 @@ func (s *scan) add(to *span, n float64, unit string, i, end int) int {
 }
 
 // phraseSlot reads a phrase of the language's file.
-func (s *scan) phraseSlot(name string, i int, b *bound) int {
-	v, end := s.language.phrases[name].at(s, i)
+func (s *timeScan) phraseSlot(name string, i int, b *bound) int {
+	v, end := s.language.phrases[name].at(s.tokens, i)
 	if end == i {
 		return i
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // timeAt finds a time of day.
-func (s *scan) timeAt(i int) (any, int) {
+func (s *timeScan) timeAt(i int) (any, int) {
 	if s.touched(i) {
 		return nil, i
 	}
@@ -52,7 +52,7 @@ func hourOf(hour int, part string) (int, bool) {
 }
 
 // durationAt finds a length of time.
-func (s *scan) durationAt(i int) (any, int) {
+func (s *timeScan) durationAt(i int) (any, int) {
 	if s.touched(i) {
 		return nil, i
 	}

@@ -76,13 +76,3 @@ func fold(s string) string {
 	}
 	return strings.ToLower(s)
 }
-
-// is says whether a token is that word or character.
-func (s *scan) is(i int, text string) bool {
-	return i < len(s.tokens) && s.tokens[i].text == text
-}
-
-// joined says whether a token follows the one before it without white space.
-func (s *scan) joined(i int) bool {
-	return i < len(s.tokens) && !s.tokens[i].gap
-}

@@ -11,25 +11,25 @@ const maxURL = 2048
 
 // urls finds addresses with a scheme, those that begin with www, and domains
 // that end as one may.
-func (s *scan) urls() []Match {
+func (f *finder) urls() []Match {
 	var out []Match
-	for start := 0; start < len(s.text); {
-		i := strings.IndexFunc(s.text[start:], func(r rune) bool { return !unicode.IsSpace(r) })
+	for start := 0; start < len(f.text); {
+		i := strings.IndexFunc(f.text[start:], func(r rune) bool { return !unicode.IsSpace(r) })
 		if i < 0 {
 			break
 		}
 		start += i
-		end := strings.IndexFunc(s.text[start:], func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("<>\"", r) })
+		end := strings.IndexFunc(f.text[start:], func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("<>\"", r) })
 		if end = start + end; end < start {
-			end = len(s.text)
+			end = len(f.text)
 		}
 		if end > start && end-start <= maxURL {
-			if from, to, sure := urlWithin(s.text[start:end]); to > from {
-				out = append(out, s.match(URL, s.text[start+from:start+to], start+from, start+to, sure))
+			if from, to, sure := urlWithin(f.text[start:end]); to > from {
+				out = append(out, f.match(URL, f.text[start+from:start+to], start+from, start+to, sure))
 			}
 		}
 		start = max(end, start+1)
-		for start < len(s.text) && s.text[start]&0xC0 == 0x80 {
+		for start < len(f.text) && f.text[start]&0xC0 == 0x80 {
 			start++
 		}
 	}

@@ -1,0 +1,117 @@
+package entity
+
+import (
+	"strings"
+	"time"
+)
+
+// scan is a text that is read: its tokens, and how its language and region are
+// to be understood. All that reads values embeds it.
+type scan struct {
+	text     string
+	options  Options
+	language *language
+	region   string
+	now      time.Time
+	tokens   []token
+	whole    bool // the text is one value
+	lead     int  // whole: how many tokens only lead to it
+}
+
+func newScan(text string, o *Options) *scan {
+	s := &scan{text: truncate(text)}
+	if o != nil {
+		s.options = *o
+	}
+	s.language, s.region = languageOf(s.options.Locale)
+	if s.options.Region != "" {
+		s.region = strings.ToUpper(s.options.Region)
+	}
+	s.now = s.options.Now
+	if s.now.IsZero() {
+		s.now = time.Now().UTC()
+	}
+	if s.tokens = tokenize(s.text); len(s.tokens) > maxTokens {
+		s.text, s.tokens = s.text[:s.tokens[maxTokens].start], s.tokens[:maxTokens]
+	}
+	return s
+}
+
+// truncate bounds a text, at a character.
+func truncate(text string) string {
+	if len(text) <= MaxText {
+		return text
+	}
+	end := MaxText
+	for end > 0 && text[end]&0xC0 == 0x80 {
+		end--
+	}
+	return text[:end]
+}
+
+// match is a value between two bytes of the text.
+func (s *scan) match(typ string, value any, start, end int, confidence float64) Match {
+	return Match{Name: typ, Type: typ, Value: value, Text: s.text[start:end], Start: start, End: end, Confidence: confidence}
+}
+
+// is says whether a token is that word or character.
+func (s *scan) is(i int, text string) bool {
+	return i < len(s.tokens) && s.tokens[i].text == text
+}
+
+// joined says whether a token follows the one before it without white space.
+func (s *scan) joined(i int) bool {
+	return i < len(s.tokens) && !s.tokens[i].gap
+}
+
+// joinedToWord reports whether a word or figures follow without white space.
+func (s *scan) joinedToWord(i int) bool { return s.joined(i) && s.tokens[i].kind != symbol }
+
+// hyphened says whether a hyphen ties two words.
+func (s *scan) hyphened(i int) bool {
+	return s.is(i, "-") && s.joined(i) && s.joined(i+1) && s.tokens[i+1].kind == word
+}
+
+// touched says whether a token is the tail of something: A17, 1.2.3.
+func (s *scan) touched(i int) bool {
+	return s.tokens[i].kind == digits && s.joined(i) && i > 0 && s.tokens[i-1].kind == word
+}
+
+// chained says whether a token goes on with a decimal number or a chain such
+// as 1-2-3-4, in which no value begins.
+func (s *scan) chained(i int) bool {
+	return i >= 2 && s.tokens[i].kind == digits && s.joined(i) && s.tokens[i-2].kind == digits && s.ties(i-1)
+}
+
+// ended says whether a value can end before a token: not within a chain.
+func (s *scan) ended(end int) bool {
+	return s.tokens[end-1].kind != digits || !s.ties(end) || !s.joined(end+1) || s.tokens[end+1].kind != digits
+}
+
+// ties says whether a token is a mark that joins what stands before it with
+// what follows.
+func (s *scan) ties(i int) bool {
+	if !s.joined(i) || s.tokens[i].kind != symbol {
+		return false
+	}
+	switch s.tokens[i].text {
+	case ".", "/", "-", ":", ",":
+		return true
+	}
+	return false
+}
+
+// article says whether all of a number is a word that is mostly no number: un.
+func (s *scan) article(i, end int) bool {
+	_, one := s.language.phrases["one"].at(s.tokens, i)
+	return one > i && one == end
+}
+
+// order is how a date in figures is meant. Only in the United States, and in
+// English without a region, the month comes first.
+func (s *scan) order() string {
+	if s.language.order == "mdy" && s.region != "" && s.region != "US" {
+		return "dmy"
+	}
+	return s.language.order
+}
