@@ -44,7 +44,7 @@ type Change struct {
 // PublishTx adds entries to the streams of their accounts when tx commits. Call
 // [Service.Published] then.
 func (s *Service) PublishTx(ctx context.Context, tx *sqlx.Tx, changes ...Change) error {
-	u := s.newBatch(tx)
+	u := s.store.Begin(tx)
 	for _, c := range changes {
 		u.Publish(c.Account, c.Reference, c.Kind, c.Data)
 	}

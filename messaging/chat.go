@@ -5,11 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-
-	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -130,7 +126,7 @@ func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chat
 	}
 	who := store.Person{Reference: row.Info(p), Address: addr}
 	var changed *store.Chat
-	err = a.s.inBatch(ctx, func(u *store.Batch) (err error) {
+	err = a.s.store.InBatch(ctx, func(u *store.Batch) (err error) {
 		u.Bounded = true
 		if err := u.Open(ctx, []store.Person{who}, nil); err != nil {
 			return err
@@ -244,34 +240,7 @@ func (a *Account) chat(ctx context.Context, ref provider.ReferenceID, chatID str
 	if err != nil {
 		return nil, err
 	}
-	return a.s.chat(ctx, a.s.db, row.ID, addr)
-}
-
-// chat reads a chat by any id of addr, or fails with [ErrNotFound].
-func (s *Service) chat(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, addr provider.Address) (*store.Chat, error) {
-	known, err := s.chatsNamed(ctx, q, ref, store.IDs(addr))
-	if err != nil {
-		return nil, err
-	}
-	if len(known) == 0 {
-		return nil, ErrNotFound
-	}
-	return &known[0].Chat, nil
-}
-
-// known locks a chat that exists.
-func known(ctx context.Context, u *store.Batch, l store.ReferenceInfo, addr provider.Address) (*store.Chat, error) {
-	who := store.Person{Reference: l, Address: addr}
-	if err := u.FindAliases(ctx, []store.Person{who}); err != nil {
-		return nil, err
-	}
-	if len(u.Aliases) == 0 {
-		return nil, ErrNotFound
-	}
-	if err := u.Lock(ctx, slices.Collect(maps.Values(u.Aliases))); err != nil {
-		return nil, err
-	}
-	return u.ChatOf(who), nil
+	return a.s.store.ChatByAddress(ctx, a.s.db, row.ID, addr)
 }
 
 // RemoteJID is how payloads name the contact or the group.

@@ -85,11 +85,11 @@ func (a *Account) HideChat(
 	if err := a.s.holdsAnything(ctx, l, addr); err != nil {
 		return Erasure{}, err
 	}
-	if err := a.s.finishMerges(ctx, l, addr); err != nil {
+	if err := a.s.store.FinishMerges(ctx, l, addr); err != nil {
 		return Erasure{}, err
 	}
 	var out Erasure
-	err = a.s.inBatch(ctx, func(u *store.Batch) (err error) {
+	err = a.s.store.InBatch(ctx, func(u *store.Batch) (err error) {
 		out, err = a.s.hide(ctx, u, l, addr)
 		if err == nil { // whom, is not said: it would be kept
 			err = recordChatTx(ctx, u.Tx, audit.ChatErase, ref, "", nil)
@@ -105,7 +105,7 @@ func (a *Account) HideChat(
 // holdsAnything looks through the tables, before the transaction, when an
 // address has no chat.
 func (s *Service) holdsAnything(ctx context.Context, l store.ReferenceInfo, addr provider.Address) error {
-	_, err := s.chat(ctx, s.db, l.ID, addr)
+	_, err := s.store.ChatByAddress(ctx, s.db, l.ID, addr)
 	if !errors.Is(err, ErrNotFound) {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *Service) holdsAnything(ctx context.Context, l store.ReferenceInfo, addr
 
 // hide takes its names from a chat, so that it is not found under any.
 func (s *Service) hide(ctx context.Context, u *store.Batch, l store.ReferenceInfo, addr provider.Address) (Erasure, error) {
-	c, err := known(ctx, u, l, addr)
+	c, err := store.LockChat(ctx, u, l, addr)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Erasure{}, err
 	}
@@ -299,7 +299,7 @@ func (s *Service) eraseInGroups(ctx context.Context, f *subjectData) error {
 		for i, m := range part {
 			seqs[i] = m.Seq
 		}
-		if err := s.inBatch(ctx, func(u *store.Batch) error { return eraseLocated(ctx, u, seqs) }); err != nil {
+		if err := s.store.InBatch(ctx, func(u *store.Batch) error { return eraseLocated(ctx, u, seqs) }); err != nil {
 			return err
 		}
 	}
@@ -390,7 +390,7 @@ func shrunk(ctx context.Context, u *store.Batch, c *store.Chat, gone []int64, un
 	if !c.Deferring {
 		return nil
 	}
-	return releaseDeferred(ctx, u, c) // what waited behind them
+	return store.ReleaseDeferred(ctx, u, c) // what waited behind them
 }
 
 // eraseInProvider has the reference's provider erase what it keeps.

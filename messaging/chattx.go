@@ -19,7 +19,7 @@ func (a *Account) UpdateChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.Re
 	if err != nil {
 		return Chat{}, err
 	}
-	u := a.s.newBatch(tx)
+	u := a.s.store.Begin(tx)
 	c, err := updateChat(ctx, u, who, change)
 	if err != nil {
 		return Chat{}, err
@@ -34,8 +34,8 @@ func (a *Account) ChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.Referenc
 	if err != nil {
 		return Chat{}, err
 	}
-	u := a.s.newBatch(tx)
-	c, err := known(ctx, u, who.Reference, who.Address)
+	u := a.s.store.Begin(tx)
+	c, err := store.LockChat(ctx, u, who.Reference, who.Address)
 	if err != nil {
 		return Chat{}, err
 	}
@@ -80,10 +80,10 @@ func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID 
 	if err != nil {
 		return "", "", err
 	}
-	c, err := a.s.chat(ctx, a.s.db, row.ID, addr)
+	c, err := a.s.store.ChatByAddress(ctx, a.s.db, row.ID, addr)
 	if errors.Is(err, ErrNotFound) {
 		who := store.Person{Reference: row.Info(p), Address: addr}
-		err = a.s.inBatch(ctx, func(u *store.Batch) error {
+		err = a.s.store.InBatch(ctx, func(u *store.Batch) error {
 			u.Bounded = true
 			if err := u.Open(ctx, []store.Person{who}, nil); err != nil {
 				return err

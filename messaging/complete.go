@@ -66,8 +66,8 @@ func (s *Service) completed(ctx context.Context, row *store.Reference) (*store.R
 	}
 	var out *store.Reference
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-		u := s.newBatch(tx)
-		if out, err = session(ctx, u, row.ID); err != nil || out.Revision != row.Revision {
+		u := s.store.Begin(tx)
+		if out, err = store.LockReference(ctx, u, row.ID); err != nil || out.Revision != row.Revision {
 			return err // somebody has changed the settings meanwhile
 		}
 		if err := s.writeSettings(ctx, tx, p, out, settings); err != nil {

@@ -42,8 +42,8 @@ func desireUnlinked(ctx context.Context, u *store.Batch, id provider.ReferenceID
 
 // connectReference wishes that a reference stands. phone "": it is linked by QR.
 func (a *Account) connectReference(ctx context.Context, row *store.Reference, phone string) (Session, error) {
-	err := a.s.inBatch(ctx, func(u *store.Batch) (err error) {
-		if row, err = session(ctx, u, row.ID); err != nil {
+	err := a.s.store.InBatch(ctx, func(u *store.Batch) (err error) {
+		if row, err = store.LockReference(ctx, u, row.ID); err != nil {
 			return err
 		}
 		before := *row
@@ -75,8 +75,8 @@ func alive(r *store.Reference) bool {
 // meantime wins.
 func (l *leasedConnection) connection(ctx context.Context, c *provider.Connection) error {
 	s := l.leases.s
-	err := s.inBatch(ctx, func(u *store.Batch) error {
-		r, err := session(ctx, u, l.id)
+	err := s.store.InBatch(ctx, func(u *store.Batch) error {
+		r, err := store.LockReference(ctx, u, l.id)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil // deleted meanwhile
 		}

@@ -80,7 +80,7 @@ func (s *Service) logNameless(ctx context.Context, p store.Person, err error) {
 	if certain(err) {
 		level = slog.LevelDebug
 	}
-	s.opts.Logger.Log(ctx, level, "asking for a contact's name", slog.Int64("reference", int64(p.Reference.ID)), slogError(err))
+	s.opts.Logger.Log(ctx, level, "asking for a contact's name", slog.Int64("reference", int64(p.Reference.ID)), slog.Any("error", err))
 }
 
 // lookUpName asks the network what a contact is called. A panic of a provider
@@ -112,8 +112,8 @@ func (s *Service) lookUpName(ctx context.Context, p store.Person) error {
 	if err != nil || who.Name == "" && who.Username == "" {
 		return err
 	}
-	return s.inBatch(ctx, func(u *store.Batch) error {
-		c, err := known(ctx, u, p.Reference, p.Address)
+	return s.store.InBatch(ctx, func(u *store.Batch) error {
+		c, err := store.LockChat(ctx, u, p.Reference, p.Address)
 		if errors.Is(err, ErrNotFound) {
 			return nil // deleted meanwhile
 		}

@@ -9,47 +9,28 @@ import (
 
 // ErrNotFound reports that the account has no such reference, chat or
 // message.
-var ErrNotFound = errors.New("messaging: not found")
+var ErrNotFound = payload.ErrNotFound
 
-// Invalid is [payload.Invalid]: a value that breaks a rule.
-type Invalid = payload.Invalid
-
-// Missing is an id beside that of what is worked on which leads to nothing of
-// the account's, whoever else may have it. It is an [ErrNotFound].
-type Missing struct {
-	Field   string // path in the request, "message.mediaId"
-	Message string
-}
-
-func (e *Missing) Error() string { return "messaging: " + e.Field + ": " + e.Message }
-
-// Unwrap returns [ErrNotFound].
-func (e *Missing) Unwrap() error { return ErrNotFound }
+// What the methods of [Account] refuse is in package payload.
+type (
+	// Invalid is [payload.Invalid]: a value that breaks a rule.
+	Invalid = payload.Invalid
+	// Missing is [payload.Missing]: an id that leads to nothing of the account.
+	Missing = payload.Missing
+	// Error is [payload.Error]: a refusal with a stable code.
+	Error = payload.Error
+)
 
 // Codes of [Error].
 const (
-	CodeConflict            = "conflict"
-	CodeSessionNotConnected = "session_not_connected"
-	CodeWindowClosed        = "window_closed"
-	CodeUnsupported         = "unsupported"
-	CodeRateLimited         = "rate_limited"
-	CodeProvider            = "provider_error"
-
-	// CodeAmbiguousChat refuses an id that may name somebody else than meant.
-	CodeAmbiguousChat = "chatId.ambiguous"
+	CodeConflict            = payload.CodeConflict
+	CodeSessionNotConnected = payload.CodeSessionNotConnected
+	CodeWindowClosed        = payload.CodeWindowClosed
+	CodeUnsupported         = payload.CodeUnsupported
+	CodeRateLimited         = payload.CodeRateLimited
+	CodeProvider            = payload.CodeProvider
+	CodeAmbiguousChat       = payload.CodeAmbiguousChat
 )
-
-// Error is a refusal with a stable code.
-type Error struct {
-	Code         string
-	Message      string
-	Field        string        // path in the request of what it is about, or ""
-	ProviderCode string        // the network's own code, or ""
-	MessageID    string        // the message that was kept as FAIL, or ""
-	After        time.Duration // when to try again; 0: not said
-}
-
-func (e *Error) Error() string { return "messaging: " + e.Code + ": " + e.Message }
 
 // Codes of [Refusal] beside those of [Error].
 const (
@@ -78,7 +59,7 @@ func Refused(err error) (Refusal, bool) {
 	case errors.As(err, &bad):
 		return Refusal{Code: CodeValidation, Message: "the request is not valid", Field: bad.Field, Why: bad.Message}, true
 	case errors.As(err, &refused):
-		out := Refusal{Code: refused.Code, Message: refused.detail(), Field: refused.Field, After: refused.After}
+		out := Refusal{Code: refused.Code, Message: detail(refused), Field: refused.Field, After: refused.After}
 		if out.Field != "" {
 			out.Why = refused.Message
 		}
@@ -90,15 +71,15 @@ func Refused(err error) (Refusal, bool) {
 }
 
 // detail is the message with what helps to find the cause.
-func (e *Error) detail() string {
-	detail := e.Message
+func detail(e *Error) string {
+	text := e.Message
 	if e.ProviderCode != "" && e.ProviderCode != e.Code {
-		detail = "code " + e.ProviderCode + ": " + detail
+		text = "code " + e.ProviderCode + ": " + text
 	}
 	if e.MessageID != "" {
-		detail += " The message was kept as " + e.MessageID + "."
+		text += " The message was kept as " + e.MessageID + "."
 	}
-	return detail
+	return text
 }
 
 // renamed is err with the field that it names called otherwise.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
-
-	"github.com/trunklinehq/trunkline/messaging/internal/store"
 )
 
 // Sink takes part in the transaction that makes events. EventsTx must only
@@ -24,9 +22,6 @@ type Sink interface {
 type ChatSink interface {
 	ChatsTx(ctx context.Context, tx *sqlx.Tx, news []ChatUpdate) error
 }
-
-// newBatch is the work of a transaction.
-func (s *Service) newBatch(tx *sqlx.Tx) *store.Batch { return s.store.Begin(tx) }
 
 // publishEvents gives the sinks the events of a transaction.
 func (s *Service) publishEvents(ctx context.Context, tx *sqlx.Tx, events []Event) error {

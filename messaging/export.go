@@ -82,10 +82,10 @@ func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID s
 		return nil, err
 	}
 	l := row.Info(p)
-	if err := a.s.finishMerges(ctx, l, addr); err != nil {
+	if err := a.s.store.FinishMerges(ctx, l, addr); err != nil {
 		return nil, err
 	}
-	c, err := a.s.chat(ctx, a.s.db, row.ID, addr)
+	c, err := a.s.store.ChatByAddress(ctx, a.s.db, row.ID, addr)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (e *Export) readNumbers(ctx context.Context, numbers []string) error {
 			return fmt.Errorf("exporting a number: %w", err)
 		}
 		for i := range rows {
-			e.Numbers = append(e.Numbers, rows[i].view(base(n)))
+			e.Numbers = append(e.Numbers, rows[i].view(store.BareID(n)))
 		}
 	}
 	return nil
@@ -230,7 +230,7 @@ func (e *Export) Messages(ctx context.Context) iter.Seq2[ExportedMessage, error]
 
 // ofChat yields the messages of the chat, and says whether more is wanted.
 func (e *Export) ofChat(ctx context.Context, yield func(ExportedMessage, error) bool) bool {
-	at := store.Cursor{-presentUS, 0}
+	at := store.Cursor{-store.PresentUS, 0}
 	for {
 		p := store.Params{e.chat.ID}
 		where := `m.chat = $1 AND (m.past_us, m.seq) > ` + p.Pair(at) + ` ORDER BY m.past_us, m.seq LIMIT ` + p.Add(exportPage)

@@ -56,18 +56,18 @@ func (s *Service) ForgetReferences() { s.forgetReferences() }
 
 // StepMerge moves what one transaction may of the first merge that is put off.
 func (s *Service) StepMerge(ctx context.Context) error {
-	var p pendingMerge
-	if err := s.db.GetContext(ctx, &p, pendingMerges+`ORDER BY m.gone LIMIT 1`); err != nil {
+	var p store.PendingMerge
+	if err := s.db.GetContext(ctx, &p, store.PendingMerges+`ORDER BY m.gone LIMIT 1`); err != nil {
 		return err
 	}
-	_, err := s.stepMerge(ctx, p, false)
+	_, err := s.store.StepMerge(ctx, p, false)
 	return err
 }
 
 // FinishMerges goes on with merges until none is left.
 func (s *Service) FinishMerges(ctx context.Context) error {
 	for n := 1; n > 0; {
-		if err := s.mergeChats(ctx); err != nil {
+		if err := s.store.MergeChats(ctx); err != nil {
 			return err
 		}
 		if err := s.db.GetContext(ctx, &n, `SELECT count(*) FROM messaging_merge`); err != nil {

@@ -33,8 +33,8 @@ func (a *Account) ExtractedTx(
 	if err != nil {
 		return Message{}, false, err
 	}
-	u := a.s.newBatch(tx)
-	c, err := known(ctx, u, who.Reference, who.Address)
+	u := a.s.store.Begin(tx)
+	c, err := store.LockChat(ctx, u, who.Reference, who.Address)
 	if err != nil {
 		return Message{}, false, err
 	}

@@ -172,7 +172,7 @@ func (g *groupReference) noteHidden(ctx context.Context, all []provider.Particip
 	if len(hidden) == 0 {
 		return nil
 	}
-	return g.s.inBatch(ctx, func(u *store.Batch) error {
+	return g.s.store.InBatch(ctx, func(u *store.Batch) error {
 		for _, h := range hidden {
 			u.Hidden.Add(h)
 		}
@@ -183,7 +183,7 @@ func (g *groupReference) noteHidden(ctx context.Context, all []provider.Particip
 // keep makes the chat of a group, or renames it, as an action wants.
 func (g *groupReference) keep(ctx context.Context, chat provider.Address, subject string, action audit.Action) error {
 	l := g.row.Info(g.provider)
-	return g.s.inBatch(ctx, func(u *store.Batch) error {
+	return g.s.store.InBatch(ctx, func(u *store.Batch) error {
 		who := store.Person{Reference: l, Address: chat}
 		if err := u.Open(ctx, []store.Person{who}, nil); err != nil {
 			return err

@@ -111,7 +111,7 @@ func healthChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e
 	if !ok {
 		return nil
 	}
-	r, err := session(ctx, u, l.ID)
+	r, err := store.LockReference(ctx, u, l.ID)
 	if err != nil || !r.IsNumber(e.Phone) {
 		return err
 	}
@@ -159,7 +159,7 @@ func (s *Service) replaceHealth(ctx context.Context, id provider.ReferenceID, hs
 		if _, err := tx.ExecContext(ctx, `DELETE FROM messaging_health WHERE reference = $1`, id); err != nil {
 			return fmt.Errorf("forgetting a line's health: %w", err)
 		}
-		u := s.newBatch(tx)
+		u := s.store.Begin(tx)
 		return writeHealthIssues(ctx, u, id, healthIssues(hs, database.Micros(u.Now)))
 	})
 }

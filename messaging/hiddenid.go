@@ -1,13 +1,6 @@
 package messaging
 
 import (
-	"context"
-	"database/sql"
-	"errors"
-	"fmt"
-
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -27,15 +20,4 @@ func noteHidden(u *store.Batch, as []inboundEvent) {
 			}
 		}
 	}
-}
-
-// hiddenChatID is the chat id of a participant that is known by a LID; "":
-// nobody is.
-func (s *Service) hiddenChatID(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, lid string) (string, error) {
-	var chatID string
-	err := sqlx.GetContext(ctx, q, &chatID, `SELECT chat_id FROM messaging_lid WHERE reference = $1 AND lid = $2`, ref, lid)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("reading a hidden id: %w", err)
-	}
-	return chatID, nil
 }

@@ -65,15 +65,6 @@ var allStatuses = []provider.Status{
 	provider.StatusPending, provider.StatusSending, provider.StatusFail, provider.StatusDelivered, provider.StatusRead, provider.StatusPlayed,
 }
 
-// presentUS is the beginning of the year 10000. What is imported has a time of
-// before, so that a difference from it is below 0.
-const presentUS = 253_402_300_800_000_000
-
-// pastUS is the past_us of imported history from that time. Imported messages
-// are listed before all others, by when they were written: they come late, and
-// in no order.
-func pastUS(atUS int64) int64 { return atUS - presentUS }
-
 // before says whether m is listed before o.
 func before(m *store.Message, o *store.Message) bool {
 	if m.PastUS != o.PastUS {

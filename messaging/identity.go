@@ -55,7 +55,7 @@ func (s *Service) chatNamed(ctx context.Context, ref provider.ReferenceID, p pro
 	case malformed != nil:
 		return nil, malformed
 	default:
-		c, err := s.chat(ctx, s.db, ref, addr)
+		c, err := s.store.ChatByAddress(ctx, s.db, ref, addr)
 		if !errors.Is(err, ErrNotFound) {
 			return c, err
 		}

@@ -21,7 +21,7 @@ func (a *Account) ChatIDs(ctx context.Context, ref provider.ReferenceID, chatID 
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.s.chat(ctx, a.s.db, row.ID, addr)
+	c, err := a.s.store.ChatByAddress(ctx, a.s.db, row.ID, addr)
 	if errors.Is(err, ErrNotFound) {
 		return []string{addr.ChatID}, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -110,8 +109,8 @@ func (s *Service) storeEvents(ctx context.Context, as []inboundEvent) (err error
 		}
 	}()
 	var nameless []store.Person
-	err = s.inTx(ctx, func(tx *sqlx.Tx) error {
-		u := s.newBatch(tx)
+	err = s.store.InTx(ctx, func(tx *sqlx.Tx) error {
+		u := s.store.Begin(tx)
 		clear(counts)
 		if err := ingest(ctx, u, as, counts); err != nil {
 			return err
@@ -123,16 +122,6 @@ func (s *Service) storeEvents(ctx context.Context, as []inboundEvent) (err error
 		s.nameLookups.enqueue(nameless, s.now())
 	}
 	return err
-}
-
-// inTx runs fn in a transaction, again when a chat moved under it.
-func (s *Service) inTx(ctx context.Context, fn func(tx *sqlx.Tx) error) error {
-	for try := 1; ; try++ {
-		err := s.db.InTx(ctx, fn)
-		if !errors.Is(err, store.ErrMoved) || try == 5 {
-			return err
-		}
-	}
 }
 
 // counter counts what was new by kind of line and what it was.

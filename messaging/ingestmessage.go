@@ -100,7 +100,7 @@ func inboundRow(u *store.Batch, a inboundEvent, e *provider.Message) *store.Mess
 		m.PushName, m.BizName = cmp.Or(e.From.Name, m.PushName), cmp.Or(e.From.VerifiedBizName, m.BizName)
 	}
 	if e.Historical {
-		m.PastUS = pastUS(m.AtUS)
+		m.PastUS = store.PastUS(m.AtUS)
 	}
 	setMissingFile(m, e)
 	return m
@@ -118,7 +118,7 @@ func setMissingFile(m *store.Message, e *provider.Message) {
 		why.Code = "failed"
 	}
 	if e.Error != nil {
-		said := failureOf(*e.Error)
+		said := store.FailureOf(*e.Error)
 		why = Failure{Code: cmp.Or(truncate(said.Code, render.MaxTextLength), why.Code), Message: cmp.Or(said.Message, why.Message), Advice: said.Advice}
 	}
 	m.SetFailure(why)

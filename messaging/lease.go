@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -99,7 +100,7 @@ func (h *leases) run(ctx context.Context) error {
 	defer watch.Stop()
 	for {
 		if err := h.heartbeat(ctx); err != nil && ctx.Err() == nil {
-			h.s.opts.Logger.WarnContext(ctx, "holding lines", slogError(err))
+			h.s.opts.Logger.WarnContext(ctx, "holding lines", slog.Any("error", err))
 		}
 		for due := false; !due; {
 			select {
@@ -312,7 +313,7 @@ func (h *leases) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	if err := h.release(ctx, `node = $1`, h.node); err != nil {
-		h.s.opts.Logger.WarnContext(ctx, "handing over lines", slogError(err))
+		h.s.opts.Logger.WarnContext(ctx, "handing over lines", slog.Any("error", err))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -74,7 +75,7 @@ func (l *leasedConnection) reconcile(r leaseRow) {
 		ctx, cancel := context.WithTimeout(context.Background(), unlinkTimeout)
 		defer cancel()
 		if err := l.applyDesired(ctx, r); err != nil && l.valid() {
-			l.leases.s.opts.Logger.WarnContext(ctx, "holding a line", slog.Int64("reference", int64(l.id)), slogError(err))
+			l.leases.s.opts.Logger.WarnContext(ctx, "holding a line", slog.Int64("reference", int64(l.id)), slog.Any("error", err))
 		}
 	})
 }
@@ -85,7 +86,7 @@ func (l *leasedConnection) applyDesired(ctx context.Context, r leaseRow) error {
 		return l.connect(ctx, r)
 	case r.Desired == desiredUnlinked:
 		if err := l.unlink(ctx, r); err != nil {
-			l.leases.s.opts.Logger.WarnContext(ctx, "ending a pairing", slog.Int64("reference", int64(l.id)), slogError(err))
+			l.leases.s.opts.Logger.WarnContext(ctx, "ending a pairing", slog.Int64("reference", int64(l.id)), slog.Any("error", err))
 		}
 	}
 	return l.forget(ctx)
@@ -102,7 +103,7 @@ func (l *leasedConnection) connect(ctx context.Context, r leaseRow) error {
 		sess = nil
 	}
 	if sess == nil {
-		row, err := referenceOf(ctx, l.leases.s.db, l.id)
+		row, err := store.ReferenceByID(ctx, l.leases.s.db, l.id)
 		if err != nil {
 			return err
 		}
@@ -188,7 +189,7 @@ func (l *leasedConnection) closeSession(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	if err := sess.Close(ctx); err != nil {
-		l.leases.s.opts.Logger.WarnContext(ctx, "closing a session", slog.Int64("reference", int64(l.id)), slogError(err))
+		l.leases.s.opts.Logger.WarnContext(ctx, "closing a session", slog.Int64("reference", int64(l.id)), slog.Any("error", err))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -32,7 +33,7 @@ func (s *Service) maintain(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		err := errors.Join(s.writeHealth(ctx), s.applyEarlyStatuses(ctx), s.releaseExpiredDeferred(ctx), s.removeFiles(ctx), s.mergeChats(ctx))
+		err := errors.Join(s.writeHealth(ctx), s.applyEarlyStatuses(ctx), s.store.ReleaseExpiredDeferred(ctx), s.removeFiles(ctx), s.store.MergeChats(ctx))
 		if n%5 == 0 {
 			err = errors.Join(err, s.failUnconfirmed(ctx))
 		}
@@ -40,7 +41,7 @@ func (s *Service) maintain(ctx context.Context) error {
 			err = errors.Join(err, s.deleteExpired(ctx))
 		}
 		if err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "maintaining messages", slogError(err))
+			s.opts.Logger.WarnContext(ctx, "maintaining messages", slog.Any("error", err))
 		}
 	}
 }
@@ -73,7 +74,7 @@ func (s *Service) failUnconfirmed(ctx context.Context) error {
 	if err != nil || len(seqs) == 0 {
 		return err
 	}
-	return s.inBatch(ctx, func(u *store.Batch) error {
+	return s.store.InBatch(ctx, func(u *store.Batch) error {
 		if err := u.LoadLocked(ctx, seqs); err != nil {
 			return err
 		}

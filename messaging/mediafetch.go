@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -83,7 +84,7 @@ func (s *Service) handleFile(ctx context.Context, it queue.Job) queue.Outcome {
 // refetch tries again later. The files behind it are not kept waiting.
 func (s *Service) refetch(ctx context.Context, it queue.Job, err error) queue.Outcome {
 	if ctx.Err() == nil {
-		s.opts.Logger.WarnContext(ctx, "fetching a file", slogError(err))
+		s.opts.Logger.WarnContext(ctx, "fetching a file", slog.Any("error", err))
 	}
 	var temporary *provider.Temporary
 	var limited *provider.RateLimited

@@ -41,18 +41,6 @@ func deferForLink(u *store.Batch, c *store.Chat, m *store.Message) {
 	}
 }
 
-// setMissing notes why a message has no file; nil: it has. Why it failed is more
-// than that.
-func setMissing(m *store.Message, why *Failure) {
-	switch {
-	case m.ErrorCode != "" && !m.IsMissingFile():
-	case why == nil:
-		m.SetFailure(Failure{})
-	default:
-		m.SetFailure(failureOf(provider.Failure(*why)))
-	}
-}
-
 // awaitCopy waits until the file of a message is fetched, or will not come, at
 // most for d. It reports whether that is so.
 func (s *Service) awaitCopy(ctx context.Context, seq int64, d time.Duration) bool {

@@ -59,7 +59,7 @@ func (s *Service) attach(ctx context.Context, q sqlx.QueryerContext, d *prepared
 	}
 	k, err := s.storedFileOf(ctx, q, d.line.Account, m.StoredID)
 	if errors.Is(err, ErrNotFound) || err == nil && d.req.FilesOf != nil && !slices.Contains(d.req.FilesOf, int64(k.Reference)) {
-		return &Missing{"message.mediaId", "names no file of this account"}
+		return &Missing{Field: "message.mediaId", Message: "names no file of this account"}
 	}
 	if err != nil {
 		return err

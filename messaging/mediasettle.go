@@ -69,7 +69,7 @@ func (s *Service) settleFiles(ctx context.Context, tx *sqlx.Tx, outs []queue.Out
 	if len(done) == 0 {
 		return nil
 	}
-	u := s.newBatch(tx)
+	u := s.store.Begin(tx)
 	if err := u.LoadLocked(ctx, seqs); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *Service) settleFiles(ctx context.Context, tx *sqlx.Tx, outs []queue.Out
 			return err
 		}
 	}
-	if err := releaseDeferredOf(ctx, u, seqs); err != nil {
+	if err := store.ReleaseDeferredOf(ctx, u, seqs); err != nil {
 		return err
 	}
 	return u.Flush(ctx)
@@ -100,7 +100,7 @@ func (s *Service) completeFile(ctx context.Context, u *store.Batch, f fetched) e
 	if m == nil {
 		return nil // deleted meanwhile
 	}
-	setMissing(m, f.lost)
+	store.SetMissing(m, f.lost)
 	if f.lost == nil {
 		var body Body
 		_ = json.Unmarshal([]byte(m.Body), &body) // written by this package

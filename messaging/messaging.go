@@ -158,6 +158,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s.used = s.counter()
 	s.store = &store.Store{
 		DB: d, Now: s.now, KeepsFiles: s.opts.Media != nil, PublishEvents: s.publishEvents, PublishChats: s.publishChats,
+		Committed: s.Committed,
 		AdmitChats: func(ctx context.Context, tx *sqlx.Tx, account string, n int) error {
 			return s.admit(ctx, tx, account, WantContact, n)
 		},

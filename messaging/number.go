@@ -76,13 +76,13 @@ func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, pho
 	if err != nil {
 		return Number{}, err
 	}
-	return kept.view(cmp.Or(who.Phone, base(who.ChatID))), nil
+	return kept.view(cmp.Or(who.Phone, store.BareID(who.ChatID))), nil
 }
 
 // phoneOf is the address of somebody with a hidden id whose phone number is
 // known.
 func (s *Service) phoneOf(ctx context.Context, ref provider.ReferenceID, who provider.Address) (provider.Address, error) {
-	c, err := s.chat(ctx, s.db, ref, who)
+	c, err := s.store.ChatByAddress(ctx, s.db, ref, who)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return who, err
 	}

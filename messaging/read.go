@@ -36,8 +36,8 @@ func (a *Account) ShowTyping(ctx context.Context, ref provider.ReferenceID, chat
 		return err
 	}
 	l := row.Info(p)
-	return a.s.inBatch(ctx, func(u *store.Batch) error {
-		c, err := known(ctx, u, l, addr)
+	return a.s.store.InBatch(ctx, func(u *store.Batch) error {
+		c, err := store.LockChat(ctx, u, l, addr)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (a *Account) markRead(ctx context.Context, ref provider.ReferenceID, chatID
 	}
 	l, messageID := row.Info(p), store.Sanitize(messageID)
 	var left int64
-	err = a.s.inBatch(ctx, func(u *store.Batch) error {
+	err = a.s.store.InBatch(ctx, func(u *store.Batch) error {
 		left = 0
 		return a.s.read(ctx, u, l, addr, messageID, typing && p.Capabilities().Typing, &left)
 	})
@@ -65,7 +65,7 @@ func (a *Account) markRead(ctx context.Context, ref provider.ReferenceID, chatID
 
 // read marks the messages of one chat.
 func (s *Service) read(ctx context.Context, u *store.Batch, l store.ReferenceInfo, addr provider.Address, messageID string, typing bool, left *int64) error {
-	c, err := known(ctx, u, l, addr)
+	c, err := store.LockChat(ctx, u, l, addr)
 	if err != nil {
 		return err
 	}

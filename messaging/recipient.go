@@ -20,12 +20,6 @@ const (
 	groupChatSuffix = "@g.us"
 )
 
-// The ends of chat ids of WhatsApp Web.
-const (
-	phoneSuffix  = "@s.whatsapp.net"
-	hiddenSuffix = "@lid"
-)
-
 // address reads a chat id as a provider does, whoever is known by it.
 func address(p provider.Provider, chatID string) (provider.Address, error) {
 	addr, err := p.Address(store.Sanitize(chatID))
@@ -75,7 +69,7 @@ func (s *Service) knownAs(ctx context.Context, q sqlx.QueryerContext, ref provid
 	if !named(chatID) {
 		return provider.Address{}, bad
 	}
-	known, err := s.chatsNamed(ctx, q, ref, []store.TypedID{{Kind: store.IDChat, Value: chatID}})
+	known, err := s.store.ChatsNamed(ctx, q, ref, []store.TypedID{{Kind: store.IDChat, Value: chatID}})
 	if err != nil || len(known) == 0 {
 		return provider.Address{}, errors.Join(err, bad)
 	}
@@ -85,19 +79,19 @@ func (s *Service) knownAs(ctx context.Context, q sqlx.QueryerContext, ref provid
 // notHidden refuses digits that are known as somebody's hidden id, and not as a
 // phone number: whoever has that number is somebody else.
 func (s *Service) notHidden(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, addr provider.Address) (provider.Address, error) {
-	known, err := s.chatsNamed(ctx, q, ref, []store.TypedID{{Kind: store.IDPhone, Value: addr.Phone}, {Kind: store.IDLID, Value: addr.Phone}})
+	known, err := s.store.ChatsNamed(ctx, q, ref, []store.TypedID{{Kind: store.IDPhone, Value: addr.Phone}, {Kind: store.IDLID, Value: addr.Phone}})
 	if err != nil {
 		return addr, err
 	}
 	for _, c := range known {
-		if c.as.Kind == store.IDPhone {
+		if c.As.Kind == store.IDPhone {
 			return addr, nil
 		}
 	}
 	right := ""
 	if len(known) > 0 {
 		right = known[0].ChatID
-	} else if right, err = s.hiddenChatID(ctx, q, ref, addr.Phone); err != nil || right == "" {
+	} else if right, err = s.store.HiddenChatID(ctx, q, ref, addr.Phone); err != nil || right == "" {
 		return addr, err
 	}
 	return addr, &Error{
@@ -125,13 +119,13 @@ func (s *Service) contactNamed(ctx context.Context, q sqlx.QueryerContext, ref p
 	if err == nil {
 		may = append(may, store.IDs(addr)...)
 	}
-	known, failed := s.chatsNamed(ctx, q, ref, may)
+	known, failed := s.store.ChatsNamed(ctx, q, ref, may)
 	if failed != nil {
 		return addr, failed
 	}
 	hidden := ""
-	if !slices.ContainsFunc(known, func(c *namedChat) bool { return c.as.Kind == store.IDLID }) {
-		if hidden, failed = s.hiddenChatID(ctx, q, ref, id); failed != nil {
+	if !slices.ContainsFunc(known, func(c *store.NamedChat) bool { return c.As.Kind == store.IDLID }) {
+		if hidden, failed = s.store.HiddenChatID(ctx, q, ref, id); failed != nil {
 			return addr, failed
 		}
 	}
@@ -149,7 +143,7 @@ func (s *Service) contactNamed(ctx context.Context, q sqlx.QueryerContext, ref p
 }
 
 // onlyOne is the address of the only chat among those known by an id.
-func onlyOne(known []*namedChat) (provider.Address, error) {
+func onlyOne(known []*store.NamedChat) (provider.Address, error) {
 	for _, c := range known[1:] {
 		if c.ID != known[0].ID {
 			return provider.Address{}, mayBeEither(known[0].ChatID, c.ChatID)
@@ -174,43 +168,4 @@ func groupNamed(p provider.Provider, id string) (provider.Address, error) {
 		}
 	}
 	return provider.Address{}, &Invalid{Field: "chatId", Message: "is not the remoteJid of a group"}
-}
-
-// namedChat is a chat, and one of the ids that lead to it.
-type namedChat struct {
-	store.Chat
-	as store.TypedID
-}
-
-// chatsNamed reads the chats that ids lead to, once for each id that does, in
-// the order of the ids.
-func (s *Service) chatsNamed(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, names []store.TypedID) ([]*namedChat, error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	args := []any{ref}
-	for _, id := range names {
-		args = append(args, string(id.Kind), id.Value)
-	}
-	type found struct {
-		Kind  store.IDKind `db:"alias_kind"`
-		Alias string       `db:"alias"`
-		store.Chat
-	}
-	var rows []*found
-	err := sqlx.SelectContext(ctx, q, &rows, `SELECT a.kind AS alias_kind, a.alias, `+store.ChatColumns+`
-		FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat WHERE a.reference = $1 AND (a.kind, a.alias) IN (VALUES `+
-		s.db.Dialect.Values(len(names), 2, 2, "TEXT", "TEXT")+`)`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("reading a chat: %w", err)
-	}
-	var out []*namedChat
-	for _, id := range names {
-		for _, r := range rows {
-			if r.Kind == id.Kind && r.Alias == id.Value {
-				out = append(out, &namedChat{r.Chat, id})
-			}
-		}
-	}
-	return out, nil
 }

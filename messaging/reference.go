@@ -254,22 +254,9 @@ func (a *Account) opened(ctx context.Context, id provider.ReferenceID) (*store.R
 	return row, p, err
 }
 
-// referenceOf reads a reference of any account.
-func referenceOf(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (*store.Reference, error) {
-	row := &store.Reference{}
-	err := sqlx.GetContext(ctx, q, row, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1`, id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading a reference: %w", err)
-	}
-	return row, nil
-}
-
 // referenceInfo is what receiving needs to know of a reference of any account.
 func (s *Service) referenceInfo(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (store.ReferenceInfo, error) {
-	row, err := referenceOf(ctx, q, id)
+	row, err := store.ReferenceByID(ctx, q, id)
 	if err != nil {
 		return store.ReferenceInfo{}, err
 	}

@@ -48,7 +48,7 @@ func (a *Account) HideReference(
 		if err := recordReferenceTx(ctx, tx, audit.ReferenceDelete, row, nil); err != nil {
 			return err
 		}
-		if err := desireUnlinked(ctx, a.s.newBatch(tx), id); err != nil {
+		if err := desireUnlinked(ctx, a.s.store.Begin(tx), id); err != nil {
 			return err
 		}
 		if then != nil {

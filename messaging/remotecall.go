@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -216,6 +217,6 @@ func (s *Service) deleteRemoteCall(ctx context.Context, id int64) {
 		return err
 	})
 	if err != nil {
-		s.opts.Logger.WarnContext(ctx, "forgetting a remote call", slogError(err))
+		s.opts.Logger.WarnContext(ctx, "forgetting a remote call", slog.Any("error", err))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -49,7 +50,7 @@ func (s *Service) handleRemoteCall(ctx context.Context, it queue.Job, id int64) 
 		return done
 	}
 	if !errors.Is(err, errNotHere) {
-		s.opts.Logger.WarnContext(ctx, "running a remote call", slogError(err))
+		s.opts.Logger.WarnContext(ctx, "running a remote call", slog.Any("error", err))
 	}
 	return later
 }

@@ -72,7 +72,7 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 	var seq int64
 	var before *sendRecord
 	var stored Message
-	err = a.s.inBatch(ctx, func(u *store.Batch) error {
+	err = a.s.store.InBatch(ctx, func(u *store.Batch) error {
 		if before, err = a.sentBefore(ctx, u.Tx, d); err != nil || before != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (a *Account) SendTx(ctx context.Context, tx *sqlx.Tx, req SendRequest) (Mes
 	if err != nil {
 		return Message{}, err
 	}
-	u := a.s.newBatch(tx)
+	u := a.s.store.Begin(tx)
 	seq, err := a.s.queueSend(ctx, u, d)
 	if err != nil {
 		return Message{}, err
@@ -212,7 +212,7 @@ func quoted(ctx context.Context, u *store.Batch, d preparedMessage, c *store.Cha
 		return "", err
 	}
 	if len(at) == 0 || at[0].Chat != c.ID {
-		return "", &Missing{"context.messageId", "names no message of this chat"}
+		return "", &Missing{Field: "context.messageId", Message: "names no message of this chat"}
 	}
 	return at[0].ID, nil
 }
@@ -221,25 +221,4 @@ func quoted(ctx context.Context, u *store.Batch, d preparedMessage, c *store.Cha
 func (s *Service) serves(subscriber string) bool {
 	id, err := strconv.ParseInt(subscriber, 10, 64)
 	return err != nil || s.leases.serves(provider.ReferenceID(id))
-}
-
-// inBatch runs fn with a batch of its own and tells the workers afterwards.
-func (s *Service) inBatch(ctx context.Context, fn func(u *store.Batch) error) error {
-	files := false
-	err := s.inTx(ctx, func(tx *sqlx.Tx) error {
-		u := s.newBatch(tx)
-		if err := fn(u); err != nil {
-			return err
-		}
-		files = len(u.Expected) > 0
-		return u.Flush(ctx)
-	})
-	if err != nil {
-		return err
-	}
-	s.Committed()
-	if files {
-		s.files.Notify()
-	}
-	return nil
 }

@@ -76,7 +76,7 @@ func (a *Account) checkQuote(ctx context.Context, d preparedMessage) error {
 	if d.req.ReplyTo == "" {
 		return nil
 	}
-	c, err := a.s.chat(ctx, a.s.db, d.line.ID, d.addr)
+	c, err := a.s.store.ChatByAddress(ctx, a.s.db, d.line.ID, d.addr)
 	if errors.Is(err, ErrNotFound) {
 		c, err = &store.Chat{}, nil // one without messages
 	}
@@ -84,7 +84,7 @@ func (a *Account) checkQuote(ctx context.Context, d preparedMessage) error {
 		return err
 	}
 	return a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		_, err := quoted(ctx, a.s.newBatch(tx), d, c)
+		_, err := quoted(ctx, a.s.store.Begin(tx), d, c)
 		return err
 	})
 }

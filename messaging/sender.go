@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -86,7 +87,7 @@ func (s *Service) handleSend(ctx context.Context, it queue.Job) queue.Outcome {
 	case errors.Is(err, sql.ErrNoRows):
 		return queue.Outcome{Job: it, Result: queue.Done} // deleted meanwhile
 	case err != nil:
-		s.opts.Logger.WarnContext(ctx, "loading a message to send", slogError(err))
+		s.opts.Logger.WarnContext(ctx, "loading a message to send", slog.Any("error", err))
 		return queue.Outcome{Job: it, Result: queue.Retry, After: pause(it.Attempt, 0)}
 	}
 	if what == "read" || what == "typing" {
@@ -138,7 +139,7 @@ func (s *Service) sendMessage(ctx context.Context, it queue.Job, j *job) queue.O
 	started, err := s.begin(ctx, j)
 	switch {
 	case err != nil:
-		s.opts.Logger.WarnContext(ctx, "noting the start of a send", slogError(err))
+		s.opts.Logger.WarnContext(ctx, "noting the start of a send", slog.Any("error", err))
 		out.Result, out.After = queue.Retry, pause(it.Attempt, 0)
 		return out
 	case !started:
@@ -295,7 +296,7 @@ func (s *Service) loseCredentials(err error, ref *store.Reference) {
 		r.ErrorCode, r.ErrorMessage, r.ErrorUS = "credentials", errorText(auth), now
 	})
 	if err != nil {
-		s.opts.Logger.Warn("marking a line as failed", slogError(err))
+		s.opts.Logger.Warn("marking a line as failed", slog.Any("error", err))
 	}
 }
 

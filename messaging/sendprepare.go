@@ -70,7 +70,7 @@ func (a *Account) prepareIn(ctx context.Context, q sqlx.QueryerContext, req Send
 	if d.addr, err = a.s.recipient(ctx, q, row.ID, p, req.ChatID); err != nil {
 		return d, err
 	}
-	if c, err := a.s.chat(ctx, q, row.ID, d.addr); err == nil {
+	if c, err := a.s.store.ChatByAddress(ctx, q, row.ID, d.addr); err == nil {
 		d.windowUS, d.chat = c.WindowUS, c.ID
 	} else if !errors.Is(err, ErrNotFound) {
 		return d, err

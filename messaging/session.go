@@ -160,7 +160,7 @@ func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session,
 	}
 	a.s.sessions.drop(id, a.s.opts.Logger)
 	if a.s.connects(row.Kind) {
-		err = a.s.inBatch(ctx, func(u *store.Batch) error { return desireUnlinked(ctx, u, row.ID) })
+		err = a.s.store.InBatch(ctx, func(u *store.Batch) error { return desireUnlinked(ctx, u, row.ID) })
 		a.s.db.Wake(leaseTopic)
 	}
 	return sessionOf(row, a.s.now()), err
@@ -225,8 +225,8 @@ func markReferenceConnected(r *store.Reference, nowUS int64) {
 func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action audit.Action, change func(*store.Reference)) (*store.Reference, error) {
 	var row *store.Reference
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-		u := s.newBatch(tx)
-		if row, err = session(ctx, u, id); err != nil {
+		u := s.store.Begin(tx)
+		if row, err = store.LockReference(ctx, u, id); err != nil {
 			return err
 		}
 		before := *row
@@ -245,20 +245,6 @@ func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action 
 		s.Committed()
 	}
 	return row, err
-}
-
-// session locks and reads the session of a reference.
-func session(ctx context.Context, u *store.Batch, id provider.ReferenceID) (*store.Reference, error) {
-	forUpdate := ""
-	if u.Store.DB.Dialect == database.Postgres {
-		forUpdate = " FOR UPDATE"
-	}
-	r := &store.Reference{}
-	err := u.Tx.GetContext(ctx, r, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1`+forUpdate, id)
-	if err != nil {
-		return nil, fmt.Errorf("reading a session: %w", err)
-	}
-	return r, nil
 }
 
 // saveSession writes a session and says so when its state changed.

@@ -15,7 +15,7 @@ import (
 // settleSends records what attempts found out, in the transaction that
 // finishes them.
 func (s *Service) settleSends(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
-	u := s.newBatch(tx)
+	u := s.store.Begin(tx)
 	attempts := map[int64]attempt{}
 	var seqs []int64
 	for _, o := range outs {
@@ -84,7 +84,7 @@ func settle(ctx context.Context, u *store.Batch, l store.ReferenceInfo, m *store
 	case a.failed != nil:
 		m.StartedUS = 0
 		u.WithdrawQuestion(u.Chats[m.Chat], m.Seq)
-		announce(u, l, u.Chats[m.Chat], m, provider.StatusFail, failureOf(*a.failed))
+		announce(u, l, u.Chats[m.Chat], m, provider.StatusFail, store.FailureOf(*a.failed))
 		if a.failed.Code == codeNoTemplate {
 			return templateUnknown(ctx, u, m)
 		}

@@ -163,7 +163,7 @@ func (s *Service) applyEarlyStatuses(ctx context.Context) error {
 	if err != nil || len(seqs) == 0 {
 		return err
 	}
-	return s.inBatch(ctx, func(u *store.Batch) error {
+	return s.store.InBatch(ctx, func(u *store.Batch) error {
 		if err := u.LoadLocked(ctx, seqs); err != nil {
 			return err
 		}

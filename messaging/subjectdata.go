@@ -160,17 +160,11 @@ func (s *Service) numbersOf(ctx context.Context, q sqlx.QueryerContext, ref prov
 	return out, nil
 }
 
-// base is a chat id without what stands behind the @.
-func base(id string) string {
-	before, _, _ := strings.Cut(id, "@")
-	return before
-}
-
 // terms are the words by which rows speak of the contact.
 func (f *subjectData) terms() []string {
 	var out []string
 	for _, id := range f.ids {
-		out = append(out, id, base(id)+"::single", base(id)+"::group")
+		out = append(out, id, store.BareID(id)+"::single", store.BareID(id)+"::group")
 	}
 	return slices.Compact(slices.Sorted(slices.Values(out)))
 }
@@ -189,19 +183,19 @@ func (f *subjectData) tellApart(ctx context.Context, s *Service, q sqlx.QueryerC
 			opposite = append(opposite, store.TypedID{Kind: store.IDLID, Value: n.Value})
 		}
 	}
-	known, err := s.chatsNamed(ctx, q, ref, opposite)
+	known, err := s.store.ChatsNamed(ctx, q, ref, opposite)
 	if err != nil {
 		return err
 	}
 	for _, o := range opposite {
-		other := slices.ContainsFunc(known, func(c *namedChat) bool { return c.as == o && (f.chat == nil || c.ID != f.chat.ID) })
+		other := slices.ContainsFunc(known, func(c *store.NamedChat) bool { return c.As == o && (f.chat == nil || c.ID != f.chat.ID) })
 		switch {
 		case other && o.Kind == store.IDPhone:
-			f.foreign = append(f.foreign, o.Value+phoneSuffix, "")
+			f.foreign = append(f.foreign, o.Value+store.PhoneSuffix, "")
 		case other:
-			f.foreign = append(f.foreign, o.Value+hiddenSuffix, "")
+			f.foreign = append(f.foreign, o.Value+store.HiddenSuffix, "")
 		case o.Kind == store.IDPhone:
-			f.names = append(f.names, store.TypedID{Kind: store.IDChat, Value: o.Value + phoneSuffix})
+			f.names = append(f.names, store.TypedID{Kind: store.IDChat, Value: o.Value + store.PhoneSuffix})
 		}
 	}
 	return nil
@@ -301,7 +295,7 @@ func (s *Service) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l 
 	p := store.Params{l.ID}
 	var jids, any []string
 	for _, id := range f.ids {
-		jid := base(id) + "::single"
+		jid := store.BareID(id) + "::single"
 		if !slices.Contains(jids, jid) {
 			jids = append(jids, jid)
 			any = append(any, s.contains(`m.body`, p.Add(`"participant":{"remoteJid":`+string(payload.MustEncode(jid)))))

@@ -97,7 +97,7 @@ func (a *Account) CreateTemplate(ctx context.Context, ref provider.ReferenceID, 
 	}
 	// It exists now, whether or not the caller still listens.
 	err = a.s.db.InTx(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
-		u := a.s.newBatch(tx)
+		u := a.s.store.Begin(tx)
 		made.UpdatedUS = database.Micros(u.Now)
 		if err := putTemplates(ctx, u, made); err != nil {
 			return err
@@ -131,7 +131,7 @@ func (a *Account) DeleteTemplate(ctx context.Context, ref provider.ReferenceID, 
 		if err := recordTemplateTx(ctx, tx, audit.TemplateDelete, row.ID, "", name, language); err != nil {
 			return err
 		}
-		return templatesDue(ctx, a.s.newBatch(tx), row)
+		return templatesDue(ctx, a.s.store.Begin(tx), row)
 	})
 }
 

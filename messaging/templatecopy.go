@@ -46,7 +46,7 @@ func (s *Service) keepTemplates(ctx context.Context) error {
 			return nil
 		}
 		if err := s.fetchDue(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "looking for templates to fetch", slogError(err))
+			s.opts.Logger.WarnContext(ctx, "looking for templates to fetch", slog.Any("error", err))
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (s *Service) fetchDue(ctx context.Context) error {
 				return err
 			}
 			if err := s.fetchTemplatesOf(ctx, d.Reference); err != nil && ctx.Err() == nil {
-				s.opts.Logger.WarnContext(ctx, "fetching templates", slog.Int64("reference", int64(d.Reference)), slogError(err))
+				s.opts.Logger.WarnContext(ctx, "fetching templates", slog.Int64("reference", int64(d.Reference)), slog.Any("error", err))
 			}
 			return nil
 		})
@@ -155,7 +155,7 @@ func (s *Service) fetchTemplates(ctx context.Context, row *store.Reference, m pr
 		cursor = next
 	}
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		u := s.newBatch(tx)
+		u := s.store.Begin(tx)
 		fetched, err := templatesFetched(ctx, u, row, began)
 		if err != nil || !fetched {
 			return err // or they are of another account
@@ -260,7 +260,7 @@ func (s *Service) templatesAfterStart(ctx context.Context, row *store.Reference)
 	if err != nil {
 		return err
 	}
-	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return wantTemplates(ctx, s.newBatch(tx), row.ID) })
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return wantTemplates(ctx, s.store.Begin(tx), row.ID) })
 }
 
 // forgetTemplates drops the copy of a reference that gets another account above it.

@@ -104,9 +104,9 @@ func recordAttempt(u *store.Batch, m *store.Message, a attempt) {
 	t := timelineEntry{Step: StepAttempt, Outcome: a.outcome()}
 	switch {
 	case a.failed != nil:
-		t.fails(failureOf(*a.failed))
+		t.fails(store.FailureOf(*a.failed))
 	case a.why != nil:
-		t.fails(failureOf(*failure(a.why)))
+		t.fails(store.FailureOf(*failure(a.why)))
 	}
 	recordStep(u, m, t)
 }
@@ -116,7 +116,7 @@ func recordFile(u *store.Batch, m *store.Message, lost *Failure) {
 	t := timelineEntry{Step: StepFile, Outcome: outcomeKept}
 	if lost != nil {
 		t.Outcome = outcomeLost
-		t.fails(failureOf(provider.Failure(*lost)))
+		t.fails(store.FailureOf(provider.Failure(*lost)))
 	}
 	recordStep(u, m, t)
 }

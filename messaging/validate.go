@@ -73,7 +73,7 @@ func (a inboundEvent) validateStatus(s provider.StatusChange) inboundEvent {
 		s.To = provider.Address{}
 	}
 	if s.Error != nil {
-		s.Error = new(provider.Failure(failureOf(*s.Error)))
+		s.Error = new(provider.Failure(store.FailureOf(*s.Error)))
 	}
 	switch {
 	case isWatermark(&s) && (s.UpTo.IsZero() || s.To.ChatID == ""), len(s.MessageID) > render.MaxTextLength, len(s.OwnID) > render.MaxTextLength:

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -98,5 +97,3 @@ func (s *Service) message(ctx context.Context, seq int64) (*store.Message, *stor
 	}
 	return m, c, nil
 }
-
-func slogError(err error) slog.Attr { return slog.String("error", err.Error()) }

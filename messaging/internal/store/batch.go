@@ -81,6 +81,9 @@ type Store struct {
 	PublishEvents func(ctx context.Context, tx *sqlx.Tx, events []payload.Event) error
 	PublishChats  func(ctx context.Context, tx *sqlx.Tx, updates []payload.ChatUpdate) error
 
+	// Committed tells the workers to look for work after a commit.
+	Committed func()
+
 	// Queued says that a transaction has queued sends, or merged chats, since
 	// the senders were woken last.
 	Queued atomic.Bool

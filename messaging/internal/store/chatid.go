@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -94,3 +95,15 @@ func (c *Chat) learn(a provider.Address) {
 	}
 	c.UserID, c.PSID, c.LID = cmp.Or(c.UserID, a.UserID), cmp.Or(c.PSID, a.PSID), cmp.Or(c.LID, a.LID)
 }
+
+// BareID is a chat id without what stands behind the @.
+func BareID(id string) string {
+	before, _, _ := strings.Cut(id, "@")
+	return before
+}
+
+// The ends of chat ids of WhatsApp Web.
+const (
+	PhoneSuffix  = "@s.whatsapp.net"
+	HiddenSuffix = "@lid"
+)

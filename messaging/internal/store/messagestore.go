@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -204,3 +205,29 @@ func (u *Batch) writeOutbound(ctx context.Context) error {
 	}
 	return nil
 }
+
+// FailureOf is what a network said, without what no database stores.
+func FailureOf(f provider.Failure) payload.Failure {
+	return payload.Failure{Code: Sanitize(f.Code), Message: Sanitize(f.Message), Advice: Sanitize(f.Advice)}
+}
+
+// SetMissing notes why a message has no file; nil: it has. Why it failed is more
+// than that.
+func SetMissing(m *Message, why *payload.Failure) {
+	switch {
+	case m.ErrorCode != "" && !m.IsMissingFile():
+	case why == nil:
+		m.SetFailure(payload.Failure{})
+	default:
+		m.SetFailure(FailureOf(provider.Failure(*why)))
+	}
+}
+
+// PresentUS is the beginning of the year 10000. What is imported has a time of
+// before, so that a difference from it is below 0.
+const PresentUS = 253_402_300_800_000_000
+
+// PastUS is the past_us of imported history from that time. Imported messages
+// are listed before all others, by when they were written: they come late, and
+// in no order.
+func PastUS(atUS int64) int64 { return atUS - PresentUS }

@@ -1,8 +1,15 @@
 package store
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 	"strings"
 
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -68,3 +75,30 @@ func (r *Reference) IsNumber(phone string) bool {
 // DeletedPrefix begins the account of a reference that is being deleted: nothing
 // that is asked for an account finds it there.
 const DeletedPrefix = "deleted:"
+
+// ReferenceByID reads a reference of any account.
+func ReferenceByID(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (*Reference, error) {
+	row := &Reference{}
+	err := sqlx.GetContext(ctx, q, row, `SELECT `+ReferenceColumns+` FROM messaging_reference WHERE id = $1`, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, payload.ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a reference: %w", err)
+	}
+	return row, nil
+}
+
+// LockReference locks and reads the session of a reference.
+func LockReference(ctx context.Context, u *Batch, id provider.ReferenceID) (*Reference, error) {
+	forUpdate := ""
+	if u.Store.DB.Dialect == database.Postgres {
+		forUpdate = " FOR UPDATE"
+	}
+	r := &Reference{}
+	err := u.Tx.GetContext(ctx, r, `SELECT `+ReferenceColumns+` FROM messaging_reference WHERE id = $1`+forUpdate, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading a session: %w", err)
+	}
+	return r, nil
+}

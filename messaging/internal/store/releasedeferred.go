@@ -1,4 +1,4 @@
-package messaging
+package store
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -14,12 +13,12 @@ import (
 // deferredEventRow is an event that waits.
 type deferredEventRow struct {
 	EventID   string               `db:"event_id"`
-	Kind      EventType            `db:"kind"`
+	Kind      payload.EventType    `db:"kind"`
 	Account   string               `db:"account"`
 	Reference provider.ReferenceID `db:"reference"`
 	ChatID    string               `db:"chat_id"`
 	MessageID string               `db:"message_id"`
-	Actor     Actor                `db:"actor"`
+	Actor     payload.Actor        `db:"actor"`
 	AtUS      int64                `db:"at_us"`
 	Payload   string               `db:"payload"`
 	Message   int64                `db:"message"`
@@ -30,9 +29,9 @@ type deferredEventRow struct {
 	Waiting bool  `db:"waiting"` // the file is still being fetched
 }
 
-// releaseDeferred lets the events of a locked chat go, up to the first whose file is
+// ReleaseDeferred lets the events of a locked chat go, up to the first whose file is
 // still worth waiting for.
-func releaseDeferred(ctx context.Context, u *store.Batch, c *store.Chat) error {
+func ReleaseDeferred(ctx context.Context, u *Batch, c *Chat) error {
 	rows, err := deferredEvents(ctx, u, c)
 	if err != nil {
 		return err
@@ -61,7 +60,7 @@ func releaseDeferred(ctx context.Context, u *store.Batch, c *store.Chat) error {
 }
 
 // deferredEvents reads the events of a chat that wait, in their order.
-func deferredEvents(ctx context.Context, u *store.Batch, c *store.Chat) ([]deferredEventRow, error) {
+func deferredEvents(ctx context.Context, u *Batch, c *Chat) ([]deferredEventRow, error) {
 	var rows []deferredEventRow
 	err := u.Tx.SelectContext(ctx, &rows, `SELECT h.id, h.event_id, h.kind, h.account, h.reference, h.chat_id, h.message_id, h.actor, h.at_us,
 			h.payload, h.message, h.until_us, h.traceparent, COALESCE(f.waiting, FALSE) AS waiting
@@ -75,9 +74,9 @@ func deferredEvents(ctx context.Context, u *store.Batch, c *store.Chat) ([]defer
 
 // deferredEvent is an event as it goes out. One of a message with a file tells what
 // has become of that meanwhile.
-func deferredEvent(u *store.Batch, h deferredEventRow, c *store.Chat) Event {
-	ev := Event{
-		ID: h.EventID, Type: h.Kind, Account: h.Account, Reference: h.Reference, Key: store.ChatKey(c.Reference, c.ID),
+func deferredEvent(u *Batch, h deferredEventRow, c *Chat) payload.Event {
+	ev := payload.Event{
+		ID: h.EventID, Type: h.Kind, Account: h.Account, Reference: h.Reference, Key: ChatKey(c.Reference, c.ID),
 		ChatID: h.ChatID, MessageID: h.MessageID, Actor: h.Actor, At: database.Time(h.AtUS), Payload: json.RawMessage(h.Payload),
 		Traceparent: h.Parent,
 	}
@@ -86,42 +85,42 @@ func deferredEvent(u *store.Batch, h deferredEventRow, c *store.Chat) Event {
 		return ev
 	}
 	if h.Waiting {
-		setMissing(m, &Failure{Code: store.CodeMediaPending, Message: "The file has not come yet. It will appear in the record of the message."})
+		SetMissing(m, &payload.Failure{Code: CodeMediaPending, Message: "The file has not come yet. It will appear in the record of the message."})
 		u.DirtyMessages.Add(m)
 		u.Publish(h.Account, m.Reference, string(payload.EventMessage), m.Record(payload.MustEncode(m.Head(c))))
 	}
-	var p MessagePayload // as it was when it happened
+	var p payload.MessagePayload // as it was when it happened
 	_ = json.Unmarshal(ev.Payload, &p)
 	ev.Payload = m.Payload(p.Head)
 	return ev
 }
 
-// releaseExpiredDeferred lets the events go that have waited for long enough.
-func (s *Service) releaseExpiredDeferred(ctx context.Context) error {
+// ReleaseExpiredDeferred lets the events go that have waited for long enough.
+func (s *Store) ReleaseExpiredDeferred(ctx context.Context) error {
 	var seqs []int64
-	err := s.db.SelectContext(ctx, &seqs, `SELECT message FROM messaging_held WHERE until_us > 0 AND until_us <= $1
-		ORDER BY until_us LIMIT 200`, database.Micros(s.now()))
+	err := s.DB.SelectContext(ctx, &seqs, `SELECT message FROM messaging_held WHERE until_us > 0 AND until_us <= $1
+		ORDER BY until_us LIMIT 200`, database.Micros(s.Now()))
 	if err != nil || len(seqs) == 0 {
 		return err
 	}
-	return s.inBatch(ctx, func(u *store.Batch) error {
+	return s.InBatch(ctx, func(u *Batch) error {
 		if err := u.LoadLocked(ctx, seqs); err != nil {
 			return err
 		}
-		return releaseDeferredOf(ctx, u, seqs)
+		return ReleaseDeferredOf(ctx, u, seqs)
 	})
 }
 
-// releaseDeferredOf releases in the chats of messages, which are loaded and locked.
-func releaseDeferredOf(ctx context.Context, u *store.Batch, seqs []int64) error {
-	var chats store.Ordered[*store.Chat]
+// ReleaseDeferredOf releases in the chats of messages, which are loaded and locked.
+func ReleaseDeferredOf(ctx context.Context, u *Batch, seqs []int64) error {
+	var chats Ordered[*Chat]
 	for _, seq := range seqs {
 		if m := u.Messages[seq]; m != nil && u.Chats[m.Chat].Deferring {
 			chats.Add(u.Chats[m.Chat])
 		}
 	}
 	for _, c := range chats.Items {
-		if err := releaseDeferred(ctx, u, c); err != nil {
+		if err := ReleaseDeferred(ctx, u, c); err != nil {
 			return err
 		}
 	}
