@@ -303,7 +303,7 @@ func TestAssistantIsSeenTyping(t *testing.T) {
 		_, publish := w.ana.project(t)
 		id := publish(asking(`"model": "mock/echo"`))
 		w.ana.call(t, "PUT", "/aiflow/flow/"+id+"/bind", fmt.Sprintf(`{"reference":%d,"enabled":true}`, w.ref)).json(200)
-		_, err := w.net.WriteToPage(t.Context(), graphtest.PageInbound{From: contact, Text: "Hello"})
+		_, err := w.net.Pages.Write(t.Context(), graphtest.PageInbound{From: contact, Text: "Hello"})
 		require.NoError(t, err)
 		require.Eventually(t, func() bool {
 			return slices.ContainsFunc(w.net.Requests(), func(r graphtest.Request) bool { return strings.Contains(string(r.Body), "typing_on") })

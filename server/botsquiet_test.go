@@ -76,7 +76,7 @@ func TestBotsKeepQuiet(t *testing.T) {
 func TestBotsSendTemplates(t *testing.T) {
 	t.Parallel()
 	cloudTest(t, &graphOptions{}, func(t *testing.T, ana client, ref int, g *graphtest.Server) {
-		g.PutTemplate(shipped("90099"))
+		g.Templates.Put(shipped("90099"))
 		ana.call(t, "GET", fmt.Sprintf("/templates?reference=%d", ref), "").json(200)
 		ana.bot(t, ref, `{
 			"format": "trunkline-flow/1", "kind": "flow", "engine": "botengine", "slug": "order", "name": "Order", "start": "start",

@@ -19,7 +19,7 @@ func BenchmarkCallbackMixed(b *testing.B) {
 		const phone = "106540352242924"
 		net := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{{PhoneNumberID: phone, BusinessAccountID: "102290129340398", AccessToken: "token", AppSecret: benchSecret}}})
 		b.Cleanup(net.Close)
-		image := net.PutFile("", "image/png", picture(b, 40, 30))
+		image := net.Files.Put("", "image/png", picture(b, 40, 30))
 		s := benchServer(b, url, keeping(b), func(c *server.Config) { c.GraphURL = net.URL })
 		benchReference(b, s, phone)
 		for _, t := range []target{{"insert", phone, floorHandler(floorTable(b, url))}, {"trunkline", phone, s}} {

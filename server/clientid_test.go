@@ -45,7 +45,7 @@ func TestSends_AreMatchedWithTheirEvents(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		ana, g := localCloud(t, db, &graphOptions{Statuses: []string{"sent", "delivered", "read"}, Latency: 100 * time.Millisecond})
-		g.PutTemplate(shipped("90099"))
+		g.Templates.Put(shipped("90099"))
 		ref := ana.line(t, reference(cloudLine("900")))
 		in := startIntegrator(t)
 		in.listen(t, ana, ref, "/", `["message","status"]`)

@@ -51,7 +51,7 @@ func eventsShown(t *testing.T, w *typesWorld) string {
 		in.From, in.Name = contact, "Ana"
 		if file != "" {
 			body := in.Body.(wire)
-			body["id"] = w.net.PutFile("", body["mime_type"].(string), w.file(t, file))
+			body["id"] = w.net.Files.Put("", body["mime_type"].(string), w.file(t, file))
 		}
 		_, err := w.net.Write(t.Context(), in)
 		require.NoError(t, err)

@@ -72,7 +72,7 @@ func TestInterface(t *testing.T) {
 			Lines: []line{l}, Callback: "http://trunkline.test/webhooks/provider",
 			HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
 		})
-		g.PutTemplate(shipped(l.BusinessAccountID))
+		g.Templates.Put(shipped(l.BusinessAccountID))
 		f = working(t, setupOn(t, db, func(c *server.Config) { c.GraphURL = g.URL }))
 		c := &calls{client: client{fixture: f}, sent: map[string]map[string]any{}, answered: map[string]map[string]any{}}
 		c.users(t)

@@ -169,8 +169,8 @@ func TestExecuteOverCloud(t *testing.T) {
 	t.Parallel()
 	cloudTest(t, &graphOptions{}, func(t *testing.T, ana client, ref int, g *graphtest.Server) {
 		account := cloudLine("900").BusinessAccountID
-		g.PutTemplate(shipped(account))
-		g.PutTemplate(named(account))
+		g.Templates.Put(shipped(account))
+		g.Templates.Put(named(account))
 		require.Len(t, ana.executed(t, "list_templates", fmt.Sprintf(`{"reference":%d}`, ref))["templates"], 2)
 		require.Empty(t, ana.executed(t, "list_templates", fmt.Sprintf(`{"reference":%d,"status":"REJECTED"}`, ref))["templates"])
 		hi := fmt.Sprintf(`{"reference":%d,"chatId":%q,"text":"Hi"}`, ref, contact)

@@ -180,8 +180,8 @@ func TestCloudMedia(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				id := fake.PutFile("", "image/png", body)
-				fake.SpoilFile(id, c.fault)
+				id := fake.Files.Put("", "image/png", body)
+				fake.Files.Spoil(id, c.fault)
 				from := fmt.Sprintf("1650555%04d", len(name)*100+int(name[0]))
 				_, err := fake.Write(t.Context(), graphtest.Inbound{From: from, Type: "image", Body: map[string]any{
 					"id": id, "mime_type": "image/png", "sha256": base64.StdEncoding.EncodeToString(sum[:]), "caption": "look",
@@ -226,9 +226,9 @@ func TestCloudSendsMedia(t *testing.T) {
 			shown, err := fake.WaitShown(t.Context(), contact, n+1)
 			require.NoError(t, err)
 			require.Equal(t, "image", shown[n].Type)
-			require.Len(t, fake.Files(), 1)
-			require.Equal(t, fake.Files()[0].ID, shown[n].FileID)
-			require.Equal(t, body, string(fake.Files()[0].Data))
+			require.Len(t, fake.Files.All(), 1)
+			require.Equal(t, fake.Files.All()[0].ID, shown[n].FileID)
+			require.Equal(t, body, string(fake.Files.All()[0].Data))
 		}
 		p := ana.call(t, "POST", "/chats/send", sendBody(ref, contact, fmt.Sprintf(`{"type":"audio","mediaId":%q}`, kept["mediaId"]))).problem(422, "validation")
 		require.Equal(t, "body.message.mediaId", p.Errors[0].Location)

@@ -104,7 +104,7 @@ func TestPageTypesSent(t *testing.T) {
 // sendFromPage lets a person write, and answers.
 func (w *typesWorld) sendFromPage(t *testing.T, c pageSent, contact string) *sending {
 	t.Helper()
-	in, err := w.net.WriteToPage(t.Context(), graphtest.PageInbound{From: contact, Text: "Hello"})
+	in, err := w.net.Pages.Write(t.Context(), graphtest.PageInbound{From: contact, Text: "Hello"})
 	require.NoError(t, err)
 	s := &sending{typeSent: typeSent{name: c.name, message: c.message, reply: c.reply, refused: c.parts == 0}, contact: contact}
 	s.names = map[string]string{in: "<their message>", contact: "<contact>", w.web: "<web>"}
@@ -136,7 +136,7 @@ func (w *typesWorld) comparePage(t *testing.T, s *sending, parts int) {
 	}
 	for _, status := range []string{"delivered", "read"} {
 		for _, m := range shown {
-			require.NoError(t, w.net.Watermark(t.Context(), m.ID, status))
+			require.NoError(t, w.net.Pages.Watermark(t.Context(), m.ID, status))
 		}
 	}
 	hooks := w.hooks(t, s.contact+"::single", 1+3*parts)[1:] // without the contact's
@@ -222,21 +222,21 @@ func (w *typesWorld) arriveAtPage(t *testing.T, c pageReceived, contact string) 
 		for name, value := range c.item {
 			item[name] = value
 		}
-		require.NoError(t, w.net.PostItem(t.Context(), "", item))
+		require.NoError(t, w.net.Pages.PostItem(t.Context(), "", item))
 		return names
 	}
 	in := c.in
 	in.From = contact
 	for _, f := range c.files {
 		kind, name, _ := strings.Cut(f, " ")
-		id := w.net.PutFile(pageNumber, map[string]string{"image": "image/png", "video": "video/mp4", "audio": "audio/mpeg", "file": "application/pdf", "sticker": "image/webp"}[kind], w.file(t, name))
-		in.Attachments = append(in.Attachments, wire{"type": kind, "payload": wire{"url": w.net.FileURL(id)}})
+		id := w.net.Files.Put(pageNumber, map[string]string{"image": "image/png", "video": "video/mp4", "audio": "audio/mpeg", "file": "application/pdf", "sticker": "image/webp"}[kind], w.file(t, name))
+		in.Attachments = append(in.Attachments, wire{"type": kind, "payload": wire{"url": w.net.Files.URL(id)}})
 		names[id] = "<file>"
 	}
-	write := w.net.WriteToPage
+	write := w.net.Pages.Write
 	if c.echo {
 		write = func(ctx context.Context, in graphtest.PageInbound) (string, error) {
-			return w.net.EchoFromPage(ctx, in, c.app)
+			return w.net.Pages.Echo(ctx, in, c.app)
 		}
 	}
 	id, err := write(t.Context(), in)
@@ -256,7 +256,7 @@ func TestEverythingOfAPage(t *testing.T) {
 	g := startGraph(t, &graphOptions{Pages: []graphtest.Page{p}, Callback: "http://trunkline.test/webhooks/provider", HTTPClient: into(f)})
 	require.NoError(t, g.Handshake(t.Context(), p.ID))
 	for _, x := range graphtest.PageSamples(p.ID, contact) {
-		require.NoError(t, g.PostPageSample(t.Context(), "", x), x.Name)
+		require.NoError(t, g.Pages.PostSample(t.Context(), "", x), x.Name)
 	}
 	for what, least := range map[string]int{"message": 28, "status": 3, "contact": 4, "handover": 3, "health": 1, "raw:handover": 1, "raw:message:hologram": 1, "raw:game_play": 1, "raw:feed": 1} {
 		require.GreaterOrEqual(t, gauge(t, f, `trunkline_received_total{kind="provider-messenger",what="`+what+`"}`), float64(least), what)
@@ -288,17 +288,17 @@ func TestPageSession(t *testing.T) {
 		session := start()
 		require.Equal(t, "CONNECTED", session["state"])
 		require.Equal(t, wire{"id": pageNumber, "name": "Hat Shop", "verifiedBizName": ""}, session["account"])
-		require.Contains(t, w.net.SubscribedFields(pageNumber), "message_reads")
+		require.Contains(t, w.net.Pages.SubscribedFields(pageNumber), "message_reads")
 
 		w.ana.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"provider":true}`, w.ref)).is(200, `{"success":true}`)
 		refused := w.ana.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"provider":true,"callbackUrl":"https://shop.test/"}`, w.ref)).problem(422, "validation")
 		require.Equal(t, "body.callbackUrl", refused.Errors[0].Location)
 
-		require.NoError(t, w.net.PostItem(t.Context(), "", wire{"policy-enforcement": wire{"action": "block", "reason": "Too much"}}))
+		require.NoError(t, w.net.Pages.PostItem(t.Context(), "", wire{"policy-enforcement": wire{"action": "block", "reason": "Too much"}}))
 		status := w.ana.call(t, "GET", fmt.Sprintf("/reference/session/status?reference=%d", w.ref), "").json(200)
 		require.Equal(t, "FAILED", status["state"])
 		require.Contains(t, status["lastError"].(wire)["message"], "Too much")
-		require.NoError(t, w.net.PostItem(t.Context(), "", wire{"policy-enforcement": wire{"action": "unblock"}}))
+		require.NoError(t, w.net.Pages.PostItem(t.Context(), "", wire{"policy-enforcement": wire{"action": "unblock"}}))
 		require.Equal(t, "CONNECTED", w.ana.call(t, "GET", fmt.Sprintf("/reference/session/status?reference=%d", w.ref), "").json(200)["state"])
 
 		w.net.Fail(graphtest.Fault{Path: "/me", Code: 190, Subcode: 460})
@@ -316,7 +316,7 @@ func TestPageWindow(t *testing.T) {
 		}
 		const tagged = `,"tag":"HUMAN_AGENT"`
 		for i, days := range []int{0, 3, 8} {
-			_, err := w.net.WriteToPage(t.Context(), graphtest.PageInbound{From: number(i), Text: "Hello", At: time.Now().Add(-time.Duration(days) * 24 * time.Hour)})
+			_, err := w.net.Pages.Write(t.Context(), graphtest.PageInbound{From: number(i), Text: "Hello", At: time.Now().Add(-time.Duration(days) * 24 * time.Hour)})
 			require.NoError(t, err)
 		}
 		send(number(0), "").json(200)
@@ -335,7 +335,7 @@ func TestPageWindow(t *testing.T) {
 func TestPageDoubt(t *testing.T) {
 	t.Parallel()
 	onPage(t, graphOptions{Echoes: true}, func(t *testing.T, w *typesWorld) {
-		_, err := w.net.WriteToPage(t.Context(), graphtest.PageInbound{From: contact, Text: "Hello"})
+		_, err := w.net.Pages.Write(t.Context(), graphtest.PageInbound{From: contact, Text: "Hello"})
 		require.NoError(t, err)
 		w.net.Fail(graphtest.Fault{Cut: true, Taken: true}, graphtest.Fault{Code: 613, RetryAfter: time.Second})
 		w.ana.call(t, "POST", "/chats/send", sendBody(w.ref, contact, `{"type":"text","text":"Hi"}`)).json(200)
@@ -355,9 +355,9 @@ func TestPageDoubt(t *testing.T) {
 func TestPageNames(t *testing.T) {
 	t.Parallel()
 	onPage(t, graphOptions{}, func(t *testing.T, w *typesWorld) {
-		w.net.SetProfile(contact, "María", "Paz")
+		w.net.Pages.SetProfile(contact, "María", "Paz")
 		write := func(from string) {
-			_, err := w.net.WriteToPage(t.Context(), graphtest.PageInbound{From: from, Text: "Hello"})
+			_, err := w.net.Pages.Write(t.Context(), graphtest.PageInbound{From: from, Text: "Hello"})
 			require.NoError(t, err)
 		}
 		write(contact)
@@ -376,7 +376,7 @@ func TestPageNames(t *testing.T) {
 func TestPageReads(t *testing.T) {
 	t.Parallel()
 	onPage(t, graphOptions{}, func(t *testing.T, w *typesWorld) {
-		in, err := w.net.WriteToPage(t.Context(), graphtest.PageInbound{From: contact, Text: "Hello"})
+		in, err := w.net.Pages.Write(t.Context(), graphtest.PageInbound{From: contact, Text: "Hello"})
 		require.NoError(t, err)
 		w.ana.call(t, "POST", "/chats/read", fmt.Sprintf(`{"reference":%d,"chatId":"%s@messenger","typing":true}`, w.ref, contact)).is(200, `{"success":true,"unread":0}`)
 		require.NoError(t, w.net.WaitRead(t.Context(), in))

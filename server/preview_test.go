@@ -77,7 +77,7 @@ func TestPreviews(t *testing.T) {
 			body []byte
 		}{"video": {"video/mp4", clip(t)}, "audio": {"audio/wav", hum(t, testkit.Program(t, "ffmpeg"), "a.wav")}, "document": {word, letter(t)}}
 		for kind, file := range files {
-			_, err := fake.Write(t.Context(), graphtest.Inbound{From: contact, Type: kind, Body: wire{"id": fake.PutFile("", file.mime, file.body), "mime_type": file.mime}})
+			_, err := fake.Write(t.Context(), graphtest.Inbound{From: contact, Type: kind, Body: wire{"id": fake.Files.Put("", file.mime, file.body), "mime_type": file.mime}})
 			require.NoError(t, err)
 		}
 		found := func(m map[string]any) bool {

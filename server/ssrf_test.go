@@ -111,7 +111,7 @@ func besiege(t *testing.T, db *sqlx.DB) *siege {
 	s.client = f.as(t, "ana")
 	s.open = client{setupOn(t, db, change("0.0.0.0/0", "::/0")), s.token}
 	s.cloud = s.line(t, reference(number))
-	s.graph.PutTemplate(named(number.BusinessAccountID))
+	s.graph.Templates.Put(named(number.BusinessAccountID))
 	return s
 }
 

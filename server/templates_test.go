@@ -71,11 +71,11 @@ func TestTemplateSends(t *testing.T) {
 	t.Parallel()
 	cloudTest(t, &graphOptions{TemplatePage: 1}, func(t *testing.T, ana client, ref int, g *graphtest.Server) {
 		account := "90099"
-		g.PutTemplate(shipped(account))
-		g.PutTemplate(named(account))
+		g.Templates.Put(shipped(account))
+		g.Templates.Put(named(account))
 		paused := shipped(account)
 		paused.Name, paused.Status = "paused_one", "PAUSED"
-		g.PutTemplate(paused)
+		g.Templates.Put(paused)
 		items := ana.call(t, "GET", fmt.Sprintf("/templates?reference=%d", ref), "").json(200)["items"].([]any)
 		require.Len(t, items, 3, "all pages are fetched")
 
@@ -178,10 +178,10 @@ func TestTemplates(t *testing.T) {
 		require.Empty(t, list("&status=APPROVED"))
 
 		// The network's word comes by callback.
-		require.NoError(t, g.ReviewTemplate(t.Context(), made["id"].(string), "APPROVED", ""))
+		require.NoError(t, g.Templates.Review(t.Context(), made["id"].(string), "APPROVED", ""))
 		require.Eventually(t, func() bool { return len(list("&status=APPROVED")) == 1 }, eventually, tick)
 		for word, status := range map[string]string{"PAUSED": "DISABLED", "REJECTED": "REJECTED", "IN_APPEAL": "PENDING", "FLAGGED": "APPROVED"} {
-			require.NoError(t, g.ReviewTemplate(t.Context(), made["id"].(string), word, "ABUSIVE_CONTENT"))
+			require.NoError(t, g.Templates.Review(t.Context(), made["id"].(string), word, "ABUSIVE_CONTENT"))
 			require.Eventually(t, func() bool {
 				got := list("&name=hello")[0].(map[string]any)
 				return got["providerStatus"] == word && got["status"] == status && got["reason"] == "ABUSIVE_CONTENT"
@@ -202,7 +202,7 @@ func TestTemplates(t *testing.T) {
 		remove("name=nothing").problem(404, "not_found")
 		remove("name=hello").is(200, `{"success":true}`)
 		require.Len(t, list(""), 1)
-		require.Len(t, g.Templates("90099"), 1)
+		require.Len(t, g.Templates.List("90099"), 1)
 	})
 }
 
@@ -233,7 +233,7 @@ func TestTemplateCopy(t *testing.T) {
 			require.Equal(t, 1, fetched())
 			send("", "nothing").problem(422, "validation")
 
-			g.PutTemplate(graphtest.Template{
+			g.Templates.Put(graphtest.Template{
 				Account: "90099", Name: "hello", Language: "en_US", Category: "UTILITY", Status: "APPROVED",
 				Components: []json.RawMessage{component(`{"type":"BODY","text":"Hello"}`)},
 			})
@@ -243,11 +243,11 @@ func TestTemplateCopy(t *testing.T) {
 			send("", "hello").json(200)
 			require.Equal(t, 2, fetched())
 
-			id := g.PutTemplate(graphtest.Template{
+			id := g.Templates.Put(graphtest.Template{
 				Account: "90099", Name: "late", Language: "en_US", Category: "UTILITY", Status: "PENDING",
 				Components: []json.RawMessage{component(`{"type":"BODY","text":"Late"}`)},
 			})
-			require.NoError(t, g.ReviewTemplate(t.Context(), id, "APPROVED", ""))
+			require.NoError(t, g.Templates.Review(t.Context(), id, "APPROVED", ""))
 			require.Eventually(t, func() bool {
 				return len(ana.call(t, "GET", fmt.Sprintf("/templates?reference=%d&name=late", ref), "").json(200)["items"].([]any)) == 1
 			}, eventually, tick, "one that is not in the copy is looked for")

@@ -98,7 +98,7 @@ func (w *typesWorld) receive(t *testing.T, c typeReceived, contact string) *rece
 		r.chat, r.jid = in.Group+"@g.us", in.Group+"::group"
 	}
 	if c.file != "" {
-		body := wire{"id": w.net.PutFile("", c.in.Body.(wire)["mime_type"].(string), w.file(t, c.file))}
+		body := wire{"id": w.net.Files.Put("", c.in.Body.(wire)["mime_type"].(string), w.file(t, c.file))}
 		for name, value := range c.in.Body.(wire) {
 			body[name] = value
 		}

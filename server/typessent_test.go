@@ -79,7 +79,7 @@ func TestTypesSent(t *testing.T) {
 		plain := shipped(account)
 		plain.Name, plain.Components = "hello", []json.RawMessage{component(`{"type":"BODY","text":"Hello!"}`)}
 		for _, x := range []graphtest.Template{shipped(account), named(account), rating, plain} {
-			w.net.PutTemplate(x)
+			w.net.Templates.Put(x)
 		}
 		w.request(t, "GET", fmt.Sprintf("/templates?reference=%d", w.ref), "")
 		w.playAll(t)

@@ -71,12 +71,12 @@ func TestVoiceNotesAreConverted(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "SENDING", m["status"], c)
 		require.Contains(t, string(shown[sent-1].Body), `"voice":true`)
-		for _, f := range fake.Files() {
+		for _, f := range fake.Files.All() {
 			if f.ID == shown[sent-1].FileID {
 				require.Equal(t, "audio/ogg; codecs=opus", f.MIME)
 				require.Equal(t, sound{"opus", 1, "48000"}, listen(t, ffprobe, f.Data), c)
 			}
 		}
-		require.Len(t, fake.Files(), sent)
+		require.Len(t, fake.Files.All(), sent)
 	}
 }

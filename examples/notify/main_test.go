@@ -29,7 +29,7 @@ func meta(t *testing.T) (fake *graphtest.Server, settings map[string]string) {
 	}
 	fake = graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{number}})
 	t.Cleanup(fake.Close)
-	fake.PutTemplate(graphtest.Template{
+	fake.Templates.Put(graphtest.Template{
 		Account: number.BusinessAccountID, Name: "shipped", Language: "en_US", Category: "UTILITY", Status: "APPROVED", Format: "POSITIONAL",
 		Components: []json.RawMessage{json.RawMessage(
 			`{"type":"BODY","text":"Order {{1}} arrives {{2}}.","example":{"body_text":[["7","tomorrow"]]}}`)},

@@ -33,7 +33,7 @@ func TestSendingFiles(t *testing.T) {
 	shown := fake.Shown("")
 	require.Len(t, shown, 1)
 	require.Equal(t, receipt.MessageID, shown[0].ID)
-	files := fake.Files()
+	files := fake.Files.All()
 	require.Len(t, files, 1)
 	require.Equal(t, graphtest.File{ID: shown[0].FileID, Line: lineID, Name: "a _note___.ogg", MIME: opus, Data: []byte(data)}, files[0])
 	require.JSONEq(t, `{"messaging_product":"whatsapp","recipient_type":"individual","to":"16505551234","type":"audio",
@@ -47,7 +47,7 @@ func TestSendingFiles(t *testing.T) {
 		_, err = session.Send(t.Context(), provider.Outbound{To: ana, Content: content})
 		require.NoError(t, err)
 	}
-	require.Len(t, fake.Files(), 1)
+	require.Len(t, fake.Files.All(), 1)
 	shown = fake.Shown("")
 	require.JSONEq(t, `{"messaging_product":"whatsapp","recipient_type":"individual","to":"16505551234","type":"image",
 		"image":{"link":"https://files.example/a.png","caption":"There"}}`, string(shown[2].Body))
@@ -119,7 +119,7 @@ func TestUploadLimits(t *testing.T) {
 			require.Equal(t, field, invalid.Field)
 		}
 	}
-	require.Empty(t, fake.Files())
+	require.Empty(t, fake.Files.All())
 	_, err = c.Upload(t.Context(), cloud.Upload{Kind: provider.Document, MIME: "application/zip", Body: strings.NewReader("PK")})
 	require.NoError(t, err, "documents may be of any type")
 }
@@ -202,12 +202,12 @@ func TestFetching(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			fake, _, session := setup(t, graphtest.Options{})
-			id := fake.PutFile("", "image/jpeg", data)
-			fake.SpoilFile(id, c.fault)
+			id := fake.Files.Put("", "image/jpeg", data)
+			fake.Files.Spoil(id, c.fault)
 			var got bytes.Buffer
 			to := io.Writer(&got)
 			if c.midway.Expired > 0 {
-				to = &spoiling{Buffer: &got, then: func() { fake.SpoilFile(id, c.midway) }}
+				to = &spoiling{Buffer: &got, then: func() { fake.Files.Spoil(id, c.midway) }}
 			}
 			m := provider.Media{Kind: provider.Image, ID: id, File: provider.File{SHA256: c.promised, Animated: true}}
 			file, err := session.(provider.MediaFetcher).Fetch(t.Context(), m, to)
@@ -264,7 +264,7 @@ func TestFetchingNothing(t *testing.T) {
 	require.Empty(t, fake.Requests())
 
 	full := errors.New("the disk is full")
-	id := fake.PutFile("", "image/jpeg", []byte("data"))
+	id := fake.Files.Put("", "image/jpeg", []byte("data"))
 	_, err := session.(provider.MediaFetcher).Fetch(t.Context(), provider.Media{ID: id}, &refusing{full})
 	require.ErrorIs(t, err, full)
 	require.Len(t, fake.Requests(), 2, "what the caller's own disk refuses is not tried again")

@@ -75,8 +75,8 @@ func TestTemplates(t *testing.T) {
 	require.JSONEq(t, `{"type":"BODY","text":"Hallo!","later":{"a":1}}`, string(list[1].Components[0]), "members that we do not know are kept")
 
 	// What Meta decides shows in the list and comes as a callback.
-	require.NoError(t, fake.ReviewTemplate(t.Context(), created.ID, "REJECTED", "TAG_CONTENT_MISMATCH"))
-	require.NoError(t, fake.ReviewTemplate(t.Context(), list[1].ID, "PAUSED", ""))
+	require.NoError(t, fake.Templates.Review(t.Context(), created.ID, "REJECTED", "TAG_CONTENT_MISMATCH"))
+	require.NoError(t, fake.Templates.Review(t.Context(), list[1].ID, "PAUSED", ""))
 	list, _ = everyTemplate(t, m)
 	require.Equal(t, provider.TemplateRejected, list[0].Status)
 	require.Equal(t, "TAG_CONTENT_MISMATCH", list[0].Reason)

@@ -57,7 +57,7 @@ func conformanceLine(t *testing.T) providertest.Line {
 		},
 		Callback: func(t *testing.T, text string) (http.Header, []byte) {
 			all := listen(t, fake)
-			_, err := fake.WriteToPage(t.Context(), graphtest.PageInbound{From: maria, Text: text})
+			_, err := fake.Pages.Write(t.Context(), graphtest.PageInbound{From: maria, Text: text})
 			require.NoError(t, err)
 			got := <-all
 			return got.header, got.body
@@ -65,7 +65,7 @@ func conformanceLine(t *testing.T) providertest.Line {
 		Callbacks: func(t *testing.T) map[string][]byte {
 			all, callbacks := listen(t, fake), map[string][]byte{}
 			for _, x := range graphtest.PageSamples(page, maria) {
-				require.NoError(t, fake.PostPageSample(t.Context(), "", x))
+				require.NoError(t, fake.Pages.PostSample(t.Context(), "", x))
 				callbacks[x.Name] = (<-all).body
 			}
 			return callbacks

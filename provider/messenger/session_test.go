@@ -56,7 +56,7 @@ func TestWhyItGoesOut(t *testing.T) {
 	require.ErrorAs(t, err, &closed)
 	require.Contains(t, closed.Advice, "HUMAN_AGENT")
 	all := listen(t, fake)
-	in, err := fake.WriteToPage(t.Context(), graphtest.PageInbound{From: maria, Text: "Hello", At: time.Now().Add(-30 * time.Hour)})
+	in, err := fake.Pages.Write(t.Context(), graphtest.PageInbound{From: maria, Text: "Hello", At: time.Now().Add(-30 * time.Hour)})
 	require.NoError(t, err)
 	<-all
 	out.Tag = "HUMAN_AGENT"
@@ -163,10 +163,10 @@ func TestFiles(t *testing.T) {
 	shown := fake.Shown(maria)
 	require.Equal(t, []string{"file", "file"}, []string{shown[0].Type, shown[1].Type})
 	require.Equal(t, id, shown[1].FileID)
-	for _, f := range fake.Files() {
+	for _, f := range fake.Files.All() {
 		require.Equal(t, graphtest.File{ID: f.ID, Line: page, Name: "of_fer.pdf", MIME: "application/pdf", Data: []byte("%PDF")}, f)
 	}
-	require.Len(t, fake.Files(), 2)
+	require.Len(t, fake.Files.All(), 2)
 
 	_, err = session.Send(t.Context(), toMaria(provider.Media{Kind: provider.Image, ID: "1"}))
 	var gone *provider.Rejected
@@ -182,7 +182,7 @@ func TestSeenAndTyping(t *testing.T) {
 	t.Parallel()
 	fake, session := setup(t, graphtest.Options{})
 	all := listen(t, fake)
-	id, err := fake.WriteToPage(t.Context(), graphtest.PageInbound{From: maria, Text: "Hello"})
+	id, err := fake.Pages.Write(t.Context(), graphtest.PageInbound{From: maria, Text: "Hello"})
 	require.NoError(t, err)
 	<-all
 	to := toMaria(nil).To
@@ -208,7 +208,7 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, []string{page, "Hat Shop"}, []string{account.ID, account.Name})
 	require.Len(t, account.Health, 1)
 	require.Equal(t, provider.HealthWarning, account.Health[0].Level)
-	require.Contains(t, fake.SubscribedFields(page), "message_echoes")
+	require.Contains(t, fake.Pages.SubscribedFields(page), "message_echoes")
 
 	other := fakePage()
 	other.ID = "7"
@@ -231,11 +231,11 @@ func TestNames(t *testing.T) {
 	_, err := name()
 	var refused *provider.Rejected
 	require.ErrorAs(t, err, &refused)
-	fake.SetProfile(maria, "María", "Paz ")
+	fake.Pages.SetProfile(maria, "María", "Paz ")
 	c, err := name()
 	require.NoError(t, err)
 	require.Equal(t, "María Paz", c.Name)
-	fake.SetProfile(maria, "", "")
+	fake.Pages.SetProfile(maria, "", "")
 	c, err = name()
 	require.NoError(t, err)
 	require.Empty(t, c.Name)

@@ -12,7 +12,7 @@ import (
 // Inbound is a message that a contact writes: a text, or of another type with
 // the body that Meta has for it.
 //
-//	id := fake.PutFile("", "image/png", data)
+//	id := fake.Files.Put("", "image/png", data)
 //	fake.Write(ctx, graphtest.Inbound{From: "16505551234", Type: "image", Body: map[string]any{"id": id, "mime_type": "image/png"}})
 type Inbound struct {
 	Line      string    // phone number id; "": the first line
@@ -137,14 +137,15 @@ func (s *Server) Status(ctx context.Context, messageID, status string, code int)
 	if !known || m.To == "" {
 		return fmt.Errorf("graphtest: no message %q was taken", messageID)
 	}
-	return s.PostChange(ctx, m.Line, "messages", s.statusValue(m, status, code))
+	return s.PostChange(ctx, m.Line, "messages", m.status(status, code, s.opts.Now()))
 }
 
-func (s *Server) statusValue(m Message, status string, code int) map[string]any {
+// status is what a callback says of a message that has a status since now.
+func (m *Message) status(status string, code int, now time.Time) map[string]any {
 	st := map[string]any{
 		"id":        m.ID,
 		"status":    status,
-		"timestamp": strconv.FormatInt(s.opts.Now().Unix(), 10),
+		"timestamp": strconv.FormatInt(now.Unix(), 10),
 	}
 	switch {
 	case m.Group:
@@ -173,7 +174,7 @@ func (s *Server) follow(l Line, m Message) {
 	}
 	s.post.queue(func(ctx context.Context) {
 		for _, status := range s.opts.Statuses {
-			if err := s.PostChange(ctx, l.PhoneNumberID, "messages", s.statusValue(m, status, 0)); err != nil {
+			if err := s.PostChange(ctx, l.PhoneNumberID, "messages", m.status(status, 0, s.opts.Now())); err != nil {
 				return // the server was closed
 			}
 		}
@@ -217,7 +218,7 @@ func (s *Server) Post(ctx context.Context, line string, body []byte) error {
 		return fmt.Errorf("graphtest: no line %q", line)
 	}
 	s.mu.Lock()
-	own := s.subscribed[l.BusinessAccountID].url
+	own := s.accounts.subscribed[l.BusinessAccountID].url
 	s.mu.Unlock()
 	return s.post.deliver(ctx, own, l.AppSecret, body)
 }
@@ -226,7 +227,7 @@ func (s *Server) Post(ctx context.Context, line string, body []byte) error {
 // line, or page; nil means that it was answered rightly.
 func (s *Server) Handshake(ctx context.Context, line string) error {
 	l, known := s.line(line)
-	p, is := s.page(line)
+	p, is := s.Pages.find(line)
 	if !known && !is {
 		return fmt.Errorf("graphtest: no line and no page %q", line)
 	}

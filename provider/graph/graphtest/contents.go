@@ -67,7 +67,7 @@ func (in *sent) file() *sentFile {
 }
 
 // content looks at the part that the type names.
-func (s *Server) content(l Line, in *sent) *reply {
+func (e *messageEndpoint) content(l Line, in *sent) *reply {
 	switch in.Type {
 	case "", "text":
 		switch {
@@ -84,7 +84,7 @@ func (s *Server) content(l Line, in *sent) *reply {
 			return missing("template.language.code")
 		}
 	case "image", "video", "audio", "document", "sticker":
-		return s.sentFile(l, in)
+		return e.sentFile(l, in)
 	case "location":
 		if in.Location == nil || in.Location.Latitude == nil || in.Location.Longitude == nil {
 			return missing("location")
@@ -103,7 +103,7 @@ func (s *Server) content(l Line, in *sent) *reply {
 	return nil
 }
 
-func (s *Server) sentFile(l Line, in *sent) *reply {
+func (e *messageEndpoint) sentFile(l Line, in *sent) *reply {
 	f := in.file()
 	switch {
 	case f == nil || f.ID == "" && f.Link == "":
@@ -117,9 +117,9 @@ func (s *Server) sentFile(l Line, in *sent) *reply {
 	case f.ID == "":
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if stored := s.files[f.ID]; stored == nil || stored.Line != l.PhoneNumberID {
+	e.fake.mu.Lock()
+	defer e.fake.mu.Unlock()
+	if stored := e.fake.Files.kept[f.ID]; stored == nil || stored.Line != l.PhoneNumberID {
 		return detailed(131053, "(#131053) Media upload error", "There is no file "+f.ID+" of this number.")
 	}
 	return nil

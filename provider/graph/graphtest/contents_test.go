@@ -19,7 +19,7 @@ func TestContentsAreChecked(t *testing.T) {
 		{PhoneNumberID: "1", BusinessAccountID: "2", AccessToken: "token"}, {PhoneNumberID: "3", BusinessAccountID: "2", AccessToken: "token"},
 	}})
 	t.Cleanup(fake.Close)
-	mine, others := fake.PutFile("1", "image/png", []byte("x")), fake.PutFile("3", "image/png", []byte("x"))
+	mine, others := fake.Files.Put("1", "image/png", []byte("x")), fake.Files.Put("3", "image/png", []byte("x"))
 	post := func(body string) (int, string) {
 		body = `{"messaging_product":"whatsapp","to":"16505551234",` + body + `}`
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fake.URL+"/"+graph.Version+"/1/messages", strings.NewReader(body))

@@ -69,13 +69,13 @@ func (s *Server) fault(path string, send bool) *Fault {
 	return nil
 }
 
-// apply gives the answer of a fault, or none.
-func (s *Server) apply(ctx context.Context, f *Fault) *reply {
+// reply gives the answer of a fault, or none. What hangs ends with over.
+func (f *Fault) reply(ctx, over context.Context) *reply {
 	switch {
 	case f.Hang:
 		select {
 		case <-ctx.Done():
-		case <-s.over.Done():
+		case <-over.Done():
 		}
 		panic(http.ErrAbortHandler)
 	case f.Cut:

@@ -31,7 +31,7 @@ func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, attachment) {
-		s.download(w, r)
+		s.Files.download(w, r)
 		return
 	}
 	limit := int64(maxBody)
@@ -104,7 +104,7 @@ func (s *Server) answer(r *http.Request, version, path string, body []byte) *rep
 		if f.Taken {
 			run()
 		}
-		return s.apply(r.Context(), f)
+		return f.reply(r.Context(), s.over)
 	}
 	return run()
 }
@@ -126,7 +126,7 @@ func (s *Server) authorize(c *call) *reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !slices.ContainsFunc(s.lines, func(l Line) bool { return l.AccessToken == c.token }) &&
-		!slices.ContainsFunc(s.pages.known, func(p Page) bool { return p.AccessToken == c.token }) {
+		!slices.ContainsFunc(s.Pages.known, func(p Page) bool { return p.AccessToken == c.token }) {
 		r := refuse(190, "Invalid OAuth access token - Cannot parse access token")
 		r.status = http.StatusUnauthorized
 		return r
@@ -144,7 +144,7 @@ func (c *call) sends() bool {
 }
 
 func (s *Server) dispatch(ctx context.Context, c *call) *reply {
-	if answer := s.pageCall(c); answer != nil {
+	if answer := s.Pages.answer(c); answer != nil {
 		return answer
 	}
 	if l, ok := s.visible(c.id, c.token); ok {
@@ -154,9 +154,9 @@ func (s *Server) dispatch(ctx context.Context, c *call) *reply {
 		return absent(strings.ToLower(c.method), c.id)
 	}
 	if c.id == "debug_token" && c.method == http.MethodGet {
-		return s.debugToken(c)
+		return s.accounts.debugToken(c)
 	}
-	for _, object := range []func(*call) *reply{s.file, s.template} {
+	for _, object := range []func(*call) *reply{s.Files.answer, s.Templates.answer} {
 		if answer := object(c); answer != nil {
 			return answer
 		}
@@ -167,9 +167,9 @@ func (s *Server) dispatch(ctx context.Context, c *call) *reply {
 	}
 	switch c.edge {
 	case "subscribed_apps":
-		return s.subscriptions(ctx, lines[0], c)
+		return s.accounts.subscriptions(ctx, lines[0], c)
 	case "message_templates":
-		return s.templatesEdge(lines[0], c)
+		return s.Templates.edge(lines[0], c)
 	case "phone_numbers":
 		data := []any{}
 		for _, l := range lines {
@@ -187,7 +187,7 @@ func (s *Server) number(l Line, c *call) *reply {
 		case "":
 			return phoneNumber(l, c.query)
 		case "whatsapp_business_profile":
-			return s.profile(l, c)
+			return s.accounts.profile(l, c)
 		}
 		return nil
 	}
@@ -198,13 +198,13 @@ func (s *Server) number(l Line, c *call) *reply {
 	case "":
 		return setNumber(c.body)
 	case "messages", "marketing_messages":
-		return s.messages(l, c.edge, c.body)
+		return s.messages.answer(l, c.edge, c.body)
 	case "media":
-		return s.upload(l, c.contentType, c.body)
+		return s.Files.upload(l, c.contentType, c.body)
 	case "register":
 		return register(c.body)
 	case "whatsapp_business_profile":
-		return s.profile(l, c)
+		return s.accounts.profile(l, c)
 	}
 	return nil
 }

@@ -51,48 +51,54 @@ type storedFile struct {
 	version int // of its address
 }
 
-// PutFile keeps a file as if a contact had sent it to the line ("": the
-// first) or to a page, and returns its id.
-func (s *Server) PutFile(line, mimeType string, data []byte) (id string) {
-	owner := line
-	if l, known := s.line(line); known {
-		owner = l.PhoneNumberID
-	}
-	return s.keep(File{Line: owner, MIME: mimeType, Data: slices.Clone(data)})
+// Files are the files that a fake keeps.
+type Files struct {
+	fake *Server
+	kept map[string]*storedFile
 }
 
-func (s *Server) keep(f File) string {
+// Put keeps a file as if a contact had sent it to the line ("": the
+// first) or to a page, and returns its id.
+func (fs *Files) Put(line, mimeType string, data []byte) (id string) {
+	owner := line
+	if l, known := fs.fake.line(line); known {
+		owner = l.PhoneNumberID
+	}
+	return fs.keep(File{Line: owner, MIME: mimeType, Data: slices.Clone(data)})
+}
+
+func (fs *Files) keep(f File) string {
 	n, err := cryptorand.Int(cryptorand.Reader, big.NewInt(1e15))
 	if err != nil {
 		panic(err) // never fails
 	}
 	f.ID = strconv.FormatInt(1e15+n.Int64(), 10)
-	s.record(func() { s.files[f.ID] = &storedFile{File: f} })
+	fs.fake.record(func() { fs.kept[f.ID] = &storedFile{File: f} })
 	return f.ID
 }
 
-// Files returns the files that are kept, those that were uploaded included.
-func (s *Server) Files() []File {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// All returns the files that are kept, those that were uploaded included.
+func (fs *Files) All() []File {
+	fs.fake.mu.Lock()
+	defer fs.fake.mu.Unlock()
 	var files []File
-	for _, id := range slices.Sorted(maps.Keys(s.files)) {
-		files = append(files, s.files[id].File)
+	for _, id := range slices.Sorted(maps.Keys(fs.kept)) {
+		files = append(files, fs.kept[id].File)
 	}
 	return files
 }
 
-// SpoilFile sets what goes wrong with a file's downloads from now on.
-func (s *Server) SpoilFile(id string, f FileFault) {
-	s.record(func() {
-		if stored := s.files[id]; stored != nil {
+// Spoil sets what goes wrong with a file's downloads from now on.
+func (fs *Files) Spoil(id string, f FileFault) {
+	fs.fake.record(func() {
+		if stored := fs.kept[id]; stored != nil {
 			stored.fault = f
 		}
 	})
 }
 
 // upload takes the form that hands a file over.
-func (s *Server) upload(l Line, contentType string, body []byte) *reply {
+func (fs *Files) upload(l Line, contentType string, body []byte) *reply {
 	fields, f, refused := readForm(contentType, body, "file")
 	switch {
 	case refused != nil:
@@ -105,7 +111,7 @@ func (s *Server) upload(l Line, contentType string, body []byte) *reply {
 		return refuse(100, "(#100) Param file must be a file with the type of the parameter type. Received file of type '%s'.", f.MIME)
 	}
 	f.Line = l.PhoneNumberID
-	return ok(map[string]string{"id": s.keep(f)})
+	return ok(map[string]string{"id": fs.keep(f)})
 }
 
 // readForm takes a form apart whose file is called name.
@@ -135,18 +141,18 @@ func readForm(contentType string, body []byte, name string) (fields map[string]s
 	}
 }
 
-// file answers for the id of a file that the token may see; nil when there is
+// answer answers for the id of a file that the token may see; nil when there is
 // none.
-func (s *Server) file(c *call) *reply {
-	s.mu.Lock()
-	stored := s.files[c.id]
+func (fs *Files) answer(c *call) *reply {
+	fs.fake.mu.Lock()
+	stored := fs.kept[c.id]
 	if stored == nil || stored.fault.Gone || c.edge != "" {
-		s.mu.Unlock()
+		fs.fake.mu.Unlock()
 		return nil
 	}
 	line := stored.Line
-	s.mu.Unlock()
-	if _, may := s.visible(line, c.token); !may {
+	fs.fake.mu.Unlock()
+	if _, may := fs.fake.visible(line, c.token); !may {
 		return nil
 	}
 	if asked := c.query["phone_number_id"]; len(asked) > 0 && asked[0] != line {
@@ -154,23 +160,23 @@ func (s *Server) file(c *call) *reply {
 	}
 	switch c.method {
 	case http.MethodDelete:
-		s.record(func() { delete(s.files, c.id) })
+		fs.fake.record(func() { delete(fs.kept, c.id) })
 		return success
 	case http.MethodGet:
-		return ok(s.whereFile(stored, c.host))
+		return ok(fs.where(stored, c.host))
 	}
 	return nil
 }
 
-func (s *Server) whereFile(stored *storedFile, host string) map[string]any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (fs *Files) where(stored *storedFile, host string) map[string]any {
+	fs.fake.mu.Lock()
+	defer fs.fake.mu.Unlock()
 	sum := sha256.Sum256(stored.Data)
 	if stored.fault.WrongHash {
 		sum[0] ^= 1
 	}
 	stored.version++
-	until := s.opts.Now().Add(linkTTL).UnixMilli()
+	until := fs.fake.opts.Now().Add(linkTTL).UnixMilli()
 	return map[string]any{
 		"messaging_product": "whatsapp",
 		"id":                stored.ID,
@@ -182,20 +188,20 @@ func (s *Server) whereFile(stored *storedFile, host string) map[string]any {
 }
 
 // download serves a file, as spoiled as it is to be.
-func (s *Server) download(w http.ResponseWriter, r *http.Request) {
-	s.note(r, strings.TrimPrefix(r.URL.Path, "/"), nil)
-	s.mu.Lock()
-	stored := s.files[strings.TrimPrefix(r.URL.Path, attachment)]
+func (fs *Files) download(w http.ResponseWriter, r *http.Request) {
+	fs.fake.note(r, strings.TrimPrefix(r.URL.Path, "/"), nil)
+	fs.fake.mu.Lock()
+	stored := fs.kept[strings.TrimPrefix(r.URL.Path, attachment)]
 	if stored == nil {
-		s.mu.Unlock()
+		fs.fake.mu.Unlock()
 		http.Error(w, "not found", http.StatusNotFound)
 		return
 	}
-	cut, status := stored.next(r, s.opts.Now())
+	cut, status := stored.next(r, fs.fake.opts.Now())
 	noRanges, data, line := stored.fault.NoRanges, stored.Data, stored.Line
-	s.mu.Unlock()
-	_, open := s.page(line)
-	if _, may := s.visible(line, bearer(r)); !may && (!open || line == "") {
+	fs.fake.mu.Unlock()
+	_, open := fs.fake.Pages.find(line)
+	if _, may := fs.fake.visible(line, bearer(r)); !may && (!open || line == "") {
 		status = http.StatusUnauthorized
 	}
 	if status != 0 {

@@ -65,7 +65,10 @@ var (
 	scopedID = regexp.MustCompile(`^[A-Z]{2}(\.ENT)?\.[A-Za-z0-9]{1,128}$`)
 )
 
-func (s *Server) messages(l Line, edge string, body []byte) *reply {
+// messageEndpoint takes what a number sends.
+type messageEndpoint struct{ fake *Server }
+
+func (e *messageEndpoint) answer(l Line, edge string, body []byte) *reply {
 	var in sent
 	if err := strict(body, &in); err != nil {
 		return detailed(100, "(#100) Invalid parameter", err.Error())
@@ -74,7 +77,7 @@ func (s *Server) messages(l Line, edge string, body []byte) *reply {
 		return refuse(100, "(#100) The parameter messaging_product is required.")
 	}
 	if in.Status != "" {
-		return s.markRead(&in)
+		return e.markRead(&in)
 	}
 	if edge == "marketing_messages" && in.Type != "template" {
 		return refuse(131055, "(#131055) Method not allowed")
@@ -82,14 +85,14 @@ func (s *Server) messages(l Line, edge string, body []byte) *reply {
 	if refused := in.check(); refused != nil {
 		return refused
 	}
-	if refused := s.content(l, &in); refused != nil {
+	if refused := e.content(l, &in); refused != nil {
 		return refused
 	}
 	to := strings.TrimPrefix(defaulted(in.To, in.Recipient), "+")
-	if refused := s.permits(l, &in, to); refused != nil {
+	if refused := e.permits(l, &in, to); refused != nil {
 		return refused
 	}
-	return s.take(l, &in, to, body)
+	return e.take(l, &in, to, body)
 }
 
 // check looks at the shape of a message.
@@ -116,7 +119,7 @@ func (in *sent) check() *reply {
 }
 
 // permits asks whether the line may send that to this contact now.
-func (s *Server) permits(l Line, in *sent, to string) *reply {
+func (e *messageEndpoint) permits(l Line, in *sent, to string) *reply {
 	if in.Type == "template" {
 		name := in.Template.Name + "/" + in.Template.Language.Code
 		if l.Templates != nil && !slices.Contains(l.Templates, name) {
@@ -124,22 +127,22 @@ func (s *Server) permits(l Line, in *sent, to string) *reply {
 		}
 		return nil
 	}
-	if !s.opts.Window {
+	if !e.fake.opts.Window {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.opts.Now().Sub(s.wrote[l.PhoneNumberID+"/"+to]) < 24*time.Hour {
+	e.fake.mu.Lock()
+	defer e.fake.mu.Unlock()
+	if e.fake.opts.Now().Sub(e.fake.wrote[l.PhoneNumberID+"/"+to]) < 24*time.Hour {
 		return nil
 	}
 	return detailed(131047, "(#131047) Re-engagement message", "The contact has not written within the last 24 hours.")
 }
 
 // take accepts a message and lets its statuses follow.
-func (s *Server) take(l Line, in *sent, to string, body []byte) *reply {
+func (e *messageEndpoint) take(l Line, in *sent, to string, body []byte) *reply {
 	m := Message{
 		ID: newID(), Line: l.PhoneNumberID, To: to, Type: defaulted(in.Type, "text"),
-		CallbackData: in.CallbackData, Body: body, At: s.opts.Now(), Group: in.RecipientType == group,
+		CallbackData: in.CallbackData, Body: body, At: e.fake.opts.Now(), Group: in.RecipientType == group,
 	}
 	m.Text = in.words()
 	if f := in.file(); f != nil {
@@ -151,11 +154,11 @@ func (s *Server) take(l Line, in *sent, to string, body []byte) *reply {
 	if in.Context != nil {
 		m.ReplyTo = in.Context.MessageID
 	}
-	s.record(func() {
-		s.shown = append(s.shown, m)
-		s.taken[m.ID] = m
+	e.fake.record(func() {
+		e.fake.shown = append(e.fake.shown, m)
+		e.fake.taken[m.ID] = m
 	})
-	s.follow(l, m)
+	e.fake.follow(l, m)
 	contact := map[string]string{"input": defaulted(in.To, in.Recipient)}
 	switch {
 	case in.RecipientType == group: // only what was given
@@ -171,16 +174,16 @@ func (s *Server) take(l Line, in *sent, to string, body []byte) *reply {
 	})
 }
 
-func (s *Server) markRead(in *sent) *reply {
+func (e *messageEndpoint) markRead(in *sent) *reply {
 	if in.Status != "read" || in.MessageID == "" {
 		return detailed(131009, "(#131009) Parameter value is not valid", "status must be read, with a message_id")
 	}
-	s.mu.Lock()
-	m, known := s.taken[in.MessageID]
-	s.mu.Unlock()
+	e.fake.mu.Lock()
+	m, known := e.fake.taken[in.MessageID]
+	e.fake.mu.Unlock()
 	if !known || m.To != "" {
 		return detailed(131009, "(#131009) Parameter value is not valid", "Message ID is invalid.")
 	}
-	s.record(func() { s.read[in.MessageID] = true })
+	e.fake.record(func() { e.fake.read[in.MessageID] = true })
 	return success
 }

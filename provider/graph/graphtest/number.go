@@ -8,12 +8,12 @@ import (
 )
 
 // profile keeps and returns the business profile of a line.
-func (s *Server) profile(l Line, c *call) *reply {
+func (e *accountEndpoint) profile(l Line, c *call) *reply {
 	if c.method == http.MethodGet {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		e.fake.mu.Lock()
+		defer e.fake.mu.Unlock()
 		stored := map[string]any{"messaging_product": "whatsapp"}
-		for name, value := range s.profiles[l.PhoneNumberID] {
+		for name, value := range e.profiles[l.PhoneNumberID] {
 			stored[name] = value
 		}
 		return ok(map[string]any{"data": []any{stored}})
@@ -23,12 +23,12 @@ func (s *Server) profile(l Line, c *call) *reply {
 		return refuse(100, "(#100) The parameter messaging_product is required.")
 	}
 	delete(in, "messaging_product")
-	s.record(func() {
-		if s.profiles[l.PhoneNumberID] == nil {
-			s.profiles[l.PhoneNumberID] = map[string]json.RawMessage{}
+	e.fake.record(func() {
+		if e.profiles[l.PhoneNumberID] == nil {
+			e.profiles[l.PhoneNumberID] = map[string]json.RawMessage{}
 		}
 		for name, value := range in {
-			s.profiles[l.PhoneNumberID][name] = value
+			e.profiles[l.PhoneNumberID][name] = value
 		}
 	})
 	return success
@@ -66,30 +66,30 @@ func setNumber(body []byte) *reply {
 }
 
 // debugToken tells about the token that a line or a page has.
-func (s *Server) debugToken(c *call) *reply {
+func (e *accountEndpoint) debugToken(c *call) *reply {
 	input := c.query["input_token"]
 	if len(input) == 0 {
 		input = []string{""}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, l := range s.lines {
+	e.fake.mu.Lock()
+	defer e.fake.mu.Unlock()
+	for _, l := range e.fake.lines {
 		if l.AccessToken == input[0] {
-			return s.tokenInfo("SYSTEM_USER", "100000000000001", l.TokenExpires, s.targets(l.AccessToken), "whatsapp_business_management", "whatsapp_business_messaging")
+			return e.tokenInfo("SYSTEM_USER", "100000000000001", l.TokenExpires, e.targets(l.AccessToken), "whatsapp_business_management", "whatsapp_business_messaging")
 		}
 	}
-	for _, p := range s.pages.known {
+	for _, p := range e.fake.Pages.known {
 		if p.AccessToken == input[0] {
-			return s.tokenInfo("PAGE", p.app(), p.TokenExpires, nil, "pages_messaging", "pages_manage_metadata")
+			return e.tokenInfo("PAGE", p.app(), p.TokenExpires, nil, "pages_messaging", "pages_manage_metadata")
 		}
 	}
 	return ok(map[string]any{"data": map[string]any{"is_valid": false, "scopes": []string{}}})
 }
 
 // targets are the business accounts that a token is for.
-func (s *Server) targets(token string) []string {
+func (e *accountEndpoint) targets(token string) []string {
 	out := []string{}
-	for _, l := range s.lines {
+	for _, l := range e.fake.lines {
 		if l.AccessToken == token && !l.AllAccounts && !slices.Contains(out, l.BusinessAccountID) {
 			out = append(out, l.BusinessAccountID)
 		}
@@ -97,7 +97,7 @@ func (s *Server) targets(token string) []string {
 	return out
 }
 
-func (s *Server) tokenInfo(kind, app string, end time.Time, targets []string, scopes ...string) *reply {
+func (e *accountEndpoint) tokenInfo(kind, app string, end time.Time, targets []string, scopes ...string) *reply {
 	expires := int64(0)
 	if !end.IsZero() {
 		expires = end.Unix()
@@ -111,7 +111,7 @@ func (s *Server) tokenInfo(kind, app string, end time.Time, targets []string, sc
 		granular = append(granular, g)
 	}
 	return ok(map[string]any{"data": map[string]any{
-		"granular_scopes": granular, "app_id": app, "type": kind, "is_valid": expires == 0 || end.After(s.opts.Now()),
+		"granular_scopes": granular, "app_id": app, "type": kind, "is_valid": expires == 0 || end.After(e.fake.opts.Now()),
 		"expires_at": expires, "data_access_expires_at": 0, "scopes": scopes,
 	}})
 }

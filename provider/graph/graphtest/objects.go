@@ -43,19 +43,27 @@ func phoneNumber(l Line, query map[string][]string) *reply {
 // override is a callback of a business account's own.
 type override struct{ url, token string }
 
-func (s *Server) subscriptions(ctx context.Context, l Line, c *call) *reply {
+// accountEndpoint answers for what a business account and its numbers have:
+// subscriptions, profiles, tokens.
+type accountEndpoint struct {
+	fake       *Server
+	subscribed map[string]override                   // by business account
+	profiles   map[string]map[string]json.RawMessage // by line
+}
+
+func (e *accountEndpoint) subscriptions(ctx context.Context, l Line, c *call) *reply {
 	account := l.BusinessAccountID
 	switch c.method {
 	case http.MethodPost:
-		return s.subscribe(ctx, l, c.body)
+		return e.subscribe(ctx, l, c.body)
 	case http.MethodDelete:
-		s.record(func() { delete(s.subscribed, account) })
+		e.fake.record(func() { delete(e.subscribed, account) })
 		return success
 	case http.MethodGet:
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		e.fake.mu.Lock()
+		defer e.fake.mu.Unlock()
 		data := []map[string]any{}
-		if o, is := s.subscribed[account]; is {
+		if o, is := e.subscribed[account]; is {
 			app := map[string]any{"whatsapp_business_api_data": map[string]string{"id": "100000000000001", "name": "Example App", "link": "https://www.facebook.com/games/?app_id=100000000000001"}}
 			if o.url != "" {
 				app["override_callback_uri"] = o.url
@@ -69,7 +77,7 @@ func (s *Server) subscriptions(ctx context.Context, l Line, c *call) *reply {
 
 // subscribe keeps the subscription; a callback of its own must pass the
 // handshake first.
-func (s *Server) subscribe(ctx context.Context, l Line, body []byte) *reply {
+func (e *accountEndpoint) subscribe(ctx context.Context, l Line, body []byte) *reply {
 	var in struct {
 		URL   string `json:"override_callback_uri"`
 		Token string `json:"verify_token"`
@@ -83,11 +91,11 @@ func (s *Server) subscribe(ctx context.Context, l Line, body []byte) *reply {
 		return refuse(100, "(#100) Param override_callback_uri must be at most 200 characters long.")
 	}
 	if in.URL != "" {
-		if err := s.post.handshake(ctx, in.URL, in.Token); err != nil {
+		if err := e.fake.post.handshake(ctx, in.URL, in.Token); err != nil {
 			return refuse(2200, "(#2200) Callback verification failed with the following errors: %v", err)
 		}
 	}
-	s.record(func() { s.subscribed[l.BusinessAccountID] = override{in.URL, in.Token} })
+	e.fake.record(func() { e.subscribed[l.BusinessAccountID] = override{in.URL, in.Token} })
 	return success
 }
 

@@ -21,41 +21,42 @@ type Page struct {
 
 func (p *Page) app() string { return defaulted(p.AppID, "100000000000001") }
 
-// pages is what the fake keeps of pages.
-type pages struct {
+// Pages are the Facebook pages of a fake, and what people do with them.
+type Pages struct {
+	fake       *Server
 	known      []Page
 	subscribed map[string][]string // fields by page
 	names      map[string][2]string
 	personas   map[string]json.RawMessage
 }
 
-// AddPage makes a further page known.
-func (s *Server) AddPage(p Page) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pages.known = append(s.pages.known, p)
+// Add makes a further page known.
+func (ps *Pages) Add(p Page) {
+	ps.fake.mu.Lock()
+	defer ps.fake.mu.Unlock()
+	ps.known = append(ps.known, p)
 }
 
 // SetProfile names a person to all pages. Without it the API answers that the
 // profile is not to be had.
-func (s *Server) SetProfile(person, firstName, lastName string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pages.names[person] = [2]string{firstName, lastName}
+func (ps *Pages) SetProfile(person, firstName, lastName string) {
+	ps.fake.mu.Lock()
+	defer ps.fake.mu.Unlock()
+	ps.names[person] = [2]string{firstName, lastName}
 }
 
 // SubscribedFields are those that a page was subscribed with last.
-func (s *Server) SubscribedFields(page string) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.pages.subscribed[page])
+func (ps *Pages) SubscribedFields(page string) []string {
+	ps.fake.mu.Lock()
+	defer ps.fake.mu.Unlock()
+	return slices.Clone(ps.subscribed[page])
 }
 
-// page finds a page by its id; "" is the first.
-func (s *Server) page(id string) (Page, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.pages.known {
+// find finds a page by its id; "" is the first.
+func (ps *Pages) find(id string) (Page, bool) {
+	ps.fake.mu.Lock()
+	defer ps.fake.mu.Unlock()
+	for _, p := range ps.known {
 		if id == "" || p.ID == id {
 			return p, true
 		}
@@ -63,30 +64,30 @@ func (s *Server) page(id string) (Page, bool) {
 	return Page{}, false
 }
 
-// pageOf finds the page that a token acts for.
-func (s *Server) pageOf(token string) (Page, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.pages.known, func(p Page) bool { return p.AccessToken == token })
+// of finds the page that a token acts for.
+func (ps *Pages) of(token string) (Page, bool) {
+	ps.fake.mu.Lock()
+	defer ps.fake.mu.Unlock()
+	i := slices.IndexFunc(ps.known, func(p Page) bool { return p.AccessToken == token })
 	if i < 0 {
 		return Page{}, false
 	}
-	return s.pages.known[i], true
+	return ps.known[i], true
 }
 
-// pageCall answers for a page and what belongs to it; nil when the token is no
+// answer answers for a page and what belongs to it; nil when the token is no
 // page's.
-func (s *Server) pageCall(c *call) *reply {
-	p, is := s.pageOf(c.token)
+func (ps *Pages) answer(c *call) *reply {
+	p, is := ps.of(c.token)
 	if !is || c.id == "debug_token" {
 		return nil
 	}
 	var answer *reply
 	switch {
 	case c.id == "me" || c.id == p.ID:
-		answer = s.pageEdge(p, c)
+		answer = ps.edge(p, c)
 	case c.edge == "":
-		answer = s.pageObject(p, c)
+		answer = ps.object(p, c)
 	}
 	if answer == nil {
 		return absent(strings.ToLower(c.method), c.id)
@@ -94,24 +95,24 @@ func (s *Server) pageCall(c *call) *reply {
 	return answer
 }
 
-func (s *Server) pageEdge(p Page, c *call) *reply {
+func (ps *Pages) edge(p Page, c *call) *reply {
 	switch c.method + " " + c.edge {
 	case "GET ":
 		return ok(map[string]string{"id": p.ID, "name": defaulted(p.Name, "Example Shop")})
 	case "POST messages":
-		return s.pageMessage(p, c.body)
+		return ps.message(p, c.body)
 	case "POST message_attachments":
-		return s.pageUpload(p, c)
+		return ps.upload(p, c)
 	case "POST pass_thread_control", "POST take_thread_control", "POST request_thread_control":
 		return success
 	case "POST personas":
 		id := newPersonID()
-		s.record(func() { s.pages.personas[id] = c.body })
+		ps.fake.record(func() { ps.personas[id] = c.body })
 		return ok(map[string]string{"id": id})
 	case "POST subscribed_apps":
-		return s.subscribePage(p, c)
+		return ps.subscribe(p, c)
 	case "GET subscribed_apps":
-		fields := s.SubscribedFields(p.ID)
+		fields := ps.SubscribedFields(p.ID)
 		if fields == nil {
 			return ok(map[string]any{"data": []any{}})
 		}
@@ -127,7 +128,7 @@ var pageFields = []string{
 	"messaging_account_linking", "messaging_policy_enforcement", "messaging_feedback", "feed",
 }
 
-func (s *Server) subscribePage(p Page, c *call) *reply {
+func (ps *Pages) subscribe(p Page, c *call) *reply {
 	var fields []string
 	if asked := c.query["subscribed_fields"]; len(asked) > 0 {
 		fields = strings.Split(asked[0], ",")
@@ -140,17 +141,17 @@ func (s *Server) subscribePage(p Page, c *call) *reply {
 			return refuse(100, "(#100) Param subscribed_fields must be one of {%s}", strings.Join(pageFields, ", "))
 		}
 	}
-	s.record(func() { s.pages.subscribed[p.ID] = fields })
+	ps.fake.record(func() { ps.subscribed[p.ID] = fields })
 	return ok(map[string]string{"success": "true"}) // as the documentation has it
 }
 
-// pageObject answers for a person or a persona.
-func (s *Server) pageObject(p Page, c *call) *reply {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if persona, is := s.pages.personas[c.id]; is {
+// object answers for a person or a persona.
+func (ps *Pages) object(p Page, c *call) *reply {
+	ps.fake.mu.Lock()
+	defer ps.fake.mu.Unlock()
+	if persona, is := ps.personas[c.id]; is {
 		if c.method == http.MethodDelete {
-			delete(s.pages.personas, c.id)
+			delete(ps.personas, c.id)
 			return success
 		}
 		var out map[string]any
@@ -158,8 +159,8 @@ func (s *Server) pageObject(p Page, c *call) *reply {
 		out["id"] = c.id
 		return ok(out)
 	}
-	_, wrote := s.wrote[p.ID+"/"+c.id]
-	name, named := s.pages.names[c.id]
+	_, wrote := ps.fake.wrote[p.ID+"/"+c.id]
+	name, named := ps.names[c.id]
 	if c.method != http.MethodGet || !wrote && !named {
 		return nil
 	}

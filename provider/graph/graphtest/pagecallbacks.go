@@ -41,51 +41,51 @@ func (in *PageInbound) message() map[string]any {
 	return m
 }
 
-// WriteToPage lets a person write to a page: it posts the callback, again and
+// Write lets a person write to a page: it posts the callback, again and
 // again until it is answered with 200 or ctx ends, and returns the message's
 // id.
-func (s *Server) WriteToPage(ctx context.Context, in PageInbound) (id string, err error) {
-	p, known := s.page(in.Page)
+func (ps *Pages) Write(ctx context.Context, in PageInbound) (id string, err error) {
+	p, known := ps.find(in.Page)
 	if !known {
 		return "", fmt.Errorf("graphtest: no page %q", in.Page)
 	}
 	in.ID = defaulted(in.ID, newMid())
 	if in.At.IsZero() {
-		in.At = s.opts.Now()
+		in.At = ps.fake.opts.Now()
 	}
-	s.record(func() {
-		s.taken[in.ID] = Message{ID: in.ID, Line: p.ID, From: in.From, Type: "text", Text: in.Text, At: in.At}
-		s.wrote[p.ID+"/"+in.From] = in.At
+	ps.fake.record(func() {
+		ps.fake.taken[in.ID] = Message{ID: in.ID, Line: p.ID, From: in.From, Type: "text", Text: in.Text, At: in.At}
+		ps.fake.wrote[p.ID+"/"+in.From] = in.At
 	})
 	item := map[string]any{"sender": person(in.From), "recipient": person(p.ID), "timestamp": in.At.UnixMilli(), "message": in.message()}
-	return in.ID, s.postItem(ctx, p, item, in.Standby)
+	return in.ID, ps.postItem(ctx, p, item, in.Standby)
 }
 
-// EchoFromPage lets somebody write to the person of in on behalf of the page,
-// and posts that as [Server.WriteToPage] does: a person at the page's inbox, or
+// Echo lets somebody write to the person of in on behalf of the page,
+// and posts that as [Pages.Write] does: a person at the page's inbox, or
 // with an app's id that program.
-func (s *Server) EchoFromPage(ctx context.Context, in PageInbound, app string) (id string, err error) {
-	p, known := s.page(in.Page)
+func (ps *Pages) Echo(ctx context.Context, in PageInbound, app string) (id string, err error) {
+	p, known := ps.find(in.Page)
 	if !known {
 		return "", fmt.Errorf("graphtest: no page %q", in.Page)
 	}
 	in.ID = defaulted(in.ID, newMid())
 	if in.At.IsZero() {
-		in.At = s.opts.Now()
+		in.At = ps.fake.opts.Now()
 	}
 	m := in.message()
 	m["is_echo"] = true
 	put(m, "app_id", app)
 	item := map[string]any{"sender": person(p.ID), "recipient": person(in.From), "timestamp": in.At.UnixMilli(), "message": m}
-	return in.ID, s.postItem(ctx, p, item, in.Standby)
+	return in.ID, ps.postItem(ctx, p, item, in.Standby)
 }
 
 // Watermark posts that the person has got ("delivered") or read ("read") all
 // messages up to the one of that id.
-func (s *Server) Watermark(ctx context.Context, messageID, status string) error {
-	s.mu.Lock()
-	m, known := s.taken[messageID]
-	s.mu.Unlock()
+func (ps *Pages) Watermark(ctx context.Context, messageID, status string) error {
+	ps.fake.mu.Lock()
+	m, known := ps.fake.taken[messageID]
+	ps.fake.mu.Unlock()
 	if !known || m.To == "" {
 		return fmt.Errorf("graphtest: no message %q was taken", messageID)
 	}
@@ -100,36 +100,36 @@ func (s *Server) Watermark(ctx context.Context, messageID, status string) error 
 	default:
 		return nil // pages have no others
 	}
-	return s.PostItem(ctx, m.Line, item)
+	return ps.PostItem(ctx, m.Line, item)
 }
 
 // PostItem posts what happened between a person and a page, signed and
 // repeated like the others. The item gets the page as its recipient and the
 // time where it has none.
-func (s *Server) PostItem(ctx context.Context, page string, item map[string]any) error {
-	p, known := s.page(page)
+func (ps *Pages) PostItem(ctx context.Context, page string, item map[string]any) error {
+	p, known := ps.find(page)
 	if !known {
 		return fmt.Errorf("graphtest: no page %q", page)
 	}
-	return s.postItem(ctx, p, item, false)
+	return ps.postItem(ctx, p, item, false)
 }
 
-func (s *Server) postItem(ctx context.Context, p Page, item map[string]any, standby bool) error {
-	whole := map[string]any{"recipient": person(p.ID), "timestamp": s.opts.Now().UnixMilli()}
+func (ps *Pages) postItem(ctx context.Context, p Page, item map[string]any, standby bool) error {
+	whole := map[string]any{"recipient": person(p.ID), "timestamp": ps.fake.opts.Now().UnixMilli()}
 	maps.Copy(whole, item)
 	name := "messaging"
 	if standby {
 		name = "standby"
 	}
-	return s.postPage(ctx, p, map[string]any{name: []any{whole}})
+	return ps.post(ctx, p, map[string]any{name: []any{whole}})
 }
 
-func (s *Server) postPage(ctx context.Context, p Page, entry map[string]any) error {
-	entry["id"], entry["time"] = p.ID, s.opts.Now().UnixMilli()
-	return s.post.deliver(ctx, "", p.AppSecret, wire(map[string]any{"object": "page", "entry": []any{entry}}))
+func (ps *Pages) post(ctx context.Context, p Page, entry map[string]any) error {
+	entry["id"], entry["time"] = p.ID, ps.fake.opts.Now().UnixMilli()
+	return ps.fake.post.deliver(ctx, "", p.AppSecret, wire(map[string]any{"object": "page", "entry": []any{entry}}))
 }
 
-// FileURL is where a file of a page is open to everybody for a day.
-func (s *Server) FileURL(id string) string {
-	return fmt.Sprintf("%s%s%s?until=%d", s.URL, attachment, id, s.opts.Now().Add(24*time.Hour).UnixMilli())
+// URL is where a file of a page is open to everybody for a day.
+func (fs *Files) URL(id string) string {
+	return fmt.Sprintf("%s%s%s?until=%d", fs.fake.URL, attachment, id, fs.fake.opts.Now().Add(24*time.Hour).UnixMilli())
 }

@@ -63,7 +63,7 @@ func newPersonID() string {
 
 func newMid() string { return "m_" + random(48) }
 
-func (s *Server) pageMessage(p Page, body []byte) *reply {
+func (ps *Pages) message(p Page, body []byte) *reply {
 	var in pageSent
 	if err := strict(body, &in); err != nil {
 		return refuse(100, "(#100) Invalid parameter: %v", err)
@@ -75,29 +75,29 @@ func (s *Server) pageMessage(p Page, body []byte) *reply {
 	case in.Action != "" && in.Message != nil:
 		return refuse(100, "(#100) A sender action stands alone")
 	case in.Action != "":
-		return s.pageAction(p, &in)
+		return ps.action(p, &in)
 	case in.Message == nil:
 		return refuse(100, "(#100) The parameter message is required")
 	case in.Tag != "" && !slices.Contains([]string{"HUMAN_AGENT", "CUSTOMER_FEEDBACK"}, in.Tag), (in.Tag != "") != (in.Type == "MESSAGE_TAG"):
 		return refuse(100, "(#100) Invalid parameter: tag")
 	}
-	if refused := s.pageContent(p, in.Message); refused != nil {
+	if refused := ps.content(p, in.Message); refused != nil {
 		return refused
 	}
-	if refused := s.pagePermits(p, &in, to); refused != nil {
+	if refused := ps.permits(p, &in, to); refused != nil {
 		return refused
 	}
-	return s.pageTake(p, &in, to, body)
+	return ps.take(p, &in, to, body)
 }
 
-func (s *Server) pageAction(p Page, in *pageSent) *reply {
+func (ps *Pages) action(p Page, in *pageSent) *reply {
 	to := in.Recipient["id"]
 	switch in.Action {
 	case "mark_seen":
-		s.record(func() {
-			for id, m := range s.taken {
+		ps.fake.record(func() {
+			for id, m := range ps.fake.taken {
 				if m.Line == p.ID && m.From == to {
-					s.read[id] = true
+					ps.fake.read[id] = true
 				}
 			}
 		})
@@ -108,8 +108,8 @@ func (s *Server) pageAction(p Page, in *pageSent) *reply {
 	return ok(map[string]string{"recipient_id": to})
 }
 
-// pageContent looks at what a message says.
-func (s *Server) pageContent(p Page, m *pageBody) *reply {
+// content looks at what a message says.
+func (ps *Pages) content(p Page, m *pageBody) *reply {
 	switch {
 	case (m.Text == "") == (m.Attachment == nil):
 		return refuse(100, "(#100) Message must have a text or an attachment")
@@ -136,9 +136,9 @@ func (s *Server) pageContent(p Page, m *pageBody) *reply {
 	case !slices.Contains([]string{"image", "video", "audio", "file"}, m.Attachment.Type):
 		return refuse(100, "(#100) Param message[attachment][type] must be one of {IMAGE, VIDEO, AUDIO, FILE, TEMPLATE}")
 	case a.ID != "":
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if stored := s.files[a.ID]; stored == nil || stored.Line != p.ID {
+		ps.fake.mu.Lock()
+		defer ps.fake.mu.Unlock()
+		if stored := ps.fake.Files.kept[a.ID]; stored == nil || stored.Line != p.ID {
 			return &reply{status: http.StatusBadRequest, fail: &failure{code: 100, subcode: 2018074, message: "(#100) Attachment ID is invalid"}}
 		}
 	case a.URL == "":
@@ -147,69 +147,69 @@ func (s *Server) pageContent(p Page, m *pageBody) *reply {
 	return nil
 }
 
-// pagePermits refuses what the window does not allow.
-func (s *Server) pagePermits(p Page, in *pageSent, to string) *reply {
-	if !s.opts.Window || to == "" {
+// permits refuses what the window does not allow.
+func (ps *Pages) permits(p Page, in *pageSent, to string) *reply {
+	if !ps.fake.opts.Window || to == "" {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	ps.fake.mu.Lock()
+	defer ps.fake.mu.Unlock()
 	open := 24 * time.Hour
 	if in.Tag != "" {
 		open = 7 * 24 * time.Hour
 	}
-	if s.opts.Now().Sub(s.wrote[p.ID+"/"+to]) < open {
+	if ps.fake.opts.Now().Sub(ps.fake.wrote[p.ID+"/"+to]) < open {
 		return nil
 	}
 	return &reply{status: http.StatusBadRequest, fail: &failure{code: 10, subcode: 2018278, message: "(#10) This message is sent outside of allowed window."}}
 }
 
-// pageTake accepts a message; its echo and its receipts follow.
-func (s *Server) pageTake(p Page, in *pageSent, to string, body []byte) *reply {
+// take accepts a message; its echo and its receipts follow.
+func (ps *Pages) take(p Page, in *pageSent, to string, body []byte) *reply {
 	m := Message{
 		ID: newMid(), Line: p.ID, To: to, Type: "text", Text: in.Message.Text, CallbackData: in.Message.Metadata,
-		ReplyTo: in.ReplyTo.ID, Body: body, At: s.opts.Now().Truncate(time.Millisecond),
+		ReplyTo: in.ReplyTo.ID, Body: body, At: ps.fake.opts.Now().Truncate(time.Millisecond),
 	}
 	if a := in.Message.Attachment; a != nil {
 		m.Type, m.FileID, m.FileLink, m.Template, m.Text = a.Type, a.Payload.ID, a.Payload.URL, a.Payload.Template, a.Payload.Text
 	}
-	s.record(func() {
-		s.shown = append(s.shown, m)
-		s.taken[m.ID] = m
+	ps.fake.record(func() {
+		ps.fake.shown = append(ps.fake.shown, m)
+		ps.fake.taken[m.ID] = m
 	})
-	s.pageFollow(p, m, in.Message)
+	ps.follow(p, m, in.Message)
 	out := map[string]any{"message_id": m.ID}
 	put(out, "recipient_id", to)
 	return ok(out)
 }
 
-// pageFollow posts what comes by itself: the echo first.
-func (s *Server) pageFollow(p Page, m Message, body *pageBody) {
-	if !s.opts.Echoes && len(s.opts.Statuses) == 0 || m.To == "" {
+// follow posts what comes by itself: the echo first.
+func (ps *Pages) follow(p Page, m Message, body *pageBody) {
+	if !ps.fake.opts.Echoes && len(ps.fake.opts.Statuses) == 0 || m.To == "" {
 		return
 	}
-	s.post.queue(func(ctx context.Context) {
-		if s.opts.Echoes {
+	ps.fake.post.queue(func(ctx context.Context) {
+		if ps.fake.opts.Echoes {
 			echo := map[string]any{"mid": m.ID, "is_echo": true, "app_id": json.Number(p.app())}
 			put(echo, "text", body.Text)
 			put(echo, "metadata", body.Metadata)
 			if a := body.Attachment; a != nil {
 				echo["attachments"] = []any{map[string]any{"type": a.Type, "payload": map[string]any{"url": cmp.Or(a.Payload.URL, "https://cdn.example/"+a.Payload.ID)}}}
 			}
-			if s.PostItem(ctx, p.ID, map[string]any{"sender": person(p.ID), "recipient": person(m.To), "timestamp": m.At.UnixMilli(), "message": echo}) != nil {
+			if ps.PostItem(ctx, p.ID, map[string]any{"sender": person(p.ID), "recipient": person(m.To), "timestamp": m.At.UnixMilli(), "message": echo}) != nil {
 				return // the server was closed
 			}
 		}
-		for _, status := range s.opts.Statuses {
-			if s.Watermark(ctx, m.ID, status) != nil {
+		for _, status := range ps.fake.opts.Statuses {
+			if ps.Watermark(ctx, m.ID, status) != nil {
 				return
 			}
 		}
 	})
 }
 
-// pageUpload keeps a file, from a form or from its address.
-func (s *Server) pageUpload(p Page, c *call) *reply {
+// upload keeps a file, from a form or from its address.
+func (ps *Pages) upload(p Page, c *call) *reply {
 	var message string
 	var f File
 	if strings.HasPrefix(c.contentType, "multipart/") {
@@ -235,5 +235,5 @@ func (s *Server) pageUpload(p Page, c *call) *reply {
 		return &reply{status: http.StatusBadRequest, fail: &failure{code: 100, subcode: 2018047, message: "(#100) Upload attachment failure."}}
 	}
 	f.Line, f.Name = p.ID, cmp.Or(f.Name, body.Attachment.Payload.URL)
-	return ok(map[string]string{"attachment_id": s.keep(f)})
+	return ok(map[string]string{"attachment_id": ps.fake.Files.keep(f)})
 }

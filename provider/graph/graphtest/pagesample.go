@@ -13,17 +13,17 @@ type PageSample struct {
 	Change  map[string]any // of the page itself
 }
 
-// PostPageSample posts a sample about a page ("": the first), as
-// [Server.WriteToPage] posts.
-func (s *Server) PostPageSample(ctx context.Context, page string, x PageSample) error {
-	p, known := s.page(page)
+// PostSample posts a sample about a page ("": the first), as
+// [Pages.Write] posts.
+func (ps *Pages) PostSample(ctx context.Context, page string, x PageSample) error {
+	p, known := ps.find(page)
 	if !known {
 		return fmt.Errorf("graphtest: no page %q", page)
 	}
 	if x.Change != nil {
-		return s.postPage(ctx, p, map[string]any{"changes": []any{x.Change}})
+		return ps.post(ctx, p, map[string]any{"changes": []any{x.Change}})
 	}
-	return s.postItem(ctx, p, x.Item, x.Standby)
+	return ps.postItem(ctx, p, x.Item, x.Standby)
 }
 
 // PageSamples returns one of each kind of thing that a page receives from or

@@ -79,7 +79,7 @@ func (s *Server) WaitRead(ctx context.Context, id string) error {
 func (s *Server) Subscribed(businessAccountID string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.subscribed[businessAccountID]
+	_, ok := s.accounts.subscribed[businessAccountID]
 	return ok
 }
 
@@ -87,7 +87,7 @@ func (s *Server) Subscribed(businessAccountID string) bool {
 func (s *Server) Override(businessAccountID string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.subscribed[businessAccountID].url
+	return s.accounts.subscribed[businessAccountID].url
 }
 
 func (s *Server) shownTo(contact string) []Message {

@@ -63,29 +63,29 @@ type Server struct {
 	// URL is where a server of [Start] listens: the base URL for a client.
 	URL string
 
+	Pages     *Pages
+	Templates *Templates
+	Files     *Files
+
+	messages *messageEndpoint
+	accounts *accountEndpoint
+
 	opts Options
 	post *poster
 	http *http.Server
 	stop context.CancelFunc
 	over context.Context // ends with Close; what hangs or waits lets go
 
-	mu         sync.Mutex
-	changed    chan struct{} // closed and replaced whenever something was recorded
-	lines      []Line
-	requests   []Request
-	shown      []Message
-	taken      map[string]Message   // by id, those of both directions
-	wrote      map[string]time.Time // by line and contact, when he last wrote
-	read       map[string]bool      // messages marked read
-	subscribed map[string]override  // by business account
-	faults     []Fault
-	latency    time.Duration
-
-	pages        pages
-	files        map[string]*storedFile
-	profiles     map[string]map[string]json.RawMessage // by line
-	templates    []Template
-	lastTemplate int
+	mu       sync.Mutex    // of all below, and of what the parts keep
+	changed  chan struct{} // closed and replaced whenever something was recorded
+	lines    []Line
+	requests []Request
+	shown    []Message
+	taken    map[string]Message   // by id, those of both directions
+	wrote    map[string]time.Time // by line and contact, when the contact last wrote
+	read     map[string]bool      // messages marked read
+	faults   []Fault
+	latency  time.Duration
 }
 
 // New returns a fake that listens nowhere: serve its [Server.Handler]. Close
@@ -95,18 +95,19 @@ func New(o *Options) *Server {
 		o = &Options{}
 	}
 	s := &Server{
-		opts:       *o,
-		changed:    make(chan struct{}),
-		lines:      slices.Clone(o.Lines),
-		taken:      map[string]Message{},
-		wrote:      map[string]time.Time{},
-		read:       map[string]bool{},
-		subscribed: map[string]override{},
-		latency:    o.Latency,
-		pages:      pages{slices.Clone(o.Pages), map[string][]string{}, map[string][2]string{}, map[string]json.RawMessage{}},
-		files:      map[string]*storedFile{},
-		profiles:   map[string]map[string]json.RawMessage{},
+		opts:    *o,
+		changed: make(chan struct{}),
+		lines:   slices.Clone(o.Lines),
+		taken:   map[string]Message{},
+		wrote:   map[string]time.Time{},
+		read:    map[string]bool{},
+		latency: o.Latency,
 	}
+	s.Pages = &Pages{s, slices.Clone(o.Pages), map[string][]string{}, map[string][2]string{}, map[string]json.RawMessage{}}
+	s.Templates = &Templates{fake: s}
+	s.Files = &Files{s, map[string]*storedFile{}}
+	s.messages = &messageEndpoint{s}
+	s.accounts = &accountEndpoint{s, map[string]override{}, map[string]map[string]json.RawMessage{}}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}

@@ -25,28 +25,35 @@ type Template struct {
 	Components []json.RawMessage
 }
 
+// Templates are the templates of the business accounts that a fake knows.
+type Templates struct {
+	fake *Server
+	list []Template
+	last int // number of the newest
+}
+
 var templateName = regexp.MustCompile(`^[a-z0-9_]{1,512}$`)
 
-// PutTemplate keeps a template as if it had been created in the dashboard, and
+// Put keeps a template as if it had been created in the dashboard, and
 // returns its id.
-func (s *Server) PutTemplate(t Template) (id string) {
-	s.record(func() {
-		s.lastTemplate++
-		t.ID = strconv.Itoa(900000000000000 + s.lastTemplate)
+func (ts *Templates) Put(t Template) (id string) {
+	ts.fake.record(func() {
+		ts.last++
+		t.ID = strconv.Itoa(900000000000000 + ts.last)
 		t.Status = defaulted(t.Status, "PENDING")
 		t.Quality = defaulted(t.Quality, "UNKNOWN")
-		s.templates = append(s.templates, t)
+		ts.list = append(ts.list, t)
 	})
 	return t.ID
 }
 
-// Templates returns the templates of a business account, in the order of their
+// List returns the templates of a business account, in the order of their
 // creation.
-func (s *Server) Templates(account string) []Template {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (ts *Templates) List(account string) []Template {
+	ts.fake.mu.Lock()
+	defer ts.fake.mu.Unlock()
 	var list []Template
-	for _, t := range s.templates {
+	for _, t := range ts.list {
 		if t.Account == account {
 			list = append(list, t)
 		}
@@ -54,15 +61,15 @@ func (s *Server) Templates(account string) []Template {
 	return list
 }
 
-// ReviewTemplate changes a template's status and posts that to the callback,
+// Review changes a template's status and posts that to the callback,
 // as [Server.Write] posts: APPROVED, REJECTED with a reason, PAUSED …
-func (s *Server) ReviewTemplate(ctx context.Context, id, status, reason string) error {
+func (ts *Templates) Review(ctx context.Context, id, status, reason string) error {
 	var t *Template
-	s.record(func() {
-		for i := range s.templates {
-			if s.templates[i].ID == id {
-				s.templates[i].Status, s.templates[i].Reason = status, reason
-				copied := s.templates[i]
+	ts.fake.record(func() {
+		for i := range ts.list {
+			if ts.list[i].ID == id {
+				ts.list[i].Status, ts.list[i].Reason = status, reason
+				copied := ts.list[i]
 				t = &copied
 			}
 		}
@@ -70,15 +77,15 @@ func (s *Server) ReviewTemplate(ctx context.Context, id, status, reason string) 
 	if t == nil {
 		return fmt.Errorf("graphtest: no template %q", id)
 	}
-	lines := s.account(t.Account)
+	lines := ts.fake.account(t.Account)
 	if len(lines) == 0 {
 		return fmt.Errorf("graphtest: no line of the business account %q", t.Account)
 	}
 	number, _ := strconv.ParseInt(t.ID, 10, 64)
-	return s.Post(ctx, lines[0].PhoneNumberID, wire(map[string]any{
+	return ts.fake.Post(ctx, lines[0].PhoneNumberID, wire(map[string]any{
 		"object": "whatsapp_business_account",
 		"entry": []any{map[string]any{
-			"id": t.Account, "time": s.opts.Now().Unix(),
+			"id": t.Account, "time": ts.fake.opts.Now().Unix(),
 			"changes": []any{map[string]any{"field": "message_template_status_update", "value": map[string]any{
 				"event": status, "message_template_id": number, "message_template_name": t.Name,
 				"message_template_language": t.Language, "reason": defaulted(reason, "NONE"),
@@ -87,19 +94,19 @@ func (s *Server) ReviewTemplate(ctx context.Context, id, status, reason string) 
 	}))
 }
 
-func (s *Server) templatesEdge(l Line, c *call) *reply {
+func (ts *Templates) edge(l Line, c *call) *reply {
 	switch c.method {
 	case http.MethodPost:
-		return s.createTemplate(l, c.body)
+		return ts.create(l, c.body)
 	case http.MethodGet:
-		return s.listTemplates(l, c)
+		return ts.page(l, c)
 	case http.MethodDelete:
-		return s.deleteTemplates(l, c)
+		return ts.delete(l, c)
 	}
 	return absent(strings.ToLower(c.method), c.id)
 }
 
-func (s *Server) createTemplate(l Line, body []byte) *reply {
+func (ts *Templates) create(l Line, body []byte) *reply {
 	var in struct {
 		Name       string            `json:"name"`
 		Language   string            `json:"language"`
@@ -116,22 +123,22 @@ func (s *Server) createTemplate(l Line, body []byte) *reply {
 	if !slices.Contains([]string{"MARKETING", "UTILITY", "AUTHENTICATION"}, in.Category) {
 		return refuse(100, "(#100) Param category must be one of {MARKETING, UTILITY, AUTHENTICATION}")
 	}
-	for _, t := range s.Templates(l.BusinessAccountID) {
+	for _, t := range ts.List(l.BusinessAccountID) {
 		if t.Name == in.Name && t.Language == in.Language {
 			r := refuse(100, "Invalid parameter")
 			r.fail.subcode, r.fail.details = 2388024, "Content in this language already exists"
 			return r
 		}
 	}
-	id := s.PutTemplate(Template{
+	id := ts.Put(Template{
 		Account: l.BusinessAccountID, Name: in.Name, Language: in.Language, Category: in.Category,
 		Format: defaulted(in.Format, "POSITIONAL"), Components: in.Components,
 	})
 	return ok(map[string]string{"id": id, "status": "PENDING", "category": in.Category})
 }
 
-// listTemplates answers a page; after is the number of templates before it.
-func (s *Server) listTemplates(l Line, c *call) *reply {
+// page answers a page; after is the number of templates before it.
+func (ts *Templates) page(l Line, c *call) *reply {
 	one := func(name string) string {
 		if values := c.query[name]; len(values) > 0 {
 			return values[0]
@@ -142,10 +149,10 @@ func (s *Server) listTemplates(l Line, c *call) *reply {
 	if limit <= 0 {
 		limit = 25
 	}
-	if s.opts.TemplatePage > 0 {
-		limit = min(limit, s.opts.TemplatePage)
+	if ts.fake.opts.TemplatePage > 0 {
+		limit = min(limit, ts.fake.opts.TemplatePage)
 	}
-	list := slices.DeleteFunc(s.Templates(l.BusinessAccountID), func(t Template) bool {
+	list := slices.DeleteFunc(ts.List(l.BusinessAccountID), func(t Template) bool {
 		return !strings.Contains(t.Name, one("name")) || one("status") != "" && t.Status != one("status")
 	})
 	from := 0
@@ -168,19 +175,19 @@ func (s *Server) listTemplates(l Line, c *call) *reply {
 	return ok(map[string]any{"data": data, "paging": paging})
 }
 
-// template answers for a template's id; nil when there is none.
-func (s *Server) template(c *call) *reply {
+// answer answers for a template's id; nil when there is none.
+func (ts *Templates) answer(c *call) *reply {
 	if c.method != http.MethodGet || c.edge != "" {
 		return nil
 	}
-	s.mu.Lock()
-	at := slices.IndexFunc(s.templates, func(t Template) bool { return t.ID == c.id })
+	ts.fake.mu.Lock()
+	at := slices.IndexFunc(ts.list, func(t Template) bool { return t.ID == c.id })
 	var found Template
 	if at >= 0 {
-		found = s.templates[at]
+		found = ts.list[at]
 	}
-	s.mu.Unlock()
-	for _, l := range s.account(found.Account) {
+	ts.fake.mu.Unlock()
+	for _, l := range ts.fake.account(found.Account) {
 		if at >= 0 && l.AccessToken == c.token {
 			return ok(found.object())
 		}
@@ -196,14 +203,14 @@ func (t *Template) object() map[string]any {
 	}
 }
 
-func (s *Server) deleteTemplates(l Line, c *call) *reply {
+func (ts *Templates) delete(l Line, c *call) *reply {
 	name, id := c.query["name"], c.query["hsm_id"]
 	if len(name) == 0 {
 		return refuse(100, "(#100) The parameter name is required.")
 	}
 	found := false
-	s.record(func() {
-		s.templates = slices.DeleteFunc(s.templates, func(t Template) bool {
+	ts.fake.record(func() {
+		ts.list = slices.DeleteFunc(ts.list, func(t Template) bool {
 			hit := t.Account == l.BusinessAccountID && t.Name == name[0] && (len(id) == 0 || t.ID == id[0])
 			found = found || hit
 			return hit

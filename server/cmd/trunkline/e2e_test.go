@@ -42,7 +42,7 @@ func TestCloudLine(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, database []string) {
 		r := newEnv(t)
-		r.graph.PutTemplate(graphtest.Template{
+		r.graph.Templates.Put(graphtest.Template{
 			Account: r.line.BusinessAccountID, Name: "hello_world", Language: "en_US", Category: "UTILITY", Status: "APPROVED",
 			Components: []json.RawMessage{json.RawMessage(`{"type":"BODY","text":"Hello, {{1}}!"}`)},
 		})

@@ -48,7 +48,7 @@ func TestLineGuides(t *testing.T) {
 		"cloud, two values": {"cloud.md", "two", []string{"--meta-app-secret", secret, "--meta-verify-token", verify}, "106540352242922", "16505551234", write},
 		"messenger": {"messenger.md", "line", nil, "102290129340398", "5552000000000009@messenger", func(t *testing.T, g *graphtest.Server) error {
 			t.Helper()
-			_, err := g.WriteToPage(t.Context(), graphtest.PageInbound{From: "5552000000000009", Text: "Hello"})
+			_, err := g.Pages.Write(t.Context(), graphtest.PageInbound{From: "5552000000000009", Text: "Hello"})
 			return err
 		}},
 	} {

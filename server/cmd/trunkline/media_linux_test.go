@@ -41,7 +41,7 @@ func TestLargeMedia(t *testing.T) { //nolint:paralleltest // the kernel must not
 	before := peak(t, n)
 	t.Logf("before: %d KiB", before)
 
-	id := r.graph.PutFile("", "application/pdf", body)
+	id := r.graph.Files.Put("", "application/pdf", body)
 	_, err := r.graph.Write(t.Context(), graphtest.Inbound{From: from, Type: "document", Body: map[string]any{
 		"id": id, "mime_type": "application/pdf", "filename": "large.pdf", "sha256": base64.StdEncoding.EncodeToString(sum[:]),
 	}})
