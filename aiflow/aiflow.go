@@ -145,8 +145,8 @@ func isID(id string) bool { return uuid.Validate(id) == nil }
 
 // checkText refuses texts for people that cannot be kept; what may not be
 // empty says least 1.
-func checkText(field, text string, least, most int) error {
-	if wrong := label.Check(text, least, most); wrong != "" {
+func checkText(field, text string, least, limit int) error {
+	if wrong := label.Check(text, least, limit); wrong != "" {
 		return &Invalid{field, wrong}
 	}
 	return nil

@@ -176,12 +176,12 @@ func TestBindings(t *testing.T) {
 			return n
 		}
 		require.Zero(t, listening())
-		five, most := 5, 101
+		five, limit := 5, 101
 		bound, err := f.Bind(t.Context(), main.ID, aiflow.Binding{Reference: 7, Enabled: true, Priority: &five})
 		require.NoError(t, err)
 		require.Equal(t, []aiflow.Binding{{Reference: 7, Enabled: true, Priority: &five}}, bound)
 		require.Equal(t, 1, listening())
-		_, err = f.Bind(t.Context(), main.ID, aiflow.Binding{Reference: 7, Enabled: true, Priority: &most})
+		_, err = f.Bind(t.Context(), main.ID, aiflow.Binding{Reference: 7, Enabled: true, Priority: &limit})
 		var bad *aiflow.Invalid
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, "priority", bad.Field)

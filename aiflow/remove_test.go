@@ -13,9 +13,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// mostRemoved is the most rows of one transaction of a deletion: 200 small ones,
+// maxRemoved is the most rows of one transaction of a deletion: 200 small ones,
 // or 50 runs that are told to end, with what is written for each.
-const mostRemoved = 200
+const maxRemoved = 200
 
 // fill gives a flow so many versions, lines, times at which it begins, and runs
 // that wait.
@@ -54,7 +54,7 @@ func TestDeletionsAreBounded(t *testing.T) {
 			f.fill(t, one.ID, n)
 			commits.Take()
 			require.NoError(t, f.Delete(t.Context(), one.ID))
-			commits.RequireBounded(t, 4*n, mostRemoved)
+			commits.RequireBounded(t, 4*n, maxRemoved)
 			require.Equal(t, n, f.cancelled(t, one.ID))
 
 			for i := range n / 10 {
@@ -64,14 +64,14 @@ func TestDeletionsAreBounded(t *testing.T) {
 			f.fill(t, two.ID, n)
 			commits.Take()
 			require.NoError(t, f.DeleteProject(t.Context(), project))
-			commits.RequireBounded(t, 4*n+2*n/10, mostRemoved)
+			commits.RequireBounded(t, 4*n+2*n/10, maxRemoved)
 			require.Equal(t, n, f.cancelled(t, two.ID))
 
 			three := f.published(t, f.project(t, "Shop"), plain("three"))
 			f.fill(t, three.ID, n)
 			commits.Take()
 			require.NoError(t, f.DeleteAll(t.Context()))
-			commits.RequireBounded(t, 2*n, mostRemoved)
+			commits.RequireBounded(t, 2*n, maxRemoved)
 			for _, table := range []string{"aiflow_project", "aiflow_flow", "aiflow_version", "aiflow_binding"} {
 				var left int
 				require.NoError(t, f.db.Get(&left, `SELECT count(*) FROM `+table))

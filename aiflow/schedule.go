@@ -21,7 +21,7 @@ func (a *Account) scheduleTx(ctx context.Context, tx *sqlx.Tx, r flowRow) error 
 			return err
 		}
 		if s.Times = a.s.opts.Types.Schedules(v.Document); len(s.Times) > 0 {
-			if s.References, err = a.listensTx(ctx, tx, r.ID); err != nil {
+			if s.References, err = a.subscribedTx(ctx, tx, r.ID); err != nil {
 				return err
 			}
 		}
@@ -29,9 +29,9 @@ func (a *Account) scheduleTx(ctx context.Context, tx *sqlx.Tx, r flowRow) error 
 	return a.runs().ScheduleTx(ctx, tx, s)
 }
 
-// listensTx are the lines on which the trigger of a flow listens; 0 is none,
+// subscribedTx are the lines on which the trigger of a flow listens; 0 is none,
 // for a flow that is bound nowhere.
-func (a *Account) listensTx(ctx context.Context, tx *sqlx.Tx, id string) ([]int64, error) {
+func (a *Account) subscribedTx(ctx context.Context, tx *sqlx.Tx, id string) ([]int64, error) {
 	var rows []struct {
 		Reference int64
 		Enabled   bool

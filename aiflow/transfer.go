@@ -166,9 +166,9 @@ func (e *Malformed) add(field, message string) {
 	}
 }
 
-func (e *Malformed) text(field, text string, least, most int) {
+func (e *Malformed) text(field, text string, least, limit int) {
 	var bad *Invalid
-	if errors.As(checkText(field, text, least, most), &bad) {
+	if errors.As(checkText(field, text, least, limit), &bad) {
 		e.add(bad.Field, bad.Message)
 	}
 }

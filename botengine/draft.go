@@ -42,9 +42,9 @@ func blank(name string) json.RawMessage {
 }
 
 // shorten cuts a text to a number of characters.
-func shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most])
+func shorten(s string, limit int) string {
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit])
 	}
 	return s
 }

@@ -75,9 +75,9 @@ func cancelled(t *testing.T, db *sqlx.DB) (n int64) {
 	return n
 }
 
-// mostRemoved is the most rows of one transaction of a deletion: 50 runs that are
+// maxRemoved is the most rows of one transaction of a deletion: 50 runs that are
 // told to end, with what is written for each.
-const mostRemoved = 200
+const maxRemoved = 200
 
 // TestDeletionsAreBounded deletes ten times as much: the transactions become
 // more, and none becomes larger.
@@ -89,7 +89,7 @@ func TestDeletionsAreBounded(t *testing.T) {
 			bot := filled(t, db, a, n)
 			commits.Take()
 			require.NoError(t, a.Delete(t.Context(), bot.ID))
-			commits.RequireBounded(t, 2*n, mostRemoved)
+			commits.RequireBounded(t, 2*n, maxRemoved)
 			require.Equal(t, n, cancelled(t, db))
 			for _, remove := range []func() error{
 				func() error { return a.DeleteReference(t.Context(), 7) },
@@ -98,7 +98,7 @@ func TestDeletionsAreBounded(t *testing.T) {
 				filled(t, db, a, n)
 				commits.Take()
 				require.NoError(t, remove())
-				commits.RequireBounded(t, n, mostRemoved)
+				commits.RequireBounded(t, n, maxRemoved)
 			}
 			var left int
 			require.NoError(t, db.Get(&left, `SELECT (SELECT count(*) FROM botengine_bot) + (SELECT count(*) FROM botengine_version)`))

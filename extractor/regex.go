@@ -128,8 +128,8 @@ func (r *Regex) check(groups map[string]string) error {
 // say how numbers, dates and phone numbers are meant.
 func (r *Regex) Find(text string, o *entity.Options) []entity.Match {
 	var out []entity.Match
-	most := min(max(maxRegexSteps/(r.size*max(len(text), 1)), 1), maxRegexMatches)
-	for _, at := range r.pattern.FindAllStringSubmatchIndex(text, most) {
+	limit := min(max(maxRegexSteps/(r.size*max(len(text), 1)), 1), maxRegexMatches)
+	for _, at := range r.pattern.FindAllStringSubmatchIndex(text, limit) {
 		named := false
 		for i, name := range r.names {
 			if name == "" {

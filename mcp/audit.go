@@ -36,14 +36,14 @@ var auditTypes = []string{"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BOO
 // audit writes the call down before its answer leaves, also when the caller
 // has gone. What has been done is not undone where that is not possible: then
 // the log has it.
-func (x *execution) audit(ctx context.Context, out *Outcome, took time.Duration) {
+func (x *execution) audit(ctx context.Context, out *Outcome, duration time.Duration) {
 	if x.r.opts.NoAudit {
 		return
 	}
 	row := &auditRow{
 		At: database.Micros(x.r.opts.Now()), Account: x.caller.Account, Caller: x.caller.User, Token: x.caller.Token,
 		Function: x.name, Arguments: x.masked(), DryRun: x.req.DryRun,
-		Outcome: shown(sanitize(out.code())), Duration: took.Microseconds(),
+		Outcome: shown(sanitize(out.code())), Duration: duration.Microseconds(),
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()

@@ -34,7 +34,7 @@ const benchArguments = `{"reference":7,"chatId":"5511999990000@s.whatsapp.net","
 type side struct {
 	name  string
 	call  func(ctx context.Context, user int) bool
-	spent time.Duration // CPU
+	cpu   time.Duration // CPU
 	wall  time.Duration
 	asked int64
 }
@@ -78,7 +78,7 @@ func benchExecute(b *testing.B, db *sqlx.DB) {
 			sides := benchSides(b, seen)
 			for i := range sides {
 				sides[i].turn(b, callers, n) // what is made once, is made
-				sides[i].spent, sides[i].wall, sides[i].asked = 0, 0, 0
+				sides[i].cpu, sides[i].wall, sides[i].asked = 0, 0, 0
 			}
 			calls := 0
 			for b.Loop() {
@@ -88,7 +88,7 @@ func benchExecute(b *testing.B, db *sqlx.DB) {
 			}
 			for _, s := range sides {
 				per := float64(b.N * calls)
-				b.ReportMetric(float64(s.spent.Nanoseconds())/1e3/per, s.name+"-cpu-µs/call")
+				b.ReportMetric(float64(s.cpu.Nanoseconds())/1e3/per, s.name+"-cpu-µs/call")
 				b.ReportMetric(float64(s.wall.Nanoseconds())/1e3/per*float64(callers), s.name+"-µs/call")
 				b.ReportMetric(float64(s.asked)/per, s.name+"-statements/call")
 			}
@@ -112,7 +112,7 @@ func (s *side) turn(b *testing.B, callers int, n *testkit.Asked) (calls int) {
 	}
 	wg.Wait()
 	s.wall += time.Since(began)
-	s.spent += testkit.CPUTime(b) - cpu
+	s.cpu += testkit.CPUTime(b) - cpu
 	s.asked += n.Statements.Load() - asked
 	return callers * each
 }

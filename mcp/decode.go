@@ -81,7 +81,7 @@ func decodeArguments(raw []byte, s *shape, dst reflect.Value) []Detail {
 }
 
 // depth counts the levels of valid JSON.
-func depth(raw []byte) (most int) {
+func depth(raw []byte) (limit int) {
 	level := 0
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
@@ -93,12 +93,12 @@ func depth(raw []byte) (most int) {
 			}
 		case '{', '[':
 			level++
-			most = max(most, level)
+			limit = max(limit, level)
 		case '}', ']':
 			level--
 		}
 	}
-	return most
+	return limit
 }
 
 func (d *decoder) value(at *path, raw []byte, s *shape, dst reflect.Value) {

@@ -25,14 +25,14 @@ var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 func (a *Account) Erase(ctx context.Context, texts []string) error {
 	texts = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" })
 	for chunk := range slices.Chunk(texts, eraseChunk) {
-		params, held := []any{a.id}, make([]string, len(chunk))
+		params, matches := []any{a.id}, make([]string, len(chunk))
 		for i, text := range chunk {
 			value, _ := json.Marshal(asStored(text)) // texts cannot fail
 			like := "%" + likeEscapes.Replace(string(value)) + "%"
 			params = append(params, like, strings.ToLower(like))
-			held[i] = fmt.Sprintf(anyCase, len(params)-1, len(params))
+			matches[i] = fmt.Sprintf(anyCase, len(params)-1, len(params))
 		}
-		if err := a.eraseWhere(ctx, strings.Join(held, " OR "), params); err != nil {
+		if err := a.eraseWhere(ctx, strings.Join(matches, " OR "), params); err != nil {
 			return err
 		}
 	}
@@ -41,8 +41,8 @@ func (a *Account) Erase(ctx context.Context, texts []string) error {
 
 // eraseWhere forgets the arguments of the calls that a condition holds for, a page
 // at a time.
-func (a *Account) eraseWhere(ctx context.Context, held string, params []any) error {
-	query := fmt.Sprintf(`SELECT id FROM mcp_audit WHERE account = $1 AND (%s) AND id > $%d ORDER BY id LIMIT %d`, held, len(params)+1, eraseChunk)
+func (a *Account) eraseWhere(ctx context.Context, matches string, params []any) error {
+	query := fmt.Sprintf(`SELECT id FROM mcp_audit WHERE account = $1 AND (%s) AND id > $%d ORDER BY id LIMIT %d`, matches, len(params)+1, eraseChunk)
 	for after := int64(0); ; {
 		var ids []int64
 		if err := a.r.db.SelectContext(ctx, &ids, query, append(slices.Clip(params), after)...); err != nil {

@@ -45,13 +45,13 @@ func sanitize(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-func (x *execution) observe(out *Outcome, took time.Duration) {
+func (x *execution) observe(out *Outcome, duration time.Duration) {
 	if o := x.r.opts.Observer; o != nil && o.Called != nil {
 		name := ""
 		if x.f != nil {
 			name = x.f.tool.Name
 		}
-		o.Called(name, out.code(), took)
+		o.Called(name, out.code(), duration)
 	}
 }
 

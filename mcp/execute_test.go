@@ -235,15 +235,15 @@ func TestCallerGone(t *testing.T) {
 	t.Parallel()
 	r := free(t, mcp.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
-	heard := make(chan struct{})
+	received := make(chan struct{})
 	add(t, r, "waits", func(ctx context.Context, _ mcp.Call, _ none) (none, error) {
 		cancel()
 		<-ctx.Done()
-		close(heard)
+		close(received)
 		return none{}, ctx.Err()
 	})
 	refused(t, r.Execute(ctx, ana, mcp.Request{Function: "waits"}), mcp.CodeUnavailable)
-	<-heard
+	<-received
 }
 
 // TestStrays: of handlers that were left behind there are only so many.
@@ -386,7 +386,7 @@ func TestBatch(t *testing.T) {
 			require.True(t, out[i].Success)
 			require.JSONEq(t, fmt.Sprintf(`{"n":%d}`, i), string(out[i].Result))
 		}
-		require.Equal(t, 60-(mcp.MaxBatch-1), flood(t, 40, ana, "meet", r), "each counts")
+		require.Equal(t, 60-(mcp.MaxBatch-1), callMany(t, 40, ana, "meet", r), "each counts")
 		for _, n := range []int{0, mcp.MaxBatch + 1} {
 			_, failed := r.Batch(t.Context(), ana, make([]mcp.Request, n))
 			require.Equal(t, mcp.CodeInvalidArguments, failed.Code)
@@ -398,8 +398,8 @@ func TestBatch(t *testing.T) {
 func TestObserver(t *testing.T) {
 	t.Parallel()
 	var got []string
-	r := free(t, mcp.Options{Observer: &mcp.Observer{Called: func(function, outcome string, took time.Duration) {
-		require.GreaterOrEqual(t, took, time.Duration(0))
+	r := free(t, mcp.Options{Observer: &mcp.Observer{Called: func(function, outcome string, duration time.Duration) {
+		require.GreaterOrEqual(t, duration, time.Duration(0))
 		got = append(got, function+" "+outcome)
 	}}})
 	ping(t, r, "ping")

@@ -92,7 +92,7 @@ func TestKill(t *testing.T) {
 			delete(answered, token)
 		}
 		require.Empty(t, answered, "what was answered is in the log")
-		rest := flood(t, childLimit, ana, "limited", r)
+		rest := callMany(t, childLimit, ana, "limited", r)
 		require.LessOrEqual(t, passed+rest, childLimit)
 		t.Logf("promise: killed %d times: %d calls in the log, each that was answered among them; %d and %d of %d passed a limit",
 			rounds, len(tokens), passed, rest, childLimit)

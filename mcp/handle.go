@@ -34,9 +34,9 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 		x.r.opts.Logger.ErrorContext(ctx, "too many functions go on after their deadlines")
 		return nil, refusal(CodeUnavailable, "this is not possible at the moment")
 	}
-	told := &progress{to: x.req.Progress}
-	defer told.end()
-	c := Call{Caller: x.caller, Only: x.only, Function: x.f.tool.Name, report: told.report}
+	reports := &progress{to: x.req.Progress}
+	defer reports.end()
+	c := Call{Caller: x.caller, Only: x.only, Function: x.f.tool.Name, report: reports.report}
 	done := make(chan answer, 1)
 	var state atomic.Int32
 	go func() {

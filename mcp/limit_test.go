@@ -15,8 +15,8 @@ import (
 	"github.com/trunklinehq/trunkline/mcp"
 )
 
-// flood makes n calls at once at each registry and counts those that pass.
-func flood(t *testing.T, n int, c mcp.Caller, function string, rs ...*mcp.Registry) int {
+// callMany makes n calls at once at each registry and counts those that pass.
+func callMany(t *testing.T, n int, c mcp.Caller, function string, rs ...*mcp.Registry) int {
 	t.Helper()
 	var passed atomic.Int64
 	var wg sync.WaitGroup
@@ -50,20 +50,20 @@ func TestLimitOverNodes(t *testing.T) {
 			ping(t, r, "pong")
 			nodes = append(nodes, r)
 		}
-		require.Equal(t, 60, flood(t, 100, ana, "ping", nodes...))
-		require.Zero(t, flood(t, 5, ana, "ping", nodes...))
+		require.Equal(t, 60, callMany(t, 100, ana, "ping", nodes...))
+		require.Zero(t, callMany(t, 5, ana, "ping", nodes...))
 		now.move(time.Second - time.Microsecond)
-		require.Zero(t, flood(t, 5, ana, "ping", nodes...))
+		require.Zero(t, callMany(t, 5, ana, "ping", nodes...))
 		now.move(time.Microsecond)
-		require.Equal(t, 1, flood(t, 5, ana, "ping", nodes...), "one interval later there is one more")
+		require.Equal(t, 1, callMany(t, 5, ana, "ping", nodes...), "one interval later there is one more")
 		now.move(3 * time.Second)
-		require.Equal(t, 3, flood(t, 5, ana, "ping", nodes...))
-		require.Equal(t, 60, flood(t, 40, ana, "pong", nodes...), "another function has its own")
+		require.Equal(t, 3, callMany(t, 5, ana, "ping", nodes...))
+		require.Equal(t, 60, callMany(t, 40, ana, "pong", nodes...), "another function has its own")
 		bob := ana
 		bob.User = "bob"
-		require.Equal(t, 60, flood(t, 40, bob, "ping", nodes...), "another user has his own")
+		require.Equal(t, 60, callMany(t, 40, bob, "ping", nodes...), "another user has his own")
 		now.move(time.Hour)
-		require.Equal(t, 60, flood(t, 40, ana, "ping", nodes...), "no more than the limit is saved up")
+		require.Equal(t, 60, callMany(t, 40, ana, "ping", nodes...), "no more than the limit is saved up")
 	})
 }
 
@@ -87,7 +87,7 @@ func TestLimitsTogetherOverNodes(t *testing.T) {
 		var mu sync.Mutex
 		for _, function := range []string{"ping", "pong"} {
 			both.Go(func() {
-				n := flood(t, 50, ana, function, nodes...)
+				n := callMany(t, 50, ana, function, nodes...)
 				mu.Lock()
 				defer mu.Unlock()
 				passed[function] = n
@@ -110,7 +110,7 @@ func TestLimitByTheDatabasesClock(t *testing.T) {
 		a, b := setup(t, db, mcp.Options{Limit: 1}), setup(t, db, mcp.Options{Limit: 1})
 		ping(t, a, "ping")
 		ping(t, b, "ping")
-		require.Equal(t, 1, flood(t, 10, ana, "ping", a, b))
+		require.Equal(t, 1, callMany(t, 10, ana, "ping", a, b))
 		e := refused(t, call(t, a, ana, "ping", ""), mcp.CodeRateLimited)
 		require.LessOrEqual(t, e.RetryAfter, time.Minute)
 		require.Positive(t, e.RetryAfter)
@@ -125,23 +125,23 @@ func TestLimitsTogether(t *testing.T) {
 		r := setup(t, db, mcp.Options{Limit: 4, AccountLimit: 6, Now: now.now})
 		ping(t, r, "ping")
 		ping(t, r, "pong")
-		require.Equal(t, 4, flood(t, 20, ana, "ping", r), "of the function")
-		require.Equal(t, 2, flood(t, 20, ana, "pong", r), "the refused ones took nothing from the account, which has 2 left")
+		require.Equal(t, 4, callMany(t, 20, ana, "ping", r), "of the function")
+		require.Equal(t, 2, callMany(t, 20, ana, "pong", r), "the refused ones took nothing from the account, which has 2 left")
 		other := ana
 		other.Account = "other"
-		require.Equal(t, 4, flood(t, 10, other, "ping", r), "accounts are apart")
+		require.Equal(t, 4, callMany(t, 10, other, "ping", r), "accounts are apart")
 
 		now.move(10 * time.Second) // the account has one more
 		bob := ana
 		bob.User = "bob"
-		require.Equal(t, 1, flood(t, 5, bob, "pong", r))
-		require.Zero(t, flood(t, 5, bob, "ping", r))
+		require.Equal(t, 1, callMany(t, 5, bob, "pong", r))
+		require.Zero(t, callMany(t, 5, bob, "ping", r))
 		now.move(5 * time.Second) // pong has one more, the account has none
 		e := refused(t, call(t, r, ana, "pong", ""), mcp.CodeRateLimited)
 		require.Equal(t, 5*time.Second, e.RetryAfter)
 		require.Contains(t, e.Message, "the account has a limit of 6 calls a minute; try again in 5 s")
 		now.move(5 * time.Second)
-		require.Equal(t, 1, flood(t, 5, ana, "pong", r), "what the account refused was not taken from the function")
+		require.Equal(t, 1, callMany(t, 5, ana, "pong", r), "what the account refused was not taken from the function")
 	})
 }
 
@@ -150,7 +150,7 @@ func TestRetryAfter(t *testing.T) {
 		now := newClock()
 		r := setup(t, db, mcp.Options{Limit: 7, Now: now.now}) // an interval of 8.571428 s
 		ping(t, r, "ping")
-		require.Equal(t, 7, flood(t, 10, ana, "ping", r))
+		require.Equal(t, 7, callMany(t, 10, ana, "ping", r))
 		out := call(t, r, ana, "ping", "")
 		e := refused(t, out, mcp.CodeRateLimited)
 		require.Equal(t, http.StatusTooManyRequests, out.Status())
@@ -174,10 +174,10 @@ func TestLimitOfFunction(t *testing.T) {
 				Handler: ponging,
 			}))
 		}
-		require.Equal(t, 2, flood(t, 10, ana, "usual", r))
-		require.Equal(t, 1, flood(t, 10, ana, "few", r))
-		require.Equal(t, 5, flood(t, 10, ana, "more", r))
-		require.Equal(t, 10, flood(t, 10, ana, "free", r))
+		require.Equal(t, 2, callMany(t, 10, ana, "usual", r))
+		require.Equal(t, 1, callMany(t, 10, ana, "few", r))
+		require.Equal(t, 5, callMany(t, 10, ana, "more", r))
+		require.Equal(t, 10, callMany(t, 10, ana, "free", r))
 	})
 }
 

@@ -55,7 +55,7 @@ type Options struct {
 type Observer struct {
 	// Called is told of every call: the function ("" if it is unknown), "ok" or
 	// the error's code, and how long the call took.
-	Called func(function, outcome string, took time.Duration)
+	Called func(function, outcome string, duration time.Duration)
 }
 
 // Registry holds functions and executes calls. It is safe for concurrent use,

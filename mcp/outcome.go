@@ -61,10 +61,10 @@ const outcomeOK = "ok"
 const iso8601 = "2006-01-02T15:04:05.000Z07:00"
 
 // outcome makes an answer of a result or an error.
-func (r *Registry) outcome(name string, result json.RawMessage, failed *Error, took time.Duration) Outcome {
+func (r *Registry) outcome(name string, result json.RawMessage, failed *Error, duration time.Duration) Outcome {
 	o := Outcome{
 		Success: failed == nil, Function: name, Result: result, Error: failed,
-		ExecutionTime: math.Round(took.Seconds()*1e6) / 1e3,
+		ExecutionTime: math.Round(duration.Seconds()*1e6) / 1e3,
 		Timestamp:     r.opts.Now().UTC().Format(iso8601),
 	}
 	if failed != nil {

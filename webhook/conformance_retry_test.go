@@ -64,7 +64,7 @@ func orderUnderRetries(t *testing.T, w *env) {
 	w.inOrder(t, chats, n)
 }
 
-func holdAndPass(t *testing.T, w *env) {
+func deferAndPass(t *testing.T, w *env) {
 	refused := true
 	w.follow(func(r request) reply {
 		if refused && r.key() == "chat" && r.seq()%4 == 1 {

@@ -27,7 +27,7 @@ var promises = []struct {
 }{
 	{name: "a refused event is retried by the table, then dead, and can be replayed", show: retryTable},
 	{name: "a chat is in order whatever is refused", show: orderUnderRetries},
-	{name: "a refused event holds its chat back for ten minutes at most, then goes on alone", show: holdAndPass},
+	{name: "a refused event holds its chat back for ten minutes at most, then goes on alone", show: deferAndPass},
 	{name: "Retry-After is honoured", show: retryAfter},
 	{name: "five different events that fail pause the endpoint, however they fail", opts: webhook.Options{Timeout: time.Second}, show: kindsOfDown},
 	{name: "one event that fails, and events that are refused, pause nothing", show: notDown},

@@ -116,12 +116,12 @@ func (d *Dispatcher) endpointsDeferring(ctx context.Context, tx *sqlx.Tx, evs []
 		keys[i] = evs[i].Key
 	}
 	text, args := d.HasDeferredQuery(1, keys)
-	var held []string
-	if err := d.db.SelectTx(ctx, tx, &held, text, args...); err != nil {
+	var deferredEvent []string
+	if err := d.db.SelectTx(ctx, tx, &deferredEvent, text, args...); err != nil {
 		return nil, fmt.Errorf("looking for held events: %w", err)
 	}
 	out := map[string]bool{}
-	for _, key := range held {
+	for _, key := range deferredEvent {
 		out[key] = true
 	}
 	return out, nil

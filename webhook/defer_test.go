@@ -31,7 +31,7 @@ func holds(t *testing.T, db *sqlx.DB, o webhook.Options) (*fixture, *receiver) {
 	return f, rec
 }
 
-func (f *fixture) hold(t testing.TB, evs ...webhook.Deferred) {
+func (f *fixture) deferAll(t testing.TB, evs ...webhook.Deferred) {
 	t.Helper()
 	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.DeferTx(t.Context(), tx, "extracted", evs...) }))
 	f.Committed()
@@ -58,7 +58,7 @@ func (r *receiver) at(path string) []string {
 	return out
 }
 
-func held(key string, n int, awaits string, until time.Time) webhook.Deferred {
+func deferredEvent(key string, n int, awaits string, until time.Time) webhook.Deferred {
 	return webhook.Deferred{Event: event(key, n), Awaits: awaits, Until: until}
 }
 
@@ -70,8 +70,8 @@ func TestEventsWaitForTheirPart(t *testing.T) {
 		t.Parallel()
 		f, rec := holds(t, db, webhook.Options{})
 		far := time.Now().Add(time.Hour)
-		f.hold(t, held("a", 0, "", time.Time{}), held("a", 1, "m1", far), held("a", 2, "", time.Time{}), held("b", 3, "", time.Time{}))
-		f.hold(t, held("a", 4, "m4", far), held("a", 5, "", time.Time{}))
+		f.deferAll(t, deferredEvent("a", 0, "", time.Time{}), deferredEvent("a", 1, "m1", far), deferredEvent("a", 2, "", time.Time{}), deferredEvent("b", 3, "", time.Time{}))
+		f.deferAll(t, deferredEvent("a", 4, "m4", far), deferredEvent("a", 5, "", time.Time{}))
 		f.release(t, "a", "unknown")
 		eventually(t, func() bool { return len(rec.at("/plain")) == 6 && len(rec.at("/extracted")) == 2 })
 		require.ElementsMatch(t, []string{`{"key":"a","n":0}`, `{"key":"b","n":3}`}, rec.at("/extracted"))
@@ -85,7 +85,7 @@ func TestEventsWaitForTheirPart(t *testing.T) {
 			}
 		}
 		require.Equal(t, []string{`{"key":"a","n":0}`, `{"key":"a","n":1,"more":1}`, `{"key":"a","n":2}`, `{"key":"a","n":4,"more":1}`, `{"key":"a","n":5}`}, of)
-		f.hold(t, held("a", 6, "", time.Time{}))
+		f.deferAll(t, deferredEvent("a", 6, "", time.Time{}))
 		eventually(t, func() bool { return len(rec.at("/extracted")) == 7 })
 		holding, err := f.HasDeferred(t.Context(), "a")
 		require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestEventsGoOutWithoutTheirPart(t *testing.T) {
 		t.Parallel()
 		var ahead atomic.Int64
 		f, rec := holds(t, db, webhook.Options{Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
-		f.hold(t, held("a", 1, "m1", time.Now().Add(time.Minute)), held("a", 2, "", time.Time{}), held("b", 3, "m3", time.Now().Add(time.Minute)))
+		f.deferAll(t, deferredEvent("a", 1, "m1", time.Now().Add(time.Minute)), deferredEvent("a", 2, "", time.Time{}), deferredEvent("b", 3, "m3", time.Now().Add(time.Minute)))
 		eventually(t, func() bool { return len(rec.at("/plain")) == 3 })
 		f.stop()
 		ahead.Store(int64(time.Hour))
@@ -125,10 +125,10 @@ func TestManyGoOutWithoutTheirPart(t *testing.T) {
 		const chats = 3000
 		all := make([]webhook.Deferred, chats)
 		for i := range all {
-			all[i] = held(fmt.Sprint("chat", i), i, "m", time.Now().Add(-time.Minute))
+			all[i] = deferredEvent(fmt.Sprint("chat", i), i, "m", time.Now().Add(-time.Minute))
 		}
 		started := time.Now()
-		f.hold(t, all...)
+		f.deferAll(t, all...)
 		work := time.Since(started) // in the time of this machine
 		left := func() (n int) {
 			require.NoError(t, db.GetContext(t.Context(), &n, `SELECT count(*) FROM webhook_held`))
@@ -139,7 +139,7 @@ func TestManyGoOutWithoutTheirPart(t *testing.T) {
 		eventually(t, func() bool { return left() == 0 })
 		testkit.Within(t, chats/200*time.Second/2+20*work, "it does not wait between them", func() {
 			started := time.Now()
-			f.hold(t, all...)
+			f.deferAll(t, all...)
 			work := time.Since(started)
 			eventually(t, func() bool { return left() == 0 })
 			t.Logf("held in %s, let go in %s", work, time.Since(started)-work)
@@ -155,7 +155,7 @@ func TestHeldEventsOfChats(t *testing.T) {
 		t.Parallel()
 		f, rec := holds(t, db, webhook.Options{})
 		far := time.Now().Add(time.Hour)
-		f.hold(t, held("a", 1, "m1", far), held("b", 2, "m2", far), held("c", 3, "m3", far))
+		f.deferAll(t, deferredEvent("a", 1, "m1", far), deferredEvent("b", 2, "m2", far), deferredEvent("c", 3, "m3", far))
 		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.MergedTx(t.Context(), tx, scope, "b", []string{"a"}) }))
 		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
 			text, args := f.HasDeferredQuery(1, []string{"a", "b", "x"})
@@ -170,7 +170,7 @@ func TestHeldEventsOfChats(t *testing.T) {
 		f.release(t, "c", "m3")
 		eventually(t, func() bool { return len(rec.at("/extracted")) == 2 })
 		require.Equal(t, []string{`{"key":"a","n":1,"more":1}`, `{"key":"b","n":2,"more":1}`}, rec.at("/extracted"))
-		f.hold(t, held("d", 4, "m4", far))
+		f.deferAll(t, deferredEvent("d", 4, "m4", far))
 		require.NoError(t, f.DeleteAll(t.Context()))
 		holding, err := f.HasDeferred(t.Context(), "d")
 		require.NoError(t, err)
@@ -187,18 +187,18 @@ func TestHeldEventsOutliveTheWish(t *testing.T) {
 		t.Parallel()
 		f, rec := holds(t, db, webhook.Options{})
 		far := time.Now().Add(time.Hour)
-		f.hold(t, held("a", 1, "m1", far), held("a", 2, "", time.Time{}))
+		f.deferAll(t, deferredEvent("a", 1, "m1", far), deferredEvent("a", 2, "", time.Time{}))
 		eventually(t, func() bool { return len(rec.at("/plain")) == 2 })
 		_, _, err := f.Put(t.Context(), webhook.Settings{Scope: scope, URL: rec.URL + "/extracted", Include: []string{}})
 		require.NoError(t, err)
-		f.hold(t, held("a", 3, "", time.Time{}))
+		f.deferAll(t, deferredEvent("a", 3, "", time.Time{}))
 		f.release(t, "a", "m1")
-		f.hold(t, held("a", 4, "", time.Time{}))
+		f.deferAll(t, deferredEvent("a", 4, "", time.Time{}))
 		eventually(t, func() bool { return len(rec.at("/extracted")) >= 4 && len(rec.at("/plain")) >= 4 })
 		require.Equal(t, []string{`{"key":"a","n":1}`, `{"key":"a","n":2}`, `{"key":"a","n":3}`, `{"key":"a","n":4}`}, rec.at("/extracted"))
 		_, _, err = f.Put(t.Context(), webhook.Settings{Scope: scope, URL: rec.URL + "/extracted", Include: []string{"extracted"}})
 		require.NoError(t, err)
-		f.hold(t, held("a", 5, "m5", far))
+		f.deferAll(t, deferredEvent("a", 5, "m5", far))
 		require.NoError(t, f.DeleteScope(t.Context(), scope))
 		holding, err := f.HasDeferred(t.Context(), "a")
 		require.NoError(t, err)
@@ -211,7 +211,7 @@ func TestNobodyWaits(t *testing.T) {
 	t.Parallel()
 	f := setup(t, testkit.Open(t, testkit.SQLiteURL(t)), webhook.Options{})
 	f.put(t, "http://127.0.0.1:1/plain")
-	f.hold(t, held("a", 1, "m1", time.Now().Add(time.Hour)))
+	f.deferAll(t, deferredEvent("a", 1, "m1", time.Now().Add(time.Hour)))
 	holding, err := f.HasDeferred(t.Context(), "a")
 	require.NoError(t, err)
 	require.False(t, holding)

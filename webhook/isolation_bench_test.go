@@ -34,11 +34,11 @@ func BenchmarkIsolation(b *testing.B) {
 		var p99s [2]time.Duration
 		for b.Loop() {
 			f.start(b)
-			f.pace(b, s, 0, each/4, 10, rate, endpoints) // the first connections
-			all := f.pace(b, s, 0, each, 10, rate, endpoints).of(healthy)
+			f.publishAtRate(b, s, 0, each/4, 10, rate, endpoints) // the first connections
+			all := f.publishAtRate(b, s, 0, each, 10, rate, endpoints).of(healthy)
 			until := make(chan struct{})
 			s.hanging.Store(&until)
-			some := f.pace(b, s, each, each, 10, rate, endpoints, healthy).of(healthy)
+			some := f.publishAtRate(b, s, each, each, 10, rate, endpoints, healthy).of(healthy)
 			close(until)
 			s.hanging.Store(nil)
 			f.stop()
@@ -62,10 +62,10 @@ func BenchmarkReceipt(b *testing.B) {
 		f := setup(b, db, webhook.Options{})
 		f.listen(b, endpoints, s.URL)
 		f.start(b)
-		f.pace(b, s, 0, 100, 1, rate, endpoints)
+		f.publishAtRate(b, s, 0, 100, 1, rate, endpoints)
 		var all journey
 		for b.Loop() {
-			all = append(all, f.pace(b, s, 0, n, 1, rate, endpoints)...)
+			all = append(all, f.publishAtRate(b, s, 0, n, 1, rate, endpoints)...)
 		}
 		commits := make([]time.Duration, len(all))
 		for i, j := range all {
@@ -88,10 +88,10 @@ type trip struct {
 
 type journey []trip
 
-// pace publishes n events from the first, so many in a transaction, at a rate,
+// publishAtRate publishes n events from the first, so many in a transaction, at a rate,
 // for endpoints in turn, and waits until all of them, or those that count, have
 // come.
-func (f *fixture) pace(b *testing.B, s *meter, first, n, together, rate, endpoints int, counts ...func(n int) bool) journey {
+func (f *fixture) publishAtRate(b *testing.B, s *meter, first, n, together, rate, endpoints int, counts ...func(n int) bool) journey {
 	b.Helper()
 	s.await(-1) // it counts on
 	trips := make(journey, n)

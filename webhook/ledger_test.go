@@ -21,15 +21,15 @@ type ledger struct {
 	ep  webhook.Endpoint
 	put map[string]int // events published, by chat
 
-	mu      sync.Mutex
-	script  func() reply
-	gate    chan struct{} // not nil: answers wait until it is closed
-	held    int           // requests that wait for it
-	total   int
-	seen    map[string][]request // by webhook-id
-	answers map[string]map[int]int
-	first   map[string][]int64 // first receipts of a chat
-	taken   map[string]bool    // answered with 200
+	mu            sync.Mutex
+	script        func() reply
+	gate          chan struct{} // not nil: answers wait until it is closed
+	deferredEvent int           // requests that wait for it
+	total         int
+	seen          map[string][]request // by webhook-id
+	answers       map[string]map[int]int
+	first         map[string][]int64 // first receipts of a chat
+	taken         map[string]bool    // answered with 200
 }
 
 func newLedger(t *testing.T, url string, script func() reply) *ledger {
@@ -73,7 +73,7 @@ func (l *ledger) answer(r request, w http.ResponseWriter) {
 		case <-r.gone:
 		}
 		l.mu.Lock()
-		l.held--
+		l.deferredEvent--
 		l.mu.Unlock()
 	}
 	re := l.decide(r)
@@ -96,7 +96,7 @@ func (l *ledger) note(r request) (gate chan struct{}) {
 	}
 	l.seen[id] = append(l.seen[id], r)
 	if l.gate != nil {
-		l.held++
+		l.deferredEvent++
 	}
 	return l.gate
 }
@@ -151,7 +151,7 @@ func (l *ledger) requests() int {
 func (l *ledger) waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.held
+	return l.deferredEvent
 }
 
 // share waits until two processes are in the middle of requests, while the

@@ -29,9 +29,9 @@ func TestSpans(t *testing.T) {
 		plain := first.put(t, rec.URL+"/plain")
 		_, _, err := first.Put(t.Context(), webhook.Settings{Scope: scope, URL: rec.URL + "/extracted", Include: []string{"extracted"}})
 		require.NoError(t, err)
-		ev := held("a", 1, "m1", time.Now().Add(time.Hour))
+		ev := deferredEvent("a", 1, "m1", time.Now().Add(time.Hour))
 		ev.Traceparent = cause
-		first.hold(t, ev)
+		first.deferAll(t, ev)
 		first.release(t, "a", "m1")
 
 		second := running(t, db, webhook.Options{Trace: here.Begin, Policy: fast})

@@ -20,11 +20,11 @@ import (
 // what it was asked.
 type clerk struct {
 	mu    sync.Mutex
-	heard map[string]int // how often it was asked after so many messages, by what it was asked first
+	seen  map[string]int // how often it was asked after so many messages, by what it was asked first
 	usage llm.Usage
 }
 
-func newClerk() *clerk { return &clerk{heard: map[string]int{}} }
+func newClerk() *clerk { return &clerk{seen: map[string]int{}} }
 
 func (c *clerk) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
 	if err := ctx.Err(); err != nil {
@@ -43,7 +43,7 @@ func (c *clerk) Generate(ctx context.Context, r *llm.Request) (*llm.Response, er
 	u := llm.Usage{Known: true, Input: r.Estimate(), Output: m.Estimate()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.heard[fmt.Sprintf("%s %d", said, len(r.Messages))]++
+	c.seen[fmt.Sprintf("%s %d", said, len(r.Messages))]++
 	c.usage.Input += u.Input
 	c.usage.Output += u.Output
 	return &llm.Response{Message: m, Stop: llm.StopTools, Usage: u, Provider: "script", Model: r.Model}, nil
@@ -119,7 +119,7 @@ func crash(t *testing.T, url string, at int) (bool, int) {
 	d := second.rest(t, started.ID)
 	require.Equal(t, "Shipped "+chat+".", output(t, d))
 	require.Equal(t, []string{"Shipped " + chat + "."}, second.said(t, chat))
-	unknown := settled(t, second, model, &made, before, d.ID)
+	unknown := requireCompleted(t, second, model, &made, before, d.ID)
 	close(over)
 	cancel()
 	end()
@@ -142,9 +142,9 @@ func (s *shop) tools() []llm.Tool {
 	return []llm.Tool{s.find.reading("find"), s.ship.writing("ship"), tidy}
 }
 
-// settled holds a run that a crash has interrupted against its promises, and
+// requireCompleted holds a run that a crash has interrupted against its promises, and
 // counts the calls nobody knows the end of.
-func settled(t *testing.T, f *fixture, model *clerk, made *shop, before sums, run string) (unknown int) {
+func requireCompleted(t *testing.T, f *fixture, model *clerk, made *shop, before sums, run string) (unknown int) {
 	t.Helper()
 	after := f.sums(t)
 	lost := int(after.Unknown - before.Unknown)
@@ -152,7 +152,7 @@ func settled(t *testing.T, f *fixture, model *clerk, made *shop, before sums, ru
 	defer model.mu.Unlock()
 	require.LessOrEqual(t, lost, 1)
 	asked := 0
-	for turn, n := range model.heard {
+	for turn, n := range model.seen {
 		require.LessOrEqual(t, n, 1+lost, turn)
 		asked += n
 	}

@@ -225,16 +225,16 @@ func TestBounds(t *testing.T) {
 				}{{"script", nil}, {"script", []string{"limit"}}, {"openai", nil}, {"anthropic", nil}} {
 					branch := way.branch
 					made.args = nil
-					model, told := played(t, way.provider, c.steps()...)
+					model, result := played(t, way.provider, c.steps()...)
 					f := running(t, db, change{model: model, tools: []llm.Tool{tool}})
 					settings := config{"tools": []string{"tool"}}
 					for name, v := range c.config {
 						settings[name] = v
 					}
-					before, begun := f.sums(t), time.Now()
+					before, started := f.sums(t), time.Now()
 					d := f.ask(t, settings, "Go", branch...)
-					if took := time.Since(begun); c.limit > 0 && branch == nil && took > c.limit {
-						t.Logf("the machine was too slow for anything in %s: it took %s", c.limit, took)
+					if duration := time.Since(started); c.limit > 0 && branch == nil && duration > c.limit {
+						t.Logf("the machine was too slow for anything in %s: it took %s", c.limit, duration)
 						f.stop()
 						continue
 					}
@@ -247,11 +247,11 @@ func TestBounds(t *testing.T) {
 					if branch == nil {
 						require.Len(t, made.all(), count)
 					}
-					after, counted := f.sums(t), told.Count()
+					after, counted := f.sums(t), result.Count()
 					require.Equal(t, int64(counted.Requests), after.Calls-before.Calls)
 					require.Equal(t, counted.Usage.Input+counted.Usage.Output, after.Input+after.Output-before.Input-before.Output)
 					require.Zero(t, after.Unknown)
-					for _, r := range told.Requests() {
+					for _, r := range result.Requests() {
 						require.NotContains(t, fmt.Sprint(r), "sesame")
 					}
 					f.stop()
@@ -321,13 +321,13 @@ func TestArguments(t *testing.T) {
 		f := running(t, db, change{model: model, tools: []llm.Tool{made.reading("tool")}})
 		require.Equal(t, "Done.", output(t, f.ask(t, config{"tools": []string{"tool"}}, "Go")))
 		require.Equal(t, []string{`{"order":"A"}`}, made.all())
-		told := results(model.Requests()[4])
-		require.Contains(t, told[0], "tool.bad_arguments")
-		require.Contains(t, told[0], "/order")
-		require.Contains(t, told[0], "x")
-		require.Contains(t, told[1], "tool.bad_arguments")
-		require.Contains(t, told[2], "found")
-		require.Contains(t, told[3], "no valid JSON")
+		result := results(model.Requests()[4])
+		require.Contains(t, result[0], "tool.bad_arguments")
+		require.Contains(t, result[0], "/order")
+		require.Contains(t, result[0], "x")
+		require.Contains(t, result[1], "tool.bad_arguments")
+		require.Contains(t, result[2], "found")
+		require.Contains(t, result[3], "no valid JSON")
 	})
 }
 
@@ -335,13 +335,13 @@ func TestArguments(t *testing.T) {
 // others one after the other.
 func TestAtOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		var now, most atomic.Int64
+		var now, limit atomic.Int64
 		gate := make(chan struct{})
 		open := sync.OnceFunc(func() { close(gate) })
 		run := func(ctx context.Context, r llm.ToolRun) (llm.ToolOutput, error) {
 			n := now.Add(1)
 			defer now.Add(-1)
-			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			for m := limit.Load(); n > m && !limit.CompareAndSwap(m, n); m = limit.Load() {
 			}
 			if n == 4 {
 				open()
@@ -370,12 +370,12 @@ func TestAtOnce(t *testing.T) {
 		id := f.publish(t, document(t, config{"tools": []string{"read", "write"}}))
 		d := f.rest(t, f.start(t, id, "ana", "Go").ID)
 		require.Equal(t, "Done.", output(t, d))
-		require.Equal(t, int64(4), most.Load())
-		told := results(model.Requests()[2])
-		require.Len(t, told, 13)
+		require.Equal(t, int64(4), limit.Load())
+		result := results(model.Requests()[2])
+		require.Len(t, result, 13)
 		for i := range 6 {
-			require.Contains(t, told[i], fmt.Sprint("waitread", i))
-			require.Contains(t, told[7+i], fmt.Sprint("xwrite", i))
+			require.Contains(t, result[i], fmt.Sprint("waitread", i))
+			require.Contains(t, result[7+i], fmt.Sprint("xwrite", i))
 		}
 		es, err := f.agents.For(account).Entries(t.Context(), d.ID, "")
 		require.NoError(t, err)

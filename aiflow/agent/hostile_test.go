@@ -29,8 +29,8 @@ func TestSameIDs(t *testing.T) {
 			d := f.ask(t, config{"tools": []string{"tool"}}, "Go")
 			require.Equal(t, "Three.", output(t, d))
 			require.ElementsMatch(t, []string{`{"order":"A"}`, `{"order":"B"}`, `{"order":"C"}`}, made.all())
-			for i, told := range results(model.Requests()[1]) {
-				require.Contains(t, told, []string{"A", "B", "C"}[i])
+			for i, result := range results(model.Requests()[1]) {
+				require.Contains(t, result, []string{"A", "B", "C"}[i])
 			}
 			f.stop()
 		}
@@ -140,9 +140,9 @@ func TestNamesAreNoWayOut(t *testing.T) {
 			}
 		}})
 		require.Equal(t, "No.", output(t, f.ask(t, config{"tools": []string{"tool"}}, "Go")))
-		told := results(model.Requests()[1])[0]
-		require.Equal(t, 2, strings.Count(told, "<"), told)
-		require.Equal(t, 1, strings.Count(told, "</data>"), told)
-		require.True(t, strings.HasSuffix(told, "\n</data>"), told)
+		result := results(model.Requests()[1])[0]
+		require.Equal(t, 2, strings.Count(result, "<"), result)
+		require.Equal(t, 1, strings.Count(result, "</data>"), result)
+		require.True(t, strings.HasSuffix(result, "\n</data>"), result)
 	})
 }

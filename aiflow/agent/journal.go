@@ -304,11 +304,11 @@ func (w *worker) worked() time.Duration {
 		if e.StartedUS == 0 || e.DoneUS <= until || e.Kind == kindTurn && e.Status == statusUnknown {
 			continue
 		}
-		most := w.limits.ToolTimeout
+		limit := w.limits.ToolTimeout
 		if e.Kind == kindTurn {
-			most = modelTimeout
+			limit = modelTimeout
 		}
-		sum += min(e.DoneUS-max(e.StartedUS, until), most.Microseconds())
+		sum += min(e.DoneUS-max(e.StartedUS, until), limit.Microseconds())
 		until = e.DoneUS
 	}
 	return time.Duration(sum) * time.Microsecond

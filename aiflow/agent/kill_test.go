@@ -165,8 +165,8 @@ func TestKill(t *testing.T) {
 		const done = `SELECT count(*) FROM agent_entry WHERE done_us > 0`
 		want := 8 * runs
 		for i := range kills {
-			begun := f.number(t, done)
-			require.Eventually(t, func() bool { return f.number(t, done) >= min(want, begun+rand.IntN(2+want/(kills+1))) }, patient, tick)
+			started := f.number(t, done)
+			require.Eventually(t, func() bool { return f.number(t, done) >= min(want, started+rand.IntN(2+want/(kills+1))) }, patient, tick)
 			c := children[i%len(children)]
 			require.NoError(t, c.Process.Kill())
 			_ = c.Wait()
@@ -195,7 +195,7 @@ func (f *fixture) begin(t testing.TB, id, chat string) string {
 func (p *peer) asked() (n int) {
 	p.clerk.mu.Lock()
 	defer p.clerk.mu.Unlock()
-	for _, times := range p.clerk.heard {
+	for _, times := range p.clerk.seen {
 		n += times
 	}
 	return n
@@ -214,20 +214,20 @@ func (p *peer) holds(t testing.TB, f *fixture, runs []string) {
 		chat := fmt.Sprint("chat", i)
 		require.Equal(t, "Shipped "+chat+".", output(t, f.rest(t, run)))
 		require.Equal(t, []string{"Shipped " + chat + "."}, f.said(t, chat))
-		kept, begun := 0, map[string]int{}
+		kept, started := 0, map[string]int{}
 		es, err := f.agents.For(account).Entries(t.Context(), run, "")
 		require.NoError(t, err)
 		for _, e := range es { // every attempt at an answer is an entry; a kept one ends the attempts
 			if e.Kind == "turn" {
-				begun[fmt.Sprintf("%s %d", chat, 1+2*kept)]++
+				started[fmt.Sprintf("%s %d", chat, 1+2*kept)]++
 				if e.Status == "done" {
 					kept++
 				}
 			}
 		}
 		require.Equal(t, 4, kept)
-		for turn, n := range begun {
-			require.LessOrEqual(t, p.clerk.heard[turn], n, turn)
+		for turn, n := range started {
+			require.LessOrEqual(t, p.clerk.seen[turn], n, turn)
 		}
 	}
 	for key, n := range p.wrote {

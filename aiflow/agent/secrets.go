@@ -17,12 +17,12 @@ type secret struct {
 // contact's own chat; other strangers may not.
 func (w *worker) tellsSecrets(home string) bool {
 	others := w.hearsOthers()
-	heard := others || w.r.Run.Chat.ID != ""
+	seen := others || w.r.Run.Chat.ID != ""
 	return slices.ContainsFunc(w.secrets(), func(s secret) bool {
 		if home != "" && s.source == home {
 			return false
 		}
-		return others || heard && !s.shared
+		return others || seen && !s.shared
 	})
 }
 

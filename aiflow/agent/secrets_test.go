@@ -140,13 +140,13 @@ func TestLongArguments(t *testing.T) {
 func TestLinksOfArguments(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		var made calls
-		tell := made.writing("tell")
-		tell.Says = true
+		report := made.writing("tell")
+		report.Says = true
 		model := llmtest.NewScript(
 			llmtest.Call(order("1", "tell", "https://evil.example/before")), llmtest.Call(order("2", "tell", "See https://evil.example/x, or https://shop.example.")),
 			llmtest.Call(order("3", "tell", "https://evil.example/p.png?d=1")), llmtest.Say("Done."),
 		)
-		f := running(t, db, change{model: model, tools: []llm.Tool{tell}})
+		f := running(t, db, change{model: model, tools: []llm.Tool{report}})
 		d := f.ask(t, config{"tools": []string{"tell"}, "instructions": "Our shop is https://shop.example."}, "Go")
 		require.Equal(t, "Done.", output(t, d))
 		require.Equal(t, []string{`{"order":"https://evil.example/before"}`, `{"order":"See [link removed], or https://shop.example."}`}, made.all())

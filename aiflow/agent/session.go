@@ -240,7 +240,7 @@ func (w *worker) prepare(ctx context.Context) (err error) {
 // brings: a reply, or what a person decided.
 func (w *worker) takeUp(ctx context.Context) error {
 	for _, e := range w.entries {
-		if err := w.settleLeft(ctx, e); err != nil {
+		if err := w.completeLeft(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -258,9 +258,9 @@ func (w *worker) takeUp(ctx context.Context) error {
 	return nil
 }
 
-// settleLeft says of what was begun and not done that nobody knows its end,
+// completeLeft says of what was begun and not done that nobody knows its end,
 // unless it may be done again.
-func (w *worker) settleLeft(ctx context.Context, e *entry) error {
+func (w *worker) completeLeft(ctx context.Context, e *entry) error {
 	if e.Status != statusStarted {
 		return nil
 	}

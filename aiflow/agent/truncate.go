@@ -11,12 +11,12 @@ const maxShown = 8 << 10
 
 // truncate is a text of at most so many bytes: its beginning and its end, and
 // between them how much was left out.
-func truncate(s string, most int) string {
-	if len(s) <= most {
+func truncate(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	marker := fmt.Sprintf("\n[… %d bytes left out …]\n", len(s)-most)
-	room := max(most-len(marker)-2, 0)
+	marker := fmt.Sprintf("\n[… %d bytes left out …]\n", len(s)-limit)
+	room := max(limit-len(marker)-2, 0)
 	head, tail := room*3/4, len(s)-room/4
 	for head > 0 && !utf8.RuneStart(s[head]) {
 		head--

@@ -29,7 +29,7 @@ type Options struct {
 	Project func(ctx context.Context, account, flow string) (string, error)
 	// File reads the file of a message, as flows see it in its media, of at most
 	// so many bytes. nil: models are told the names of files.
-	File func(ctx context.Context, account string, media map[string]any, most int64) (File, error)
+	File func(ctx context.Context, account string, media map[string]any, limit int64) (File, error)
 	// Typing shows in a chat that an answer is being written. It is called again
 	// while that goes on, on the goroutine that receives the answer. nil:
 	// nothing is shown.

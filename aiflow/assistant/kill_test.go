@@ -106,12 +106,12 @@ func TestKilledWhileItAsks(t *testing.T) {
 		require.Equal(t, "You are Ana.", out.(*flow.ModelResult).Text)
 		_, err = p.Answer(t.Context(), question("Sure?", "run.3"))
 		require.NoError(t, err)
-		var told []string
+		var results []string
 		requests := fake.Requests()
 		for _, m := range requests[len(requests)-1].Messages {
-			told = append(told, m.Text())
+			results = append(results, m.Text())
 		}
-		require.Equal(t, []string{"I am Ana", "Hello Ana!", "Who am I?", "You are Ana.", "Sure?"}, told)
+		require.Equal(t, []string{"I am Ana", "Hello Ana!", "Who am I?", "You are Ana.", "Sure?"}, results)
 
 		page, err := p.usage.For(account).Detail(t.Context(), usage.Filter{To: time.Now().Add(time.Hour)}, usage.List{})
 		require.NoError(t, err)

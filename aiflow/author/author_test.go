@@ -25,7 +25,7 @@ func check(_ context.Context, draft json.RawMessage) ([]flow.Problem, error) {
 	return problems, nil
 }
 
-func wish(text string) author.Wish {
+func request(text string) author.Wish {
 	return author.Wish{Text: text, Slug: "parcels", Name: "Parcels", Model: "m", Check: check, Repair: 2}
 }
 
@@ -50,7 +50,7 @@ func errorsIn(problems []flow.Problem) (n int) {
 func TestPropose(t *testing.T) {
 	t.Parallel()
 	m := llmtest.NewScript(llmtest.Say("Here it is:\n```json\n" + valid + "\n```"))
-	p, err := author.Propose(t.Context(), m, node.NewTypes(), wish("Say hello"))
+	p, err := author.Propose(t.Context(), m, node.NewTypes(), request("Say hello"))
 	require.NoError(t, err)
 	require.Zero(t, errorsIn(p.Problems))
 	var draft map[string]any
@@ -62,33 +62,33 @@ func TestPropose(t *testing.T) {
 func TestProposeIsRepaired(t *testing.T) {
 	t.Parallel()
 	m := llmtest.NewScript(llmtest.Say(wrong), llmtest.Say("no"), llmtest.Say(valid))
-	p, err := author.Propose(t.Context(), m, node.NewTypes(), wish("Say hello"))
+	p, err := author.Propose(t.Context(), m, node.NewTypes(), request("Say hello"))
 	require.NoError(t, err)
 	require.Zero(t, errorsIn(p.Problems))
 	require.NoError(t, m.Done())
-	told := m.Requests()[1].Messages[2].Text()
-	require.Contains(t, told, "/nodes/s/next/out")
-	require.Contains(t, told, "/nodes/m/type")
+	prompt := m.Requests()[1].Messages[2].Text()
+	require.Contains(t, prompt, "/nodes/s/next/out")
+	require.Contains(t, prompt, "/nodes/m/type")
 }
 
 func TestProposeNeverFits(t *testing.T) {
 	t.Parallel()
 	m := llmtest.NewScript(llmtest.Say(wrong), llmtest.Say(wrong), llmtest.Say(wrong))
-	p, err := author.Propose(t.Context(), m, node.NewTypes(), wish("Say hello"))
+	p, err := author.Propose(t.Context(), m, node.NewTypes(), request("Say hello"))
 	require.NoError(t, err)
 	require.Positive(t, errorsIn(p.Problems), "the last one is shown with what is wrong")
 	require.NoError(t, m.Done())
 
 	m = llmtest.NewScript(llmtest.Say("I cannot"), llmtest.Say("[]"), llmtest.Say("really"))
-	_, err = author.Propose(t.Context(), m, node.NewTypes(), wish("Say hello"))
+	_, err = author.Propose(t.Context(), m, node.NewTypes(), request("Say hello"))
 	require.ErrorIs(t, err, author.ErrNoFlow)
 
 	m = llmtest.NewScript(llmtest.Fail(&llm.Error{Code: llm.CodeForbidden}))
-	_, err = author.Propose(t.Context(), m, node.NewTypes(), wish("Say hello"))
+	_, err = author.Propose(t.Context(), m, node.NewTypes(), request("Say hello"))
 	var failed *llm.Error
 	require.ErrorAs(t, err, &failed)
 
-	w := wish("Say hello")
+	w := request("Say hello")
 	w.Check = func(context.Context, json.RawMessage) ([]flow.Problem, error) { return nil, errors.ErrUnsupported }
 	_, err = author.Propose(t.Context(), llmtest.NewScript(llmtest.Say(valid)), node.NewTypes(), w)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
@@ -107,7 +107,7 @@ func TestGuide(t *testing.T) {
 	_, rest, _ := strings.Cut(guide, "```json\n")
 	example, _, _ := strings.Cut(rest, "\n```")
 	m := llmtest.NewScript(llmtest.Say(example))
-	p, err := author.Propose(t.Context(), m, node.NewTypes(), wish("x"))
+	p, err := author.Propose(t.Context(), m, node.NewTypes(), request("x"))
 	require.NoError(t, err)
 	require.Empty(t, p.Problems)
 }
@@ -123,7 +123,7 @@ func TestSketch(t *testing.T) {
 		{"asks the contact for their e-mail; ask about {{ x", []string{"e-mail", "x"}},
 		{"Ask for 1, 2 and 1", []string{"1", "2", "1"}},
 	} {
-		draft := author.Sketch(wish(c.text))
+		draft := author.Sketch(request(c.text))
 		problems, err := check(t.Context(), draft)
 		require.NoError(t, err)
 		require.Zero(t, errorsIn(problems), "%s: %v", draft, problems)
@@ -139,7 +139,7 @@ func FuzzSketch(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		problems, err := check(t.Context(), author.Sketch(wish(text)))
+		problems, err := check(t.Context(), author.Sketch(request(text)))
 		require.NoError(t, err)
 		require.Zero(t, errorsIn(problems), "%v", problems)
 	})

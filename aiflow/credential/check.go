@@ -104,8 +104,8 @@ func hasControl(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-func checkText(field, text string, most int) error {
-	if wrong := label.Check(text, 1, most); wrong != "" {
+func checkText(field, text string, limit int) error {
+	if wrong := label.Check(text, 1, limit); wrong != "" {
 		return &Invalid{field, wrong}
 	}
 	return nil

@@ -28,9 +28,9 @@ func distinct(words int) string {
 	return b.String()
 }
 
-// mostRows is the most rows of one transaction: a batch, and the row of the
+// maxRows is the most rows of one transaction: a batch, and the row of the
 // file.
-const mostRows = 151
+const maxRows = 151
 
 // TestTransactionsAreBounded stores and removes ten times as much: the
 // transactions become more, and none becomes larger.
@@ -40,11 +40,11 @@ func TestTransactionsAreBounded(t *testing.T) {
 		for _, n := range []int64{1000, 10_000} {
 			text := distinct(int(n))
 			file := f.add(t, "a.txt", text)
-			commits.RequireBounded(t, n, mostRows)
+			commits.RequireBounded(t, n, maxRows)
 			require.NoError(t, f.Delete(t.Context(), f.project, file.ID))
 			commits.RequireBounded(t, 1, 1)
 			require.NoError(t, f.service.Clean(t.Context()))
-			commits.RequireBounded(t, n, mostRows)
+			commits.RequireBounded(t, n, maxRows)
 
 			project := f.newProject(t, "acme")
 			_, err := f.Add(t.Context(), project, knowledge.NewFile{Name: "b.txt", Data: []byte(text)})
@@ -53,7 +53,7 @@ func TestTransactionsAreBounded(t *testing.T) {
 			require.NoError(t, f.flows.For("acme").DeleteProject(t.Context(), project))
 			commits.RequireBounded(t, 1, 10)
 			require.NoError(t, f.service.Clean(t.Context()))
-			commits.RequireBounded(t, n, mostRows)
+			commits.RequireBounded(t, n, maxRows)
 
 			f.add(t, "c.txt", text)
 			_, err = f.db.Exec(fmt.Sprintf(`INSERT INTO knowledge_file (id, account, project, name, type, bytes, passages, words, lengths, created_us, ready, due_us)
@@ -62,7 +62,7 @@ func TestTransactionsAreBounded(t *testing.T) {
 			require.NoError(t, err)
 			commits.Take()
 			require.NoError(t, f.DeleteAll(t.Context()))
-			commits.RequireBounded(t, n, mostRows)
+			commits.RequireBounded(t, n, maxRows)
 		}
 		require.Empty(t, testkit.Holding(t, f.db, "word1"))
 	})
@@ -137,16 +137,16 @@ func TestCancelled(t *testing.T) {
 // two nodes remove what is left.
 func TestDeletedMeanwhile(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
-		begun := make(chan struct{})
+		started := make(chan struct{})
 		n := 0
 		require.NoError(t, database.Observe(t.Context(), f.db, func(int64) {
 			if n++; n == 3 {
-				close(begun)
+				close(started)
 			}
 		}))
 		var g errgroup.Group
 		g.Go(func() error {
-			<-begun
+			<-started
 			return f.flows.For("acme").DeleteProject(t.Context(), f.project)
 		})
 		_, err := f.Add(t.Context(), f.project, knowledge.NewFile{Name: "a.txt", Data: []byte(distinct(100_000))})

@@ -12,7 +12,7 @@ import (
 
 func FuzzAdd(f *testing.F) {
 	for _, s := range []struct{ name, text string }{
-		{"a.md", house},
+		{"a.md", harbourHouse},
 		{"a.md", "####### x\n# \n#\n"},
 		{"a.html", "<h1>a<h2>b</h1><script>"},
 		{"a.html", "<p>a&#0;b"},

@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-const house = `# The Harbour House
+const harbourHouse = `# The Harbour House
 
 We are a small hotel by the water.
 
@@ -31,7 +31,7 @@ Dogs are welcome for 10 euros a night. We cannot take cats.
 
 func TestSearch(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
-		f.add(t, "house.md", house)
+		f.add(t, "house.md", harbourHouse)
 		f.add(t, "opening.txt", "The reception is open from 7 to 22 o'clock.\n\nCheck-in begins at 15 o'clock.")
 		f.add(t, "Preise.csv", "Zimmer;Preis\nEinzelzimmer;80\nDoppelzimmer mit Frühstück;120\n")
 		found := f.search(t, "How much is a double room?")
@@ -183,9 +183,9 @@ func TestLongFilesAreCut(t *testing.T) {
 		}
 		file := f.add(t, "long.txt", b.String())
 		require.Greater(t, file.Passages, int64(50))
-		var longest int
-		require.NoError(t, f.db.GetContext(t.Context(), &longest, `SELECT MAX(LENGTH(text)) FROM knowledge_passage`))
-		require.LessOrEqual(t, longest, 2000)
+		var maxLength int
+		require.NoError(t, f.db.GetContext(t.Context(), &maxLength, `SELECT MAX(LENGTH(text)) FROM knowledge_passage`))
+		require.LessOrEqual(t, maxLength, 2000)
 		for _, i := range []int{0, 777, 1999} {
 			found := f.search(t, fmt.Sprintf("number%d", i))
 			require.NotEmpty(t, found)

@@ -71,7 +71,7 @@ func (s *Service) abandon(ctx context.Context, file int64) {
 // Run removes the text of files that were deleted, of deleted projects and of
 // files whose storing was interrupted, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	wake := s.db.Listen(ctx, removedTopic)
+	changed := s.db.Listen(ctx, removedTopic)
 	tick := time.NewTicker(cleanInterval)
 	defer tick.Stop()
 	for {
@@ -79,7 +79,7 @@ func (s *Service) Run(ctx context.Context) error {
 			s.opts.Logger.WarnContext(ctx, "removing files failed", "error", err)
 		}
 		select {
-		case <-wake:
+		case <-changed:
 		case <-tick.C:
 		case <-ctx.Done():
 			return nil

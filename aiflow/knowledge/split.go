@@ -76,22 +76,22 @@ func pieces(blocks []string) (out []string) {
 }
 
 // truncate is the beginning of a text, in whole characters.
-func truncate(s string, most int) string {
-	if len(s) <= most {
+func truncate(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
 	}
-	return s[:most]
+	return s[:limit]
 }
 
 // tail is the end of a text, from the beginning of a word.
-func tail(s string, most int) string {
-	if len(s) <= most {
+func tail(s string, limit int) string {
+	if len(s) <= limit {
 		return ""
 	}
-	s = s[len(s)-most:]
+	s = s[len(s)-limit:]
 	if i := strings.IndexAny(s, " \n"); i >= 0 {
 		return strings.TrimSpace(s[i:])
 	}

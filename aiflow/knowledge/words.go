@@ -27,7 +27,7 @@ func words(text string) (out []string) {
 	for _, r := range norm.NFKD.String(strings.ToLower(text)) {
 		switch {
 		case unicode.Is(unicode.Mn, r):
-		case crowded(r):
+		case unspaced(r):
 			previous := last
 			if previous == 0 {
 				flush()
@@ -48,8 +48,8 @@ func words(text string) (out []string) {
 	return out
 }
 
-// crowded says whether a character belongs to a script without spaces.
-func crowded(r rune) bool {
+// unspaced says whether a character belongs to a script without spaces.
+func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 

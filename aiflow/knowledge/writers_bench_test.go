@@ -73,7 +73,7 @@ func writersBesideUploads(b *testing.B, url string) {
 // took.
 func writes(ctx context.Context, b *testing.B, db *database.DB, next *int64) []time.Duration {
 	const writers = 4
-	took := make([][]time.Duration, writers)
+	durations := make([][]time.Duration, writers)
 	var g errgroup.Group
 	for w := range writers {
 		g.Go(func() error {
@@ -93,13 +93,13 @@ func writes(ctx context.Context, b *testing.B, db *database.DB, next *int64) []t
 				if err != nil {
 					return err
 				}
-				took[w] = append(took[w], time.Since(began))
+				durations[w] = append(durations[w], time.Since(began))
 			}
 		})
 	}
 	require.NoError(b, g.Wait())
 	*next += 1 << 30
-	return slices.Concat(took...)
+	return slices.Concat(durations...)
 }
 
 // random is text of distinct words.

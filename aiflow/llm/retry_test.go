@@ -26,20 +26,20 @@ func TestRetry(t *testing.T) {
 		deadline time.Duration // 0: none
 		asked    int
 		least    time.Duration // how long it takes
-		most     time.Duration
+		limit    time.Duration
 		code     llm.Code // "": it answers
 	}{
 		"succeeds":               {steps: []llmtest.Step{llmtest.Say("yes")}, asked: 1},
-		"passes":                 {steps: []llmtest.Step{down, down, llmtest.Say("yes")}, asked: 3, least: 750 * time.Millisecond, most: 1500 * time.Millisecond},
-		"gives up":               {steps: []llmtest.Step{down, down, down}, asked: 3, code: llm.CodeUnavailable, most: 2 * time.Second},
+		"passes":                 {steps: []llmtest.Step{down, down, llmtest.Say("yes")}, asked: 3, least: 750 * time.Millisecond, limit: 1500 * time.Millisecond},
+		"gives up":               {steps: []llmtest.Step{down, down, down}, asked: 3, code: llm.CodeUnavailable, limit: 2 * time.Second},
 		"once":                   {steps: []llmtest.Step{down}, options: &llm.RetryOptions{Attempts: -1}, asked: 1, code: llm.CodeUnavailable},
 		"no use":                 {steps: []llmtest.Step{failing(llm.CodeForbidden, 0)}, asked: 1, code: llm.CodeForbidden},
-		"a wait":                 {steps: []llmtest.Step{failing(llm.CodeRateLimited, 7*time.Second), llmtest.Say("yes")}, asked: 2, least: 7 * time.Second, most: 7 * time.Second},
+		"a wait":                 {steps: []llmtest.Step{failing(llm.CodeRateLimited, 7*time.Second), llmtest.Say("yes")}, asked: 2, least: 7 * time.Second, limit: 7 * time.Second},
 		"a wait too long":        {steps: []llmtest.Step{failing(llm.CodeRateLimited, time.Minute)}, asked: 1, code: llm.CodeRateLimited},
 		"a wait beyond the end":  {steps: []llmtest.Step{failing(llm.CodeRateLimited, 7*time.Second)}, deadline: 3 * time.Second, asked: 1, code: llm.CodeRateLimited},
-		"a pause beyond the end": {steps: []llmtest.Step{down, down}, deadline: 600 * time.Millisecond, asked: 2, code: llm.CodeUnavailable, most: 500 * time.Millisecond},
-		"half an answer":         {steps: []llmtest.Step{{Response: llmtest.Say("half a word").Response, Truncate: true}, llmtest.Say("yes")}, asked: 2, most: 500 * time.Millisecond},
-		"a longest pause":        {steps: []llmtest.Step{down, down, llmtest.Say("yes")}, options: &llm.RetryOptions{Wait: time.Hour, MaxWait: time.Second}, asked: 3, least: time.Second, most: 2 * time.Second},
+		"a pause beyond the end": {steps: []llmtest.Step{down, down}, deadline: 600 * time.Millisecond, asked: 2, code: llm.CodeUnavailable, limit: 500 * time.Millisecond},
+		"half an answer":         {steps: []llmtest.Step{{Response: llmtest.Say("half a word").Response, Truncate: true}, llmtest.Say("yes")}, asked: 2, limit: 500 * time.Millisecond},
+		"a longest pause":        {steps: []llmtest.Step{down, down, llmtest.Say("yes")}, options: &llm.RetryOptions{Wait: time.Hour, MaxWait: time.Second}, asked: 3, least: time.Second, limit: 2 * time.Second},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -53,9 +53,9 @@ func TestRetry(t *testing.T) {
 				}
 				script, begin := llmtest.NewScript(test.steps...), time.Now()
 				res, err := llm.Retry(script, test.options).Generate(ctx, &llm.Request{Model: "m"})
-				took := time.Since(begin)
-				require.GreaterOrEqual(t, took, test.least)
-				require.LessOrEqual(t, took, test.most)
+				duration := time.Since(begin)
+				require.GreaterOrEqual(t, duration, test.least)
+				require.LessOrEqual(t, duration, test.limit)
 				require.Equal(t, test.asked, script.Count().Requests)
 				require.NoError(t, script.Done())
 				if test.code == "" {
@@ -75,13 +75,13 @@ func TestRetry(t *testing.T) {
 func TestRetryNeverRepeatsWhatWasStreamed(t *testing.T) {
 	t.Parallel()
 	script := llmtest.NewScript(llmtest.Step{Response: llmtest.Say("one two three four").Response, Truncate: true}, llmtest.Say("yes"))
-	var heard string
-	_, err := llm.Retry(script, nil).Generate(t.Context(), &llm.Request{OnText: func(part string) { heard += part }})
+	var received string
+	_, err := llm.Retry(script, nil).Generate(t.Context(), &llm.Request{OnText: func(part string) { received += part }})
 	var e *llm.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, llm.CodeTruncated, e.Code)
 	require.True(t, e.Streamed)
-	require.Equal(t, "one two t", heard)
+	require.Equal(t, "one two t", received)
 	require.Equal(t, 1, script.Count().Requests)
 }
 

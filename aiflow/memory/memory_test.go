@@ -61,8 +61,8 @@ func (f *fixture) say(t *testing.T, p memory.Place, text string) {
 	require.NoError(t, f.Remember(t.Context(), p, p.Run+"."+text, []llm.Message{llm.User(text), llm.Assistant("re " + text)}))
 }
 
-// heard are the texts that are recalled.
-func (f *fixture) heard(t *testing.T, p memory.Place) []string {
+// messages are the texts that are recalled.
+func (f *fixture) messages(t *testing.T, p memory.Place) []string {
 	t.Helper()
 	return texts(f.recall(t, memory.Question{Place: p, Messages: 20, Tokens: 8000}))
 }
@@ -102,7 +102,7 @@ func TestScopes(t *testing.T) {
 			{place(memory.ScopeNone, "r1", ana[0]), []string{}},
 			{place(memory.ScopeChat, "r1", memory.Chat{}), []string{"a", "b"}},
 		} {
-			require.Equal(t, c.want, f.heard(t, c.place), c.place)
+			require.Equal(t, c.want, f.messages(t, c.place), c.place)
 		}
 		h, err := f.For("other").Recall(t.Context(), memory.Question{Place: place(memory.ScopeRun, "r1", ana[0]), Messages: 20, Tokens: 8000})
 		require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestChatOfTwoNames(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		f.say(t, place(memory.ScopeChat, "r1", memory.Chat{Reference: 1, ID: "bob@lid"}), "before")
 		f.say(t, place(memory.ScopeChat, "r2", memory.Chat{Reference: 1, ID: "bob"}), "after")
-		require.Equal(t, []string{"before", "after"}, f.heard(t, place(memory.ScopeChat, "r3", memory.Chat{Reference: 1, ID: "bob"})))
+		require.Equal(t, []string{"before", "after"}, f.messages(t, place(memory.ScopeChat, "r3", memory.Chat{Reference: 1, ID: "bob"})))
 	})
 }
 
@@ -124,7 +124,7 @@ func TestTurnIsKeptOnce(t *testing.T) {
 		for _, text := range []string{"first", "second"} {
 			require.NoError(t, f.Remember(t.Context(), p, "k", []llm.Message{llm.User(text)}))
 		}
-		require.Equal(t, []string{"second"}, f.heard(t, p))
+		require.Equal(t, []string{"second"}, f.messages(t, p))
 		require.Empty(t, f.recall(t, memory.Question{Place: p, Key: "k", Messages: 20, Tokens: 8000}).Messages,
 			"who asks again does not see that it has asked before")
 	})
@@ -137,7 +137,7 @@ func TestRememberInTransaction(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, f.RememberTx(t.Context(), tx, p, "k", []llm.Message{llm.User("x")}))
 		require.NoError(t, tx.Rollback())
-		require.Empty(t, f.heard(t, p))
+		require.Empty(t, f.messages(t, p))
 	})
 }
 
@@ -242,7 +242,7 @@ func TestFilesAreNamed(t *testing.T) {
 		require.NoError(t, f.Remember(t.Context(), p, "k", []llm.Message{
 			{Role: llm.RoleUser, Parts: []llm.Part{{Text: "What is this? "}, {MediaType: "image/png", Name: "cat.png", Data: []byte("…")}}},
 		}))
-		require.Equal(t, []string{"What is this? [image/png cat.png]"}, f.heard(t, p))
+		require.Equal(t, []string{"What is this? [image/png cat.png]"}, f.messages(t, p))
 	})
 }
 
@@ -306,14 +306,14 @@ func TestErase(t *testing.T) {
 		require.Equal(t, "of both", f.recall(t, sum).Summary)
 
 		f.erase(t, memory.Erasure{Reference: 1, ChatIDs: []string{"ana@sandbox"}, MessageIDs: []string{"m7"}})
-		require.Equal(t, []string{"b"}, f.heard(t, place(memory.ScopeContact, "r9", ana[1])))
-		require.Equal(t, []string{"kept"}, f.heard(t, place(memory.ScopeChat, "r9", group)))
+		require.Equal(t, []string{"b"}, f.messages(t, place(memory.ScopeContact, "r9", ana[1])))
+		require.Equal(t, []string{"kept"}, f.messages(t, place(memory.ScopeChat, "r9", group)))
 		sum.Place.Chat, sum.Messages = ana[1], 20
 		require.Empty(t, f.recall(t, sum).Summary, "it told of what is erased")
 
 		f.erase(t, memory.Erasure{Reference: 1})
-		require.Empty(t, f.heard(t, place(memory.ScopeChat, "r9", group)))
-		require.Equal(t, []string{"b"}, f.heard(t, place(memory.ScopeContact, "r9", ana[1])))
+		require.Empty(t, f.messages(t, place(memory.ScopeChat, "r9", group)))
+		require.Equal(t, []string{"b"}, f.messages(t, place(memory.ScopeContact, "r9", ana[1])))
 	})
 }
 
@@ -356,7 +356,7 @@ func TestErasedMeanwhile(t *testing.T) {
 		f.say(t, p, "b")
 		there = false
 		f.say(t, p, "c")
-		require.Equal(t, []string{"a", "b"}, f.heard(t, p))
+		require.Equal(t, []string{"a", "b"}, f.messages(t, p))
 		f.recall(t, memory.Question{
 			Place: p, Messages: 2, Tokens: 8000,
 			Sum: func(context.Context, string, []llm.Message) (string, error) { return "of a", nil },
@@ -380,7 +380,7 @@ func TestEndOfRun(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, f.EndRunTx(t.Context(), tx, "r1"))
 		require.NoError(t, tx.Commit())
-		require.Equal(t, []string{"b"}, f.heard(t, place(memory.ScopeRun, "r1", ana[0])))
+		require.Equal(t, []string{"b"}, f.messages(t, place(memory.ScopeRun, "r1", ana[0])))
 	})
 }
 
@@ -407,6 +407,6 @@ func TestRetention(t *testing.T) {
 		now = now.Add(25 * time.Hour)
 		f.say(t, place(memory.ScopeChat, "r1", ana[0]), "new")
 		require.NoError(t, s.Prune(t.Context()))
-		require.Equal(t, []string{"new"}, f.heard(t, place(memory.ScopeChat, "r1", ana[0])))
+		require.Equal(t, []string{"new"}, f.messages(t, place(memory.ScopeChat, "r1", ana[0])))
 	})
 }

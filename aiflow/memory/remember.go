@@ -96,13 +96,13 @@ func kept(said []llm.Message) []llm.Message {
 }
 
 // head is the beginning of a text, of at most so many bytes.
-func head(s string, most int) string {
-	if len(s) <= most {
+func head(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	most = max(most, 0)
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
+	limit = max(limit, 0)
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
 	}
-	return s[:most] + "…"
+	return s[:limit] + "…"
 }

@@ -170,19 +170,19 @@ func listed(choices []choice) []any {
 // menu is a prompt with its choices: buttons where there are few short ones,
 // else a list, else a numbered text.
 func menu(prompt string, choices []choice) map[string]any {
-	longest, templates := 0, false
+	maxLength, templates := 0, false
 	for _, c := range choices {
-		longest = max(longest, len([]rune(c.title)))
+		maxLength = max(maxLength, len([]rune(c.title)))
 		templates = templates || strings.Contains(c.title, "{{")
 	}
 	switch {
-	case templates || longest > 24 || len(choices) > 10:
+	case templates || maxLength > 24 || len(choices) > 10:
 		lines := []string{prompt, ""}
 		for i, c := range choices {
 			lines = append(lines, fmt.Sprintf("%d. %s", i+1, c.title))
 		}
 		return map[string]any{"text": strings.Join(lines, "\n")}
-	case longest <= 20 && len(choices) <= 3:
+	case maxLength <= 20 && len(choices) <= 3:
 		buttons := make([]any, len(choices))
 		for i, c := range choices {
 			buttons[i] = map[string]any{"id": c.id, "title": c.title}

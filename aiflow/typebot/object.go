@@ -50,9 +50,9 @@ func (o object) is(name string) bool {
 }
 
 // truncate cuts a text to so many characters.
-func truncate(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most])
+func truncate(s string, limit int) string {
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit])
 	}
 	return s
 }

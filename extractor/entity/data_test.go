@@ -145,7 +145,7 @@ func TestRecognizersTextFinds(t *testing.T) {
 	for _, c := range []struct {
 		language, file, typ, region string
 		least                       float64 // percent of the cases
-		most                        int     // found where nothing is
+		limit                       int     // found where nothing is
 	}{
 		{"English", "EmailModel", entity.Email, "", 93, 0},
 		{"English", "URLModel", entity.URL, "", 85, 2},
@@ -174,6 +174,6 @@ func TestRecognizersTextFinds(t *testing.T) {
 		share := 100 * float64(right) / float64(len(all))
 		t.Logf("%s %s: %d of %d, %.0f %%, %d too many", c.language, c.typ, right, len(all), share, wrong)
 		require.GreaterOrEqual(t, share, c.least, "%s %s", c.language, c.typ)
-		require.LessOrEqual(t, wrong, c.most, "%s %s", c.language, c.typ)
+		require.LessOrEqual(t, wrong, c.limit, "%s %s", c.language, c.typ)
 	}
 }

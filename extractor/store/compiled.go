@@ -97,11 +97,11 @@ func means(text, name string, confidence float64) entity.Match {
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // truncate bounds a text, at a character.
-func truncate(text string, most int) string {
-	if len(text) <= most {
+func truncate(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
-	end := most
+	end := limit
 	for end > 0 && text[end]&0xC0 == 0x80 {
 		end--
 	}

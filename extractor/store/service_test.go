@@ -199,9 +199,9 @@ func TestAccountsAreMadeAgain(t *testing.T) {
 	})
 }
 
-// mostRows is the most rows of one deletion: 20 extractors with what they have
+// maxRows is the most rows of one deletion: 20 extractors with what they have
 // learned, and the account.
-const mostRows = 41
+const maxRows = 41
 
 // TestDeletionsAreBounded deletes ten times as much: the transactions become
 // more, and none becomes larger.
@@ -226,7 +226,7 @@ func TestDeletionsAreBounded(t *testing.T) {
 				db.MustExec(fmt.Sprintf(`INSERT INTO extractor_model (extractor, revision, body) `+number+`SELECT 'filler' || i, 1, 'x' FROM n`, n))
 				commits.Take()
 				require.NoError(t, remove())
-				commits.RequireBounded(t, 2*n, mostRows)
+				commits.RequireBounded(t, 2*n, maxRows)
 				require.Empty(t, testkit.Holding(t, db, "filler"))
 			}
 		}
@@ -243,7 +243,7 @@ func TestEveryNodeSeesChanges(t *testing.T) {
 		require.Equal(t, "{}", valuesOf(t, b, said("x")))
 		e := made(t, a, store.Regex, `{"pattern": "x"}`)
 		on := func(text, want string) {
-			require.Eventually(t, func() bool { return valuesOf(t, b, said(text)) == want }, patience, 50*time.Millisecond)
+			require.Eventually(t, func() bool { return valuesOf(t, b, said(text)) == want }, timeout, 50*time.Millisecond)
 		}
 		on("x", `{"match":"x"}`)
 		_, err := a.Update(t.Context(), e.ID, store.Change{Enabled: new(false)})

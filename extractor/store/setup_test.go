@@ -16,8 +16,8 @@ import (
 	"github.com/trunklinehq/trunkline/extractor/store"
 )
 
-// patience is how long something may take that happens in the background.
-const patience = 2 * time.Minute
+// timeout is how long something may take that happens in the background.
+const timeout = 2 * time.Minute
 
 // start returns a service that trains until the test ends.
 func start(t testing.TB, db *sqlx.DB, o store.Options) *store.Service {
@@ -61,7 +61,7 @@ func trained(t testing.TB, a *store.Account, id string) {
 		var err error
 		e, err = a.Extractor(t.Context(), id)
 		return err == nil && e.Training != store.Training
-	}, patience, 10*time.Millisecond)
+	}, timeout, 10*time.Millisecond)
 	require.Equal(t, store.Ready, e.Training, e.TrainingError)
 }
 

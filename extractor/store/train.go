@@ -35,7 +35,7 @@ func (s *Service) train(ctx context.Context) error {
 			return fmt.Errorf("freeing what a predecessor trained: %w", err)
 		}
 	}
-	wake := s.db.Listen(ctx, trainTopic)
+	changed := s.db.Listen(ctx, trainTopic)
 	tick := time.NewTicker(trainInterval)
 	defer tick.Stop()
 	for {
@@ -45,7 +45,7 @@ func (s *Service) train(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-wake:
+		case <-changed:
 		case <-tick.C:
 		}
 	}

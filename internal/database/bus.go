@@ -10,7 +10,7 @@ import (
 
 // A Remote hears wake-ups of other nodes until ctx ends. It calls wake with
 // the topic, and with "" when something may have been missed.
-type Remote func(ctx context.Context, wake func(topic string))
+type Remote func(ctx context.Context, notify func(topic string))
 
 // bus carries wake-ups. A wake-up says "look now" and may be lost: whoever
 // listens also polls.

@@ -88,12 +88,12 @@ func TestDoCancelled(t *testing.T) {
 // waits: neither blocks those after them.
 func TestDoSurvivesPanic(t *testing.T) {
 	t.Parallel()
-	begun, gathered := make(chan struct{}), make(chan struct{})
+	started, gathered := make(chan struct{}), make(chan struct{})
 	var batches atomic.Int32
 	g := groupcommit.Group[int]{Gate: make(chan struct{}, 1), Run: func(_ context.Context, items []int) []error {
 		switch batches.Add(1) {
 		case 1:
-			close(begun)
+			close(started)
 			<-gathered
 		case 2:
 			panic("at the disk")
@@ -102,7 +102,7 @@ func TestDoSurvivesPanic(t *testing.T) {
 	}}
 	first := make(chan error)
 	go func() { first <- g.Do(t.Context(), 1) }()
-	<-begun
+	<-started
 	results := make(chan any, 2)
 	for n := range 2 {
 		go func() {

@@ -42,7 +42,7 @@ type claimer struct {
 	after     string        // subscribers up to this one were looked at
 	turn      int           // who is served first
 	uncertain bool          // a claim may have been made whose answer was lost
-	miss      time.Duration // how long to wait for partitions that others have locked
+	backoff   time.Duration // how long to wait for partitions that others have locked
 
 	last      time.Time // when there was something to claim
 	contended bool      // and so soon again
@@ -78,10 +78,10 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 		return 0, fmt.Errorf("claiming partitions: %w", err)
 	}
 	if len(runs) == 0 { // others were faster, or are writing to them
-		c.miss = min(max(2*c.miss, 5*time.Millisecond), pollInterval)
-		return min(wait, c.miss), nil
+		c.backoff = min(max(2*c.backoff, 5*time.Millisecond), pollInterval)
+		return min(wait, c.backoff), nil
 	}
-	c.miss = 0
+	c.backoff = 0
 	c.begin(ctx, handling, runs, deadline)
 	return 0, nil
 }

@@ -125,8 +125,8 @@ func (n *node) drop(runs ...*run) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, r := range runs {
-		if n.held[r.partition] == r { // the partition may be claimed again already
-			delete(n.held, r.partition)
+		if n.leased[r.partition] == r { // the partition may be claimed again already
+			delete(n.leased, r.partition)
 		}
 		c := n.subscribers[r.subscriber]
 		if r.counted {

@@ -335,8 +335,8 @@ func TestJoinAgain(t *testing.T) {
 	var s sink
 	q := newQueue(t, db, queue.Options{Exclusive: true, Logger: quiet, Handle: done(&s)})
 	put(t, db, q, jobArgs("c", 1, 1)...)
-	held := db.MustBegin()
-	held.MustExec(`LOCK TABLE queue_node`)
+	leased := db.MustBegin()
+	leased.MustExec(`LOCK TABLE queue_node`)
 	start(t, q)
 	eventually(t, func() bool { // it waits for the lock
 		var ended int
@@ -344,7 +344,7 @@ func TestJoinAgain(t *testing.T) {
 			WHERE datname = current_database() AND wait_event_type = 'Lock'`))
 		return ended == 1
 	})
-	require.NoError(t, held.Rollback())
+	require.NoError(t, leased.Rollback())
 	s.await(t, 1)
 }
 

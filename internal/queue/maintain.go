@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	beatInterval    = 2 * time.Second
-	expireAfter     = 10 * time.Second
-	expireMargin    = time.Second // a node believes itself dead before the others do
-	collectInterval = 24 * time.Hour
-	idleFor         = 90 * 24 * time.Hour
-	collectLimit    = 500
+	heartbeatInterval = 2 * time.Second
+	expireAfter       = 10 * time.Second
+	expireMargin      = time.Second // a node believes itself dead before the others do
+	collectInterval   = 24 * time.Hour
+	idleFor           = 90 * 24 * time.Hour
+	collectLimit      = 500
 )
 
 // joinTries is how often a node tries to begin.
@@ -74,7 +74,7 @@ func (n *node) release(ctx context.Context, tx *sqlx.Tx, which, id string) error
 func (n *node) reclaim(ctx context.Context) error {
 	n.mu.Lock()
 	known := [][]int64{{0}}
-	for id := range n.held {
+	for id := range n.leased {
 		known = append(known, []int64{id})
 	}
 	n.mu.Unlock()
@@ -105,7 +105,7 @@ func (n *node) maintain(ctx context.Context) {
 	var both sync.WaitGroup
 	defer both.Wait()
 	if !n.o.Exclusive {
-		both.Go(func() { n.repeat(ctx, beatInterval, "heartbeat", n.heartbeatAndSweep) })
+		both.Go(func() { n.repeat(ctx, heartbeatInterval, "heartbeat", n.heartbeatAndSweep) })
 	}
 	both.Go(func() { n.repeat(ctx, n.o.Lease/4, "renewal of leases", n.renew) })
 }
@@ -133,10 +133,10 @@ func (n *node) heartbeatAndSweep(ctx context.Context) error {
 
 // heartbeat says that this node is alive.
 func (n *node) heartbeat(ctx context.Context) error {
-	const beat = `INSERT INTO queue_node (id, queue, seen_us) VALUES ($1, $2, {seen})
+	const heartbeat = `INSERT INTO queue_node (id, queue, seen_us) VALUES ($1, $2, {seen})
 		ON CONFLICT (id) DO UPDATE SET seen_us = excluded.seen_us`
 	return n.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, n.sql.text(beat), n.id, n.o.Name)
+		_, err := tx.ExecContext(ctx, n.sql.text(heartbeat), n.id, n.o.Name)
 		return err
 	})
 }
@@ -156,10 +156,10 @@ func (n *node) living(now time.Time) bool { return n.o.Exclusive || now.Before(n
 func (n *node) expire() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.held) > 0 {
-		n.log.Warn("no heartbeat was written in time, work in hand is given up", "partitions", len(n.held))
+	if len(n.leased) > 0 {
+		n.log.Warn("no heartbeat was written in time, work in hand is given up", "partitions", len(n.leased))
 	}
-	for _, r := range n.held {
+	for _, r := range n.leased {
 		r.cancel(errLeaseLost)
 	}
 }
@@ -233,7 +233,7 @@ func (n *node) renew(ctx context.Context) error {
 func (n *node) aging(now time.Time) (old []*run) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, r := range n.held {
+	for _, r := range n.leased {
 		if now.Sub(r.renewed) > n.o.Lease/8 {
 			old = append(old, r)
 		}

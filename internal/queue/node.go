@@ -38,7 +38,7 @@ type node struct {
 	spared    bool            // it has just left the dead alone; likewise
 
 	mu          sync.Mutex
-	held        map[int64]*run // by partition, until finished
+	leased      map[int64]*run // by partition, until finished
 	subscribers map[string]*subscriber
 	waiting     []*run // claimed ahead
 	free        int    // workers
@@ -57,7 +57,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	n := &node{
 		Queue: q, id: rand.Text(), free: q.o.Workers,
 		claim: make(chan struct{}, 1), route: make(chan struct{}, 1),
-		finished: make(chan *run), held: map[int64]*run{}, subscribers: map[string]*subscriber{},
+		finished: make(chan *run), leased: map[int64]*run{}, subscribers: map[string]*subscriber{},
 	}
 	if err := n.joinSoon(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -124,7 +124,7 @@ func (n *node) drain(stop context.CancelCauseFunc) {
 func (n *node) holding() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return len(n.held)
+	return len(n.leased)
 }
 
 // notify signals without waiting: one signal that was not seen yet is enough.

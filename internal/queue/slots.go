@@ -22,7 +22,7 @@ type subscriber struct {
 	ahead      int // of runs, those that wait for a slot
 	window     int // partitions that may be in flight: it grows to Cap with each that was finished
 	left       int // runs that handled since the last look …
-	pace       int // … and what that was, on the way down by halves
+	rate       int // … and what that was, on the way down by halves
 	pausing    int // pauses that are not in the database yet
 	pauses     int // counts pauses: runs that began before the last one stop
 }
@@ -83,7 +83,7 @@ func (n *node) vacate(c *subscriber, r *run) {
 // passSlow takes the slots from attempts that take long: they wait for
 // somebody, and so do not work. mu is held.
 func (n *node) passSlow(now time.Time) []*run {
-	for _, r := range n.held {
+	for _, r := range n.leased {
 		if n.slow >= maxSlow*n.o.Workers {
 			break
 		}
@@ -106,7 +106,7 @@ func (n *node) available() bool {
 	for _, r := range n.passSlow(now) {
 		go n.work(r)
 	}
-	unfinished := len(n.held) - len(n.waiting) - n.slow - (n.o.Workers - n.free)
+	unfinished := len(n.leased) - len(n.waiting) - n.slow - (n.o.Workers - n.free)
 	n.short = n.tight() || unfinished >= 2*finishLimit
 	return !n.short && n.living(now)
 }
@@ -136,6 +136,6 @@ func (n *node) room(name string) int {
 	case c.pausing > 0:
 		return 0
 	}
-	c.pace, c.left = max(c.left, c.pace/2), 0
-	return c.window - c.partitions + min(2*c.pace, maxAhead*n.o.Cap) - c.ahead
+	c.rate, c.left = max(c.left, c.rate/2), 0
+	return c.window - c.partitions + min(2*c.rate, maxAhead*n.o.Cap) - c.ahead
 }

@@ -264,10 +264,10 @@ func TestManySubscribers(t *testing.T) {
 func TestDrop(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
-		held, free := make(chan struct{}, 400), make(chan struct{})
+		leased, free := make(chan struct{}, 400), make(chan struct{})
 		q := newQueue(t, db, queue.Options{Logger: quiet, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			if it.Subscriber == "gone" {
-				held <- struct{}{}
+				leased <- struct{}{}
 				<-free
 			}
 			s.add(it)
@@ -283,7 +283,7 @@ func TestDrop(t *testing.T) {
 		put(t, db, q, jobArgs("gone", 30, 300)...)
 		put(t, db, q, jobArgs("stays", 30, 300)...)
 		start(t, q)
-		<-held
+		<-leased
 		in(t, db, func(tx *sqlx.Tx) error {
 			if err := q.PutTx(t.Context(), tx, jobArgs("gone", 3, 3)...); err != nil {
 				return err

@@ -93,7 +93,7 @@ func (n *node) register(handling context.Context, runs []*run, deadline time.Tim
 		}
 		c.runs++
 		n.working.Add(1)
-		n.held[r.partition] = r
+		n.leased[r.partition] = r
 		r.pauses = c.pauses
 		r.renewed, r.until = now, deadline.Add(-n.margin())
 		r.ctx, r.cancel = context.WithCancelCause(handling)

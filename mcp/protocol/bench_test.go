@@ -27,7 +27,7 @@ func BenchmarkCall(b *testing.B) {
 	for _, revision := range []string{"2025-11-25", newest} {
 		b.Run(revision, func(b *testing.B) {
 			sides := []http.Handler{bare(), ours(b)}
-			spent := make([]time.Duration, len(sides))
+			cpu := make([]time.Duration, len(sides))
 			for i := range sides {
 				callMany(b, sides[i], revision, 50) // what is made once, is made
 			}
@@ -37,14 +37,14 @@ func BenchmarkCall(b *testing.B) {
 				for i := range sides {
 					began := testkit.OwnCPUTime(b)
 					callMany(b, sides[i], revision, turn)
-					spent[i] += testkit.OwnCPUTime(b) - began
+					cpu[i] += testkit.OwnCPUTime(b) - began
 				}
 				calls += turn
 			}
 			µs := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(calls) }
-			b.ReportMetric(µs(spent[0]), "bare-cpu-µs/call")
-			b.ReportMetric(µs(spent[1]), "cpu-µs/call")
-			b.ReportMetric(float64(spent[1])/float64(spent[0]), "×bare")
+			b.ReportMetric(µs(cpu[0]), "bare-cpu-µs/call")
+			b.ReportMetric(µs(cpu[1]), "cpu-µs/call")
+			b.ReportMetric(float64(cpu[1])/float64(cpu[0]), "×bare")
 		})
 	}
 }

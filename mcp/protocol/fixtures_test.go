@@ -68,11 +68,11 @@ func registerFixtures(t testing.TB, r *mcp.Registry) {
 // What cannot be one: other content than text, and questions to the client.
 
 var (
-	pixel, _   = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")
-	silence, _ = base64.StdEncoding.DecodeString("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=")
+	pixel, _       = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")
+	silentAudio, _ = base64.StdEncoding.DecodeString("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=")
 
 	image    = &sdk.ImageContent{Data: pixel, MIMEType: "image/png"}
-	audio    = &sdk.AudioContent{Data: silence, MIMEType: "audio/wav"}
+	audio    = &sdk.AudioContent{Data: silentAudio, MIMEType: "audio/wav"}
 	embedded = &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "test://embedded-resource", MIMEType: "text/plain", Text: "An embedded resource."}}
 )
 

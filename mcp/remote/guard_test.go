@@ -109,12 +109,12 @@ func TestSlow(t *testing.T) {
 			f := sqlite(t, remote.Options{Call: 2 * time.Second})
 			f.approved(t, srv.URL)
 			for name, safe := range map[string]bool{"write": false, "read": true} {
-				begun := time.Now()
+				started := time.Now()
 				_, err := f.call(t, name, "{}")
 				var e *remote.Error
 				require.ErrorAs(t, err, &e)
 				require.Equal(t, remote.Error{Code: remote.CodeTimeout, Message: "There was no answer in time.", Safe: safe}, *e)
-				require.Less(t, time.Since(begun), patient/2)
+				require.Less(t, time.Since(started), patient/2)
 			}
 			require.Eventually(t, func() bool { // a machine that stands still takes longer than a call may
 				_, err := f.Call(t.Context(), remote.Call{Server: "shop", Tool: "fast"})
@@ -146,10 +146,10 @@ func TestDead(t *testing.T) {
 		}
 	})
 	fail := func(want string) {
-		begun := time.Now()
+		started := time.Now()
 		_, err := f.call(t, "hello", "{}")
 		require.Contains(t, refused(t, err, remote.CodeConnect), want)
-		require.Less(t, time.Since(begun), patient/2)
+		require.Less(t, time.Since(started), patient/2)
 	}
 	for range 5 {
 		fail("did not answer in time")
@@ -215,12 +215,12 @@ func TestAnswers(t *testing.T) {
 }
 
 // only answers one method by a door, and leaves the others to the server.
-func only(method string, srv *foreign, door http.HandlerFunc) http.HandlerFunc {
+func only(method string, srv *foreign, handler http.HandlerFunc) http.HandlerFunc {
 	opts := *wires["2026-07-28"]
 	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return srv.Server }, &opts)
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Method") == method {
-			door(w, r)
+			handler(w, r)
 			return
 		}
 		h.ServeHTTP(w, r)
@@ -321,13 +321,13 @@ func TestLeaks(t *testing.T) {
 		srv.tool("hello", "", object, nil, says("Hello"))
 		servers[wire] = srv
 	}
-	settled := func(most int) {
+	completed := func(limit int) {
 		require.Eventually(t, func() bool {
 			for _, srv := range servers {
 				srv.hangUp() // idle ones of HTTP are no leak, however many there are
 			}
-			return runtime.NumGoroutine() <= most
-		}, patient, 10*time.Millisecond, "%d", most)
+			return runtime.NumGoroutine() <= limit
+		}, patient, 10*time.Millisecond, "%d", limit)
 	}
 	t.Run("ended", func(t *testing.T) { //nolint:paralleltest // as above
 		f := sqlite(t, remote.Options{Idle: 50 * time.Millisecond})
@@ -354,7 +354,7 @@ func TestLeaks(t *testing.T) {
 			require.Eventually(t, func() bool {
 				return len(slices.Collect(servers["2025-11-25"].Sessions())) == 0
 			}, patient, 10*time.Millisecond, "a session is left")
-			settled(before + 2) // what a connection that is closing has left
+			completed(before + 2) // what a connection that is closing has left
 		}
 	})
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()

@@ -94,7 +94,7 @@ type foreign struct {
 	hangUp   func() // closes the connections that are open
 	requests atomic.Int64
 	mu       sync.Mutex
-	door     http.HandlerFunc // nil: open
+	handler  http.HandlerFunc // nil: open
 	headers  []http.Header
 }
 
@@ -113,11 +113,11 @@ func serve(t *testing.T, wire string) *foreign {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.requests.Add(1)
 		f.mu.Lock()
-		door := f.door
+		handler := f.handler
 		f.headers = append(f.headers, r.Header.Clone())
 		f.mu.Unlock()
-		if door != nil {
-			door(w, r)
+		if handler != nil {
+			handler(w, r)
 			return
 		}
 		h.ServeHTTP(w, r)
@@ -129,10 +129,10 @@ func serve(t *testing.T, wire string) *foreign {
 }
 
 // shut has every request answered by door; nil: by the server.
-func (f *foreign) shut(door http.HandlerFunc) {
+func (f *foreign) shut(handler http.HandlerFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.door = door
+	f.handler = handler
 }
 
 func (f *foreign) seen() []http.Header {

@@ -40,11 +40,11 @@ func at(link string) graph.Source {
 // the first host alone.
 func TestLinksThatAreFollowed(t *testing.T) {
 	t.Parallel()
-	elsewhere, strange := fileServer(t, true, file)
+	otherHosts, strange := fileServer(t, true, file)
 	api, own := fileServer(t, false, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/away":
-			http.Redirect(w, r, elsewhere.URL+"/x", http.StatusFound)
+			http.Redirect(w, r, otherHosts.URL+"/x", http.StatusFound)
 		case "/back":
 			http.Redirect(w, r, "/x", http.StatusFound)
 		case "/down":
@@ -55,9 +55,9 @@ func TestLinksThatAreFollowed(t *testing.T) {
 			file(w, r)
 		}
 	})
-	c := graph.New(&graph.Options{URL: api.URL, HTTPClient: elsewhere.Client()}).As("secret")
+	c := graph.New(&graph.Options{URL: api.URL, HTTPClient: otherHosts.Client()}).As("secret")
 	for link, ok := range map[string]bool{
-		api.URL + "/x": true, api.URL + "/back": true, api.URL + "/away": true, elsewhere.URL + "/x": true,
+		api.URL + "/x": true, api.URL + "/back": true, api.URL + "/away": true, otherHosts.URL + "/x": true,
 		api.URL + "/down": false, api.URL + "/round": false, "http://127.0.0.2:9/x": false, "file:///etc/passwd": false, "": false, "/x": false, "ftp://a/b": false,
 	} {
 		var got bytes.Buffer

@@ -6,25 +6,25 @@ import (
 	"github.com/trunklinehq/trunkline/internal/guard"
 )
 
-// elsewhere carries requests to hosts that answers of the API name. It reaches
+// otherHosts carries requests to hosts that answers of the API name. It reaches
 // nothing private, unless the process sends everything through a proxy: that
 // decides then what its names lead to.
-type elsewhere struct {
+type otherHosts struct {
 	guard   *guard.Guard
 	direct  http.RoundTripper
 	proxied http.RoundTripper
 }
 
-func newElsewhere(proxied http.RoundTripper) *elsewhere {
+func newElsewhere(proxied http.RoundTripper) *otherHosts {
 	g, err := guard.New(nil)
 	if err != nil {
 		panic("graph: " + err.Error())
 	}
-	return &elsewhere{guard: g, direct: g.Client().Transport, proxied: proxied}
+	return &otherHosts{guard: g, direct: g.Client().Transport, proxied: proxied}
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (e *elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
+func (e *otherHosts) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := e.guard.CheckURL(r.URL.String()); err != nil {
 		return nil, err
 	}

@@ -30,9 +30,9 @@ func description(t *testing.T, f *fixture) {
 		require.Contains(t, c.Send, contentType, "media that cannot be sent")
 		require.Positive(t, limit)
 	}
-	for tag, life := range c.Tags {
+	for tag, ttl := range c.Tags {
 		require.NotEmpty(t, tag)
-		require.Greater(t, life, c.Window, "%s: a tag is for when the window is closed", tag)
+		require.Greater(t, ttl, c.Window, "%s: a tag is for when the window is closed", tag)
 	}
 	session := f.open(t)
 	_, named := session.(provider.Namer)

@@ -159,8 +159,8 @@ func (f *fixture) sends(contentType string) bool {
 	return slices.Contains(f.Provider.Capabilities().Send, contentType)
 }
 
-// arrival is how long an event may take.
-const arrival = time.Minute
+// eventTimeout is how long an event may take.
+const eventTimeout = time.Minute
 
 // inbox keeps what a line receives.
 type inbox struct{ arrived chan provider.Event }
@@ -180,7 +180,7 @@ func (i *inbox) Receive(ctx context.Context, _ provider.ReferenceID, events []pr
 // message waits for a message.
 func (i *inbox) message(t *testing.T) *provider.Message {
 	t.Helper()
-	late := time.After(arrival)
+	late := time.After(eventTimeout)
 	for {
 		select {
 		case e := <-i.arrived:

@@ -27,7 +27,7 @@ func (b *buffer) DoDecryptionTxn(ctx context.Context, fn func(context.Context) e
 		ctx := context.WithValue(ctx, senderKey{}, new(string))
 		return b.EventBuffer.DoDecryptionTxn(ctx, func(ctx context.Context) error {
 			inside = fn(ctx)
-			if inside == nil && !held(b.g.ref) {
+			if inside == nil && !leased(b.g.ref) {
 				return errLost
 			}
 			return inside
@@ -51,7 +51,7 @@ func (b *buffer) refused(ctx context.Context, err error) error {
 
 // GetBufferedEvent returns what was decrypted before.
 func (b *buffer) GetBufferedEvent(ctx context.Context, hash [32]byte) (*store.BufferedEvent, error) {
-	if !held(b.g.ref) {
+	if !leased(b.g.ref) {
 		return nil, b.refused(ctx, errLost)
 	}
 	e, err := b.EventBuffer.GetBufferedEvent(ctx, hash)

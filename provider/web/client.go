@@ -155,7 +155,7 @@ func account(dev *store.Device) *provider.Account {
 
 // dial connects the line's client.
 func (s *session) dial(ctx context.Context, c *whatsmeow.Client) error {
-	if !s.held() {
+	if !s.leased() {
 		return errLost
 	}
 	if err := s.p.mayDial(s.ref.Settings[settingProxy]); err != nil {

@@ -20,9 +20,9 @@ const (
 	maxRedialDelay = time.Minute
 	// sayAgain is how soon a report is repeated that could not be stored.
 	sayAgain = time.Second
-	// settled is how long a connection must have stood for its loss to be no
+	// completed is how long a connection must have stood for its loss to be no
 	// sign of a trouble that stays.
-	settled = 20 * time.Second
+	completed = 20 * time.Second
 	// codeLook is how often it is looked whether a code has expired. People are
 	// told when by a clock that may leap, and timers go by another.
 	codeLook = 100 * time.Millisecond
@@ -57,7 +57,7 @@ func (s *session) run(wrong error) {
 			r.connect()
 		})
 	}
-	for s.held() {
+	for s.leased() {
 		timer := time.NewTimer(r.wait())
 		select {
 		case <-s.ctx.Done():
@@ -135,7 +135,7 @@ func (r *connectionLoop) say(c *provider.Connection) {
 // connect makes one attempt.
 func (r *connectionLoop) connect() {
 	c := r.device()
-	if c == nil || r.isIdle() || !r.held() {
+	if c == nil || r.isIdle() || !r.leased() {
 		return
 	}
 	r.cut(c)
@@ -158,10 +158,10 @@ func (r *connectionLoop) connect() {
 // doubling to a minute, until a connection has stood for a while.
 func (r *connectionLoop) lost(why provider.ConnectionCode, detail string) {
 	r.cut(r.device())
-	if r.isIdle() || !r.held() {
+	if r.isIdle() || !r.leased() {
 		return
 	}
-	if !r.since.IsZero() && time.Since(r.since) >= settled {
+	if !r.since.IsZero() && time.Since(r.since) >= completed {
 		r.tries = 0
 	}
 	r.since = time.Time{}

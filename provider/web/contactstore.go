@@ -90,7 +90,7 @@ func (v *versions) PutAppStateVersion(ctx context.Context, name string, version 
 }
 
 func (g *guarded) contactsChanged(ctx context.Context) error {
-	if !held(g.ref) {
+	if !leased(g.ref) {
 		return errLost
 	}
 	err := g.db.Write(ctx, func(tx *sqlx.Tx) error {

@@ -16,8 +16,8 @@ import (
 // errLost reports that another process holds the line.
 var errLost = errors.New("web: the line is held by another process")
 
-// held reports whether this process may still act for a line.
-func held(ref provider.Reference) bool { return ref.Held == nil || ref.Held() }
+// leased reports whether this process may still act for a line.
+func leased(ref provider.Reference) bool { return ref.Held == nil || ref.Held() }
 
 // guarded is the database as whatsmeow's store of one line uses it. It writes
 // nothing once the line is another process's, whose keys would be spoiled, and
@@ -34,7 +34,7 @@ type guarded struct {
 // write runs fn while nobody else writes.
 func (g *guarded) write(ctx context.Context, fn func() error) error {
 	return g.db.Alone(ctx, func() error {
-		if !held(g.ref) {
+		if !leased(g.ref) {
 			return errLost
 		}
 		return fn()

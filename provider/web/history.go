@@ -95,7 +95,7 @@ func (s *session) importHistory(c *whatsmeow.Client) {
 	var notices []notice
 	err := s.p.devices.db.SelectContext(s.ctx, &notices, `SELECT id, message, notice FROM web_history WHERE reference = $1 ORDER BY at_us, id`, s.ref.ID)
 	for _, n := range notices {
-		if s.held() && s.ctx.Err() == nil {
+		if s.leased() && s.ctx.Err() == nil {
 			err = cmp.Or(err, s.importPiece(s.ctx, c, n))
 		}
 	}

@@ -37,7 +37,7 @@ func (l *lids) PutManyLIDMappings(ctx context.Context, ms []store.LIDMapping) er
 	if len(add) == 0 {
 		return nil
 	}
-	if !held(l.g.ref) {
+	if !leased(l.g.ref) {
 		return errLost
 	}
 	err := l.g.db.Write(ctx, func(tx *sqlx.Tx) error {

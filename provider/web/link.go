@@ -88,11 +88,11 @@ func (r *connectionLoop) nextCode() {
 		r.redial = time.Now()
 		return
 	}
-	life := laterCode
+	ttl := laterCode
 	if l.shown == 0 {
-		life = firstCode
+		ttl = firstCode
 	}
-	l.expires = r.p.opts.Now().Add(life)
+	l.expires = r.p.opts.Now().Add(ttl)
 	l.shown++
 	code := l.left[0]
 	l.left = l.left[1:]

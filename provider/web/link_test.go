@@ -50,13 +50,13 @@ func TestQRRotates(t *testing.T) {
 			return shown
 		}
 		for i := range rounds * codes {
-			shown, life := next(), 20*time.Second
+			shown, ttl := next(), 20*time.Second
 			if i%codes == 0 {
-				life = time.Minute
+				ttl = time.Minute
 			}
 			require.Equal(t, provider.Pairing, shown.State)
-			require.Equal(t, f.clock.now().Add(life), shown.Expires)
-			f.clock.add(life - 1)
+			require.Equal(t, f.clock.now().Add(ttl), shown.Expires)
+			f.clock.add(ttl - 1)
 			require.False(t, f.inbox.has(provider.Disconnected))
 			f.clock.add(1)
 		}

@@ -148,7 +148,7 @@ func (s *session) download(ctx context.Context, c *whatsmeow.Client, h handle, f
 	if !lost(err) {
 		return fetchError(err)
 	}
-	path, err := s.revive(ctx, c, h)
+	path, err := s.reuploaded(ctx, c, h)
 	if err != nil {
 		return err
 	}

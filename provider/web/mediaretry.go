@@ -64,9 +64,9 @@ func (a *asked) answer(e *events.MediaRetry) {
 	}
 }
 
-// revive asks the account's phone to put a file on the network again, and
+// reuploaded asks the account's phone to put a file on the network again, and
 // returns where it is.
-func (s *session) revive(ctx context.Context, c *whatsmeow.Client, h handle) (path string, err error) {
+func (s *session) reuploaded(ctx context.Context, c *whatsmeow.Client, h handle) (path string, err error) {
 	info, ok := h.message()
 	if !ok {
 		return "", errGone

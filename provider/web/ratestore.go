@@ -90,7 +90,7 @@ func (s *session) lockOutreach(ctx context.Context, until time.Time) error {
 }
 
 func (s *session) putRate(ctx context.Context, put string, at time.Time) error {
-	if !s.held() {
+	if !s.leased() {
 		return errLost
 	}
 	err := s.p.devices.db.Write(ctx, func(tx *sqlx.Tx) error {

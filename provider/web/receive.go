@@ -26,7 +26,7 @@ func (s *session) on(c *whatsmeow.Client, e any) (ok bool) {
 	switch {
 	case c != s.device() || s.ctx.Err() != nil:
 		return false
-	case !s.held():
+	case !s.leased():
 		s.breakOff(c)
 		return false
 	}

@@ -135,8 +135,8 @@ func (s *session) signal(ctx context.Context, g signal) error {
 
 var errClosed = fmt.Errorf("web: the session is closed")
 
-// held reports whether this process may still act for the line.
-func (s *session) held() bool { return held(s.ref) }
+// leased reports whether this process may still act for the line.
+func (s *session) leased() bool { return leased(s.ref) }
 
 // spawn runs what must not hold up the network. It ends with the session.
 func (s *session) spawn(what string, fn func()) {
@@ -181,7 +181,7 @@ func (s *session) connected(ctx context.Context) (*whatsmeow.Client, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &provider.Temporary{Err: err}
 	}
-	if !s.held() {
+	if !s.leased() {
 		return nil, &provider.Temporary{Err: errLost}
 	}
 	late := time.NewTimer(connectTimeout)
@@ -195,7 +195,7 @@ func (s *session) connected(ctx context.Context) (*whatsmeow.Client, error) {
 	case <-late.C:
 		return nil, &provider.Temporary{Err: whatsmeow.ErrNotConnected, After: time.Second}
 	}
-	if !s.held() {
+	if !s.leased() {
 		return nil, &provider.Temporary{Err: errLost}
 	}
 	return c, nil

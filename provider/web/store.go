@@ -110,7 +110,7 @@ type container struct {
 // PutDevice stores a device. Which line it belongs to is stored first: keys
 // that no line knew would be lost.
 func (c *container) PutDevice(ctx context.Context, dev *store.Device) error {
-	if !held(c.g.ref) {
+	if !leased(c.g.ref) {
 		return errLost
 	}
 	if dev.ID != nil {
@@ -135,7 +135,7 @@ func (c *container) DeleteDevice(ctx context.Context, dev *store.Device) error {
 	if dev.ID == nil {
 		return nil
 	}
-	if !held(c.g.ref) {
+	if !leased(c.g.ref) {
 		return errLost
 	}
 	return c.d.forget(ctx, c.g.ref.ID)

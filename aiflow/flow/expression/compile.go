@@ -433,7 +433,7 @@ func (c *compiler) call(n *ast.CallNode) (node, Type, error) {
 	if !ok {
 		return nil, Type{}, c.unknownFunction(callee.Value, at)
 	}
-	if len(n.Arguments) < f.required || len(n.Arguments) > f.most() {
+	if len(n.Arguments) < f.required || len(n.Arguments) > f.limit() {
 		return nil, Type{}, fail(CodeArguments, at, "gives %s %d arguments", f.Name, len(n.Arguments)).hint("it is %s", f.Signature)
 	}
 	out := &call{f: f, args: make([]node, len(n.Arguments)), at: at}

@@ -36,8 +36,8 @@ type param struct {
 	regex bool
 }
 
-// most returns how many arguments the function takes at most.
-func (f *function) most() int {
+// limit returns how many arguments the function takes at most.
+func (f *function) limit() int {
 	if f.variadic {
 		return MaxNodes
 	}

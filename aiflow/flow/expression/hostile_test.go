@@ -187,7 +187,7 @@ func attack(src string, env map[string]any) (*expression.Budget, error) {
 // the way. The test is not parallel: it counts all that the process allocates.
 func TestHostileExpressions(t *testing.T) {
 	env := hostileEnv()
-	const most = 8 << 20
+	const limit = 8 << 20
 	for _, h := range hostiles {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -201,7 +201,7 @@ func TestHostileExpressions(t *testing.T) {
 			require.Error(t, err, h.name)
 			require.Equal(t, h.stop, wrong(t, err).Code, "%s: %v", h.name, err)
 		}
-		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most), h.name)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(limit), h.name)
 		require.GreaterOrEqual(t, budget.Steps, 1_000_000-expression.MaxSteps, h.name)
 		require.GreaterOrEqual(t, budget.Bytes, 8<<20-expression.MaxBytes, h.name)
 	}

@@ -55,11 +55,11 @@ func benchmarkSteps(b *testing.B, f *fixture, steps int) {
 	taken := float64(b.N * steps)
 	b.ReportMetric(float64((testkit.CPUTime(b)-before).Nanoseconds())/1000/taken, "cpu-µs/step")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/1000/taken, "µs/step")
-	begun := time.Now()
+	started := time.Now()
 	d, err := f.acc.Detail(b.Context(), last.ID)
 	require.NoError(b, err)
 	require.LessOrEqual(b, len(d.Steps), 1000)
-	b.ReportMetric(float64(time.Since(begun).Microseconds())/1000, "ms/detail")
+	b.ReportMetric(float64(time.Since(started).Microseconds())/1000, "ms/detail")
 	var kept, rows int
 	require.NoError(b, f.raw.GetContext(b.Context(), &kept, `SELECT length(state) FROM flow_run WHERE id = $1`, last.ID))
 	require.NoError(b, f.raw.GetContext(b.Context(), &rows, `SELECT count(*) FROM flow_step s JOIN flow_run r ON r.seq = s.run WHERE r.id = $1`, last.ID))
@@ -125,15 +125,15 @@ func resuming(b *testing.B, f *fixture, waiting int) cost {
 	const alone, together, times = 200, 500, 4
 	chat := func() string { return fmt.Sprint("c", 1+rand.IntN(waiting)) }
 	var out cost
-	var took []time.Duration
+	var duration []time.Duration
 	for range alone {
-		begun := time.Now()
+		started := time.Now()
 		_, err := f.acc.Reply(b.Context(), "run-"+chat()[1:], map[string]any{"id": "m", "type": "text", "text": "Ana"})
 		require.NoError(b, err)
-		took = append(took, time.Since(begun))
+		duration = append(duration, time.Since(started))
 	}
-	slices.Sort(took)
-	out.alone = took[alone/2]
+	slices.Sort(duration)
+	out.alone = duration[alone/2]
 	before := testkit.CPUTime(b)
 	for range times {
 		require.NoError(b, f.db.InTx(b.Context(), func(tx *sqlx.Tx) error {

@@ -273,13 +273,13 @@ func exactly[T any](raw string) (T, error) {
 	return v, err
 }
 
-// settleCalls records results, and gives them to their runs, in the
+// completeCalls records results, and gives them to their runs, in the
 // transaction that finishes the calls.
-func (r *Runtime) settleCalls(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
+func (r *Runtime) completeCalls(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
 	as := answers(outs)
 	slices.SortFunc(as, func(a, b *answer) int { return cmp.Compare(a.call.ID, b.call.ID) }) // one lock order
 	for _, a := range as {
-		if err := r.settleCall(ctx, tx, a); err != nil {
+		if err := r.completeCall(ctx, tx, a); err != nil {
 			return fmt.Errorf("storing the result of a call: %w", err)
 		}
 	}
@@ -296,7 +296,7 @@ func answers(outs []queue.Outcome) []*answer {
 	return as
 }
 
-func (r *Runtime) settleCall(ctx context.Context, tx *sqlx.Tx, a *answer) error {
+func (r *Runtime) completeCall(ctx context.Context, tx *sqlx.Tx, a *answer) error {
 	failed := ""
 	if a.err != nil {
 		raw, err := json.Marshal(a.err)
@@ -329,8 +329,8 @@ func (r *Runtime) settleCall(ctx context.Context, tx *sqlx.Tx, a *answer) error 
 	return err
 }
 
-// settledCalls has the runs go on.
-func (r *Runtime) settledCalls(outs []queue.Outcome) {
+// completedCalls has the runs go on.
+func (r *Runtime) completedCalls(outs []queue.Outcome) {
 	as := answers(outs)
 	if len(as) == 0 {
 		return

@@ -154,7 +154,7 @@ func (w *work) do(ctx context.Context) error {
 	t := w.t
 	run := w.row.view()
 	for _, e := range t.out.Effects {
-		if err := w.tell(ctx, run, e); err != nil {
+		if err := w.publish(ctx, run, e); err != nil {
 			return err
 		}
 	}

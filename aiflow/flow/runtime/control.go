@@ -102,10 +102,10 @@ func (a *Account) give(ctx context.Context, id string, input flow.Input) (Run, e
 	if err != nil {
 		return Run{}, fmt.Errorf("telling run %s: %w", id, err)
 	}
-	told := a.r.waits.on(row.Seq)
-	defer told.leave()
+	changed := a.r.waits.on(row.Seq)
+	defer changed.leave()
 	a.r.Committed()
-	a.r.awaitTaken(ctx, told, row.Seq, given, giveWait)
+	a.r.awaitTaken(ctx, changed, row.Seq, given, giveWait)
 	return a.Run(ctx, id)
 }
 

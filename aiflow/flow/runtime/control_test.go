@@ -30,10 +30,10 @@ func (f *fixture) begin(t testing.TB, chat string, src runtime.Source) runtime.R
 // told so, unless the turn takes longer than the ten seconds that it waits.
 func (f *fixture) gives(t testing.TB, want runtime.Status, give func() (runtime.Run, error)) runtime.Run {
 	t.Helper()
-	begun := time.Now()
+	started := time.Now()
 	run, err := give()
 	require.NoError(t, err)
-	if time.Since(begun) >= 10*time.Second {
+	if time.Since(started) >= 10*time.Second {
 		eventually(t, func() bool {
 			run, err = f.acc.Run(t.Context(), run.ID)
 			require.NoError(t, err)

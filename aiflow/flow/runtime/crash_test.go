@@ -20,8 +20,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// world answers the calls of scripts and counts them.
-type world struct {
+// env answers the calls of scripts and counts them.
+type env struct {
 	*httptest.Server
 	mu   sync.Mutex
 	once map[string]int // calls that must not be made twice, by their keys
@@ -29,9 +29,9 @@ type world struct {
 
 // newWorld is a world that needs some time for an order, and answers /fail/418
 // with that status.
-func newWorld(t testing.TB, slow time.Duration) *world {
+func newWorld(t testing.TB, slow time.Duration) *env {
 	t.Helper()
-	w := &world{once: map[string]int{}}
+	w := &env{once: map[string]int{}}
 	w.Server = httptest.NewServer(http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
 		if key := req.Header.Get("Idempotency-Key"); key != "" {
 			w.mu.Lock()

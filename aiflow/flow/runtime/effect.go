@@ -17,8 +17,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/span"
 )
 
-// tell has the chat service do its share of an effect of a turn.
-func (w *work) tell(ctx context.Context, run Run, e flow.Effect) error {
+// publish has the chat service do its share of an effect of a turn.
+func (w *work) publish(ctx context.Context, run Run, e flow.Effect) error {
 	if id := inChat(e); id != "" && run.Chat.Key == "" {
 		return &refusal{id, &flow.Error{Code: flow.CodeNoChat, Message: "The run has no chat."}}
 	}

@@ -40,9 +40,9 @@ func (f *fixture) fill(db *sqlx.DB, n int64, ended time.Time) {
 	}
 }
 
-// mostErased is the most rows of one transaction that erases runs: 250 rows of
+// maxErased is the most rows of one transaction that erases runs: 250 rows of
 // their traces, or 20 runs.
-const mostErased = 250
+const maxErased = 250
 
 // TestDeletionsAreBounded erases ten times as much: the transactions become more,
 // and none becomes larger.
@@ -66,19 +66,19 @@ func TestDeletionsAreBounded(t *testing.T) {
 				f.fill(db, n, ended)
 				commits.Take()
 				require.NoError(t, remove(), name)
-				commits.RequireBounded(t, 7*n, mostErased)
+				commits.RequireBounded(t, 7*n, maxErased)
 				var left int
 				require.NoError(t, db.Get(&left, `SELECT (SELECT count(*) FROM flow_run) + (SELECT count(*) FROM flow_step) + (SELECT count(*) FROM flow_timer)`))
 				require.Zero(t, left, name)
 				require.NoError(t, f.acc.Unschedule(t.Context(), line))
 				require.NoError(t, f.acc.DeleteAll(t.Context()))
 				require.Empty(t, testkit.Holding(t, db, "filler"), name)
-				commits.RequireBounded(t, 0, mostErased)
+				commits.RequireBounded(t, 0, maxErased)
 			}
 			f.fill(db, n, time.Time{})
 			commits.Take()
 			require.NoError(t, f.acc.Forget(t.Context(), flow.EngineFlow, "filler", "deleted"))
-			commits.RequireBounded(t, n, mostErased)
+			commits.RequireBounded(t, n, maxErased)
 			require.NoError(t, f.acc.DeleteAll(t.Context()))
 			db.MustExec(`DELETE FROM queue_outbox`) // nobody works here
 		}

@@ -178,20 +178,20 @@ func httpError(err error) error {
 	return &flow.Error{Code: flow.CodeHTTPConnect, Message: "There was no answer: " + guard.Reason(err) + "."}
 }
 
-func readResponse(res *http.Response, most int64) (flow.HTTPResponse, error) {
-	if most <= 0 {
-		most = maxResponse
+func readResponse(res *http.Response, limit int64) (flow.HTTPResponse, error) {
+	if limit <= 0 {
+		limit = maxResponse
 	}
 	out := flow.HTTPResponse{Status: res.StatusCode, Headers: map[string]string{}}
 	for name, values := range res.Header {
 		out.Headers[strings.ToLower(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\uFFFD")
 	}
-	raw, err := io.ReadAll(io.LimitReader(res.Body, most+1))
+	raw, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
 	if err != nil {
 		return out, httpError(err)
 	}
-	if int64(len(raw)) > most {
-		return out, &flow.Error{Code: codeTooLarge, Message: fmt.Sprintf("The answer has more than %d bytes.", most)}
+	if int64(len(raw)) > limit {
+		return out, &flow.Error{Code: codeTooLarge, Message: fmt.Sprintf("The answer has more than %d bytes.", limit)}
 	}
 	if len(raw) == 0 {
 		return out, nil

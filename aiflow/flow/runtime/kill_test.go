@@ -60,13 +60,13 @@ func TestChild(t *testing.T) {
 
 // talk is a flow that asks again and again, and makes a call that may be
 // repeated and one that must not be for each answer.
-func talk(t testing.TB, world string) runtime.Source {
+func talk(t testing.TB, env string) runtime.Source {
 	t.Helper()
 	return nodes(t, `"name":{"type":"string"},"r":{"type":"object"}`, `
 		"first":{"type":"question","config":{"prompt":{"text":"Who after {{ input.text }}?"},"saveTo":"name"},"next":{"out":"look"}},
-		"look":{"type":"http","config":{"url":"`+world+`/{{ vars.name }}","timeout":"PT60S","retry":{"max":5},"saveTo":"r"},"next":{"out":"found"}},
+		"look":{"type":"http","config":{"url":"`+env+`/{{ vars.name }}","timeout":"PT60S","retry":{"max":5},"saveTo":"r"},"next":{"out":"found"}},
 		"found":{"type":"message","config":{"text":"Found {{ vars.r.body.path }}"},"next":{"out":"order"}},
-		"order":{"type":"http","config":{"method":"POST","url":"`+world+`/orders","timeout":"PT60S","saveTo":"r"},"next":{"out":"ordered","error":"lost"}},
+		"order":{"type":"http","config":{"method":"POST","url":"`+env+`/orders","timeout":"PT60S","saveTo":"r"},"next":{"out":"ordered","error":"lost"}},
 		"ordered":{"type":"message","config":{"text":"Ordered {{ vars.name }}"},"next":{"out":"first"}},
 		"lost":{"type":"message","config":{"text":"{{ error.code }} {{ vars.name }}"},"next":{"out":"first"}}`)
 }
@@ -130,8 +130,8 @@ func TestKill(t *testing.T) {
 			return n
 		}
 		for i := range kills {
-			begun := done()
-			eventually(t, func() bool { return done() >= min(want, begun+rand.IntN(2+want/(kills+1))) })
+			started := done()
+			eventually(t, func() bool { return done() >= min(want, started+rand.IntN(2+want/(kills+1))) })
 			c := children[i%len(children)]
 			require.NoError(t, c.Process.Kill())
 			_ = c.Wait()

@@ -126,9 +126,9 @@ func (r *Runtime) execute(ctx context.Context, d decision, in *inputRow, view Sn
 		return err
 	}
 	in.routeTo(RouteStarted, row.ID, d.asked)
-	begun := r.now()
-	t := &turn{row: *row, loaded: l, in: in, input: d.start.begin(), startedAt: begun, fresh: true}
-	t.world = r.world(row, view, begun)
+	started := r.now()
+	t := &turn{row: *row, loaded: l, in: in, input: d.start.begin(), startedAt: started, fresh: true}
+	t.env = r.env(row, view, started)
 	return r.finish(ctx, t)
 }
 

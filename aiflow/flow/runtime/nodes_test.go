@@ -77,10 +77,10 @@ func TestNodeDies(t *testing.T) {
 	_ = one.Wait()
 	killed, handled := time.Now(), did(`"Thanks%`)+did(`"Late%`)
 	require.Eventually(t, func() bool { return did(`"Thanks%`)+did(`"Late%`) >= runs }, takenUp+atWork, 20*time.Millisecond)
-	took := time.Since(killed)
+	duration := time.Since(killed)
 	require.Equal(t, len(odd), did(`"Thanks for it"`))
 	require.Equal(t, runs-len(odd), did(`"Late."`))
 	f.once(t)
 	t.Logf("promise: %s: %d runs waited on two nodes, one was killed when %d were handled: the other handled all replies and timers after %.1f s, none twice",
-		t.Name(), runs, handled, took.Seconds())
+		t.Name(), runs, handled, duration.Seconds())
 }

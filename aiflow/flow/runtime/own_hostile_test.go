@@ -76,17 +76,17 @@ func TestOwnNodeTakesMarkup(t *testing.T) {
 
 // TestOwnNodesWaitApart has a node type that is slow keep none of another waiting.
 func TestOwnNodesWaitApart(t *testing.T) {
-	begun, end := make(chan struct{}), make(chan struct{})
+	started, end := make(chan struct{}), make(chan struct{})
 	f := onSQLite(t, func(o *runtime.Options) {
 		o.Types = owning(t, reading(true, func(context.Context, flow.NodeCall, string) (any, error) {
-			close(begun)
+			close(started)
 			<-end
 			return nil, nil
 		}))
 	})
 	run, err := f.acc.Start(t.Context(), runtime.Start{Engine: flow.EngineFlow, Owner: "o", Version: 1, Source: reads(t, `"what":"it"`)})
 	require.NoError(t, err)
-	<-begun
+	<-started
 	var subscribers []string
 	require.NoError(t, f.db.SelectContext(t.Context(), &subscribers, `SELECT subscriber FROM queue_partition WHERE queue = 'call'`))
 	close(end)

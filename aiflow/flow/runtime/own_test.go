@@ -20,7 +20,7 @@ import (
 
 // own are types with one's own: x.look looks somebody up, in the open; x.order
 // orders, and w counts how often each call of it was made.
-func (w *world) own(t testing.TB) *flow.Types {
+func (w *env) own(t testing.TB) *flow.Types {
 	t.Helper()
 	type person struct {
 		Name string `json:"name" required:"true" doc:"Of whom."`
@@ -165,9 +165,9 @@ func TestOwnNodeOfStoppedNode(t *testing.T) {
 			write.Name = "x.write"
 			return func(o *runtime.Options) { o.Types = owning(t, reading(true, fn), write) }
 		}
-		begun := make(chan struct{})
+		started := make(chan struct{})
 		f := running(t, db, with(func(ctx context.Context, _ flow.NodeCall, _ string) (any, error) {
-			begun <- struct{}{}
+			started <- struct{}{}
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}))
@@ -177,8 +177,8 @@ func TestOwnNodeOfStoppedNode(t *testing.T) {
 		require.NoError(t, err)
 		write, err := f.acc.Start(t.Context(), runtime.Start{Engine: flow.EngineFlow, Owner: "o", Version: 1, Source: document(t, strings.Replace(string(src.Document.Canonical()), "x.read", "x.write", 1))})
 		require.NoError(t, err)
-		<-begun
-		<-begun
+		<-started
+		<-started
 		f.stop()
 		g := f.successor(t, db, with(func(context.Context, flow.NodeCall, string) (any, error) { return "fine", nil })).start(t)
 		require.JSONEq(t, `"fine"`, string(g.awaitEnd(t, read.ID).Output))
@@ -201,18 +201,18 @@ func (f *fixture) awaitEnd(t testing.TB, id string) (run runtime.Run) {
 // TestOwnNodeIsCancelled cancels a run while its call is under way.
 func TestOwnNodeIsCancelled(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		begun, end := make(chan struct{}), make(chan struct{})
+		started, end := make(chan struct{}), make(chan struct{})
 		f := running(t, db, func(o *runtime.Options) {
 			alone(o)
 			o.Types = owning(t, reading(false, func(context.Context, flow.NodeCall, string) (any, error) {
-				close(begun)
+				close(started)
 				<-end
 				return "late", nil
 			}))
 		})
 		run, err := f.acc.Start(t.Context(), runtime.Start{Engine: flow.EngineFlow, Owner: "o", Version: 1, Source: reads(t, `"what":"it"`)})
 		require.NoError(t, err)
-		<-begun
+		<-started
 		run = f.gives(t, runtime.Cancelled, func() (runtime.Run, error) { return f.acc.Cancel(t.Context(), run.ID, "enough") })
 		close(end)
 		f.stop()
@@ -242,8 +242,8 @@ func TestOwnNodeIsGone(t *testing.T) {
 		g.say(t, "ana", "yes")
 		require.Equal(t, &flow.Error{Code: "unknown.type", Message: "This program has no node type x.read.", Node: "read"}, g.awaitEnd(t, run.ID).Error)
 		g.awaitDid(t, "ana", "Well?", "I look.")
-		begun := g.begin(t, "ben", reads(t, `"what":"it"`)) // published before
-		require.Equal(t, "unknown.type", begun.Error.Code)
+		started := g.begin(t, "ben", reads(t, `"what":"it"`)) // published before
+		require.Equal(t, "unknown.type", started.Error.Code)
 		g.stop()
 
 		h := g.successor(t, db, with).start(t)

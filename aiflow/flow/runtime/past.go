@@ -73,11 +73,11 @@ type cameRow struct {
 }
 
 func (a *Account) came(ctx context.Context, row *runRow) ([]Came, error) {
-	var messages, told []cameRow
+	var messages, changed []cameRow
 	err := a.r.db.SelectContext(ctx, &messages, `SELECT message, body, at_us FROM flow_route WHERE account = $1 AND reference = $2 AND chat_id = $3
 		AND body LIKE $4 ORDER BY id LIMIT $5`, a.id, row.Reference, row.ChatID, `{"outcome":"`+RouteContinued+`","run":"`+row.ID+`"%`, maxCame)
 	if err == nil {
-		err = a.r.db.SelectContext(ctx, &told, `SELECT body, at_us FROM flow_told WHERE run = $1 ORDER BY id LIMIT $2`, row.Seq, maxCame)
+		err = a.r.db.SelectContext(ctx, &changed, `SELECT body, at_us FROM flow_told WHERE run = $1 ORDER BY id LIMIT $2`, row.Seq, maxCame)
 	}
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (a *Account) came(ctx context.Context, row *runRow) ([]Came, error) {
 	for _, m := range messages {
 		out = append(out, Came{At: database.Time(m.AtUS), Message: m.Message})
 	}
-	for _, t := range told {
+	for _, t := range changed {
 		in, err := flow.DecodeInput(json.RawMessage(t.Body))
 		if err != nil {
 			return nil, err

@@ -44,11 +44,11 @@ func (r *Runtime) Prune(ctx context.Context) error {
 			}
 		}
 	}
-	life := routeTTL
+	ttl := routeTTL
 	if r.opts.Retention > 0 {
-		life = min(life, r.opts.Retention)
+		ttl = min(ttl, r.opts.Retention)
 	}
-	if err := r.pruneRoutes(ctx, now.Add(-life)); err != nil {
+	if err := r.pruneRoutes(ctx, now.Add(-ttl)); err != nil {
 		return err
 	}
 	return r.dropDocuments(ctx, now.Add(-documentTTL))

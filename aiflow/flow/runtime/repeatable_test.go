@@ -16,7 +16,7 @@ import (
 // repeats that of a tool which says of itself that it may be, and no other.
 func TestRepeatable(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		var begun atomic.Int64
+		var started atomic.Int64
 		change := func(answer func(context.Context) (any, error)) func(*runtime.Options) {
 			return func(o *runtime.Options) {
 				o.Callers = map[flow.CallKind]runtime.Caller{flow.CallTool: func(ctx context.Context, _ runtime.Request) (any, error) { return answer(ctx) }}
@@ -26,7 +26,7 @@ func TestRepeatable(t *testing.T) {
 			}
 		}
 		f := running(t, db, change(func(ctx context.Context) (any, error) {
-			begun.Add(1)
+			started.Add(1)
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}))
@@ -44,7 +44,7 @@ func TestRepeatable(t *testing.T) {
 		for name := range want {
 			f.say(t, name, name)
 		}
-		eventually(t, func() bool { return begun.Load() == int64(len(want)) })
+		eventually(t, func() bool { return started.Load() == int64(len(want)) })
 		f.stop()
 		g := f.successor(t, db, change(func(context.Context) (any, error) { return "fine", nil })).start(t)
 		for name, text := range want {

@@ -35,8 +35,8 @@ func (a *Account) Retry(ctx context.Context, id string, repeat bool) (Run, error
 	if err := row.retries(repeat); err != nil {
 		return Run{}, err
 	}
-	told := a.r.waits.on(row.Seq)
-	defer told.leave()
+	changed := a.r.waits.on(row.Seq)
+	defer changed.leave()
 	var given int64
 	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
@@ -50,7 +50,7 @@ func (a *Account) Retry(ctx context.Context, id string, repeat bool) (Run, error
 	}
 	a.r.chats.Committed()
 	a.r.Committed()
-	a.r.awaitTaken(ctx, told, row.Seq, given, giveWait)
+	a.r.awaitTaken(ctx, changed, row.Seq, given, giveWait)
 	return a.Run(ctx, id)
 }
 

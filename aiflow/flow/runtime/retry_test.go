@@ -85,7 +85,7 @@ func TestRetry(t *testing.T) {
 func TestRetryTwiceAtOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		f := setup(t, db, nil)
-		run := f.begun(t, nodes(t, ``, `"first":{"type":"throw","config":{"code":"x"}}`))
+		run := f.started(t, nodes(t, ``, `"first":{"type":"throw","config":{"code":"x"}}`))
 		errs := make(chan error, 8)
 		for range cap(errs) {
 			go func() {
@@ -110,8 +110,8 @@ func TestRetryTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// begun starts a run without a chat on a runtime that runs just for that.
-func (f *fixture) begun(t testing.TB, src runtime.Source) runtime.Run {
+// started starts a run without a chat on a runtime that runs just for that.
+func (f *fixture) started(t testing.TB, src runtime.Source) runtime.Run {
 	t.Helper()
 	f.start(t)
 	defer f.stop()

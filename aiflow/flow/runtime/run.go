@@ -99,10 +99,10 @@ func (r *runRow) busy() bool {
 	return r.Turn > 0 && (r.Waits == "" || r.Waits == string(flow.WaitEffect))
 }
 
-// heeds says whether the timers of the run wait while bots keep silent. One
+// pausesTimers says whether the timers of the run wait while bots keep silent. One
 // that waits for the person does not, nor one that is in the middle of what it
 // does.
-func (r *runRow) heeds() bool {
+func (r *runRow) pausesTimers() bool {
 	return r.Waits != string(flow.WaitHandoff) && r.Waits != string(flow.WaitEffect)
 }
 

@@ -75,21 +75,21 @@ type Options struct {
 type Observer struct {
 	// Turned is told of each turn: by what it began, and how long it took from
 	// the reading of the state to the commit.
-	Turned func(engine, input string, took time.Duration)
+	Turned func(engine, input string, duration time.Duration)
 	// Ended is told of each run that is over ("completed", "failed",
 	// "cancelled"), and after how long.
 	Ended func(engine, status string, after time.Duration)
 	// Called is told of each call to the world: "done", or the code of its
 	// error.
-	Called func(kind, outcome string, took time.Duration)
+	Called func(kind, outcome string, duration time.Duration)
 	// Dropped counts inputs that no run waited for ("message", "timer" …), and
 	// messages to a chat in which bots keep silent ("silent").
 	Dropped func(what string)
 }
 
-func (o *Observer) turned(engine, input string, took time.Duration) {
+func (o *Observer) turned(engine, input string, duration time.Duration) {
 	if o != nil && o.Turned != nil {
-		o.Turned(engine, input, took)
+		o.Turned(engine, input, duration)
 	}
 }
 
@@ -99,9 +99,9 @@ func (o *Observer) ended(engine, status string, after time.Duration) {
 	}
 }
 
-func (o *Observer) called(kind, outcome string, took time.Duration) {
+func (o *Observer) called(kind, outcome string, duration time.Duration) {
 	if o != nil && o.Called != nil {
-		o.Called(kind, outcome, took)
+		o.Called(kind, outcome, duration)
 	}
 }
 
@@ -180,7 +180,7 @@ func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Ru
 		return nil, fmt.Errorf("runtime: %w", err)
 	}
 	if r.calls, err = queue.New(ctx, db, queue.Options{
-		Name: "call", Handle: r.handleCall, Complete: r.settleCalls, OnComplete: r.settledCalls,
+		Name: "call", Handle: r.handleCall, Complete: r.completeCalls, OnComplete: r.completedCalls,
 		Run: 1, Cap: callCap, Workers: callWorkers, Lease: r.opts.Lease, Exclusive: r.opts.Exclusive, Logger: r.opts.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("runtime: %w", err)

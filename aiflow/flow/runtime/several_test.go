@@ -82,10 +82,10 @@ func TestBusyRunHearsLater(t *testing.T) {
 		}
 		run, doomed := start("ana"), start("ben")
 		f.gives(t, runtime.Cancelled, func() (runtime.Run, error) { return f.acc.Cancel(t.Context(), doomed.ID, "") })
-		heard, begun := make(chan runtime.Run, 1), time.Now()
+		received, started := make(chan runtime.Run, 1), time.Now()
 		go func() {
 			out, _ := f.acc.Reply(t.Context(), run.ID, map[string]any{"type": "text", "text": "early"})
-			heard <- out
+			received <- out
 		}()
 		eventually(t, func() bool {
 			var n int
@@ -94,9 +94,9 @@ func TestBusyRunHearsLater(t *testing.T) {
 		})
 		close(answer)
 		f.awaitDid(t, "ana", "Well?", "early!")
-		told := <-heard
-		if time.Since(begun) < 10*time.Second { // for so long who gives waits for the turn
-			require.Equal(t, runtime.Completed, told.Status)
+		changed := <-received
+		if time.Since(started) < 10*time.Second { // for so long who gives waits for the turn
+			require.Equal(t, runtime.Completed, changed.Status)
 		}
 		require.Empty(t, f.did(t, "ben"))
 	})

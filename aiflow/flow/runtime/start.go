@@ -113,7 +113,7 @@ func (a *Account) ready(s *Start) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	try := &turn{loaded: l, input: s.begin(), world: flow.World{Now: a.r.now()}}
+	try := &turn{loaded: l, input: s.begin(), env: flow.World{Now: a.r.now()}}
 	if err := try.step(); err != nil {
 		return nil, &BadInput{err}
 	}

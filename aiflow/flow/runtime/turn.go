@@ -144,7 +144,7 @@ func (r *Runtime) resume(ctx context.Context, run *runRow, in *inputRow) error {
 	if c, is := input.(flow.Cancel); is && run.Turn == 0 {
 		return r.cancelUnstarted(ctx, run, in, c)
 	}
-	if t, is := input.(flow.Timer); is && view.Silent && run.heeds() {
+	if t, is := input.(flow.Timer); is && view.Silent && run.pausesTimers() {
 		return r.postpone(ctx, run, in, t, view.Until)
 	}
 	taken, err := r.turn(ctx, run, in, input, view)
@@ -188,8 +188,8 @@ func (r *Runtime) turn(ctx context.Context, run *runRow, in *inputRow, input flo
 	if err != nil {
 		return false, fmt.Errorf("loading the flow of run %s: %w", run.ID, err)
 	}
-	begun := r.now()
-	t := &turn{row: *run, loaded: l, in: in, input: input, startedAt: begun, world: r.world(run, view, begun)}
+	started := r.now()
+	t := &turn{row: *run, loaded: l, in: in, input: input, startedAt: started, env: r.env(run, view, started)}
 	err = r.finish(ctx, t)
 	if errors.Is(err, flow.ErrNotWaiting) {
 		return false, nil
@@ -197,8 +197,8 @@ func (r *Runtime) turn(ctx context.Context, run *runRow, in *inputRow, input flo
 	return err == nil, err
 }
 
-// world is what a turn sees.
-func (r *Runtime) world(run *runRow, view Snapshot, now time.Time) flow.World {
+// env is what a turn sees.
+func (r *Runtime) env(run *runRow, view Snapshot, now time.Time) flow.World {
 	w := flow.World{
 		Now: now, Run: flow.RunInfo{ID: run.ID, StartedAt: database.Time(run.StartedUS)}, Contact: view.Contact, Chat: view.Chat,
 	}
@@ -222,13 +222,13 @@ func (r *Runtime) finish(ctx context.Context, t *turn) error {
 		}
 		err = r.commit(ctx, t)
 		var no *refusal
-		if !errors.As(err, &no) || t.world.Refused[no.id] != nil {
+		if !errors.As(err, &no) || t.env.Refused[no.id] != nil {
 			return err
 		}
-		if t.world.Refused == nil {
-			t.world.Refused = map[string]*flow.Error{}
+		if t.env.Refused == nil {
+			t.env.Refused = map[string]*flow.Error{}
 		}
-		t.world.Refused[no.id] = no.err
+		t.env.Refused[no.id] = no.err
 	}
 }
 
@@ -245,7 +245,7 @@ type turn struct {
 	loaded    *loaded
 	in        *inputRow // nil: it came from nowhere but the turn before
 	input     flow.Input
-	world     flow.World
+	env       flow.World
 	out       *flow.Turn
 	startedAt time.Time
 	jump      *jump // the run that takes over
@@ -274,6 +274,6 @@ func (t *turn) step() (err error) {
 			return fmt.Errorf("reading the state of a run: %w", err)
 		}
 	}
-	t.out, err = t.loaded.program.Step(state, t.input, t.world)
+	t.out, err = t.loaded.program.Step(state, t.input, t.env)
 	return err
 }

@@ -27,8 +27,8 @@ func (a *Account) Watch(ctx context.Context, id string) (<-chan Run, error) {
 }
 
 func (a *Account) watch(ctx context.Context, row *runRow, out chan<- Run) {
-	told := a.r.waits.on(row.Seq)
-	defer told.leave()
+	changed := a.r.waits.on(row.Seq)
+	defer changed.leave()
 	poll := time.NewTicker(pollWatch)
 	defer poll.Stop()
 	shown := int64(-1) // the turn after which the run was last given out
@@ -49,7 +49,7 @@ func (a *Account) watch(ctx context.Context, row *runRow, out chan<- Run) {
 			}
 		}
 		select {
-		case <-told.ch:
+		case <-changed.ch:
 		case <-poll.C:
 		case <-ctx.Done():
 			return

@@ -159,7 +159,7 @@ func sameValue(a, b any) bool {
 
 // changes tells what of two lists is in one of them only, in order, by their
 // longest common part.
-func changes(n, m int, same func(i, j int) bool, tell func(added bool, at int)) {
+func changes(n, m int, same func(i, j int) bool, report func(added bool, at int)) {
 	head := 0
 	for head < n && head < m && same(head, head) {
 		head++
@@ -182,10 +182,10 @@ func changes(n, m int, same func(i, j int) bool, tell func(added bool, at int)) 
 		case i < n && j < m && same(i, j):
 			i, j = i+1, j+1
 		case j == m || i < n && common[i-head+1][j-head] >= common[i-head][j-head+1]:
-			tell(false, i)
+			report(false, i)
 			i++
 		default:
-			tell(true, j)
+			report(true, j)
 			j++
 		}
 	}

@@ -36,11 +36,11 @@ func program(t *testing.T, raw string) (*flow.Document, *flow.Program) {
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	doc, p := program(t, lottery)
-	begun := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
+	started := time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
 	past := func(run string, answered time.Duration) simulate.Past {
 		return simulate.Past{
-			Run: flow.RunInfo{ID: run, StartedAt: begun}, Input: map[string]any{"text": "hi"}, Until: begun.Add(24 * time.Hour),
-			Came: []simulate.Came{{At: begun.Add(answered), Input: flow.Reply{Message: map[string]any{"text": "yes"}}}},
+			Run: flow.RunInfo{ID: run, StartedAt: started}, Input: map[string]any{"text": "hi"}, Until: started.Add(24 * time.Hour),
+			Came: []simulate.Came{{At: started.Add(answered), Input: flow.Reply{Message: map[string]any{"text": "yes"}}}},
 		}
 	}
 	soon, err := simulate.Replay(p, past("one", time.Minute))

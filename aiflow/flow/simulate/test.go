@@ -96,8 +96,8 @@ type played struct {
 }
 
 // play plays a test until its first failure, or until it has taken most steps.
-func play(p *flow.Program, t Test, most int) (*played, *Failure) {
-	g := &played{program: p, limit: most}
+func play(p *flow.Program, t Test, stepLimit int) (*played, *Failure) {
+	g := &played{program: p, limit: stepLimit}
 	var r Result
 	var err error
 	if g.session, r, err = Start(p, t.Given); err != nil {
@@ -296,9 +296,9 @@ func compact(v any) string {
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	const most = 500
-	if len(raw) > most {
-		raw = append(raw[:most:most], "…"...)
+	const maxBytes = 500
+	if len(raw) > maxBytes {
+		raw = append(raw[:maxBytes:maxBytes], "…"...)
 	}
 	return string(raw)
 }

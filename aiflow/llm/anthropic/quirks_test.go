@@ -14,7 +14,7 @@ import (
 )
 
 // listening is a fake server that keeps what it hears.
-func listening(t *testing.T, steps ...llmtest.Step) (url string, heard func() (http.Header, string)) {
+func listening(t *testing.T, steps ...llmtest.Step) (url string, received func() (http.Header, string)) {
 	t.Helper()
 	server := llmtest.NewServer(steps...)
 	t.Cleanup(server.Close)
@@ -45,11 +45,11 @@ func TestEnvironment(t *testing.T) {
 	}
 	t.Setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Own: secret")
 	t.Setenv("ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE", "content")
-	url, heard := listening(t, llmtest.Say("Yes."))
+	url, received := listening(t, llmtest.Say("Yes."))
 	m, err := anthropic.New(&anthropic.Options{BaseURL: url})
 	require.NoError(t, err)
 	require.Equal(t, "Yes.", ask(t, m).Message.Text())
-	header, _ := heard()
+	header, _ := received()
 	require.Empty(t, header.Values("X-Api-Key"), "no key was given")
 	require.Empty(t, header.Values("Traceparent"))
 	for name, values := range header {
@@ -61,11 +61,11 @@ func TestEnvironment(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"", "/", "/v1", "/v1/"} {
-		url, heard := listening(t, llmtest.Say("Yes."))
+		url, received := listening(t, llmtest.Say("Yes."))
 		m, err := anthropic.New(&anthropic.Options{BaseURL: url + end})
 		require.NoError(t, err)
 		require.Equal(t, "Yes.", ask(t, m).Message.Text())
-		_, path := heard()
+		_, path := received()
 		require.Equal(t, "/v1/messages", path)
 	}
 	for _, bad := range []string{"x", "ftp://h", "http://", ":"} {

@@ -39,7 +39,7 @@ func reduce(in map[string]any, depth int) (map[string]any, bool) {
 	if ref, ok := in["$ref"].(string); ok {
 		return map[string]any{"$ref": ref}, depth > 0
 	}
-	out, told := map[string]any{}, []string{}
+	out, hints := map[string]any{}, []string{}
 	for _, keyword := range slices.Sorted(maps.Keys(in)) {
 		v := in[keyword]
 		switch {
@@ -47,14 +47,14 @@ func reduce(in map[string]any, depth int) (map[string]any, bool) {
 		case keyword == "oneOf":
 			out["anyOf"] = v
 		case !known[keyword], keyword == "format" && !slices.Contains(formats, v), keyword == "minItems" && v != 0.0 && v != 1.0:
-			told = append(told, fmt.Sprintf("%s: %s", keyword, encode(v)))
+			hints = append(hints, fmt.Sprintf("%s: %s", keyword, encode(v)))
 		default:
 			out[keyword] = v
 		}
 	}
-	if len(told) > 0 {
+	if len(hints) > 0 {
 		about, _ := out["description"].(string)
-		out["description"] = strings.TrimSpace(about + "\n" + strings.Join(told, ", "))
+		out["description"] = strings.TrimSpace(about + "\n" + strings.Join(hints, ", "))
 	}
 	return out, reduceParts(out, depth) && shaped(out)
 }

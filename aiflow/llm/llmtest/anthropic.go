@@ -208,9 +208,9 @@ func (p anthropic) parts(r *llm.Response, _ stream) (before, after []event) {
 	}
 	end := map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": anthropicStops[r.Stop], "stop_sequence": nil}}
 	if r.Usage.Known {
-		begun := anthropicUsage(r.Usage)
-		begun["output_tokens"], begun["output_tokens_details"] = 1, nil
-		start["usage"] = begun
+		started := anthropicUsage(r.Usage)
+		started["output_tokens"], started["output_tokens_details"] = 1, nil
+		start["usage"] = started
 		end["usage"] = map[string]any{"output_tokens": r.Usage.Output, "output_tokens_details": map[string]any{"thinking_tokens": r.Usage.Reasoning}}
 	}
 	all := []event{named("message_start", map[string]any{"type": "message_start", "message": start}), named("ping", map[string]any{"type": "ping"})}

@@ -81,14 +81,14 @@ type recorder struct {
 
 func (c *recorder) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
 	line := recording{Asked: askedOf(r), At: time.Now().UTC()}
-	heard := *r
+	received := *r
 	if r.OnText != nil {
-		heard.OnText = func(part string) {
+		received.OnText = func(part string) {
 			line.Parts = append(line.Parts, part)
 			r.OnText(part)
 		}
 	}
-	res, err := c.model.Generate(ctx, &heard)
+	res, err := c.model.Generate(ctx, &received)
 	var e *llm.Error
 	switch {
 	case err == nil:

@@ -169,7 +169,7 @@ func (f *filling) array(name string, s map[string]any, depth int) any {
 	if least, ok := s["minItems"].(float64); ok {
 		n = max(1, int(min(least, 16)))
 	}
-	if most, ok := s["maxItems"].(float64); ok && most < 1 {
+	if limit, ok := s["maxItems"].(float64); ok && limit < 1 {
 		n = 0
 	}
 	out := make([]any, n)
@@ -194,8 +194,8 @@ func (f *filling) number(s map[string]any) any {
 	if least, ok := s["minimum"].(float64); ok {
 		v = max(v, least)
 	}
-	if most, ok := s["maximum"].(float64); ok {
-		v = min(v, most)
+	if limit, ok := s["maximum"].(float64); ok {
+		v = min(v, limit)
 	}
 	return v
 }
@@ -220,8 +220,8 @@ func (f *filling) string(name string, s map[string]any) any {
 	if least, ok := s["minLength"].(float64); ok && least <= 1024 {
 		v += strings.Repeat("-", max(0, int(least)-len([]rune(v))))
 	}
-	if most, ok := s["maxLength"].(float64); ok && most >= 0 && most < float64(len([]rune(v))) {
-		v = string([]rune(v)[:int(most)])
+	if limit, ok := s["maxLength"].(float64); ok && limit >= 0 && limit < float64(len([]rune(v))) {
+		v = string([]rune(v)[:int(limit)])
 	}
 	return v
 }

@@ -34,16 +34,16 @@ func wanted(r *llm.Request, asked string) (llm.ToolCall, bool) {
 	if r.Choice == llm.ChoiceNone || len(r.Tools) == 0 {
 		return llm.ToolCall{}, false
 	}
-	words, best, most := wordsOf(asked), 0, 0
+	words, best, limit := wordsOf(asked), 0, 0
 	for i, t := range r.Tools {
 		// A word of the name says more than one of the description, and only
 		// tools that were described in other words are found by two of those.
 		score := 2*common(words, wordsOf(t.Name)) + common(words, wordsOf(t.Description))
-		if score > most {
-			best, most = i, score
+		if score > limit {
+			best, limit = i, score
 		}
 	}
-	if most < 2 && r.Choice != llm.ChoiceRequired {
+	if limit < 2 && r.Choice != llm.ChoiceRequired {
 		return llm.ToolCall{}, false
 	}
 	t := r.Tools[best]
@@ -108,10 +108,10 @@ func readable(content string) string {
 // a question: at least two. What the model is told to do is no answer, so the
 // first sentence, which says who it is, never is one.
 func known(system, asked string) string {
-	words, best, most := wordsOf(asked), "", 1
+	words, best, limit := wordsOf(asked), "", 1
 	for i, s := range sentences(system) {
-		if n := common(words, wordsOf(s)); i > 0 && n > most {
-			best, most = s, n
+		if n := common(words, wordsOf(s)); i > 0 && n > limit {
+			best, limit = s, n
 		}
 	}
 	return best

@@ -89,13 +89,13 @@ func (s Suite) broken(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			eachWay(t, func(t *testing.T, r *llm.Request) {
 				m, script := s.Start(t, 0, llmtest.Step{Response: answer, Truncate: true})
-				heard := ""
+				received := ""
 				if r.OnText != nil {
-					r.OnText = func(part string) { heard += part }
+					r.OnText = func(part string) { received += part }
 				}
 				_, err := m.Generate(t.Context(), r)
 				e := failure(t, err, llm.CodeTruncated)
-				require.Equal(t, heard != "", e.Streamed)
+				require.Equal(t, received != "", e.Streamed)
 				require.Equal(t, r.OnText != nil && what == "text", e.Streamed)
 				require.Equal(t, 1, script.Count().Requests)
 				require.True(t, e.Temporary())
@@ -103,12 +103,12 @@ func (s Suite) broken(t *testing.T) {
 		})
 	}
 	m, _ := s.Start(t, 0, llmtest.Step{Response: text, Err: &llm.Error{Code: llm.CodeUnavailable, Message: "overloaded: secret"}})
-	r, heard := ask("Well?"), ""
-	r.OnText = func(part string) { heard += part }
+	r, received := ask("Well?"), ""
+	r.OnText = func(part string) { received += part }
 	_, err := m.Generate(t.Context(), r)
 	e := failure(t, err, llm.CodeUnavailable)
 	require.True(t, e.Streamed)
-	require.NotEmpty(t, heard)
+	require.NotEmpty(t, received)
 	if s.HTTP {
 		require.NotContains(t, err.Error(), "secret")
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/openai"
 )
 
-// hear answers each request with a body, and returns what was asked last.
-func hear(t *testing.T, contentType, body string) (m *openai.Model, asked func() (http.Header, map[string]any)) {
+// answered answers each request with a body, and returns what was asked last.
+func answered(t *testing.T, contentType, body string) (m *openai.Model, asked func() (http.Header, map[string]any)) {
 	t.Helper()
 	var header http.Header
 	var got map[string]any
@@ -55,7 +55,7 @@ func TestEnvironment(t *testing.T) {
 		t.Setenv(name, "secret")
 	}
 	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Own: secret")
-	m, asked := hear(t, whole, `{"choices":[{"message":{"content":"Yes."},"finish_reason":"stop"}]}`)
+	m, asked := answered(t, whole, `{"choices":[{"message":{"content":"Yes."},"finish_reason":"stop"}]}`)
 	require.Equal(t, "Yes.", ask(t, m, false).Message.Text())
 	header, _ := asked()
 	require.Empty(t, header.Values("Authorization"), "no key was given")
@@ -129,7 +129,7 @@ func TestOtherServers(t *testing.T) {
 	}
 	t.Run("arguments that are an object", func(t *testing.T) {
 		t.Parallel()
-		m, _ := hear(t, whole, calls(`{"city":"Lima"}`))
+		m, _ := answered(t, whole, calls(`{"city":"Lima"}`))
 		res := ask(t, m, false)
 		require.Equal(t, llm.StopTools, res.Stop, "whatever its reason is called")
 		require.JSONEq(t, `{"city":"Lima"}`, res.Message.Calls[0].Arguments)
@@ -138,10 +138,10 @@ func TestOtherServers(t *testing.T) {
 	t.Run("no arguments and no id", func(t *testing.T) {
 		t.Parallel()
 		for _, none := range []string{`""`, `null`, `" "`} {
-			m, _ := hear(t, whole, calls(none))
+			m, _ := answered(t, whole, calls(none))
 			require.Equal(t, "{}", ask(t, m, false).Message.Calls[0].Arguments)
 		}
-		m, _ := hear(t, whole, `{"choices":[{"message":{"tool_calls":[{"function":{"name":"a"}},{"function":{"name":"b"}}]}}]}`)
+		m, _ := answered(t, whole, `{"choices":[{"message":{"tool_calls":[{"function":{"name":"a"}},{"function":{"name":"b"}}]}}]}`)
 		res := ask(t, m, false)
 		require.Equal(t, []llm.ToolCall{{ID: "call_0", Name: "a", Arguments: "{}"}, {ID: "call_1", Name: "b", Arguments: "{}"}}, res.Message.Calls)
 		require.Equal(t, "m", res.Model)
@@ -151,17 +151,17 @@ func TestOtherServers(t *testing.T) {
 		part := func(id, name, arguments string) string {
 			return `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"` + id + `","function":{"name":"` + name + `","arguments":"` + arguments + `"}}]}}]}` + "\n\n"
 		}
-		m, _ := hear(t, stream, part("x", "a", "{")+part("", "", "}")+part("y", "b", "{}")+`data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`+"\n\n")
+		m, _ := answered(t, stream, part("x", "a", "{")+part("", "", "}")+part("y", "b", "{}")+`data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`+"\n\n")
 		require.Equal(t, []llm.ToolCall{{ID: "x", Name: "a", Arguments: "{}"}, {ID: "y", Name: "b", Arguments: "{}"}}, ask(t, m, true).Message.Calls)
 	})
 	t.Run("reasoning beside the output", func(t *testing.T) {
 		t.Parallel()
-		m, _ := hear(t, whole, `{"choices":[{"message":{"content":"Yes."}}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":115,"completion_tokens_details":{"reasoning_tokens":100}}}`)
+		m, _ := answered(t, whole, `{"choices":[{"message":{"content":"Yes."}}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":115,"completion_tokens_details":{"reasoning_tokens":100}}}`)
 		require.Equal(t, llm.Usage{Known: true, Input: 10, Output: 105, Reasoning: 100}, ask(t, m, false).Usage)
 	})
 	t.Run("a refusal", func(t *testing.T) {
 		t.Parallel()
-		m, _ := hear(t, whole, `{"choices":[{"message":{"content":null,"refusal":"I cannot."},"finish_reason":"stop"}]}`)
+		m, _ := answered(t, whole, `{"choices":[{"message":{"content":null,"refusal":"I cannot."},"finish_reason":"stop"}]}`)
 		res := ask(t, m, false)
 		require.Equal(t, llm.StopRefused, res.Stop)
 		require.Equal(t, "I cannot.", res.Message.Text())
@@ -179,7 +179,7 @@ func TestOtherServers(t *testing.T) {
 
 func TestLongestAnswer(t *testing.T) {
 	t.Parallel()
-	m, asked := hear(t, whole, `{"choices":[{"message":{"content":"Yes."}}]}`)
+	m, asked := answered(t, whole, `{"choices":[{"message":{"content":"Yes."}}]}`)
 	ask(t, m, false)
 	_, got := asked()
 	require.Contains(t, got, "max_tokens", "the name that all servers know")
@@ -199,7 +199,7 @@ func TestStrict(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"string","format":"uri"}},"required":["a"],"additionalProperties":false}`:                                              false,
 		`{"type":"object","properties":{"a":{"anyOf":[{"type":"null"},{"$ref":"#/$defs/x"}]}},"required":["a"],"additionalProperties":false,"$defs":{"x":{"enum":["b"]}}}`: true,
 	} {
-		m, asked := hear(t, whole, `{"choices":[{"message":{"content":"{}"}}]}`)
+		m, asked := answered(t, whole, `{"choices":[{"message":{"content":"{}"}}]}`)
 		_, err := m.Generate(t.Context(), &llm.Request{Model: "m", Messages: []llm.Message{llm.User("Well?")}, Schema: json.RawMessage(schema)})
 		require.NoError(t, err)
 		_, got := asked()
@@ -238,7 +238,7 @@ func TestEmbed(t *testing.T) {
 		`{}`, `{"data":[]}`, `{"data":[{"index":0,"embedding":[]}]}`, `{"data":[{"index":1,"embedding":[1]}]}`, `{"data":[{"index":-1,"embedding":[1]}]}`,
 		`{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1]}]}`,
 	} {
-		m, _ := hear(t, whole, bad)
+		m, _ := answered(t, whole, bad)
 		_, err := m.Embed(t.Context(), "vectors", []string{"one"})
 		var e *llm.Error
 		require.ErrorAs(t, err, &e, bad)

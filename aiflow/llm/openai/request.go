@@ -18,15 +18,15 @@ func (m *Model) params(call wire.Call, r *llm.Request) (p openai.ChatCompletionN
 	if p.Messages, err = m.messages(call, r); err != nil {
 		return p, err
 	}
-	most := int64(r.MaxTokens)
-	if most <= 0 {
-		most = llm.DefaultMaxTokens
+	limit := int64(r.MaxTokens)
+	if limit <= 0 {
+		limit = llm.DefaultMaxTokens
 	}
 	// OpenAI's newer models refuse the older name, which others know alone.
 	if m.own {
-		p.MaxCompletionTokens = openai.Int(most)
+		p.MaxCompletionTokens = openai.Int(limit)
 	} else {
-		p.MaxTokens = openai.Int(most)
+		p.MaxTokens = openai.Int(limit)
 	}
 	if r.Temperature != nil {
 		p.Temperature = openai.Float(*r.Temperature)

@@ -74,10 +74,10 @@ func BenchmarkCall(b *testing.B) {
 			}
 		}
 		b.Run("plain", run)
-		most := int64(1 << 50)
+		limit := int64(1 << 50)
 		require.NoError(b, f.own.SetBudgets(b.Context(), []usage.Budget{
-			{Scope: usage.ScopeAccount, Period: usage.PeriodMonth, Cost: &most},
-			{Scope: usage.ScopeChat, Period: usage.PeriodDay, Tokens: &most},
+			{Scope: usage.ScopeAccount, Period: usage.PeriodMonth, Cost: &limit},
+			{Scope: usage.ScopeChat, Period: usage.PeriodDay, Tokens: &limit},
 		}))
 		b.Run("budgets", run)
 	})

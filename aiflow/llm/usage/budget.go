@@ -184,11 +184,11 @@ func (l *Ledger) roomTx(ctx context.Context, tx *sqlx.Tx, e *Entry, priced bool)
 
 // full says that there is no room for more. Nobody knows what a call takes that
 // reserves nothing: it needs some.
-func (e *Entry) full(used, more, most int64) bool {
+func (e *Entry) full(used, more, limit int64) bool {
 	if e.reserved.Tokens == 0 {
-		return used >= most
+		return used >= limit
 	}
-	return more > 0 && used+more > most
+	return more > 0 && used+more > limit
 }
 
 // spentTx is what has been counted in a window. The lock of the account is

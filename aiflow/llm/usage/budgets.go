@@ -138,7 +138,7 @@ func (b *Budget) check() *Invalid {
 		return &Invalid{"scope", "must be account, project, flow or chat"}
 	case b.Scope == ScopeAccount && b.ID != "":
 		return &Invalid{"scope", "takes no id when it is account"}
-	case len(b.ID) > 512 || !storable(b.ID):
+	case len(b.ID) > 512 || !isText(b.ID):
 		return &Invalid{id, "must be UTF-8 without U+0000, of at most 512 bytes"}
 	case (b.Reference != 0) != (b.Scope == ScopeChat && b.ID != "") || b.Reference < 0:
 		return &Invalid{"reference", "must stand beside a chat, and only there"}

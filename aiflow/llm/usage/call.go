@@ -86,7 +86,7 @@ const maxTokens = 1_000_000_000
 func (c *Call) check() error {
 	for _, t := range []struct {
 		name, value string
-		most        int
+		limit       int
 		required    bool
 	}{
 		{"account", c.Account, 64, true},
@@ -102,16 +102,16 @@ func (c *Call) check() error {
 		switch {
 		case t.required && t.value == "":
 			return &Invalid{t.name, "is required"}
-		case len(t.value) > t.most:
-			return &Invalid{t.name, fmt.Sprintf("must have at most %d bytes", t.most)}
-		case !storable(t.value):
+		case len(t.value) > t.limit:
+			return &Invalid{t.name, fmt.Sprintf("must have at most %d bytes", t.limit)}
+		case !isText(t.value):
 			return &Invalid{t.name, "must be UTF-8 without U+0000"}
 		}
 	}
 	return nil
 }
 
-func storable(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
+func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 // Begin writes a call down before it is made. It returns an [*Exceeded] when a
 // budget has no room for what the call reserves; then there is no entry.
@@ -214,23 +214,23 @@ func (l *Ledger) completeTx(ctx context.Context, tx *sqlx.Tx, e *Entry, o outcom
 	if err != nil {
 		return Cost{}, err
 	}
-	held := e.reserved // what nobody knows may have been all of it
+	uncertain := e.reserved // what nobody knows may have been all of it
 	if o.usage.Known || o.free {
-		held = amount{Tokens: o.usage.Input + o.usage.Output, Cost: cost.Nano}
+		uncertain = amount{Tokens: o.usage.Input + o.usage.Output, Cost: cost.Nano}
 	}
 	u := o.usage
 	res, err := tx.ExecContext(ctx, `UPDATE usage_call SET provider = $1, model = $2, cost_status = $3, error = $4, measured = $5, input = $6,
 		cached = $7, cache_write = $8, cache_write_1h = $9, output = $10, reasoning = $11, cost = $12, price_source = $13, price_version = $14,
 		held_tokens = $15, held_cost = $16, duration_us = $17 WHERE seq = $18 AND cost_status = $19`,
 		o.provider, o.model, cost.Status, o.code, u.Known, u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h, u.Output, u.Reasoning,
-		cost.null(), cost.Source, cost.Version, held.Tokens, held.Cost, o.duration.Microseconds(), e.seq, CostUnknown)
+		cost.null(), cost.Source, cost.Version, uncertain.Tokens, uncertain.Cost, o.duration.Microseconds(), e.seq, CostUnknown)
 	if err != nil {
 		return Cost{}, err
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 { // settled already, or erased with its account
 		return cost, err
 	}
-	return cost, countTx(ctx, tx, e, amount{held.Tokens - e.reserved.Tokens, held.Cost - e.reserved.Cost})
+	return cost, countTx(ctx, tx, e, amount{uncertain.Tokens - e.reserved.Tokens, uncertain.Cost - e.reserved.Cost})
 }
 
 func (c *Cost) null() sql.NullInt64 { return sql.NullInt64{Int64: c.Nano, Valid: c.Known} }

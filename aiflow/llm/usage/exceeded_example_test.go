@@ -22,8 +22,8 @@ func ExampleExceeded() {
 	ledger, err := usage.New(ctx, db, nil)
 	check(err)
 	shop := ledger.For(usage.OneAccount)
-	most := int64(1_000_000_000) // nano-USD: one dollar
-	check(shop.SetBudgets(ctx, []usage.Budget{{Scope: usage.ScopeAccount, Period: usage.PeriodMonth, Cost: &most}}))
+	limit := int64(1_000_000_000) // nano-USD: one dollar
+	check(shop.SetBudgets(ctx, []usage.Budget{{Scope: usage.ScopeAccount, Period: usage.PeriodMonth, Cost: &limit}}))
 
 	server := llmtest.NewServer(llmtest.Say("It is on its way.")) // in place of OpenAI's
 	defer server.Close()

@@ -90,7 +90,7 @@ func (f *Filter) bounds(now time.Time) error {
 	for _, t := range []struct{ name, value string }{
 		{"chat", f.ChatID}, {"feature", f.Feature}, {"flow", f.Flow}, {"run", f.Run}, {"user", f.User}, {"provider", f.Provider}, {"model", f.Model},
 	} {
-		if !storable(t.value) {
+		if !isText(t.value) {
 			return &Invalid{t.name, "must be UTF-8 without U+0000"}
 		}
 	}

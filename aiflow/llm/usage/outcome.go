@@ -62,19 +62,19 @@ func (o *outcome) serve(provider, model string) {
 }
 
 // truncate is a foreign text as it can be kept.
-func truncate(s string, most int) string {
+func truncate(s string, limit int) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "")
+	if len(s) > limit {
+		s = strings.ToValidUTF8(s[:limit], "")
 	}
 	return s
 }
 
 // tidy is a usage whose parts lie within what they are parts of.
 func tidy(u llm.Usage) llm.Usage {
-	within := func(n *int64, most int64) int64 {
-		*n = min(max(*n, 0), most)
-		return most - *n
+	within := func(n *int64, limit int64) int64 {
+		*n = min(max(*n, 0), limit)
+		return limit - *n
 	}
 	within(&u.Input, maxTokens)
 	within(&u.Output, maxTokens)

@@ -136,9 +136,9 @@ const (
 )
 
 // checkPrices says what is wrong with prices; the error is an [*Invalid].
-func checkPrices(items []Price, most int) error {
-	if len(items) > most {
-		return &Invalid{"items", fmt.Sprintf("must be at most %d", most)}
+func checkPrices(items []Price, limit int) error {
+	if len(items) > limit {
+		return &Invalid{"items", fmt.Sprintf("must be at most %d", limit)}
 	}
 	seen := make(map[modelKey]bool, len(items))
 	for i := range items {
@@ -157,15 +157,15 @@ func checkPrices(items []Price, most int) error {
 
 func (p *Price) check() *Invalid {
 	switch {
-	case p.Provider == "" || len(p.Provider) > 64 || !storable(p.Provider):
+	case p.Provider == "" || len(p.Provider) > 64 || !isText(p.Provider):
 		return &Invalid{".provider", "must be from 1 to 64 bytes of text"}
-	case p.Model == "" || len(p.Model) > 200 || !storable(p.Model):
+	case p.Model == "" || len(p.Model) > 200 || !isText(p.Model):
 		return &Invalid{".model", "must be from 1 to 200 bytes of text"}
 	case len(p.Tiers) > maxTiers:
 		return &Invalid{".tiers", fmt.Sprintf("must be at most %d", maxTiers)}
 	}
 	if p.SameAs != "" {
-		if provider, model, ok := strings.Cut(p.SameAs, "/"); !ok || provider == "" || model == "" || len(p.SameAs) > 265 || !storable(p.SameAs) {
+		if provider, model, ok := strings.Cut(p.SameAs, "/"); !ok || provider == "" || model == "" || len(p.SameAs) > 265 || !isText(p.SameAs) {
 			return &Invalid{".sameAs", "must be provider/model"}
 		}
 		if p.Rates != (Rates{}) || len(p.Tiers) > 0 {

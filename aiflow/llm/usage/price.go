@@ -71,12 +71,12 @@ func (p *Price) cost(u llm.Usage) (int64, CostStatus) {
 
 // worst is the most that input and output can cost, whatever kind they are of.
 func (p *Price) worst(u llm.Usage) int64 {
-	var most int64
+	var limit int64
 	for _, r := range p.from(u.Input) {
 		in := max(r.Input, or(r.CachedInput, 0), or(r.CacheWrite, 0), or(r.CacheWrite1h, 0))
-		most = max(most, total([]part{{u.Input, in}, {u.Output, max(r.Output, or(r.Reasoning, 0))}}))
+		limit = max(limit, total([]part{{u.Input, in}, {u.Output, max(r.Output, or(r.Reasoning, 0))}}))
 	}
-	return most
+	return limit
 }
 
 // from are all rates that a call with at most so many tokens of input may have.

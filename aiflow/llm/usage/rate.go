@@ -70,9 +70,9 @@ func (r *Rate) UnmarshalJSON(b []byte) error {
 }
 
 // parseDecimal is a number times unit, which must be whole and at most most.
-func parseDecimal(s string, unit, most int64) (int64, error) {
+func parseDecimal(s string, unit, limit int64) (int64, error) {
 	v, ok := times(s, unit)
-	if !ok || !v.IsInt() || !v.Num().IsInt64() || v.Num().Int64() > most {
+	if !ok || !v.IsInt() || !v.Num().IsInt64() || v.Num().Int64() > limit {
 		return 0, errRate
 	}
 	return v.Num().Int64(), nil

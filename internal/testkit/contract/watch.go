@@ -11,7 +11,7 @@ const limit = 4 << 20
 
 // Serve answers a request by a handler, and tells what was asked and answered.
 // It tells nothing of what the document does not have, such as HEAD.
-func (d *Document) Serve(w http.ResponseWriter, r *http.Request, h http.Handler, tell func(Exchange)) {
+func (d *Document) Serve(w http.ResponseWriter, r *http.Request, h http.Handler, report func(Exchange)) {
 	path, op := d.find(r)
 	if op == nil {
 		h.ServeHTTP(w, r)
@@ -25,7 +25,7 @@ func (d *Document) Serve(w http.ResponseWriter, r *http.Request, h http.Handler,
 	out := &answer{ResponseWriter: w, status: http.StatusOK}
 	finished := false
 	defer func() {
-		tell(Exchange{
+		report(Exchange{
 			Operation: op.ID, Method: r.Method, Path: path, URL: r.URL, RequestType: r.Header.Get("Content-Type"), Request: asked.Bytes(),
 			Status: out.status, Header: w.Header().Clone(), Response: out.stored.Bytes(), Cut: out.stored.cut || !finished,
 		})

@@ -164,7 +164,7 @@ func (c *conn) send(n node) {
 		return
 	}
 	c.outbox = append(c.outbox, n)
-	c.wake()
+	c.notify()
 }
 
 // farewell sends the last node, and closes when the client has handled it.
@@ -181,7 +181,7 @@ func (c *conn) leave(nodes ...node) {
 	}
 	c.outbox = append(c.outbox, nodes...)
 	c.last = true
-	c.wake()
+	c.notify()
 	time.AfterFunc(linger, c.outstayed)
 }
 
@@ -209,7 +209,7 @@ func (c *conn) confirm() {
 	}
 }
 
-func (c *conn) wake() {
+func (c *conn) notify() {
 	select {
 	case c.full <- struct{}{}:
 	default:

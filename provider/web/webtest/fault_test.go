@@ -205,10 +205,10 @@ func TestIntercept(t *testing.T) {
 	owner, ana := fake.AddPhone(nil), fake.AddPhone(nil)
 	c, device := link(t, fake, owner)
 	ctx := within(t)
-	held := make(chan struct{})
+	received := make(chan struct{})
 	fake.Intercept(func(d *webtest.Device, n *waBinary.Node) bool {
 		if d == device && n.Tag == "receipt" {
-			close(held)
+			close(received)
 			fake.Intercept(nil)
 			return true
 		}
@@ -217,7 +217,7 @@ func TestIntercept(t *testing.T) {
 	id, err := ana.SendText(ctx, owner.LID(), "one")
 	require.NoError(t, err)
 	await(c, says("one"))
-	<-held
+	<-received
 	require.False(t, device.Acked(id))
 	require.Equal(t, 1, device.Pending())
 }

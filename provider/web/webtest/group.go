@@ -145,8 +145,8 @@ func (g *group) person(p *Phone) attrs {
 	return a
 }
 
-// tell notifies devices of what somebody did to the group.
-func (b *batch) tell(g *group, by *Phone, devices []*Device, change node) {
+// publish notifies devices of what somebody did to the group.
+func (b *batch) publish(g *group, by *Phone, devices []*Device, change node) {
 	for _, d := range devices {
 		form := g.form(by)
 		a := attrs{
@@ -164,6 +164,6 @@ func (b *batch) welcome(g *group, by *Phone, came []*Phone, reason string) {
 	for _, p := range came {
 		create := node{Tag: "create", Attrs: attrs{"type": "new", "key": b.s.id()}, Content: []node{g.node()}}
 		put(create.Attrs, "reason", reason)
-		b.tell(g, by, p.everyDevice(), create)
+		b.publish(g, by, p.everyDevice(), create)
 	}
 }

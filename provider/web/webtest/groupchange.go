@@ -44,7 +44,7 @@ func (b *batch) changeMembers(g *group, by *Phone, what string, asked []types.JI
 	}
 	answer.Content = outcomes
 	if len(done) > 0 {
-		b.tell(g, by, reported, node{Tag: what, Attrs: attrs{}, Content: done})
+		b.publish(g, by, reported, node{Tag: what, Attrs: attrs{}, Content: done})
 		b.welcome(g, by, came, "")
 	}
 	return answer
@@ -97,14 +97,14 @@ func (b *batch) join(g *group, p *Phone) {
 	}
 	reported := g.devices()
 	g.members = append(g.members, &member{phone: p})
-	b.tell(g, p, reported, node{Tag: "add", Attrs: attrs{"reason": "invite"}, Content: []node{{Tag: "participant", Attrs: g.person(p)}}})
+	b.publish(g, p, reported, node{Tag: "add", Attrs: attrs{"reason": "invite"}, Content: []node{{Tag: "participant", Attrs: g.person(p)}}})
 	b.welcome(g, p, []*Phone{p}, "invite")
 }
 
 // rename changes a group's name.
 func (b *batch) rename(g *group, by *Phone, subject string) {
 	g.subject = subject
-	b.tell(g, by, g.devices(), node{Tag: "subject", Attrs: attrs{"subject": subject, "s_t": time.Now().Unix(), "s_o": g.form(by)}})
+	b.publish(g, by, g.devices(), node{Tag: "subject", Attrs: attrs{"subject": subject, "s_t": time.Now().Unix(), "s_o": g.form(by)}})
 }
 
 // describe changes a group's description.
@@ -114,5 +114,5 @@ func (b *batch) describe(g *group, by *Phone, topic string) {
 	if topic == "" {
 		change.Content = []node{{Tag: "delete"}}
 	}
-	b.tell(g, by, g.devices(), change)
+	b.publish(g, by, g.devices(), change)
 }

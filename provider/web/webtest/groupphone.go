@@ -39,7 +39,7 @@ func (p *Phone) CreateGroup(o GroupOptions) types.JID {
 		}
 		b.welcome(g, p, o.Members, "")
 		for _, d := range p.companions() {
-			b.tell(g, p, []*Device{d}, node{Tag: "create", Attrs: attrs{"type": "new", "key": b.s.id()}, Content: []node{g.node()}})
+			b.publish(g, p, []*Device{d}, node{Tag: "create", Attrs: attrs{"type": "new", "key": b.s.id()}, Content: []node{g.node()}})
 		}
 		j = g.jid
 	})

@@ -83,7 +83,7 @@ func (c *conn) changeGroup(b *batch, n, child *node, g *group) {
 		c.result(n)
 	case "invite":
 		c.s.newInvite(g)
-		b.tell(g, by, g.devices(), node{Tag: "invite", Attrs: attrs{"code": g.invite}})
+		b.publish(g, by, g.devices(), node{Tag: "invite", Attrs: attrs{"code": g.invite}})
 		c.result(n, node{Tag: "invite", Attrs: attrs{"code": g.invite}})
 	case "announcement", "not_announcement", "locked", "unlocked":
 		flag, on := child.Tag, true
@@ -94,10 +94,10 @@ func (c *conn) changeGroup(b *batch, n, child *node, g *group) {
 			flag, on = "locked", false
 		}
 		g.flags[flag] = on
-		b.tell(g, by, g.devices(), node{Tag: child.Tag, Attrs: attrs{"v_id": b.s.id()}})
+		b.publish(g, by, g.devices(), node{Tag: child.Tag, Attrs: attrs{"v_id": b.s.id()}})
 		c.result(n)
 	case "ephemeral", "not_ephemeral", "membership_approval_mode", "member_add_mode":
-		b.tell(g, by, g.devices(), *child)
+		b.publish(g, by, g.devices(), *child)
 		c.result(n)
 	default:
 		c.unknownGroupQuery(n, child)
@@ -121,7 +121,7 @@ func (c *conn) createGroup(b *batch, n, create *node) {
 	b.welcome(g, by, came, "")
 	for _, d := range by.everyDevice() {
 		if d != c.device {
-			b.tell(g, by, []*Device{d}, node{Tag: "create", Attrs: attrs{"type": "new", "key": b.s.id()}, Content: []node{g.node()}})
+			b.publish(g, by, []*Device{d}, node{Tag: "create", Attrs: attrs{"type": "new", "key": b.s.id()}, Content: []node{g.node()}})
 		}
 	}
 }

@@ -201,11 +201,11 @@ func (c *conn) activate() {
 	defer c.s.mu.Unlock()
 	count := len(c.device.queue)
 	if count > 0 {
-		c.tell("offline_preview", c.device.preview())
+		c.publish("offline_preview", c.device.preview())
 	}
 	c.flush()
 	c.active = true
-	c.tell("offline", attrs{"count": count})
+	c.publish("offline", attrs{"count": count})
 	c.device.changed.ring()
 	c.s.changed.ring()
 }

@@ -63,7 +63,7 @@ func (p *Phone) uploadAgain(id string, n *node) (*node, error) {
 	if _, err := gcm.Open(nil, iv, bytesOf(n, "encrypt", "enc_p"), []byte(id)); err != nil {
 		return nil, fmt.Errorf("opening the request: %w", err)
 	}
-	where, err := p.s.revive(m.GetDirectPath())
+	where, err := p.s.reupload(m.GetDirectPath())
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +80,8 @@ func (p *Phone) uploadAgain(id string, n *node) (*node, error) {
 	}}, nil
 }
 
-// revive puts an expired file at a new path.
-func (s *Server) revive(directPath string) (string, error) {
+// reupload puts an expired file at a new path.
+func (s *Server) reupload(directPath string) (string, error) {
 	s.mu.Lock()
 	old := s.files[barePath(directPath)]
 	s.mu.Unlock()

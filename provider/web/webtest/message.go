@@ -88,7 +88,7 @@ func (p *Phone) Messages() []Message {
 func (p *Phone) Spoil(n int) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
-	p.spoil += n
+	p.undecryptable += n
 }
 
 // message finds or adds the record of a message. s.mu is held.

@@ -44,25 +44,25 @@ type Phone struct {
 	*vault
 
 	// Guarded by the server's lock.
-	changed     bell
-	devices     map[uint16]*Device
-	lastDevice  uint16
-	revealed    bool
-	online      bool // gets what is delivered
-	shown       bool // to those who subscribed to its presence
-	draining    bool
-	spoil       int // messages that it will not be able to decrypt
-	messages    []*Message
-	byID        map[messageKey]*Message
-	untaken     []*Message // not returned by Await
-	receipts    []Receipt
-	reported    map[receiptKey]Receipt // the first of its kind
-	typings     []Typing
-	rejected    []string             // ids of calls
-	sent        map[string]*outgoing // for those who could not decrypt, by id
-	watchers    map[*Device]struct{} // of its list of devices
-	subscribers map[*Device]types.JID
-	state       collections
+	changed       bell
+	devices       map[uint16]*Device
+	lastDevice    uint16
+	revealed      bool
+	online        bool // gets what is delivered
+	shown         bool // to those who subscribed to its presence
+	draining      bool
+	undecryptable int // messages that it will not be able to decrypt
+	messages      []*Message
+	byID          map[messageKey]*Message
+	untaken       []*Message // not returned by Await
+	receipts      []Receipt
+	reported      map[receiptKey]Receipt // the first of its kind
+	typings       []Typing
+	rejected      []string             // ids of calls
+	sent          map[string]*outgoing // for those who could not decrypt, by id
+	watchers      map[*Device]struct{} // of its list of devices
+	subscribers   map[*Device]types.JID
+	state         collections
 }
 
 // AddPhone makes an account. It panics when the number is taken or is none.

@@ -155,7 +155,7 @@ func (d *Device) preview() attrs {
 	}
 }
 
-// tell tells the client about its connection.
-func (c *conn) tell(what string, a attrs) {
+// publish tells the client about its connection.
+func (c *conn) publish(what string, a attrs) {
 	c.send(node{Tag: "ib", Attrs: attrs{"from": types.ServerJID}, Content: []node{{Tag: what, Attrs: a}}})
 }

@@ -48,15 +48,15 @@ func (p *Phone) Receipts() []Receipt {
 // Read tells the sender of messages that they were read; in a group sender is
 // whose they are. The phone's own linked devices are told too.
 func (p *Phone) Read(chat, sender types.JID, ids ...string) {
-	p.tell(types.ReceiptTypeRead, chat, sender, ids)
+	p.publish(types.ReceiptTypeRead, chat, sender, ids)
 }
 
 // Play tells the sender of voice messages that they were listened to.
 func (p *Phone) Play(chat, sender types.JID, ids ...string) {
-	p.tell(types.ReceiptTypePlayed, chat, sender, ids)
+	p.publish(types.ReceiptTypePlayed, chat, sender, ids)
 }
 
-func (p *Phone) tell(kind types.ReceiptType, chat, sender types.JID, ids []string) {
+func (p *Phone) publish(kind types.ReceiptType, chat, sender types.JID, ids []string) {
 	if p.opts.NoReadReceipts && kind == types.ReceiptTypeRead {
 		kind = types.ReceiptTypeReadSelf
 	}

@@ -95,9 +95,9 @@ func (m *Message) fill(p *Phone, n *node, content *waE2E.Message) {
 // open decrypts a message. A key for the group may come beside what is said.
 func (p *Phone) open(n *node, from types.JID) (*waE2E.Message, error) {
 	p.s.mu.Lock()
-	spoilt := p.spoil > 0
+	spoilt := p.undecryptable > 0
 	if spoilt {
-		p.spoil--
+		p.undecryptable--
 	}
 	address := p.s.signalAddress(from)
 	p.s.mu.Unlock()

@@ -34,8 +34,8 @@ func ParseDuration(text string) (time.Duration, error) {
 		}
 		seconds += n * unit
 	}
-	const most = 1000 * 365 * 86400 / 4 // below what a time.Duration holds
-	if seconds > most {
+	const limit = 1000 * 365 * 86400 / 4 // below what a time.Duration holds
+	if seconds > limit {
 		return 0, errDuration
 	}
 	return time.Duration(math.Round(seconds * float64(time.Second))), nil

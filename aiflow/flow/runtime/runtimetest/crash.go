@@ -34,8 +34,8 @@ type Node interface {
 type Open func(t testing.TB, first Node, afterCommit func(what string)) Node
 
 const (
-	patience = 2 * time.Minute
-	pause    = 2 * time.Millisecond
+	timeout = 2 * time.Minute
+	pause   = 2 * time.Millisecond
 )
 
 // Crash plays a script in a chat of its own for each commit that a node makes
@@ -159,7 +159,7 @@ func play(t testing.TB, s Script, chat string, first Node, second *heir, next fu
 			require.NoError(t, second.end())
 			second = next()
 		}
-		require.Eventually(t, shown, patience, pause, "%v", want)
+		require.Eventually(t, shown, timeout, pause, "%v", want)
 		for i := range want {
 			require.Contains(t, []string{want[i], or[i]}, got[i], "in %s", chat)
 		}
@@ -170,7 +170,7 @@ func play(t testing.TB, s Script, chat string, first Node, second *heir, next fu
 
 // soon reports whether something becomes true in half of the time that there is.
 func soon(ok func() bool) bool {
-	for end := time.Now().Add(patience / 2); time.Now().Before(end); <-time.After(pause) {
+	for end := time.Now().Add(timeout / 2); time.Now().Before(end); <-time.After(pause) {
 		if ok() {
 			return true
 		}

@@ -33,7 +33,7 @@ func Client(c *http.Client, provider string) *http.Client {
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	own.Transport = door{next: next, provider: provider}
+	own.Transport = limiter{next: next, provider: provider}
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &own
 }
@@ -50,13 +50,13 @@ func transport() *http.Transport {
 	}
 }
 
-// door is where a provider's answers come in.
-type door struct {
+// limiter is where a provider's answers come in.
+type limiter struct {
 	next     http.RoundTripper
 	provider string
 }
 
-func (d door) RoundTrip(r *http.Request) (*http.Response, error) {
+func (d limiter) RoundTrip(r *http.Request) (*http.Response, error) {
 	var sent atomic.Bool
 	trace := &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}
 	res, err := d.next.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
