@@ -28,7 +28,7 @@ func (f *fixture) fill(t *testing.T, id string, n int64) {
 		`INSERT INTO aiflow_binding (flow, account, reference, enabled) ` + number + `SELECT $f, 'acme', 1000 + i, TRUE FROM n`,
 		`INSERT INTO flow_schedule (account, engine, owner, version, reference, times, next_us) ` + number +
 			`SELECT 'acme', 'aiflow', $f, 1, 1000 + i, '[]', 9000000000000000 FROM n`,
-		`INSERT INTO flow_run (id, account, engine, owner, version, document, reference, mailbox, chat_id, status, waits, event, state, turn, input,
+		`INSERT INTO flow_run (id, account, engine, owner, version, document, reference, inbox, chat_id, status, waits, event, state, turn, input,
 			output, error, started_us, ended_us) ` + number +
 			`SELECT $f || i, 'acme', 'aiflow', $f, 1, 'none', 0, 'run:' || $f || i, '', 'waiting', 'event', 'paid', '{}', 1, '{}', '', '', 1, 0 FROM n`,
 	} {

@@ -59,7 +59,7 @@ func filled(t *testing.T, db *sqlx.DB, a *botengine.Account, n int64) botengine.
 	db.MustExec(`INSERT INTO flow_document (hash, body, created_us) VALUES ('none', '{}', 1) ON CONFLICT DO NOTHING`)
 	for _, q := range []string{
 		`INSERT INTO botengine_version (bot, version, document, hash, created_us) ` + number + `SELECT $b, i, '{}', 'filler', 1 FROM n`,
-		`INSERT INTO flow_run (id, account, engine, owner, version, document, reference, mailbox, chat_id, status, waits, event, state, turn, input,
+		`INSERT INTO flow_run (id, account, engine, owner, version, document, reference, inbox, chat_id, status, waits, event, state, turn, input,
 			output, error, started_us, ended_us) ` + number +
 			`SELECT $b || i, 'acme', 'botengine', $b, 1, 'none', 7, 'chat' || i, 'c', 'waiting', 'event', 'paid', '{}', 1, '{}', '', '', 1, 0 FROM n`,
 	} {

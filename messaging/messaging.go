@@ -18,7 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/queue"
-	"github.com/trunklinehq/trunkline/internal/tally"
+	"github.com/trunklinehq/trunkline/internal/usagecounter"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
@@ -95,7 +95,7 @@ type Service struct {
 
 	sends       *queue.Queue
 	files       *queue.Queue // to be fetched
-	used        *tally.Counter
+	used        *usagecounter.Counter
 	guard       *guard.Guard
 	web         *http.Client // reaches nothing private
 	inbox       groupcommit.Group[[]inboundEvent]
@@ -120,7 +120,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := queue.Migrate(ctx, db); err != nil {
 		return err
 	}
-	if err := tally.Migrate(ctx, db); err != nil {
+	if err := usagecounter.Migrate(ctx, db); err != nil {
 		return err
 	}
 	return database.Migrate(ctx, db, "messaging", migrations)

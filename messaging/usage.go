@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/trunklinehq/trunkline/internal/tally"
+	"github.com/trunklinehq/trunkline/internal/usagecounter"
 )
 
 // Usage is what an account has and has done.
@@ -22,8 +22,8 @@ const (
 )
 
 // counter counts messages; imported history is not news.
-func (s *Service) counter() *tally.Counter {
-	return tally.New(s.db, tally.Options{
+func (s *Service) counter() *usagecounter.Counter {
+	return usagecounter.New(s.db, usagecounter.Options{
 		Name: "messaging",
 		Rows: `SELECT m.seq AS id, r.account, CASE WHEN m.mine THEN '` + usageOut + `' ELSE '` + usageIn + `' END AS what, m.created_us AS at_us
 			FROM messaging_message AS m CROSS JOIN messaging_reference AS r WHERE r.id = m.reference AND m.past_us = 0`,

@@ -93,7 +93,7 @@ func (s *Server) audienceQuery(evs []messaging.Event) (text string, args []any) 
 	add(`'listens' AS fact, reference, '' AS name`, func(first int) (string, []any) { return s.Bots.ListeningQuery(first, refs) })
 	add(`'listens', reference, ''`, func(first int) (string, []any) { return s.Flows.ListeningQuery(first, refs) })
 	add(`'reads', reference, account`, func(first int) (string, []any) { return s.Extractors.ReadingQuery(first, refs, accounts) })
-	add(`'active', 0, mailbox`, func(first int) (string, []any) { return s.Runs.ActiveQuery(first, keys) })
+	add(`'active', 0, inbox`, func(first int) (string, []any) { return s.Runs.ActiveQuery(first, keys) })
 	add(`'holds', 0, order_key`, func(first int) (string, []any) { return s.Webhooks.HasDeferredQuery(first, keys) })
 	return text, args
 }

@@ -91,7 +91,7 @@ func TestBotsAmongDeletions(t *testing.T) {
 	require.Empty(t, bad)
 	require.Eventually(t, func() bool {
 		var n int
-		require.NoError(t, db.GetContext(t.Context(), &n, `SELECT (SELECT count(*) FROM flow_input WHERE behind = 0) + (SELECT count(*) FROM flow_run WHERE ended_us = 0 AND waits IN ('','effect'))`))
+		require.NoError(t, db.GetContext(t.Context(), &n, `SELECT (SELECT count(*) FROM flow_input WHERE after_run = 0) + (SELECT count(*) FROM flow_run WHERE ended_us = 0 AND waits IN ('','effect'))`))
 		return n == 0
 	}, eventually, tick)
 	var orphans, deadlocks int

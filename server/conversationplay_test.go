@@ -166,7 +166,7 @@ type underWay struct{ Inputs, Calls, Timers, Sends int }
 
 const underWayQuery = `SELECT
 	(SELECT count(*) FROM flow_input i WHERE i.reference = $1
-		AND NOT EXISTS (SELECT 1 FROM flow_run r WHERE r.seq = i.behind AND r.ended_us = 0)) AS inputs,
+		AND NOT EXISTS (SELECT 1 FROM flow_run r WHERE r.seq = i.after_run AND r.ended_us = 0)) AS inputs,
 	(SELECT count(*) FROM flow_effect e JOIN flow_run r ON r.seq = e.run WHERE r.reference = $1 AND e.done_us = 0 AND r.ended_us = 0) AS calls,
 	(SELECT count(*) FROM flow_timer e JOIN flow_run r ON r.seq = e.run WHERE r.reference = $1 AND e.at_us <= $2) AS timers,
 	(SELECT count(*) FROM messaging_outbound WHERE reference = $1 AND NOT announced) AS sends`

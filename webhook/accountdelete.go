@@ -38,7 +38,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 			return err
 		}
 	}
-	err := a.d.db.InSteps(ctx, `DELETE FROM webhook_held WHERE id IN (SELECT id FROM webhook_held WHERE account = $1 LIMIT $2)`, a.id, pruneChunk)
+	err := a.d.db.InSteps(ctx, `DELETE FROM webhook_deferred WHERE id IN (SELECT id FROM webhook_deferred WHERE account = $1 LIMIT $2)`, a.id, pruneChunk)
 	if err != nil {
 		return fmt.Errorf("erasing held events: %w", err)
 	}
@@ -92,7 +92,7 @@ func (a *Account) DeleteScope(ctx context.Context, scope string) error {
 		}
 		last = numbers[len(numbers)-1]
 	}
-	err = a.d.db.InSteps(ctx, `DELETE FROM webhook_held WHERE id IN (SELECT id FROM webhook_held WHERE scope = $1 AND account = $2 LIMIT $3)`,
+	err = a.d.db.InSteps(ctx, `DELETE FROM webhook_deferred WHERE id IN (SELECT id FROM webhook_deferred WHERE scope = $1 AND account = $2 LIMIT $3)`,
 		scope, a.id, pruneChunk)
 	if err != nil {
 		return fmt.Errorf("erasing held events: %w", err)

@@ -103,7 +103,7 @@ func (d *Dispatcher) DeferTx(ctx context.Context, tx *sqlx.Tx, part string, evs 
 	if len(values) == 0 {
 		return nil
 	}
-	if err := d.db.Insert(ctx, tx, `INSERT INTO webhook_held (`+deferredColumns+`)`, deferredTypes, values); err != nil {
+	if err := d.db.Insert(ctx, tx, `INSERT INTO webhook_deferred (`+deferredColumns+`)`, deferredTypes, values); err != nil {
 		return fmt.Errorf("holding events: %w", err)
 	}
 	return nil
@@ -147,7 +147,7 @@ func (d *Dispatcher) including(ctx context.Context, tx *sqlx.Tx, part string, ev
 // HasDeferred says whether something is held under a key.
 func (d *Dispatcher) HasDeferred(ctx context.Context, key string) (bool, error) {
 	var is bool
-	if err := d.db.GetContext(ctx, &is, `SELECT EXISTS (SELECT 1 FROM webhook_held WHERE order_key = $1)`, key); err != nil {
+	if err := d.db.GetContext(ctx, &is, `SELECT EXISTS (SELECT 1 FROM webhook_deferred WHERE order_key = $1)`, key); err != nil {
 		return false, fmt.Errorf("looking for held events: %w", err)
 	}
 	return is, nil
@@ -161,7 +161,7 @@ func (d *Dispatcher) HasDeferredQuery(first int, keys []string) (text string, ar
 		values[i] = k
 	}
 	in, args := d.db.Dialect.In("order_key", first, values)
-	return `SELECT DISTINCT order_key FROM webhook_held WHERE ` + in, args
+	return `SELECT DISTINCT order_key FROM webhook_deferred WHERE ` + in, args
 }
 
 // ReleaseTx brings what an event awaits: complete makes its body, and it goes
@@ -183,7 +183,7 @@ func (d *Dispatcher) ReleaseTx(ctx context.Context, tx *sqlx.Tx, key, awaits str
 			return fmt.Errorf("completing an event: %w", err)
 		}
 		r.Body, r.Awaits, r.UntilUS = string(body), "", 0
-		if _, err := tx.ExecContext(ctx, `UPDATE webhook_held SET body = $1, awaits = '', until_us = 0 WHERE id = $2`, r.Body, r.ID); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE webhook_deferred SET body = $1, awaits = '', until_us = 0 WHERE id = $2`, r.Body, r.ID); err != nil {
 			return fmt.Errorf("completing an event: %w", err)
 		}
 	}
@@ -197,7 +197,7 @@ func (d *Dispatcher) deferredUnder(ctx context.Context, tx *sqlx.Tx, key string)
 		lock = " FOR UPDATE"
 	}
 	var rows []deferredRow
-	if err := tx.SelectContext(ctx, &rows, `SELECT id, `+deferredColumns+` FROM webhook_held WHERE order_key = $1 ORDER BY id`+lock, key); err != nil {
+	if err := tx.SelectContext(ctx, &rows, `SELECT id, `+deferredColumns+` FROM webhook_deferred WHERE order_key = $1 ORDER BY id`+lock, key); err != nil {
 		return nil, fmt.Errorf("reading held events: %w", err)
 	}
 	return rows, nil
@@ -220,7 +220,7 @@ func (d *Dispatcher) publishDeferred(ctx context.Context, tx *sqlx.Tx, rows []de
 	if err := d.PublishTx(ctx, tx, out...); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_held WHERE order_key = $1 AND id <= $2`, rows[0].Key, rows[n-1].ID); err != nil {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_deferred WHERE order_key = $1 AND id <= $2`, rows[0].Key, rows[n-1].ID); err != nil {
 		return fmt.Errorf("letting held events go: %w", err)
 	}
 	return nil
@@ -251,8 +251,8 @@ func (d *Dispatcher) releaseDue(ctx context.Context) error {
 func (d *Dispatcher) releaseSome(ctx context.Context) (more bool, err error) {
 	const limit = 200
 	var keys []string
-	err = d.db.SelectContext(ctx, &keys, `SELECT DISTINCT order_key FROM webhook_held h WHERE until_us <= $1
-		AND NOT EXISTS (SELECT 1 FROM webhook_held b WHERE b.order_key = h.order_key AND b.id < h.id AND b.until_us > $1)
+	err = d.db.SelectContext(ctx, &keys, `SELECT DISTINCT order_key FROM webhook_deferred h WHERE until_us <= $1
+		AND NOT EXISTS (SELECT 1 FROM webhook_deferred b WHERE b.order_key = h.order_key AND b.id < h.id AND b.until_us > $1)
 		ORDER BY order_key LIMIT $2`, database.Micros(d.now()), limit)
 	if err != nil {
 		return false, fmt.Errorf("looking for held events: %w", err)
@@ -289,7 +289,7 @@ func (d *Dispatcher) dropDeferredTx(ctx context.Context, tx *sqlx.Tx, before *en
 			continue
 		}
 		var rows []deferredRow
-		err := tx.SelectContext(ctx, &rows, `SELECT id, `+deferredColumns+` FROM webhook_held WHERE account = $1 AND scope = $2 AND part = $3 ORDER BY id`,
+		err := tx.SelectContext(ctx, &rows, `SELECT id, `+deferredColumns+` FROM webhook_deferred WHERE account = $1 AND scope = $2 AND part = $3 ORDER BY id`,
 			before.Account, before.Scope, part)
 		if err != nil {
 			return fmt.Errorf("reading held events: %w", err)

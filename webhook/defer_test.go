@@ -131,7 +131,7 @@ func TestManyGoOutWithoutTheirPart(t *testing.T) {
 		f.deferAll(t, all...)
 		work := time.Since(started) // in the time of this machine
 		left := func() (n int) {
-			require.NoError(t, db.GetContext(t.Context(), &n, `SELECT count(*) FROM webhook_held`))
+			require.NoError(t, db.GetContext(t.Context(), &n, `SELECT count(*) FROM webhook_deferred`))
 			return n
 		}
 		require.Equal(t, chats, left())

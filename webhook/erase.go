@@ -64,7 +64,7 @@ func (a *Account) eraseBy(ctx context.Context, scope, column string, ids []strin
 	in, args := a.d.db.Dialect.In(column, 4, values)
 	which := `account = $1 AND scope = $2 AND at_us <= $3 AND ` + in
 	args = append([]any{a.id, scope, before}, args...)
-	err := a.d.db.InSteps(ctx, fmt.Sprintf(`DELETE FROM webhook_held WHERE id IN (SELECT id FROM webhook_held WHERE %s LIMIT %d)`, which, eraseChunk), args...)
+	err := a.d.db.InSteps(ctx, fmt.Sprintf(`DELETE FROM webhook_deferred WHERE id IN (SELECT id FROM webhook_deferred WHERE %s LIMIT %d)`, which, eraseChunk), args...)
 	if err != nil {
 		return err
 	}

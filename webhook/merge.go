@@ -30,7 +30,7 @@ func (d *Dispatcher) MergedTx(ctx context.Context, tx *sqlx.Tx, scope, key strin
 	// First what is held: who lets some of it go now is waited for, and it is
 	// queued before the keys are one.
 	in, args := d.db.Dialect.In("order_key", 2, keys)
-	if _, err := tx.ExecContext(ctx, `UPDATE webhook_held SET order_key = $1 WHERE `+in, append([]any{key}, args...)...); err != nil {
+	if _, err := tx.ExecContext(ctx, `UPDATE webhook_deferred SET order_key = $1 WHERE `+in, append([]any{key}, args...)...); err != nil {
 		return fmt.Errorf("moving held events: %w", err)
 	}
 	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/trunklinehq/trunkline/internal/tally"
+	"github.com/trunklinehq/trunkline/internal/usagecounter"
 )
 
 // counter counts deliveries that arrived.
-func (d *Dispatcher) counter() *tally.Counter {
-	return tally.New(d.db, tally.Options{
+func (d *Dispatcher) counter() *usagecounter.Counter {
+	return usagecounter.New(d.db, usagecounter.Options{
 		Name: "webhook",
 		Rows: `SELECT t.id, e.account, t.outcome AS what, t.at_us FROM webhook_attempt AS t
 			CROSS JOIN webhook_event AS e WHERE e.number = t.event AND t.outcome = '` + delivered + `'`,

@@ -18,7 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/queue"
-	"github.com/trunklinehq/trunkline/internal/tally"
+	"github.com/trunklinehq/trunkline/internal/usagecounter"
 )
 
 // OneAccount is the account of a program that has only one.
@@ -126,7 +126,7 @@ type Dispatcher struct {
 	guard    *guard.Guard
 	client   *http.Client
 	queue    *queue.Queue
-	used     *tally.Counter
+	used     *usagecounter.Counter
 	targets  targetCache
 	breakers breakers
 
@@ -141,7 +141,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := queue.Migrate(ctx, db); err != nil {
 		return err
 	}
-	if err := tally.Migrate(ctx, db); err != nil {
+	if err := usagecounter.Migrate(ctx, db); err != nil {
 		return err
 	}
 	return database.Migrate(ctx, db, "webhook", migrations)

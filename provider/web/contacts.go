@@ -21,10 +21,10 @@ import (
 const inContacts = appstate.WAPatchCriticalUnblockLow
 
 // contactsState is how often the contacts have changed, and which change was reported last.
-type contactsState struct{ Changed, Told int64 }
+type contactsState struct{ Changed, Published int64 }
 
 func (s *session) contactsState(ctx context.Context) (b contactsState, err error) {
-	err = s.p.devices.db.GetContext(ctx, &b, `SELECT changed, told FROM web_book WHERE reference = $1`, s.ref.ID)
+	err = s.p.devices.db.GetContext(ctx, &b, `SELECT changed, published FROM web_contacts WHERE reference = $1`, s.ref.ID)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return b, fmt.Errorf("reading how far the phone's book was reported: %w", err)
 	}
@@ -35,7 +35,7 @@ func (s *session) contactsState(ctx context.Context) (b contactsState, err error
 // all changes that it fetched.
 func (s *session) loadContacts(ctx context.Context) error {
 	b, err := s.contactsState(ctx)
-	if b.Changed > b.Told {
+	if b.Changed > b.Published {
 		s.store.contactStore.markStale()
 	}
 	return err
@@ -74,7 +74,7 @@ func (s *session) publishContacts() {
 
 func (s *session) reportContacts(c *whatsmeow.Client) error {
 	b, err := s.contactsState(s.ctx)
-	if err != nil || b.Changed == b.Told {
+	if err != nil || b.Changed == b.Published {
 		return err
 	}
 	// This waits until whatsmeow has stored the names of the changes so far.
@@ -95,7 +95,7 @@ func (s *session) reportContacts(c *whatsmeow.Client) error {
 		}
 	}
 	return s.p.devices.db.Write(s.ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`UPDATE web_book SET told = $1 WHERE reference = $2 AND told < $1`, b.Changed, s.ref.ID)
+		_, err := tx.Exec(`UPDATE web_contacts SET published = $1 WHERE reference = $2 AND published < $1`, b.Changed, s.ref.ID)
 		return err
 	})
 }

@@ -94,8 +94,8 @@ func (g *guarded) contactsChanged(ctx context.Context) error {
 		return errLost
 	}
 	err := g.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`INSERT INTO web_book (reference, changed, told) VALUES ($1, 1, 0)
-			ON CONFLICT (reference) DO UPDATE SET changed = web_book.changed + 1`, g.ref.ID)
+		_, err := tx.Exec(`INSERT INTO web_contacts (reference, changed, published) VALUES ($1, 1, 0)
+			ON CONFLICT (reference) DO UPDATE SET changed = web_contacts.changed + 1`, g.ref.ID)
 		return err
 	})
 	if err != nil {

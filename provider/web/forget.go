@@ -43,7 +43,7 @@ func (d *devices) forget(ctx context.Context, ref provider.ReferenceID) error {
 			return fmt.Errorf("deleting the keys of a device: %w", err)
 		}
 	}
-	for _, table := range []string{"web_lid", "web_history", "web_book", "web_pace", "web_device"} {
+	for _, table := range []string{"web_lid", "web_history", "web_contacts", "web_outreach", "web_device"} {
 		if err := d.inSteps(ctx, table, "reference", ref); err != nil {
 			return err
 		}

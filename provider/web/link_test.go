@@ -124,7 +124,7 @@ func TestUnlink(t *testing.T) {
 		require.NoError(t, f.device.AwaitRemoved(soon(t)))
 		f.close(t)
 		require.NoError(t, f.p.Forget(soon(t), f.ref.ID))
-		for _, table := range []string{"web_device", "web_lid", "web_history", "web_book", "web_pace"} {
+		for _, table := range []string{"web_device", "web_lid", "web_history", "web_contacts", "web_outreach"} {
 			var n int
 			require.NoError(t, db.Get(&n, `SELECT count(*) FROM `+table+` WHERE reference = $1`, f.ref.ID))
 			require.Zero(t, n, table)

@@ -155,7 +155,7 @@ func TestPhoneBookIsNotLost(t *testing.T) {
 			heal(t, f)
 			f.open(t)
 		}),
-		"marks": tableAway("web_book"), "versions": tableAway("whatsmeow_app_state_version"), "names": tableAway("whatsmeow_contacts"),
+		"marks": tableAway("web_contacts"), "versions": tableAway("whatsmeow_app_state_version"), "names": tableAway("whatsmeow_contacts"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, db *sqlx.DB) {

@@ -53,10 +53,10 @@ func (s *session) Next(to provider.Address, others int) time.Time {
 // loadRate reads where the process that had the line before has left it.
 func (s *session) loadRate(ctx context.Context) error {
 	var row struct {
-		Outreach int64 `db:"strangers_us"`
-		Locked   int64 `db:"locked_us"`
+		Outreach int64 `db:"free_us"`
+		Locked   int64 `db:"restricted_us"`
 	}
-	err := s.p.devices.db.GetContext(ctx, &row, `SELECT strangers_us, locked_us FROM web_pace WHERE reference = $1`, s.ref.ID)
+	err := s.p.devices.db.GetContext(ctx, &row, `SELECT free_us, restricted_us FROM web_outreach WHERE reference = $1`, s.ref.ID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -77,16 +77,16 @@ func (s *session) storeRate(ctx context.Context) error {
 	if interval == 0 {
 		return nil
 	}
-	return s.putRate(ctx, `INSERT INTO web_pace (reference, strangers_us, locked_us) VALUES ($1, $2, 0) ON CONFLICT (reference) DO UPDATE
-		SET strangers_us = CASE WHEN excluded.strangers_us > web_pace.strangers_us THEN excluded.strangers_us ELSE web_pace.strangers_us END`, whole)
+	return s.putRate(ctx, `INSERT INTO web_outreach (reference, free_us, restricted_us) VALUES ($1, $2, 0) ON CONFLICT (reference) DO UPDATE
+		SET free_us = CASE WHEN excluded.free_us > web_outreach.free_us THEN excluded.free_us ELSE web_outreach.free_us END`, whole)
 }
 
 // lockOutreach keeps the line from writing to strangers until then, whoever
 // opens it; zero: not any more.
 func (s *session) lockOutreach(ctx context.Context, until time.Time) error {
 	s.rate.lock(until)
-	return s.putRate(ctx, `INSERT INTO web_pace (reference, strangers_us, locked_us) VALUES ($1, 0, $2)
-		ON CONFLICT (reference) DO UPDATE SET locked_us = excluded.locked_us`, until)
+	return s.putRate(ctx, `INSERT INTO web_outreach (reference, free_us, restricted_us) VALUES ($1, 0, $2)
+		ON CONFLICT (reference) DO UPDATE SET restricted_us = excluded.restricted_us`, until)
 }
 
 func (s *session) putRate(ctx context.Context, put string, at time.Time) error {

@@ -324,7 +324,7 @@ func TestOlder(t *testing.T) {
 		require.Equal(t, m.Tables, again.Tables)
 		require.NoError(t, server.Migrate(t.Context(), db))
 		var held int
-		require.NoError(t, db.Get(&held, `SELECT count(*) FROM webhook_held`))
+		require.NoError(t, db.Get(&held, `SELECT count(*) FROM webhook_deferred`))
 	})
 }
 

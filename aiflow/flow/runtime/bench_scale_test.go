@@ -101,7 +101,7 @@ func BenchmarkWaiting(b *testing.B) {
 func crowd(b *testing.B, db *sqlx.DB, pattern string, from, to int) {
 	b.Helper()
 	for _, text := range []string{
-		`INSERT INTO flow_run (id, account, engine, owner, version, document, reference, mailbox, chat_id, status, waits, event, state, turn, input, output, error, started_us, ended_us)
+		`INSERT INTO flow_run (id, account, engine, owner, version, document, reference, inbox, chat_id, status, waits, event, state, turn, input, output, error, started_us, ended_us)
 			SELECT 'run-' || g, account, engine, owner, version, document, reference, reference || ':c' || g, 'c' || g, status, waits, event, state, turn, input, output, error, started_us, ended_us
 			FROM flow_run, generate_series(CAST($1 AS BIGINT), $2) g WHERE id = $3 ORDER BY g`,
 		`INSERT INTO flow_timer (run, timer, at_us) SELECT n.seq, t.timer, t.at_us + g FROM flow_timer t JOIN flow_run r ON r.seq = t.run,

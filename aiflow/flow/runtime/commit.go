@@ -197,7 +197,7 @@ func (w *work) store(ctx context.Context) error {
 func (w *work) update(ctx context.Context) error {
 	row := w.row
 	res, err := w.r.db.ExecTx(ctx, w.tx, `UPDATE flow_run SET status = $1, waits = $2, event = $3, state = $4, turn = $5, output = $6, error = $7,
-		ended_us = $8 WHERE seq = $9 AND turn = $10 AND ended_us = 0 AND mailbox = $11`,
+		ended_us = $8 WHERE seq = $9 AND turn = $10 AND ended_us = 0 AND inbox = $11`,
 		row.Status, row.Waits, row.Event, row.State, row.Turn, row.Output, row.Error, row.EndedUS, row.Seq, w.t.row.Turn, row.Inbox)
 	if err != nil {
 		return fmt.Errorf("storing the state of a run: %w", err)
@@ -269,7 +269,7 @@ func (w *work) follow(ctx context.Context) error {
 	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_timer WHERE run = $1`, row.Seq); err != nil {
 		return fmt.Errorf("forgetting the timers of a run: %w", err)
 	}
-	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_input WHERE mailbox = $1 AND run = $2`, row.Inbox, row.Seq); err != nil {
+	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_input WHERE inbox = $1 AND run = $2`, row.Inbox, row.Seq); err != nil {
 		return fmt.Errorf("forgetting the inputs of a run: %w", err)
 	}
 	if err := w.cancelCalled(ctx); err != nil {

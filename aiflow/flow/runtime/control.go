@@ -137,7 +137,7 @@ func (r *Runtime) HandoffTx(ctx context.Context, tx *sqlx.Tx, chat Chat, closed 
 	if closed {
 		in = flow.HandoffClosed{}
 	}
-	_, err := r.giveAllTx(ctx, tx, in, `r.mailbox = $1 AND r.ended_us = 0 AND r.waits = $2`, chat.Key, string(flow.WaitHandoff))
+	_, err := r.giveAllTx(ctx, tx, in, `r.inbox = $1 AND r.ended_us = 0 AND r.waits = $2`, chat.Key, string(flow.WaitHandoff))
 	return err
 }
 
@@ -163,10 +163,10 @@ func (r *Runtime) giveAllTx(ctx context.Context, tx *sqlx.Tx, input flow.Input, 
 // runs, as by turns.
 func (r *Runtime) MergedTx(ctx context.Context, tx *sqlx.Tx, keep Chat, gone []string) error {
 	for _, key := range gone {
-		if _, err := tx.ExecContext(ctx, `UPDATE flow_input SET mailbox = $1, chat_id = $2 WHERE mailbox = $3`, keep.Key, keep.ID, key); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE flow_input SET inbox = $1, chat_id = $2 WHERE inbox = $3`, keep.Key, keep.ID, key); err != nil {
 			return fmt.Errorf("moving the inputs of a chat: %w", err)
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE flow_run SET mailbox = $1, chat_id = $2 WHERE mailbox = $3`, keep.Key, keep.ID, key); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE flow_run SET inbox = $1, chat_id = $2 WHERE inbox = $3`, keep.Key, keep.ID, key); err != nil {
 			return fmt.Errorf("moving the runs of a chat: %w", err)
 		}
 		if err := r.turns.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber(keep.Account, keep.Reference), Key: keep.Key, Merged: key}); err != nil {
@@ -191,7 +191,7 @@ func (r *Runtime) forward(ctx context.Context, in *inputRow) error {
 	}
 	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		res, err := r.db.ExecTx(ctx, tx, `UPDATE flow_input SET mailbox = $1, chat_id = $2 WHERE id = $3 AND mailbox = $4`, run.Inbox, run.ChatID, in.ID, in.Inbox)
+		res, err := r.db.ExecTx(ctx, tx, `UPDATE flow_input SET inbox = $1, chat_id = $2 WHERE id = $3 AND inbox = $4`, run.Inbox, run.ChatID, in.ID, in.Inbox)
 		if err == nil {
 			err = one(res)
 		}

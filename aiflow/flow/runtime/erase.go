@@ -44,7 +44,7 @@ func (a *Account) Erase(ctx context.Context, e Erasure) error {
 	for part := range slices.Chunk(e.MessageIDs, eraseChunk) {
 		in, values := a.r.db.Dialect.In("message", 4, anyOf(part))
 		values = slices.Concat(args, values)
-		err := a.r.eraseRuns(ctx, ofReference+`started_us <= $3 AND seq IN (SELECT run FROM flow_heard WHERE `+in+`)`, values...)
+		err := a.r.eraseRuns(ctx, ofReference+`started_us <= $3 AND seq IN (SELECT run FROM flow_seen WHERE `+in+`)`, values...)
 		if err == nil {
 			err = a.r.inSteps(ctx, `DELETE FROM flow_route WHERE id IN (SELECT id FROM flow_route WHERE `+ofReference+`at_us <= $3 AND `+in+` LIMIT %d)`, values...)
 		}
@@ -179,10 +179,10 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 // interrupted goes on from there.
 func (r *Runtime) deleteRuns(ctx context.Context, which string, args ...any) (int, error) {
 	var rows []struct {
-		Seq     int64  `db:"seq"`
-		Mailbox string `db:"mailbox"`
+		Seq   int64  `db:"seq"`
+		Inbox string `db:"inbox"`
 	}
-	err := r.db.SelectContext(ctx, &rows, fmt.Sprintf(`SELECT seq, mailbox FROM flow_run WHERE %s LIMIT %d`, which, runsAtOnce), args...)
+	err := r.db.SelectContext(ctx, &rows, fmt.Sprintf(`SELECT seq, inbox FROM flow_run WHERE %s LIMIT %d`, which, runsAtOnce), args...)
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
@@ -198,7 +198,7 @@ func (r *Runtime) deleteRuns(ctx context.Context, which string, args ...any) (in
 	}
 	of, values := r.db.Dialect.InNumbers("run", 1, seqs)
 	for _, t := range []struct{ table, key string }{
-		{"flow_step", "id"}, {"flow_effect", "id"}, {"flow_sent", "id"}, {"flow_told", "id"}, {"flow_heard", "run, message"}, {"flow_timer", "run, timer"},
+		{"flow_step", "id"}, {"flow_effect", "id"}, {"flow_sent", "id"}, {"flow_signal", "id"}, {"flow_seen", "run, message"}, {"flow_timer", "run, timer"},
 	} {
 		err := r.inSteps(ctx, `DELETE FROM `+t.table+` WHERE (`+t.key+`) IN (SELECT `+t.key+` FROM `+t.table+` WHERE `+of+` LIMIT %d)`, values...)
 		if err != nil {
@@ -208,7 +208,7 @@ func (r *Runtime) deleteRuns(ctx context.Context, which string, args ...any) (in
 	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		for _, row := range rows {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM flow_input WHERE mailbox = $1 AND run = $2`, row.Mailbox, row.Seq); err != nil {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM flow_input WHERE inbox = $1 AND run = $2`, row.Inbox, row.Seq); err != nil {
 				return err
 			}
 		}

@@ -23,14 +23,14 @@ func (f *fixture) fill(db *sqlx.DB, n int64, ended time.Time) {
 	db.MustExec(`INSERT INTO flow_document (hash, body, created_us) VALUES ('filler', '{}', 1) ON CONFLICT DO NOTHING`)
 	const steps = `INSERT INTO flow_step (run, body) SELECT seq, '{}' FROM flow_run`
 	for _, q := range []string{
-		`INSERT INTO flow_run (id, account, engine, owner, version, document, reference, mailbox, chat_id, status, waits, event, state, turn, input,
+		`INSERT INTO flow_run (id, account, engine, owner, version, document, reference, inbox, chat_id, status, waits, event, state, turn, input,
 			output, error, started_us, ended_us) ` + number +
 			`SELECT 'filler' || i, $a, 'aiflow', 'filler', 1, 'filler', $r, 'filler' || i, 'filler', 'waiting', '', '', '', 1, '{}', '', '', 1, $e FROM n`,
 		steps, steps, steps, steps,
 		`INSERT INTO flow_effect (run, effect, node, kind, once, idempotency_key, attempt, timeout_us, request, started_us, done_us, result, error)
 			SELECT seq, '1', 'n', 'http', FALSE, '', 1, 1, '{}', 1, 1, '', '' FROM flow_run`,
 		`INSERT INTO flow_timer (run, timer, at_us) SELECT seq, '1', 9000000000000000 FROM flow_run`,
-		`INSERT INTO flow_input (mailbox, reference, account, chat_id, run, behind, kind, body, created_us) ` + number +
+		`INSERT INTO flow_input (inbox, reference, account, chat_id, run, after_run, kind, body, created_us) ` + number +
 			`SELECT 'filler', $r, $a, 'filler', 0, 0, 'message', '{}', 1 FROM n`,
 		`INSERT INTO flow_route (account, reference, chat_id, message, body, at_us) ` + number + `SELECT $a, $r, 'filler', 'filler' || i, '{}', 1 FROM n`,
 		`INSERT INTO flow_schedule (account, engine, owner, version, reference, times, next_us) ` + number +

@@ -21,10 +21,10 @@ import (
 // [flow.Input].
 const kindMessage = "message"
 
-// inputRow is something that came for a inbox.
+// inputRow is something that came for an inbox.
 type inputRow struct {
 	ID        int64  `db:"id"`
-	Inbox     string `db:"mailbox"`
+	Inbox     string `db:"inbox"`
 	Reference int64  `db:"reference"`
 	ChatID    string `db:"chat_id"`
 	Run       int64  `db:"run"`
@@ -40,7 +40,7 @@ type inputRow struct {
 	span   *span.Span // of its turn
 }
 
-// job is an input to be put into a inbox.
+// job is an input to be put into an inbox.
 type job struct {
 	inbox     string
 	reference int64
@@ -78,7 +78,7 @@ func (r *Runtime) enqueueTx(ctx context.Context, tx *sqlx.Tx, p job) (int64, err
 		return 0, fmt.Errorf("writing an input: %w", err)
 	}
 	var ids []int64
-	err = r.db.SelectTx(ctx, tx, &ids, `INSERT INTO flow_input (mailbox, reference, account, chat_id, run, behind, kind, body, created_us, traceparent)
+	err = r.db.SelectTx(ctx, tx, &ids, `INSERT INTO flow_input (inbox, reference, account, chat_id, run, after_run, kind, body, created_us, traceparent)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
 		p.inbox, p.reference, p.account, p.chatID, p.run, p.after, kind, body, database.Micros(r.now()), span.Of(ctx))
 	if err != nil {
@@ -87,25 +87,25 @@ func (r *Runtime) enqueueTx(ctx context.Context, tx *sqlx.Tx, p job) (int64, err
 	return ids[0], r.notifyTx(ctx, tx, subscriber(p.account, p.reference), p.inbox, ids[0])
 }
 
-// notifyTx has a inbox looked at. Jobs of its partition say no more than that: what
+// notifyTx has its inbox looked at. Jobs of its partition say no more than that: what
 // is to be done is what the inbox holds then.
 func (r *Runtime) notifyTx(ctx context.Context, tx *sqlx.Tx, subscriber, inbox string, input int64) error {
 	return r.turns.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber, Key: inbox, Subject: strconv.FormatInt(input, 10)})
 }
 
-// next is the first input of a inbox that can be worked on; nil: there is
+// next is the first input of an inbox that can be worked on; nil: there is
 // none. While a run is busy only what it has to hear at once can, and what ends
 // others.
 func (r *Runtime) next(ctx context.Context, inbox string) (*inputRow, error) {
-	const busy = `SELECT b.seq FROM flow_run b WHERE b.mailbox = $1 AND b.ended_us = 0 AND b.turn > 0 AND b.waits IN ('', 'effect')`
+	const busy = `SELECT b.seq FROM flow_run b WHERE b.inbox = $1 AND b.ended_us = 0 AND b.turn > 0 AND b.waits IN ('', 'effect')`
 	var found []*inputRow
-	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.mailbox, i.reference, i.chat_id, i.run, i.kind, i.body, i.traceparent FROM flow_input i
-		WHERE i.mailbox = $1
+	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.inbox, i.reference, i.chat_id, i.run, i.kind, i.body, i.traceparent FROM flow_input i
+		WHERE i.inbox = $1
 		AND (i.kind = 'cancel' OR i.run IN (`+busy+`) AND i.kind IN ('effect', 'timer', 'continue', 'retry') OR NOT EXISTS (`+busy+`))
-		AND (i.behind = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.behind AND o.ended_us = 0))
+		AND (i.after_run = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.after_run AND o.ended_us = 0))
 		ORDER BY i.id LIMIT 2`, inbox)
 	if err != nil {
-		return nil, fmt.Errorf("reading a mailbox: %w", err)
+		return nil, fmt.Errorf("reading an inbox: %w", err)
 	}
 	if len(found) == 0 {
 		return nil, nil
@@ -114,10 +114,10 @@ func (r *Runtime) next(ctx context.Context, inbox string) (*inputRow, error) {
 	return found[0], nil
 }
 
-// active are the runs of a inbox that have not ended, the oldest first.
+// active are the runs of an inbox that have not ended, the oldest first.
 func (r *Runtime) active(ctx context.Context, inbox string) ([]*runRow, error) {
 	var rows []*runRow
-	err := r.db.SelectPrepared(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.mailbox = $1 AND r.ended_us = 0 ORDER BY r.seq`, inbox)
+	err := r.db.SelectPrepared(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.inbox = $1 AND r.ended_us = 0 ORDER BY r.seq`, inbox)
 	if err != nil {
 		return nil, fmt.Errorf("reading the runs of a chat: %w", err)
 	}
@@ -133,7 +133,7 @@ func (r *Runtime) markSeenTx(ctx context.Context, tx *sqlx.Tx, run int64, in *in
 	if in == nil || in.seen == "" {
 		return nil
 	}
-	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_heard (run, message) VALUES ($1, $2) ON CONFLICT DO NOTHING`, run, sanitize(in.seen))
+	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_seen (run, message) VALUES ($1, $2) ON CONFLICT DO NOTHING`, run, sanitize(in.seen))
 	if err != nil {
 		return fmt.Errorf("noting what a run has heard: %w", err)
 	}
@@ -143,7 +143,7 @@ func (r *Runtime) markSeenTx(ctx context.Context, tx *sqlx.Tx, run int64, in *in
 // dequeueTx removes an input that is worked on. Nobody else can then. One that has
 // moved to another inbox is worked on there.
 func (r *Runtime) dequeueTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
-	res, err := r.db.ExecTx(ctx, tx, `DELETE FROM flow_input WHERE id = $1 AND mailbox = $2`, in.ID, in.Inbox)
+	res, err := r.db.ExecTx(ctx, tx, `DELETE FROM flow_input WHERE id = $1 AND inbox = $2`, in.ID, in.Inbox)
 	if err != nil {
 		return fmt.Errorf("taking an input: %w", err)
 	}

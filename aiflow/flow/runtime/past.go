@@ -77,7 +77,7 @@ func (a *Account) came(ctx context.Context, row *runRow) ([]Came, error) {
 	err := a.r.db.SelectContext(ctx, &messages, `SELECT message, body, at_us FROM flow_route WHERE account = $1 AND reference = $2 AND chat_id = $3
 		AND body LIKE $4 ORDER BY id LIMIT $5`, a.id, row.Reference, row.ChatID, `{"outcome":"`+RouteContinued+`","run":"`+row.ID+`"%`, maxCame)
 	if err == nil {
-		err = a.r.db.SelectContext(ctx, &changed, `SELECT body, at_us FROM flow_told WHERE run = $1 ORDER BY id LIMIT $2`, row.Seq, maxCame)
+		err = a.r.db.SelectContext(ctx, &changed, `SELECT body, at_us FROM flow_signal WHERE run = $1 ORDER BY id LIMIT $2`, row.Seq, maxCame)
 	}
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (r *Runtime) historyTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inp
 	default:
 		return nil
 	}
-	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_told (run, body, at_us) VALUES ($1, $2, $3)`, run, in.Body, database.Micros(r.now()))
+	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_signal (run, body, at_us) VALUES ($1, $2, $3)`, run, in.Body, database.Micros(r.now()))
 	if err != nil {
 		return fmt.Errorf("noting what a run was told: %w", err)
 	}

@@ -83,7 +83,7 @@ func (r *Runtime) retryTx(ctx context.Context, tx *sqlx.Tx, row runRow, repeat b
 		}
 	}
 	var others int
-	if err := tx.GetContext(ctx, &others, `SELECT count(*) FROM flow_run WHERE mailbox = $1 AND ended_us = 0 AND seq <> $2`, row.Inbox, row.Seq); err != nil {
+	if err := tx.GetContext(ctx, &others, `SELECT count(*) FROM flow_run WHERE inbox = $1 AND ended_us = 0 AND seq <> $2`, row.Inbox, row.Seq); err != nil {
 		return 0, fmt.Errorf("looking for runs of a chat: %w", err)
 	}
 	if others > 0 {

@@ -108,7 +108,7 @@ func quiet(t testing.TB, f *fixture, chat string) {
 	t.Helper()
 	eventually(t, func() bool {
 		var n int
-		require.NoError(t, f.raw.GetContext(t.Context(), &n, `SELECT (SELECT count(*) FROM flow_input WHERE chat_id = $1 AND behind = 0)
+		require.NoError(t, f.raw.GetContext(t.Context(), &n, `SELECT (SELECT count(*) FROM flow_input WHERE chat_id = $1 AND after_run = 0)
 			+ (SELECT count(*) FROM flow_run WHERE chat_id = $1 AND status = 'running' AND turn > 0)`, chat))
 		return n == 0
 	})

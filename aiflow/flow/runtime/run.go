@@ -60,7 +60,7 @@ type runRow struct {
 	Function  string `db:"function"`
 	Document  string `db:"document"`
 	Reference int64  `db:"reference"`
-	Inbox     string `db:"mailbox"`
+	Inbox     string `db:"inbox"`
 	ChatID    string `db:"chat_id"`
 	Status    Status `db:"status"`
 	Waits     string `db:"waits"`
@@ -74,11 +74,11 @@ type runRow struct {
 	EndedUS   int64  `db:"ended_us"`
 }
 
-const runColumns = `r.seq, r.id, r.account, r.engine, r.owner, r.version, r.parent, r.function, r.document, r.reference, r.mailbox, r.chat_id,
+const runColumns = `r.seq, r.id, r.account, r.engine, r.owner, r.version, r.parent, r.function, r.document, r.reference, r.inbox, r.chat_id,
 	r.status, r.waits, r.event, r.state, r.turn, r.input, r.output, r.error, r.started_us, r.ended_us`
 
 // inputColumns are what an input of a run needs to know of it.
-const inputColumns = `r.seq, r.mailbox, r.reference, r.account, r.chat_id`
+const inputColumns = `r.seq, r.inbox, r.reference, r.account, r.chat_id`
 
 // ownInbox begins the inbox of a run without a chat.
 const ownInbox = "run:"

@@ -20,9 +20,9 @@ func (a *Account) Reply(ctx context.Context, id string, message map[string]any) 
 // has not ended, or something waits to be taken by one: one column, inbox. Its
 // parameters are numbered from first.
 func (r *Runtime) ActiveQuery(first int, keys []string) (text string, args []any) {
-	runs, args := r.db.Dialect.In("mailbox", first, anyOf(keys))
-	inputs, more := r.db.Dialect.In("mailbox", first+len(args), anyOf(keys))
-	return `SELECT mailbox FROM flow_run WHERE ended_us = 0 AND ` + runs + ` UNION SELECT mailbox FROM flow_input WHERE ` + inputs, append(args, more...)
+	runs, args := r.db.Dialect.In("inbox", first, anyOf(keys))
+	inputs, more := r.db.Dialect.In("inbox", first+len(args), anyOf(keys))
+	return `SELECT inbox FROM flow_run WHERE ended_us = 0 AND ` + runs + ` UNION SELECT inbox FROM flow_input WHERE ` + inputs, append(args, more...)
 }
 
 // forgetRows bounds what a transaction of [Account.Forget] does: so many runs

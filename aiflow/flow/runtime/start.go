@@ -202,7 +202,7 @@ func (r *Runtime) insertRun(ctx context.Context, tx *sqlx.Tx, row *runRow, l *lo
 		return err
 	}
 	var seqs []int64
-	err := r.db.SelectTx(ctx, tx, &seqs, `INSERT INTO flow_run (id, account, engine, owner, version, document, reference, mailbox, chat_id, status,
+	err := r.db.SelectTx(ctx, tx, &seqs, `INSERT INTO flow_run (id, account, engine, owner, version, document, reference, inbox, chat_id, status,
 		waits, event, state, turn, input, output, error, started_us, ended_us, parent, function)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) RETURNING seq`,
 		row.ID, row.Account, row.Engine, row.Owner, row.Version, row.Document, row.Reference, row.Inbox, row.ChatID, row.Status,

@@ -51,7 +51,7 @@ func (r *Runtime) handleTurn(ctx context.Context, it queue.Job) queue.Outcome {
 	return again // there may be more
 }
 
-// again has a inbox looked at once more, after those of others.
+// again has its inbox looked at once more, after those of others.
 var again = queue.Outcome{Result: queue.Retry, After: time.Millisecond}
 
 // failedTurn says when to try again.

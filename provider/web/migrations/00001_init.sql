@@ -26,15 +26,15 @@ CREATE TABLE web_history (
 
 -- the phone's book: how often it has changed, and which change was the last
 -- before it was reported as a whole
-CREATE TABLE web_book (
+CREATE TABLE web_contacts (
 	reference BIGINT PRIMARY KEY,
 	changed BIGINT NOT NULL,
-	told BIGINT NOT NULL
+	published BIGINT NOT NULL
 );
 
 -- how fast a line may go on beginning chats: whatever process opens it next
-CREATE TABLE web_pace (
+CREATE TABLE web_outreach (
 	reference BIGINT PRIMARY KEY,
-	strangers_us BIGINT NOT NULL, -- when it may begin as many chats at once as ever
-	locked_us BIGINT NOT NULL -- until when the network forbids it; 0: it does not
+	free_us BIGINT NOT NULL, -- when it may begin as many chats at once as ever
+	restricted_us BIGINT NOT NULL -- until when the network forbids it; 0: it does not
 );

@@ -16,7 +16,7 @@ CREATE TABLE flow_run (
 	version BIGINT NOT NULL, -- 0: a draft
 	document TEXT {bytewise} NOT NULL REFERENCES flow_document (hash),
 	reference BIGINT NOT NULL, -- 0: it has no chat
-	mailbox TEXT {bytewise} NOT NULL, -- key of the chat; of a run without one, "run:" and its id
+	inbox TEXT {bytewise} NOT NULL, -- key of the chat; of a run without one, "run:" and its id
 	chat_id TEXT NOT NULL,
 	status TEXT NOT NULL,
 	waits TEXT NOT NULL, -- what for, '' when it has not begun, is to go on, or is over
@@ -28,7 +28,7 @@ CREATE TABLE flow_run (
 	started_us BIGINT NOT NULL,
 	ended_us BIGINT NOT NULL -- 0: it goes on
 );
-CREATE INDEX flow_run_mailbox ON flow_run (mailbox, seq) WHERE ended_us = 0;
+CREATE INDEX flow_run_inbox ON flow_run (inbox, seq) WHERE ended_us = 0;
 CREATE INDEX flow_run_event ON flow_run (account, event) WHERE event <> '';
 CREATE INDEX flow_run_account ON flow_run (account, seq);
 CREATE INDEX flow_run_owner ON flow_run (owner, seq);
@@ -39,17 +39,17 @@ CREATE INDEX flow_run_ended ON flow_run (ended_us) WHERE ended_us > 0;
 -- what came for a chat or a run and is not worked on yet, in order
 CREATE TABLE flow_input (
 	id {identity},
-	mailbox TEXT {bytewise} NOT NULL,
+	inbox TEXT {bytewise} NOT NULL,
 	reference BIGINT NOT NULL,
 	account TEXT NOT NULL,
 	chat_id TEXT NOT NULL,
 	run BIGINT NOT NULL, -- flow_run.seq; 0: whoever takes it
-	behind BIGINT NOT NULL, -- a run that must have ended before; 0: none
+	after_run BIGINT NOT NULL, -- a run that must have ended before; 0: none
 	kind TEXT NOT NULL,
 	body TEXT NOT NULL, -- JSON
 	created_us BIGINT NOT NULL
 );
-CREATE INDEX flow_input_mailbox ON flow_input (mailbox, id);
+CREATE INDEX flow_input_inbox ON flow_input (inbox, id);
 CREATE INDEX flow_input_chat ON flow_input (reference, chat_id);
 
 CREATE TABLE flow_timer (
@@ -96,9 +96,9 @@ CREATE TABLE flow_sent (
 CREATE INDEX flow_sent_run ON flow_sent (run, id);
 
 -- messages of groups that runs have heard: who wrote one may have it erased
-CREATE TABLE flow_heard (
+CREATE TABLE flow_seen (
 	run BIGINT NOT NULL REFERENCES flow_run (seq) ON DELETE CASCADE,
 	message TEXT NOT NULL,
 	PRIMARY KEY (run, message)
 );
-CREATE INDEX flow_heard_message ON flow_heard (message);
+CREATE INDEX flow_seen_message ON flow_seen (message);

@@ -1,11 +1,11 @@
 -- +goose Up
 -- How far each counter has counted.
-CREATE TABLE tally_mark (
+CREATE TABLE counter_mark (
 	name    TEXT PRIMARY KEY,
-	counted BIGINT NOT NULL -- id of the last row that is in tally_day
+	counted BIGINT NOT NULL -- id of the last row that is in counter_day
 );
 
-CREATE TABLE tally_day (
+CREATE TABLE counter_day (
 	name    TEXT NOT NULL,
 	account TEXT NOT NULL,
 	day     BIGINT NOT NULL, -- since 1970, in UTC

@@ -1,4 +1,4 @@
-package tally_test
+package usagecounter_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/tally"
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/usagecounter"
 )
 
 const today = 20_000 // days since 1970
@@ -22,14 +22,14 @@ func at(sinceMidnight time.Duration) time.Time {
 }
 
 type fixture struct {
-	*tally.Counter
+	*usagecounter.Counter
 	db  *database.DB
 	now time.Time
 }
 
 func setup(t *testing.T, db *sqlx.DB) *fixture {
 	t.Helper()
-	require.NoError(t, tally.Migrate(t.Context(), db))
+	require.NoError(t, usagecounter.Migrate(t.Context(), db))
 	db.MustExec(`CREATE TABLE fruit (id BIGINT PRIMARY KEY, account TEXT NOT NULL, kind TEXT NOT NULL, at_us BIGINT NOT NULL)`)
 	handle, err := database.Of(t.Context(), db)
 	require.NoError(t, err)
@@ -38,8 +38,8 @@ func setup(t *testing.T, db *sqlx.DB) *fixture {
 	return f
 }
 
-func (f *fixture) counter() *tally.Counter {
-	return tally.New(f.db, tally.Options{
+func (f *fixture) counter() *usagecounter.Counter {
+	return usagecounter.New(f.db, usagecounter.Options{
 		Name: "fruit", Rows: `SELECT id, account, kind AS what, at_us FROM fruit WHERE kind <> 'stone'`, Now: func() time.Time { return f.now },
 	})
 }
@@ -76,7 +76,7 @@ func TestCounter(t *testing.T) {
 			f.is(t, "ana", at(0), all)
 		}
 		var counted int
-		require.NoError(t, db.GetContext(t.Context(), &counted, `SELECT counted FROM tally_mark`))
+		require.NoError(t, db.GetContext(t.Context(), &counted, `SELECT counted FROM counter_mark`))
 		require.Equal(t, 4, counted)
 		f.is(t, "ana", at(-time.Hour), map[string]int64{"apple": 3, "pear": 1})
 		f.is(t, "ben", at(0), map[string]int64{"pear": 1})
@@ -115,7 +115,7 @@ func TestNodes(t *testing.T) {
 		}
 		require.NoError(t, g.Wait())
 		var n int
-		require.NoError(t, db.GetContext(t.Context(), &n, `SELECT n FROM tally_day`))
+		require.NoError(t, db.GetContext(t.Context(), &n, `SELECT n FROM counter_day`))
 		require.Equal(t, rows, n)
 	})
 }
@@ -129,7 +129,7 @@ func TestRunEnds(t *testing.T) {
 	go func() { done <- f.Run(ctx) }()
 	require.Eventually(t, func() bool {
 		var n int
-		return f.db.GetContext(t.Context(), &n, `SELECT count(*) FROM tally_day`) == nil && n == 1
+		return f.db.GetContext(t.Context(), &n, `SELECT count(*) FROM counter_day`) == nil && n == 1
 	}, 40*time.Second, 5*time.Millisecond)
 	stop()
 	require.NoError(t, <-done)

@@ -1,7 +1,7 @@
 -- +goose Up
 -- events that endpoints which include a part hear of when that is known, and
 -- what has happened since under their keys
-CREATE TABLE webhook_held (
+CREATE TABLE webhook_deferred (
 	id {identity},
 	part TEXT NOT NULL,
 	event_id TEXT NOT NULL,
@@ -17,6 +17,6 @@ CREATE TABLE webhook_held (
 	awaits TEXT NOT NULL, -- '': nothing any more, it is in its place
 	until_us BIGINT NOT NULL -- 0: it waits for nothing itself
 );
-CREATE INDEX webhook_held_key ON webhook_held (order_key, id);
-CREATE INDEX webhook_held_scope ON webhook_held (scope);
-CREATE INDEX webhook_held_until ON webhook_held (until_us);
+CREATE INDEX webhook_deferred_key ON webhook_deferred (order_key, id);
+CREATE INDEX webhook_deferred_scope ON webhook_deferred (scope);
+CREATE INDEX webhook_deferred_until ON webhook_deferred (until_us);

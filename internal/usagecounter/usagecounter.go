@@ -1,10 +1,10 @@
-// Package tally counts the rows of a growing table by account and day, so that
+// Package usagecounter counts the rows of a growing table by account and day, so that
 // what an account has used is read in a moment. The writers of the table do
 // nothing for it: rows are counted once, in the order of their ids, when they
 // are old enough that none before them can still appear; those behind the mark
 // are counted when they are asked for. Rows may be deleted once they are
 // counted: what was used stays used.
-package tally
+package usagecounter
 
 import (
 	"context"
@@ -50,7 +50,7 @@ var migrations embed.FS
 
 // Migrate creates or upgrades the tables of this package.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
-	return database.Migrate(ctx, db, "tally", migrations)
+	return database.Migrate(ctx, db, "usagecounter", migrations)
 }
 
 // New returns a Counter over db, whose tables [Migrate] has made.
@@ -98,11 +98,11 @@ func (c *Counter) Count(ctx context.Context) error {
 
 // count makes a step.
 func (c *Counter) count(ctx context.Context, tx *sqlx.Tx) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO tally_mark (name, counted) VALUES ($1, 0) ON CONFLICT (name) DO NOTHING`, c.opts.Name); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO counter_mark (name, counted) VALUES ($1, 0) ON CONFLICT (name) DO NOTHING`, c.opts.Name); err != nil {
 		return err
 	}
 	if c.db.Dialect == database.Postgres { // one node at a time
-		if _, err := tx.ExecContext(ctx, `SELECT 1 FROM tally_mark WHERE name = $1 FOR UPDATE`, c.opts.Name); err != nil {
+		if _, err := tx.ExecContext(ctx, `SELECT 1 FROM counter_mark WHERE name = $1 FOR UPDATE`, c.opts.Name); err != nil {
 			return err
 		}
 	}
@@ -110,14 +110,14 @@ func (c *Counter) count(ctx context.Context, tx *sqlx.Tx) error {
 	if err != nil || to == 0 {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO tally_day (name, account, day, what, n)
+	_, err = tx.ExecContext(ctx, `INSERT INTO counter_day (name, account, day, what, n)
 		SELECT CAST($1 AS TEXT), account, `+daySQL+`, what, count(*) FROM (`+c.opts.Rows+`) AS source WHERE id > $2 AND id <= $3
 		GROUP BY account, `+daySQL+`, what
-		ON CONFLICT (name, account, day, what) DO UPDATE SET n = tally_day.n + excluded.n`, c.opts.Name, from, to)
+		ON CONFLICT (name, account, day, what) DO UPDATE SET n = counter_day.n + excluded.n`, c.opts.Name, from, to)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE tally_mark SET counted = $1 WHERE name = $2`, to, c.opts.Name)
+	_, err = tx.ExecContext(ctx, `UPDATE counter_mark SET counted = $1 WHERE name = $2`, to, c.opts.Name)
 	return err
 }
 
@@ -155,13 +155,13 @@ func (c *Counter) SinceIn(ctx context.Context, q sqlx.QueryerContext, account st
 	return nil, fmt.Errorf("reading the count of %s: %w", c.opts.Name, err)
 }
 
-// since counts from a day on, when what is up to mark is in tally_day.
+// since counts from a day on, when what is up to mark is in counter_day.
 func (c *Counter) since(ctx context.Context, q sqlx.QueryerContext, account string, first, mark int64) (map[string]int64, error) {
 	var parts []struct {
 		What string `db:"what"`
 		N    int64  `db:"n"`
 	}
-	err := sqlx.SelectContext(ctx, q, &parts, `SELECT what, CAST(SUM(n) AS BIGINT) AS n FROM tally_day
+	err := sqlx.SelectContext(ctx, q, &parts, `SELECT what, CAST(SUM(n) AS BIGINT) AS n FROM counter_day
 		WHERE name = $1 AND account = $2 AND day >= $3 GROUP BY what
 		UNION ALL SELECT what, count(*) AS n FROM (`+c.opts.Rows+`) AS source
 		WHERE id > $4 AND account = $2 AND `+daySQL+` >= $3 GROUP BY what`, c.opts.Name, account, first, mark)
@@ -174,13 +174,13 @@ func (c *Counter) since(ctx context.Context, q sqlx.QueryerContext, account stri
 
 // mark is the last id that is counted.
 func (c *Counter) mark(ctx context.Context, q sqlx.QueryerContext) (id int64, err error) {
-	err = sqlx.GetContext(ctx, q, &id, `SELECT COALESCE(max(counted), 0) FROM tally_mark WHERE name = $1`, c.opts.Name)
+	err = sqlx.GetContext(ctx, q, &id, `SELECT COALESCE(max(counted), 0) FROM counter_mark WHERE name = $1`, c.opts.Name)
 	return id, err
 }
 
 // ForgetTx deletes what was counted of an account.
 func (c *Counter) ForgetTx(ctx context.Context, tx *sqlx.Tx, account string) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM tally_day WHERE name = $1 AND account = $2`, c.opts.Name, account); err != nil {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM counter_day WHERE name = $1 AND account = $2`, c.opts.Name, account); err != nil {
 		return fmt.Errorf("forgetting the count of %s: %w", c.opts.Name, err)
 	}
 	return nil
