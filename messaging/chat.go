@@ -120,7 +120,7 @@ func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chat
 	if err != nil {
 		return Chat{}, was, err
 	}
-	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
+	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return Chat{}, was, err
 	}
@@ -236,7 +236,7 @@ func (a *Account) chat(ctx context.Context, ref provider.ReferenceID, chatID str
 	if err != nil {
 		return nil, err
 	}
-	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
+	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return nil, err
 	}

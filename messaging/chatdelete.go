@@ -77,7 +77,7 @@ func (a *Account) HideChat(
 	if err != nil {
 		return Erasure{}, err
 	}
-	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
+	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return Erasure{}, err
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
+	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -44,12 +46,12 @@ func candidates(p provider.Provider, chatID string) ([]store.TypedID, error) {
 	chatID = strings.TrimSpace(store.Sanitize(chatID))
 	var addr provider.Address
 	var err error
-	id, single := strings.CutSuffix(chatID, singleSuffix)
+	id, single := strings.CutSuffix(chatID, recipient.SingleSuffix)
 	out := []store.TypedID{{Kind: store.IDChat, Value: chatID}}
-	if group, ok := strings.CutSuffix(chatID, groupSuffix); ok {
-		addr, err = groupNamed(p, group)
+	if group, ok := strings.CutSuffix(chatID, recipient.GroupSuffix); ok {
+		addr, err = recipient.GroupNamed(p, group)
 	} else {
-		addr, err = address(p, id)
+		addr, err = recipient.Address(p, id)
 	}
 	var bad *Invalid
 	switch {
@@ -60,8 +62,8 @@ func candidates(p provider.Provider, chatID string) ([]store.TypedID, error) {
 	}
 	if single {
 		out = append(out, store.OfAnyKind(id)...)
-	} else if assumedPhone(addr, chatID) {
+	} else if recipient.AssumedPhone(addr, chatID) {
 		out = append(out, store.TypedID{Kind: store.IDLID, Value: addr.Phone})
 	}
-	return slices.DeleteFunc(out, func(id store.TypedID) bool { return !named(id.Value) }), nil
+	return slices.DeleteFunc(out, func(id store.TypedID) bool { return !sanitize.IsName(id.Value) }), nil
 }

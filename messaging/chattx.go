@@ -55,7 +55,7 @@ func (a *Account) personIn(ctx context.Context, tx *sqlx.Tx, ref provider.Refere
 	if err != nil {
 		return store.Person{}, err
 	}
-	addr, err := a.s.recipient(ctx, tx, row.ID, p, chatID)
+	addr, err := a.s.recipients.Address(ctx, tx, row.ID, p, chatID)
 	return store.Person{Reference: row.Info(p), Address: addr}, err
 }
 
@@ -76,7 +76,7 @@ func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID 
 	if err != nil {
 		return "", "", err
 	}
-	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
+	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return "", "", err
 	}

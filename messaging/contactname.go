@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
+	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -77,7 +79,7 @@ func (s *Service) logNameless(ctx context.Context, p store.Person, err error) {
 		return
 	}
 	level := slog.LevelInfo
-	if certain(err) {
+	if refusal.Certain(err) {
 		level = slog.LevelDebug
 	}
 	s.opts.Logger.Log(ctx, level, "asking for a contact's name", slog.Int64("reference", int64(p.Reference.ID)), slog.Any("error", err))
@@ -93,7 +95,7 @@ func (s *Service) lookUpName(ctx context.Context, p store.Person) error {
 	if err != nil {
 		return fmt.Errorf("loading reference %d: %w", p.Reference.ID, err)
 	}
-	if checkUsable(ref) != nil {
+	if refusal.CheckUsable(ref) != nil {
 		return nil
 	}
 	sess, err := s.sessions.get(ctx, s, ref)
@@ -120,7 +122,7 @@ func (s *Service) lookUpName(ctx context.Context, p store.Person) error {
 		if err != nil {
 			return err
 		}
-		c.SetName(sanitizeContact(who), database.Micros(u.Now))
+		c.SetName(sanitize.Contact(who), database.Micros(u.Now))
 		return chatChanged(ctx, u, p.Reference, c, true)
 	})
 }

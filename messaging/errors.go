@@ -81,18 +81,3 @@ func detail(e *Error) string {
 	}
 	return text
 }
-
-// renamed is err with the field that it names called otherwise.
-func renamed(err error, field string) error {
-	var bad *Invalid
-	var refused *Error
-	switch {
-	case errors.As(err, &bad):
-		return &Invalid{Field: field, Message: bad.Message}
-	case errors.As(err, &refused) && refused.Field != "":
-		out := *refused
-		out.Field = field
-		return &out
-	}
-	return err
-}

@@ -12,19 +12,20 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // Steps of a message. There will be others.
 const (
-	StepReceived = "received" // the network told of it, at the time that it says
-	StepStored   = "stored"
-	StepAttempt  = "attempt" // to hand it to the network: sent, failed, retried or unconfirmed
-	StepStatus   = "status"
-	StepFile     = "file" // waiting, kept or lost
-	StepHeld     = "held" // its events wait for a file
+	StepReceived = timeline.StepReceived // the network told of it, at the time that it says
+	StepStored   = timeline.StepStored
+	StepAttempt  = timeline.StepAttempt // to hand it to the network: sent, failed, retried or unconfirmed
+	StepStatus   = timeline.StepStatus
+	StepFile     = timeline.StepFile // waiting, kept or lost
+	StepHeld     = timeline.StepHeld // its events wait for a file
 
-	StepExtracted = "extracted" // values were found in it
+	StepExtracted = timeline.StepExtracted // values were found in it
 )
 
 // Step is something that became of a message. Members that a step does not have
@@ -107,9 +108,9 @@ func steps(m *store.Message) []Step {
 	}
 	var body Body
 	_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
-	for _, t := range timeline(m) {
-		step := t.view()
-		if t.Outcome == outcomeKept {
+	for _, t := range timeline.Of(m) {
+		step := stepOf(&t)
+		if t.Outcome == timeline.Kept {
 			step.FileURL = body.FileURL
 		}
 		out = append(out, step)
@@ -117,7 +118,8 @@ func steps(m *store.Message) []Step {
 	return out
 }
 
-func (t *timelineEntry) view() Step {
+// stepOf is an entry of the timeline as users see it.
+func stepOf(t *timeline.Entry) Step {
 	out := Step{
 		At: database.Time(t.AtUS), Step: t.Step, SaidAt: database.Time(t.SaidUS), Status: t.Status, Outcome: t.Outcome,
 		Times: t.Times, Last: database.Time(t.LastUS),
@@ -157,7 +159,7 @@ func (s *Service) waitsOf(ctx context.Context, q sqlx.QueryerContext, c *store.C
 	}
 	var out []Step
 	for _, us := range at {
-		out = append(out, Step{At: database.Time(us), Step: StepFile, Outcome: outcomeWaiting})
+		out = append(out, Step{At: database.Time(us), Step: StepFile, Outcome: timeline.Waiting})
 	}
 	at = nil
 	err = sqlx.SelectContext(ctx, q, &at, `SELECT at_us FROM messaging_held WHERE chat = $1 AND message_id = $2 ORDER BY id LIMIT 1`, c.ID, m.ID)

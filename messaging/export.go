@@ -12,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -77,7 +78,7 @@ func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID s
 	if err != nil {
 		return nil, err
 	}
-	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
+	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return nil, err
 	}
@@ -296,7 +297,7 @@ func (e *Export) chats(ctx context.Context, rows []*exportRow) (map[int64]*store
 
 func (e *Export) message(ctx context.Context, r *exportRow, c *store.Chat) (ExportedMessage, error) {
 	out := ExportedMessage{Message: r.View(c), Statuses: []ExportedStatus{}, Content: json.RawMessage(r.Content), File: r.file()}
-	for _, t := range timeline(&r.Message) {
+	for _, t := range timeline.Of(&r.Message) {
 		if t.Step == StepStatus {
 			out.Statuses = append(out.Statuses, ExportedStatus{t.Status, UnixTime{Time: database.Time(t.AtUS)}})
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -50,7 +51,7 @@ func (a *Account) ExtractedTx(
 	body.Extracted = values
 	m.Body = store.Sanitize(string(payload.MustEncode(body)))
 	u.Rewritten.Add(m)
-	recordStep(u, m, timelineEntry{Step: StepExtracted})
+	timeline.RecordStep(u, m, timeline.Entry{Step: StepExtracted})
 	if _, err := updateChat(ctx, u, who, ChatChange{Variables: values}); err != nil {
 		var full *Invalid
 		if !errors.As(err, &full) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
+	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -74,7 +76,7 @@ func (a *Account) groups(ctx context.Context, ref provider.ReferenceID) (*groupR
 	if !ok {
 		return nil, &Error{Code: CodeUnsupported, Message: "A line of type " + string(row.Kind) + " cannot manage groups."}
 	}
-	return &groupReference{a, row, p, m}, checkUsable(row)
+	return &groupReference{a, row, p, m}, refusal.CheckUsable(row)
 }
 
 // CreateGroup makes a group of the account and others, and a chat for it. An
@@ -100,10 +102,10 @@ func (a *Account) CreateGroup(ctx context.Context, ref provider.ReferenceID, n N
 	defer cancel()
 	made, err := g.network.CreateGroup(calling, subject, who)
 	if err != nil {
-		return Group{}, refusedCall(ctx, err)
+		return Group{}, refusal.OfCall(ctx, err)
 	}
 	// It exists now, whether or not the caller still listens.
-	if err := g.keep(context.WithoutCancel(ctx), sanitizeAddress(made.Chat), cmp.Or(store.Sanitize(made.Subject), subject), audit.GroupCreate); err != nil {
+	if err := g.keep(context.WithoutCancel(ctx), sanitize.Address(made.Chat), cmp.Or(store.Sanitize(made.Subject), subject), audit.GroupCreate); err != nil {
 		return Group{}, err
 	}
 	return g.view(ctx, made, made.Refused)
@@ -199,7 +201,7 @@ func (g *groupReference) keep(ctx context.Context, chat provider.Address, subjec
 
 // chatOf reads the chat id of a group.
 func (g *groupReference) chatOf(ctx context.Context, chatID string) (provider.Address, error) {
-	chat, err := g.s.recipient(ctx, g.s.db, g.row.ID, g.provider, chatID)
+	chat, err := g.s.recipients.Address(ctx, g.s.db, g.row.ID, g.provider, chatID)
 	if err == nil && !chat.Group {
 		err = &Invalid{Field: "chatId", Message: "must be the id of a group"}
 	}
@@ -214,10 +216,10 @@ func (g *groupReference) people(ctx context.Context, field string, ids []string)
 	out := make([]provider.Address, len(ids))
 	for i, id := range ids {
 		at := fmt.Sprintf("%s[%d]", field, i)
-		a, err := g.s.recipient(ctx, g.s.db, g.row.ID, g.provider, id)
+		a, err := g.s.recipients.Address(ctx, g.s.db, g.row.ID, g.provider, id)
 		switch {
 		case err != nil:
-			return nil, renamed(err, at)
+			return nil, refusal.Renamed(err, at)
 		case a.Group:
 			return nil, &Invalid{Field: at, Message: "must be a person, not a group"}
 		}
@@ -240,5 +242,5 @@ func groupRefused(ctx context.Context, err error) error {
 	if errors.As(err, &unknown) {
 		return ErrNotFound
 	}
-	return refusedCall(ctx, err)
+	return refusal.OfCall(ctx, err)
 }

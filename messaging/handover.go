@@ -3,6 +3,7 @@ package messaging
 import (
 	"context"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -23,8 +24,8 @@ func handedOver(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *p
 }
 
 func validateHandover(h provider.Handover, r provider.Raw) provider.Event {
-	h.Raw, h.At, h.Chat = r, validateTime(h.At), sanitizeAddress(h.Chat)
-	if !named(h.Chat.ChatID) {
+	h.Raw, h.At, h.Chat = r, sanitize.Time(h.At), sanitize.Address(h.Chat)
+	if !sanitize.IsName(h.Chat.ChatID) {
 		return nil
 	}
 	return &h

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -26,7 +27,7 @@ type healthIssue struct {
 // healthIssueOf is what a network's news mean; those without a word mean nothing.
 func healthIssueOf(h *provider.Health, nowUS int64) (healthIssue, bool) {
 	a := healthIssue{
-		Kind: truncate(store.Sanitize(h.Kind), maxKindLength), Level: h.Level, Code: store.Sanitize(string(h.Code)), AtUS: cmp.Or(database.Micros(h.At), nowUS),
+		Kind: sanitize.Truncate(store.Sanitize(h.Kind), sanitize.MaxKindLength), Level: h.Level, Code: store.Sanitize(string(h.Code)), AtUS: cmp.Or(database.Micros(h.At), nowUS),
 	}
 	if h.Level > provider.HealthGood {
 		a.Code = cmp.Or(a.Code, "unknown")

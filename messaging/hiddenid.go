@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -8,7 +9,7 @@ import (
 // hiddenOf is the hidden id of a group's participant whose phone number is not
 // known, and whether there is one.
 func hiddenOf(ref provider.ReferenceID, who provider.Address) (store.HiddenID, bool) {
-	return store.HiddenID{Reference: ref, LID: who.LID, ChatID: who.ChatID}, who.LID != "" && who.Phone == "" && named(who.ChatID)
+	return store.HiddenID{Reference: ref, LID: who.LID, ChatID: who.ChatID}, who.LID != "" && who.Phone == "" && sanitize.IsName(who.ChatID)
 }
 
 // noteHidden notes who wrote in groups under a hidden id.

@@ -11,7 +11,9 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
+	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -23,14 +25,14 @@ func (d preparedMessage) fingerprint() string {
 		content = fmt.Sprint(d.req.Content)
 	}
 	to := d.addr.ChatID
-	if written := strings.TrimSpace(store.Sanitize(d.req.ChatID)); strings.HasSuffix(written, singleSuffix) {
+	if written := strings.TrimSpace(store.Sanitize(d.req.ChatID)); strings.HasSuffix(written, recipient.SingleSuffix) {
 		to = written // what it stands for changes when more of the contact is known
 	}
 	asked := fmt.Appendf(nil, "%d\n%s\n%s\n%s", d.req.Reference, to, d.req.ReplyTo, content)
 	if d.req.ClientID != "" {
 		asked = append(asked, "\n"+d.req.ClientID...)
 	}
-	return digest(asked)
+	return sanitize.Digest(asked)
 }
 
 // sendRecord is what an idempotency key was used for.

@@ -3,9 +3,6 @@ package messaging
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
@@ -28,7 +25,7 @@ func (a *Account) Resolve(ctx context.Context, ref provider.ReferenceID, id stri
 	if err != nil {
 		return Identity{}, err
 	}
-	c, err := a.s.chatNamed(ctx, row.ID, p, id)
+	c, err := a.s.recipients.Chat(ctx, row.ID, p, id)
 	if err != nil {
 		return Identity{}, err
 	}
@@ -43,34 +40,4 @@ func identity(c *store.Chat) Identity {
 
 func identityOf(a provider.Address) Identity {
 	return Identity{ChatID: a.ChatID, Phone: optional(a.Phone), LID: optional(a.LID), UserID: optional(cmp.Or(a.UserID, a.PSID))}
-}
-
-// chatNamed reads the chat of an id or of a user name.
-func (s *Service) chatNamed(ctx context.Context, ref provider.ReferenceID, p provider.Provider, id string) (*store.Chat, error) {
-	addr, malformed := s.recipient(ctx, s.db, ref, p, id)
-	malformed = renamed(malformed, "id")
-	var bad *Invalid
-	switch {
-	case errors.As(malformed, &bad):
-	case malformed != nil:
-		return nil, malformed
-	default:
-		c, err := s.store.ChatByAddress(ctx, s.db, ref, addr)
-		if !errors.Is(err, ErrNotFound) {
-			return c, err
-		}
-	}
-	name := strings.TrimPrefix(strings.TrimSpace(store.Sanitize(id)), "@")
-	var rows []*store.Chat
-	err := s.db.SelectContext(ctx, &rows, `SELECT `+store.ChatColumns+` FROM messaging_chat c
-		WHERE c.reference = $1 AND c.username <> '' AND c.username IN ($2, $3) ORDER BY c.name_us DESC LIMIT 1`, ref, name, strings.ToLower(name))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("resolving a user name: %w", err)
-	case len(rows) > 0:
-		return rows[0], nil
-	case malformed != nil:
-		return nil, malformed
-	}
-	return nil, ErrNotFound
 }

@@ -17,7 +17,7 @@ func (a *Account) ChatIDs(ctx context.Context, ref provider.ReferenceID, chatID 
 	if err != nil {
 		return nil, err
 	}
-	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
+	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return nil, err
 	}

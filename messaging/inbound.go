@@ -2,8 +2,6 @@ package messaging
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -136,9 +134,4 @@ func (c counter) report(o *Observer) {
 	for k, n := range c {
 		o.received(k.kind, k.what, n)
 	}
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
+	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -119,7 +120,7 @@ func setMissingFile(m *store.Message, e *provider.Message) {
 	}
 	if e.Error != nil {
 		said := store.FailureOf(*e.Error)
-		why = Failure{Code: cmp.Or(truncate(said.Code, render.MaxTextLength), why.Code), Message: cmp.Or(said.Message, why.Message), Advice: said.Advice}
+		why = Failure{Code: cmp.Or(sanitize.Truncate(said.Code, render.MaxTextLength), why.Code), Message: cmp.Or(said.Message, why.Message), Advice: said.Advice}
 	}
 	m.SetFailure(why)
 }

@@ -15,7 +15,9 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
+	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -72,7 +74,7 @@ func newLeases(s *Service) *leases {
 	id := make([]byte, 4)
 	_, _ = rand.Read(id) // never fails
 	return &leases{
-		s: s, node: truncate(store.Sanitize(cmp.Or(host, "node")), render.MaxTextLength) + "-" + hex.EncodeToString(id), born: time.Now(),
+		s: s, node: sanitize.Truncate(store.Sanitize(cmp.Or(host, "node")), render.MaxTextLength) + "-" + hex.EncodeToString(id), born: time.Now(),
 		connections: map[provider.ReferenceID]*leasedConnection{}, elsewhere: map[provider.ReferenceID]bool{},
 	}
 }
@@ -349,5 +351,5 @@ func (h *leases) session(id provider.ReferenceID) (provider.Session, error) {
 			return sess, nil
 		}
 	}
-	return nil, errNotHere
+	return nil, refusal.ErrNotHere
 }

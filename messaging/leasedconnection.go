@@ -22,11 +22,8 @@ const (
 	notHereRetryDelay = time.Second
 )
 
-var (
-	// errNotHere reports a reference that is a connection which this node does not have.
-	errNotHere   = errors.New("messaging: the line is not connected here")
-	errLeaseLost = errors.New("messaging: the line is held by another node")
-)
+// errLeaseLost reports that another node has the reference meanwhile.
+var errLeaseLost = errors.New("messaging: the line is held by another node")
 
 // leasedConnection is a reference that this node holds.
 type leasedConnection struct {

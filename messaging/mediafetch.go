@@ -13,6 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
@@ -95,7 +96,7 @@ func (s *Service) refetch(ctx context.Context, it queue.Job, err error) queue.Ou
 	case errors.As(err, &limited):
 		after = limited.After
 	}
-	return queue.Outcome{Job: it, Result: queue.Park, After: pause(it.Attempt, after)}
+	return queue.Outcome{Job: it, Result: queue.Park, After: refusal.RetryDelay(it.Attempt, after)}
 }
 
 // givenUp says why a file will not be had; nil: another attempt may bring it.

@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
@@ -109,11 +110,11 @@ func (s *Service) handOverFile(ctx context.Context, j *job, content provider.Con
 		}
 	}
 	m, cached, err = s.ready(ctx, j, m)
-	_, again := retryable(err, 0)
+	_, again := refusal.Retryable(err, 0)
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, media.ErrNotFound):
 		err = &provider.Rejected{Code: store.CodeMediaUnavailable, Message: "The file was deleted."}
-	case err != nil && !certain(err) && !again:
+	case err != nil && !refusal.Certain(err) && !again:
 		err = &provider.Temporary{Err: err}
 	}
 	return m, cached, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -108,7 +109,7 @@ func (s *Service) completeFile(ctx context.Context, u *store.Batch, f fetched) e
 		m.Body = string(payload.MustEncode(body))
 		u.Rewritten.Add(m)
 	}
-	recordFile(u, m, f.lost)
+	timeline.RecordFile(u, m, f.lost)
 	l, err := s.referenceInfo(ctx, u.Tx, m.Reference)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/usagecounter"
+	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
@@ -104,6 +105,7 @@ type Service struct {
 	claims      claimCache
 	references  referenceCache
 	health      healthBuffer
+	recipients  *recipient.Resolver
 	nameLookups nameLookups
 
 	waitMu sync.Mutex
@@ -163,6 +165,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 			return s.admit(ctx, tx, account, WantContact, n)
 		},
 	}
+	s.recipients = recipient.New(s.store)
 	s.web = s.guard.Client()
 	s.web.CheckRedirect = checkRedirect
 	if err := Migrate(ctx, db); err != nil {

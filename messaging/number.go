@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -53,10 +54,10 @@ func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, pho
 	if err != nil {
 		return Number{}, err
 	}
-	who, err := a.s.recipient(ctx, a.s.db, row.ID, p, stripPunctuation(phone))
+	who, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, stripPunctuation(phone))
 	switch {
 	case err != nil:
-		return Number{}, renamed(err, "phone")
+		return Number{}, refusal.Renamed(err, "phone")
 	case who.Group:
 		return Number{}, &Invalid{Field: "phone", Message: "is the id of a group"}
 	case who.LID != "" && who.Phone == "":
@@ -126,7 +127,7 @@ func (s *Service) checked(ctx context.Context, row *store.Reference, who provide
 	if !errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("reading a number: %w", err)
 	}
-	if err := checkUsable(row); err != nil {
+	if err := refusal.CheckUsable(row); err != nil {
 		return nil, err
 	}
 	if err := s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.mayAsk(ctx, tx, row.ID, who) }); err != nil {
@@ -136,7 +137,7 @@ func (s *Service) checked(ctx context.Context, row *store.Reference, who provide
 	defer cancel()
 	answer, err := checker.CheckNumber(asking, who)
 	if err != nil {
-		return nil, refusedCall(ctx, err)
+		return nil, refusal.OfCall(ctx, err)
 	}
 	kept = &numberRow{Answer: numberUnknown, ChatID: cmp.Or(store.Sanitize(answer.Chat.ChatID), who.ChatID), CreatedUS: database.Micros(s.now())}
 	switch {
@@ -188,29 +189,8 @@ func noteNumber(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, who 
 // session, or one that has them made on the node that has the reference.
 func (s *Service) reach(ctx context.Context, row *store.Reference) (any, error) {
 	sess, err := s.sessions.get(ctx, s, row)
-	if errors.Is(err, errNotHere) {
+	if errors.Is(err, refusal.ErrNotHere) {
 		return forwarder{s, row.ID}, nil
 	}
 	return sess, err
-}
-
-// refusedCall is the error of a call to the network that is no send.
-func refusedCall(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	var own *Error
-	if errors.As(err, &own) {
-		return own
-	}
-	out := networkError(err)
-	var limited *provider.RateLimited
-	var unsupported *provider.Unsupported
-	switch {
-	case errors.As(err, &limited):
-		out.Code = CodeRateLimited
-	case errors.As(err, &unsupported):
-		return &Error{Code: CodeUnsupported, Message: "The line does not support " + unsupported.What + "."}
-	}
-	return out
 }

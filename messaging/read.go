@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -31,7 +32,7 @@ func (a *Account) ShowTyping(ctx context.Context, ref provider.ReferenceID, chat
 	if err != nil || !p.Capabilities().Typing {
 		return err
 	}
-	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
+	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (a *Account) markRead(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return 0, err
 	}
-	addr, err := a.s.recipient(ctx, a.s.db, row.ID, p, chatID)
+	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
 	if err != nil {
 		return 0, err
 	}
@@ -161,8 +162,8 @@ func (s *Service) sendRead(ctx context.Context, it queue.Job, j *job, typing boo
 	case reads:
 		err = markRead(ctx, r, j)
 	}
-	if err != nil && !certain(err) {
-		out.Result, out.After = queue.Retry, pause(it.Attempt, 0)
+	if err != nil && !refusal.Certain(err) {
+		out.Result, out.After = queue.Retry, refusal.RetryDelay(it.Attempt, 0)
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -49,7 +50,7 @@ func (s *Service) handleRemoteCall(ctx context.Context, it queue.Job, id int64) 
 	if err == nil {
 		return done
 	}
-	if !errors.Is(err, errNotHere) {
+	if !errors.Is(err, refusal.ErrNotHere) {
 		s.opts.Logger.WarnContext(ctx, "running a remote call", slog.Any("error", err))
 	}
 	return later

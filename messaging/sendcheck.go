@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -36,7 +37,7 @@ func (a *Account) Check(ctx context.Context, req SendRequest) (SendCheck, error)
 // network; nil: now.
 func (s *Service) earliest(ctx context.Context, d preparedMessage) (*UnixTime, error) {
 	sess, err := s.sessions.get(ctx, s, d.row)
-	if errors.Is(err, errNotHere) {
+	if errors.Is(err, refusal.ErrNotHere) {
 		return nil, nil // its rates are known where it is
 	}
 	if err != nil {

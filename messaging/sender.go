@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -15,8 +14,10 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -28,8 +29,6 @@ const (
 	confirmTimeout = 10 * time.Minute
 	// sendTTL is how long a message that certainly did not leave is retried.
 	sendTTL = 24 * time.Hour
-	// maxRetryDelay is the longest pause between two attempts.
-	maxRetryDelay = 5 * time.Minute
 )
 
 // job is a message on its way out.
@@ -57,13 +56,24 @@ type attempt struct {
 func (a attempt) outcome() string {
 	switch {
 	case a.receipt != nil:
-		return outcomeSent
+		return timeline.Sent
 	case a.failed != nil:
-		return outcomeFailed
+		return timeline.Failed
 	case a.doubt:
-		return outcomeUnconfirmed
+		return timeline.Unconfirmed
 	}
-	return outcomeRetried
+	return timeline.Retried
+}
+
+// failure is why an attempt was no success; nil: it was one.
+func (a attempt) failure() *provider.Failure {
+	switch {
+	case a.failed != nil:
+		return a.failed
+	case a.why != nil:
+		return refusal.Failure(a.why)
+	}
+	return nil
 }
 
 func sendSubject(seq int64) string { return "send:" + strconv.FormatInt(seq, 10) }
@@ -88,7 +98,7 @@ func (s *Service) handleSend(ctx context.Context, it queue.Job) queue.Outcome {
 		return queue.Outcome{Job: it, Result: queue.Done} // deleted meanwhile
 	case err != nil:
 		s.opts.Logger.WarnContext(ctx, "loading a message to send", slog.Any("error", err))
-		return queue.Outcome{Job: it, Result: queue.Retry, After: pause(it.Attempt, 0)}
+		return queue.Outcome{Job: it, Result: queue.Retry, After: refusal.RetryDelay(it.Attempt, 0)}
 	}
 	if what == "read" || what == "typing" {
 		return s.sendRead(ctx, it, j, what == "typing")
@@ -140,7 +150,7 @@ func (s *Service) sendMessage(ctx context.Context, it queue.Job, j *job) queue.O
 	switch {
 	case err != nil:
 		s.opts.Logger.WarnContext(ctx, "noting the start of a send", slog.Any("error", err))
-		out.Result, out.After = queue.Retry, pause(it.Attempt, 0)
+		out.Result, out.After = queue.Retry, refusal.RetryDelay(it.Attempt, 0)
 		return out
 	case !started:
 		a.doubt = true // an earlier attempt began and nobody knows its end
@@ -232,7 +242,7 @@ type load struct {
 func (s *Service) hand(ctx context.Context, j *job, l *load) (provider.Receipt, error) {
 	sess, err := s.sessions.get(ctx, s, j.ref)
 	switch {
-	case errors.Is(err, errNotHere):
+	case errors.Is(err, refusal.ErrNotHere):
 		return provider.Receipt{}, &provider.Temporary{Err: err, After: notHereRetryDelay}
 	case err != nil:
 		return provider.Receipt{}, &provider.Temporary{Err: err}
@@ -258,20 +268,20 @@ func (s *Service) hand(ctx context.Context, j *job, l *load) (provider.Receipt, 
 
 // judge turns what a provider answered into an outcome.
 func (s *Service) judge(out queue.Outcome, a attempt, it queue.Job, receipt provider.Receipt, err error) queue.Outcome {
-	after, retry := retryable(err, it.Attempt)
+	after, retry := refusal.Retryable(err, it.Attempt)
 	switch {
 	case err == nil:
 		a.receipt = &receipt
-	case certain(err):
-		a.failed = failure(err)
+	case refusal.Certain(err):
+		a.failed = refusal.Failure(err)
 		s.loseCredentials(err, a.ref)
 	case retry, s.repeatable(a.ref):
 		if !it.Since.IsZero() && s.now().Sub(it.Since) > sendTTL {
-			a.failed = failure(err)
+			a.failed = refusal.Failure(err)
 			break
 		}
 		a.retry, a.why = true, err
-		out.Result, out.After = queue.Retry, pause(it.Attempt, after)
+		out.Result, out.After = queue.Retry, refusal.RetryDelay(it.Attempt, after)
 	default:
 		a.doubt = true
 	}
@@ -293,19 +303,9 @@ func (s *Service) loseCredentials(err error, ref *store.Reference) {
 		}
 		now := database.Micros(s.now())
 		r.State, r.ConnectedUS = StateFailed, 0
-		r.ErrorCode, r.ErrorMessage, r.ErrorUS = "credentials", errorText(auth), now
+		r.ErrorCode, r.ErrorMessage, r.ErrorUS = "credentials", refusal.Text(auth), now
 	})
 	if err != nil {
 		s.opts.Logger.Warn("marking a line as failed", slog.Any("error", err))
 	}
-}
-
-// pause is how long to wait before the next attempt: what the network asked
-// for, else 1 s doubling to five minutes, ±20 %.
-func pause(attempts int, asked time.Duration) time.Duration {
-	if asked > 0 {
-		return asked
-	}
-	d := min(maxRetryDelay, time.Second<<min(attempts, 16))
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // nobody guesses a pause
 }

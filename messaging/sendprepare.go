@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/template"
@@ -67,7 +68,7 @@ func (a *Account) prepareIn(ctx context.Context, q sqlx.QueryerContext, req Send
 		req.Actor = ActorAPI
 	}
 	d := preparedMessage{req: req, row: row, line: row.Info(p), provider: p, content: req.Content}
-	if d.addr, err = a.s.recipient(ctx, q, row.ID, p, req.ChatID); err != nil {
+	if d.addr, err = a.s.recipients.Address(ctx, q, row.ID, p, req.ChatID); err != nil {
 		return d, err
 	}
 	if c, err := a.s.store.ChatByAddress(ctx, q, row.ID, d.addr); err == nil {
@@ -122,20 +123,11 @@ func (s *Service) fillTemplate(ctx context.Context, q sqlx.QueryerContext, d *pr
 
 // checkOpen refuses what the state of the reference or of the window does not allow.
 func (d *preparedMessage) checkOpen(s *Service) error {
-	if err := checkUsable(d.row); err != nil {
+	if err := refusal.CheckUsable(d.row); err != nil {
 		return err
 	}
 	if closed := d.line.Window > 0 && d.windowUS < database.Micros(s.now()); closed && d.req.Content.Type() != "template" && !d.tagged(s.now()) {
 		return &Error{Code: CodeWindowClosed, Message: d.wayOut()}
-	}
-	return nil
-}
-
-// checkUsable refuses what needs a session while there is none.
-func checkUsable(r *store.Reference) error {
-	switch r.State {
-	case StateLoggedOut, StateFailed, StateStopped:
-		return &Error{Code: CodeSessionNotConnected, Message: "The session of this reference is " + string(r.State) + ": start it first."}
 	}
 	return nil
 }
@@ -161,11 +153,11 @@ func validateContent(p provider.Provider, c provider.Content) error {
 		return nil
 	}
 	err := v.Validate(c)
-	if broken := brokenRules(err); broken != nil {
+	if broken := refusal.BrokenRules(err); broken != nil {
 		return broken
 	}
 	if err != nil {
-		return &Error{Code: CodeUnsupported, Message: failure(err).Text()}
+		return &Error{Code: CodeUnsupported, Message: refusal.Failure(err).Text()}
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package messaging
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -194,8 +194,8 @@ func (s *Service) check(ctx context.Context, row *store.Reference, action audit.
 		now := database.Micros(s.now())
 		r.ProbeUS = now
 		if err != nil {
-			r.ErrorCode, r.ErrorMessage, r.ErrorUS = errorCode(err), errorText(err), now
-			if certain(err) { // else the network is out of reach, which proves nothing
+			r.ErrorCode, r.ErrorMessage, r.ErrorUS = refusal.SessionCode(err), refusal.Text(err), now
+			if refusal.Certain(err) { // else the network is out of reach, which proves nothing
 				r.State, r.ConnectedUS, r.Proved = StateFailed, 0, false
 			}
 			return
@@ -281,25 +281,4 @@ func publishSession(u *store.Batch, r *store.Reference) {
 		ID: store.NewID(), Type: EventSession, Account: r.Account, Reference: r.ID, Key: fmt.Sprintf("%d:session", r.ID), At: u.Now,
 		Payload: payload.MustEncode(SessionPayload{Reference: r.ID, Ref: r.ID, State: r.State, LastError: view.LastError, Timestamp: UnixTime{Time: u.Now}}),
 	})
-}
-
-// errorCode is the session error code of what a provider said.
-func errorCode(err error) string {
-	var auth *provider.AuthExpired
-	var rejected *provider.Rejected
-	var recipient *provider.BadRecipient
-	switch {
-	case errors.As(err, &auth), errors.As(err, &rejected), errors.As(err, &recipient):
-		return "credentials"
-	}
-	return "network"
-}
-
-// errorText is what a user may read of a provider's error.
-func errorText(err error) string {
-	f := failure(err)
-	if f.Text() == "" {
-		return "The network could not be reached."
-	}
-	return store.Sanitize(f.Text())
 }

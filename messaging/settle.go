@@ -8,7 +8,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
+	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -64,9 +66,9 @@ func contactNamed(ctx context.Context, u *store.Batch, m *store.Message, id stri
 // settle applies one attempt.
 func settle(ctx context.Context, u *store.Batch, l store.ReferenceInfo, m *store.Message, a attempt) error {
 	m.Tried = true
-	recordAttempt(u, m, a)
+	timeline.RecordAttempt(u, m, a.outcome(), a.failure())
 	if a.receipt != nil && a.receipt.To != nil {
-		if err := u.Link(ctx, l, u.Chats[m.Chat], sanitizeAddress(*a.receipt.To)); err != nil {
+		if err := u.Link(ctx, l, u.Chats[m.Chat], sanitize.Address(*a.receipt.To)); err != nil {
 			return err
 		}
 	}

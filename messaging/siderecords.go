@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -44,10 +45,12 @@ func (s *sideRecords) addUnknown(ref provider.ReferenceID, m *provider.Message, 
 }
 
 // rawMessageKind is the kind of the report of a message that is not known.
-func rawMessageKind(u *provider.Unknown) string { return truncate("message:"+u.Kind, maxKindLength) }
+func rawMessageKind(u *provider.Unknown) string {
+	return sanitize.Truncate("message:"+u.Kind, sanitize.MaxKindLength)
+}
 
 func (s *sideRecords) addBad(ref provider.ReferenceID, b *provider.Bad, now time.Time) {
-	s.bads = append(s.bads, []any{ref, digest(b.Body), b.Reason, string(b.Body), database.Micros(now)})
+	s.bads = append(s.bads, []any{ref, sanitize.Digest(b.Body), b.Reason, string(b.Body), database.Micros(now)})
 }
 
 func (s *sideRecords) write(ctx context.Context, u *store.Batch) error {

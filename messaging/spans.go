@@ -7,6 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/span"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
 )
 
 // The spans of this package. Ids of chats are numbers of people, and those that
@@ -65,7 +66,7 @@ func (s *Service) attemptSend(ctx context.Context, it queue.Job, j *job) queue.O
 		a.parent = span.Of(ctx)
 		out.Data = a
 	}
-	sent.End(outcome != outcomeSent && outcome != "settled")
+	sent.End(outcome != timeline.Sent && outcome != "settled")
 	return out
 }
 

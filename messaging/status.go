@@ -9,6 +9,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -74,7 +75,7 @@ func applyProgress(u *store.Batch, l store.ReferenceInfo, m *store.Message, e *p
 	if e.Error != nil {
 		why = Failure(*e.Error)
 	}
-	atNetworkTime(u, e.At, func() { raiseStatus(u, l, m, e.Status, why) })
+	timeline.AtNetworkTime(u, e.At, func() { raiseStatus(u, l, m, e.Status, why) })
 	openUntil(u, m, database.Micros(e.WindowUntil))
 }
 
@@ -107,7 +108,7 @@ func raiseStatus(u *store.Batch, l store.ReferenceInfo, m *store.Message, status
 		u.ActiveChats.Add(c)
 	}
 	setStatus(m, status, why)
-	recordStatus(u, m, status, why)
+	timeline.RecordStatus(u, m, status, why)
 	u.Emit(l.Account, EventStatus, c, m)
 	applyWatermarks(u, l, m)
 }
@@ -120,7 +121,7 @@ func announce(u *store.Batch, l store.ReferenceInfo, c *store.Chat, m *store.Mes
 	}
 	setStatus(m, status, why)
 	m.Announced = true
-	recordStatus(u, m, status, why)
+	timeline.RecordStatus(u, m, status, why)
 	deferForLink(u, c, m)
 	u.Emit(l.Account, EventMessage, c, m)
 	applyWatermarks(u, l, m)
@@ -220,7 +221,7 @@ func takeEarlyStatus(ctx context.Context, u *store.Batch, l store.ReferenceInfo,
 
 func applyEarlyStatuses(u *store.Batch, l store.ReferenceInfo, m *store.Message, rows []earlyStatusRow) {
 	for _, r := range rows {
-		atNetworkTime(u, database.Time(r.AtUS), func() {
+		timeline.AtNetworkTime(u, database.Time(r.AtUS), func() {
 			raiseStatus(u, l, m, r.Status, Failure{Code: r.ErrorCode, Message: r.ErrorMessage, Advice: r.ErrorAdvice})
 		})
 		openUntil(u, m, r.WindowUS)

@@ -2,7 +2,6 @@ package messaging
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -37,14 +37,14 @@ func (a *Account) Subscribe(ctx context.Context, id provider.ReferenceID, callba
 		return &Error{Code: CodeUnsupported, Message: "A line of type " + string(row.Kind) + " receives without a subscription."}
 	}
 	err = sub.Subscribe(ctx, callbackURL)
-	broken := brokenRules(err)
+	broken := refusal.BrokenRules(err)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case broken != nil:
 		return broken
 	case err != nil:
-		return networkError(err)
+		return refusal.OfNetwork(err)
 	}
 	return a.keepCallback(ctx, row.ID, callbackURL)
 }
@@ -81,25 +81,4 @@ func (a *Account) keepCallback(ctx context.Context, id provider.ReferenceID, cal
 	}
 	a.s.referencesChanged()
 	return nil
-}
-
-// networkError is the refusal of a call that was no send.
-func networkError(err error) *Error {
-	if lacks, ok := errors.AsType[*provider.Unsupported](err); ok {
-		return &Error{Code: CodeUnsupported, Message: "The line does not support " + lacks.What + "."}
-	}
-	f := failure(err)
-	out := &Error{Code: CodeProvider, Message: f.Text(), ProviderCode: f.Code}
-	var limited *provider.RateLimited
-	var spoken interface{ Text() string } // the network's own words in a passing error
-	switch {
-	case errors.As(err, &limited):
-		out.After = limited.After
-	case f.Code == "not_sent":
-		out.ProviderCode = ""
-		if errors.As(err, &spoken) && spoken.Text() != "" {
-			out.Message = spoken.Text()
-		}
-	}
-	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/provider"
@@ -173,8 +174,8 @@ func templateRefused(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if broken := brokenRules(err); broken != nil {
+	if broken := refusal.BrokenRules(err); broken != nil {
 		return broken
 	}
-	return networkError(err)
+	return refusal.OfNetwork(err)
 }

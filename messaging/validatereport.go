@@ -1,9 +1,8 @@
 package messaging
 
 import (
-	"time"
-
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
+	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -12,9 +11,9 @@ import (
 // of what it is remains as the network gave it, and nothing follows from it.
 func validateReport(e provider.Event) provider.Event {
 	r := *provider.RawOf(e)
-	r.Body, r.ID, r.Kind = sanitizeJSON(r.Body), store.Sanitize(r.ID), truncate(store.Sanitize(r.Kind), maxKindLength)
+	r.Body, r.ID, r.Kind = sanitize.JSON(r.Body), store.Sanitize(r.ID), sanitize.Truncate(store.Sanitize(r.Kind), sanitize.MaxKindLength)
 	if r.ID == "" || len(r.ID) > render.MaxTextLength {
-		r.ID = digest(r.Body)
+		r.ID = sanitize.Digest(r.Body)
 	}
 	var admitted provider.Event
 	switch e := e.(type) {
@@ -30,7 +29,7 @@ func validateReport(e provider.Event) provider.Event {
 		admitted = validateTemplate(*e, r)
 	case *provider.Health:
 		c := *e
-		c.Raw, c.At = r, validateTime(c.At)
+		c.Raw, c.At = r, sanitize.Time(c.At)
 		admitted = &c
 	case *provider.HistoryProgress:
 		c := *e
@@ -44,34 +43,34 @@ func validateReport(e provider.Event) provider.Event {
 }
 
 func validateCall(c provider.Call, r provider.Raw) provider.Event {
-	c.Raw, c.CallID, c.At = r, store.Sanitize(c.CallID), validateTime(c.At)
-	c.Chat, c.From = sanitizeAddress(c.Chat), sanitizeContact(c.From)
-	if !named(c.CallID) || !named(c.Chat.ChatID) || callSteps[c.Status] == 0 {
+	c.Raw, c.CallID, c.At = r, store.Sanitize(c.CallID), sanitize.Time(c.At)
+	c.Chat, c.From = sanitize.Address(c.Chat), sanitize.Contact(c.From)
+	if !sanitize.IsName(c.CallID) || !sanitize.IsName(c.Chat.ChatID) || callSteps[c.Status] == 0 {
 		return nil
 	}
 	return &c
 }
 
 func validateContact(c provider.ContactChange, r provider.Raw) provider.Event {
-	c.Raw, c.At, c.Name = r, validateTime(c.At), truncate(store.Sanitize(c.Name), maxNameLength)
-	c.Chat, c.To = sanitizeAddress(c.Chat), sanitizeAddress(c.To)
-	if !named(c.Chat.ChatID) || c.What == provider.ContactMoved && !named(c.To.ChatID) {
+	c.Raw, c.At, c.Name = r, sanitize.Time(c.At), sanitize.Truncate(store.Sanitize(c.Name), sanitize.MaxNameLength)
+	c.Chat, c.To = sanitize.Address(c.Chat), sanitize.Address(c.To)
+	if !sanitize.IsName(c.Chat.ChatID) || c.What == provider.ContactMoved && !sanitize.IsName(c.To.ChatID) {
 		return nil
 	}
 	return &c
 }
 
 func validateGroup(c provider.GroupChange, r provider.Raw) provider.Event {
-	c.Raw, c.At, c.Subject = r, validateTime(c.At), truncate(store.Sanitize(c.Subject), maxNameLength)
-	c.Chat = sanitizeAddress(c.Chat)
-	if !named(c.Chat.ChatID) {
+	c.Raw, c.At, c.Subject = r, sanitize.Time(c.At), sanitize.Truncate(store.Sanitize(c.Subject), sanitize.MaxNameLength)
+	c.Chat = sanitize.Address(c.Chat)
+	if !sanitize.IsName(c.Chat.ChatID) {
 		return nil
 	}
 	return &c
 }
 
 func validateTemplate(c provider.TemplateChange, r provider.Raw) provider.Event {
-	c.Raw, c.At = r, validateTime(c.At)
+	c.Raw, c.At = r, sanitize.Time(c.At)
 	for _, s := range []*string{
 		&c.TemplateID, &c.Name, &c.Language, &c.Status, &c.Reason, &c.Advice, &c.Quality, &c.Category, &c.Text,
 	} {
@@ -81,15 +80,4 @@ func validateTemplate(c provider.TemplateChange, r provider.Raw) provider.Event 
 		return nil
 	}
 	return &c
-}
-
-// named says whether an id is there and fits into an index.
-func named(id string) bool { return id != "" && len(id) <= render.MaxTextLength }
-
-// validateTime forgets a time that no column could hold.
-func validateTime(at time.Time) time.Time {
-	if y := at.Year(); y < 1970 || y > 9999 {
-		return time.Time{}
-	}
-	return at
 }

@@ -150,6 +150,7 @@ var errorEnds = map[string]string{
 	"messaging.ErrNotCallback":              "callbackPost: 400",
 	"messaging.ErrOtherMedia":               "the program does not start",
 	"messaging.ErrResync":                   "the stream says resync",
+	"messaging/internal/refusal.ErrNotHere": "the send waits, or the call is made on the node that has the line",
 	"messaging/internal/store.ErrMoved":     "Store.InTx and Store.InBatch begin the transaction again",
 	"messaging/internal/template.ErrNoCopy": "the send goes on without the copy",
 	"messaging/media.ErrEmpty":              "formProblem: 422 at body.file",

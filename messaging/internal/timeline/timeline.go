@@ -1,4 +1,4 @@
-package messaging
+package timeline
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// timelineEntry is a thing that became of a message. They are kept with its row.
-type timelineEntry struct {
+// Entry is a thing that became of a message. They are kept with its row.
+type Entry struct {
 	AtUS    int64  `json:"at"`
 	Step    string `json:"step"`
 	Status  string `json:"status,omitempty"`
@@ -25,22 +25,23 @@ type timelineEntry struct {
 	LastUS  int64  `json:"last,omitempty"`  // the last of them
 }
 
-func (t *timelineEntry) fails(why Failure) {
+// Fail notes why the step failed.
+func (t *Entry) Fail(why payload.Failure) {
 	t.Code, t.Message, t.Advice = why.Code, why.Message, why.Advice
 }
 
 // maxTimelineBytes is how many bytes of repeated attempts are kept with a message.
 const maxTimelineBytes = 16 << 10
 
-// recordStep notes what became of m, which is then written.
-func recordStep(u *store.Batch, m *store.Message, t timelineEntry) {
+// RecordStep notes what became of m, which is then written.
+func RecordStep(u *store.Batch, m *store.Message, t Entry) {
 	t.AtUS = database.Micros(u.Now)
 	addStep(m, t)
 	u.DirtyMessages.Add(m)
 }
 
-func addStep(m *store.Message, t timelineEntry) {
-	if t.Outcome == outcomeRetried && repeatStep(m, t) {
+func addStep(m *store.Message, t Entry) {
+	if t.Outcome == Retried && repeatStep(m, t) {
 		return
 	}
 	entry := string(payload.MustEncode(t))
@@ -52,8 +53,8 @@ func addStep(m *store.Message, t timelineEntry) {
 
 // repeatStep counts an attempt that ended as the one before, and drops one for
 // which there is no room.
-func repeatStep(m *store.Message, t timelineEntry) bool {
-	all := timeline(m)
+func repeatStep(m *store.Message, t Entry) bool {
+	all := Of(m)
 	if len(all) == 0 {
 		return false
 	}
@@ -66,23 +67,24 @@ func repeatStep(m *store.Message, t timelineEntry) bool {
 	return true
 }
 
-func timeline(m *store.Message) []timelineEntry {
-	var out []timelineEntry
+// Of reads the entries of a message.
+func Of(m *store.Message) []Entry {
+	var out []Entry
 	_ = json.Unmarshal([]byte("["+m.Timeline+"]"), &out) // written by this package
 	return out
 }
 
-// recordStatus notes that m has reached a status.
-func recordStatus(u *store.Batch, m *store.Message, status provider.Status, why Failure) {
-	t := timelineEntry{Step: StepStatus, Status: status.String(), SaidUS: database.Micros(u.NetworkAt)}
+// RecordStatus notes that m has reached a status.
+func RecordStatus(u *store.Batch, m *store.Message, status provider.Status, why payload.Failure) {
+	t := Entry{Step: StepStatus, Status: status.String(), SaidUS: database.Micros(u.NetworkAt)}
 	if status == provider.StatusFail {
-		t.fails(why)
+		t.Fail(why)
 	}
-	recordStep(u, m, t)
+	RecordStep(u, m, t)
 }
 
-// atNetworkTime runs fn about something that the network says happened at a time.
-func atNetworkTime(u *store.Batch, at time.Time, fn func()) {
+// AtNetworkTime runs fn about something that the network says happened at a time.
+func AtNetworkTime(u *store.Batch, at time.Time, fn func()) {
 	u.NetworkAt = at
 	fn()
 	u.NetworkAt = time.Time{}
@@ -90,33 +92,31 @@ func atNetworkTime(u *store.Batch, at time.Time, fn func()) {
 
 // Outcomes of attempts to send, and of files.
 const (
-	outcomeSent        = "sent"
-	outcomeFailed      = "failed"
-	outcomeUnconfirmed = "unconfirmed"
-	outcomeRetried     = "retried"
-	outcomeWaiting     = "waiting"
-	outcomeKept        = "kept"
-	outcomeLost        = "lost"
+	Sent        = "sent"
+	Failed      = "failed"
+	Unconfirmed = "unconfirmed"
+	Retried     = "retried"
+	Waiting     = "waiting"
+	Kept        = "kept"
+	Lost        = "lost"
 )
 
-// recordAttempt notes how an attempt to send m ended.
-func recordAttempt(u *store.Batch, m *store.Message, a attempt) {
-	t := timelineEntry{Step: StepAttempt, Outcome: a.outcome()}
-	switch {
-	case a.failed != nil:
-		t.fails(store.FailureOf(*a.failed))
-	case a.why != nil:
-		t.fails(store.FailureOf(*failure(a.why)))
+// RecordAttempt notes how an attempt to send m ended; why is nil when nothing
+// failed.
+func RecordAttempt(u *store.Batch, m *store.Message, outcome string, why *provider.Failure) {
+	t := Entry{Step: StepAttempt, Outcome: outcome}
+	if why != nil {
+		t.Fail(store.FailureOf(*why))
 	}
-	recordStep(u, m, t)
+	RecordStep(u, m, t)
 }
 
-// recordFile notes what became of the file of m; lost is why there is none.
-func recordFile(u *store.Batch, m *store.Message, lost *Failure) {
-	t := timelineEntry{Step: StepFile, Outcome: outcomeKept}
+// RecordFile notes what became of the file of m; lost is why there is none.
+func RecordFile(u *store.Batch, m *store.Message, lost *payload.Failure) {
+	t := Entry{Step: StepFile, Outcome: Kept}
 	if lost != nil {
-		t.Outcome = outcomeLost
-		t.fails(store.FailureOf(provider.Failure(*lost)))
+		t.Outcome = Lost
+		t.Fail(store.FailureOf(provider.Failure(*lost)))
 	}
-	recordStep(u, m, t)
+	RecordStep(u, m, t)
 }

@@ -1,0 +1,15 @@
+// Package timeline keeps with a message what became of it: that it was stored,
+// each attempt to send it, its statuses and its file.
+package timeline
+
+// Steps of a message. There will be others.
+const (
+	StepReceived = "received" // the network told of it, at the time that it says
+	StepStored   = "stored"
+	StepAttempt  = "attempt" // to hand it to the network: sent, failed, retried or unconfirmed
+	StepStatus   = "status"
+	StepFile     = "file" // waiting, kept or lost
+	StepHeld     = "held" // its events wait for a file
+
+	StepExtracted = "extracted" // values were found in it
+)
