@@ -15,22 +15,6 @@ func (t *Turn) Connected(output string) bool { return t.node.next[output] != nil
 // Outputs are the names of the node's connected outputs, in order.
 func (t *Turn) Outputs() []string { return slices.Sorted(maps.Keys(t.node.next)) }
 
-// Slug is the slug of the document whose nodes run.
-func (t *Turn) Slug() string { return t.graph().slug }
-
-// ReplyTimeout is how long the document waits for replies by default; 0: until
-// one comes.
-func (t *Turn) ReplyTimeout() time.Duration { return t.graph().replyTimeout }
-
-// Locale is the language of the document, as pt-BR.
-func (t *Turn) Locale() string { return t.graph().locale }
-
-// AnswerReader is what [Types.ReadAnswers] was given; it may be nil.
-func (t *Turn) AnswerReader() AnswerReader { return t.graph().answers }
-
-// IsSecret reports whether a variable is declared as secret.
-func (t *Turn) IsSecret(variable string) bool { return t.graph().variables[variable].Secret }
-
 // Goto leaves the node for another one of the document, without an output.
 func (t *Turn) Goto(node string) (Exit, error) {
 	next := t.graph().steps[node]

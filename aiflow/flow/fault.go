@@ -69,69 +69,63 @@ func (t *Turn) Fault(err error) *Error {
 }
 
 // failed takes a node's error output, or hands its error up.
-func (t *Turn) failed(n *step, err error) *step {
+func (r runner) failed(n *step, err error) *step {
 	var limit *limitError
 	if errors.As(err, &limit) {
 		limit.why.Node = n.id
-		t.failing(n, limit.why)
-		t.Row.Error = limit.why
-		t.trace()
-		t.fail(limit.why)
+		r.failing(n, limit.why)
+		r.Row.Error = limit.why
+		r.trace()
+		r.fail(limit.why)
 		return nil
 	}
-	e := t.Fault(err)
-	t.failing(n, e)
-	if f := t.top(); f.Loop != nil && f.Node == n.id {
-		t.pop() // the loop itself failed, not one of its rounds
+	e := r.Fault(err)
+	r.failing(n, e)
+	if f := r.top(); f.Loop != nil && f.Node == n.id {
+		r.pop() // the loop itself failed, not one of its rounds
 	}
-	t.Row.Error = e
+	r.Row.Error = e
 	if next := n.next["error"]; next != nil {
-		t.Row.Output = "error"
-		t.trace()
-		t.showError(e)
+		r.Row.Output = "error"
+		r.trace()
+		r.showError(e)
 		return next
 	}
-	t.trace()
-	return t.raise(e)
+	r.trace()
+	return r.raise(e)
 }
 
 // raise finds who takes an error that the node itself does not: the loops and
 // calls around it, the onError of its graph. Otherwise the run fails.
-func (t *Turn) raise(e *Error) *step {
+func (r runner) raise(e *Error) *step {
 	for {
 		var n *step
-		f, g := t.top(), t.graph()
+		f, g := r.top(), r.graph()
 		switch {
 		case f.Loop != nil:
 			n = g.steps[f.Node]
 			if n.config.(looper).LoopRole().GoesOn {
-				t.showError(e)
+				r.showError(e)
 				f.Loop.Failed = true
 				return n
 			}
-			t.pop()
+			r.pop()
 		case g.onError != nil && !f.Caught:
 			f.Caught = true
-			t.showError(e)
+			r.showError(e)
 			return g.onError
-		case len(t.State.Frames) > 1:
-			node := t.pop().Node
-			n = t.graph().steps[node]
+		case len(r.State.Frames) > 1:
+			node := r.pop().Node
+			n = r.graph().steps[node]
 		default:
-			t.fail(e)
+			r.fail(e)
 			return nil
 		}
 		if n.next["error"] != nil {
-			t.showError(e)
-			return t.leave(n, "error", nil, e)
+			r.showError(e)
+			return r.leave(n, "error", nil, e)
 		}
 	}
-}
-
-// showError lets expressions of the graph that runs see an error.
-func (t *Turn) showError(e *Error) {
-	t.Scope().Error = e
-	t.Env["error"] = errorValue(e)
 }
 
 // errorValue is an error as expressions see it.
@@ -165,50 +159,50 @@ type failure struct {
 }
 
 // failing notes that a step failed, before calls and loops around it are left.
-func (t *Turn) failing(n *step, e *Error) {
-	f := &failure{at: Failure{Node: n.id, At: t.World.Now}, frames: t.State.Frames}
-	if w := t.WaitedFor; w != nil && w.Kind == WaitEffect && w.Node == n.id {
+func (r runner) failing(n *step, e *Error) {
+	f := &failure{at: Failure{Node: n.id, At: r.World.Now}, frames: r.State.Frames}
+	if w := r.WaitedFor; w != nil && w.Kind == WaitEffect && w.Node == n.id {
 		f.at.Call, f.at.Tries, f.at.Once = values.TextOf(w.Data), w.Tries, w.Once && !e.undelivered() && !e.Safe()
 	}
-	t.failure = f
+	r.failure = f
 }
 
 // keepFailure lets the run that has failed be retried. Its frames stay as they
 // were; their timers are gone.
-func (t *Turn) keepFailure() {
-	if t.failure == nil {
+func (r runner) keepFailure() {
+	if r.failure == nil {
 		return
 	}
-	t.State.Failed, t.State.Frames = &t.failure.at, slices.Clone(t.failure.frames)
-	for i := range t.State.Frames {
-		t.State.Frames[i].Timer = ""
+	r.State.Failed, r.State.Frames = &r.failure.at, slices.Clone(r.failure.frames)
+	for i := range r.State.Frames {
+		r.State.Frames[i].Timer = ""
 	}
 }
 
 // retry goes on with the step that failed. Calls around it have as much time
 // as they had left.
-func (t *Turn) retry() {
-	f := t.State.Failed
-	t.State.Failed, t.State.Ended = nil, nil
-	t.State.Timeouts = 0
-	t.State.Retries++
-	t.retried = t.State.Retries
-	for i := range t.State.Frames {
-		if d := &t.State.Frames[i].Deadline; !d.IsZero() {
-			*d = d.Add(t.World.Now.Sub(f.At))
+func (r runner) retry() {
+	f := r.State.Failed
+	r.State.Failed, r.State.Ended = nil, nil
+	r.State.Timeouts = 0
+	r.State.Retries++
+	r.retried = r.State.Retries
+	for i := range r.State.Frames {
+		if d := &r.State.Frames[i].Deadline; !d.IsZero() {
+			*d = d.Add(r.World.Now.Sub(f.At))
 		}
 	}
-	t.uncatch()
-	n := t.graph().steps[f.Node]
+	r.uncatch()
+	n := r.graph().steps[f.Node]
 	if f.Call != "" {
-		t.WaitedFor = &Wait{Kind: WaitEffect, Node: f.Node, Tries: f.Tries, Data: f.Call}
+		r.WaitedFor = &Wait{Kind: WaitEffect, Node: f.Node, Tries: f.Tries, Data: f.Call}
 	}
-	t.State.Steps++
-	t.recent = append(t.recent, n.id)
-	exit, err := t.perform(n, nil)
-	next := t.follow(n, exit, err)
-	t.WaitedFor = nil
-	t.run(next)
+	r.State.Steps++
+	r.recent = append(r.recent, n.id)
+	exit, err := r.perform(n, nil)
+	next := r.follow(n, exit, err)
+	r.WaitedFor = nil
+	r.run(next)
 }
 
 // retries reports whether a run that ended can be retried.

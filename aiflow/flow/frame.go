@@ -4,35 +4,98 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 )
+
+// frames are the levels of a run while it takes a turn: the flow, and the
+// functions and loops that it is in.
+type frames struct {
+	state   *State
+	program *Program   // of the run
+	graphs  []*Program // of each frame
+	base    int        // the frame that holds the variables in sight
+	path    []string   // of the frames; nil: not yet written
+	hidden  []string   // the secrets of frames that have ended
+}
 
 // link finds the graph of each frame; false when the state does not fit the
 // program.
-func (t *Turn) link() bool {
-	t.graphs = make([]*Program, 0, len(t.State.Frames)+1)
-	g := t.program
-	for i := range t.State.Frames {
-		f := &t.State.Frames[i]
+func (fs *frames) link() bool {
+	fs.graphs = make([]*Program, 0, len(fs.state.Frames)+1)
+	g := fs.program
+	for i := range fs.state.Frames {
+		f := &fs.state.Frames[i]
 		if f.Loop == nil && i > 0 {
 			if g = g.functions[f.Function]; g == nil {
 				return false
 			}
 		}
-		if i > 0 && !fits(f, t.graphs[i-1]) {
+		if i > 0 && !fits(f, fs.graphs[i-1]) {
 			return false
 		}
-		t.graphs = append(t.graphs, g)
+		fs.graphs = append(fs.graphs, g)
 	}
-	if len(t.graphs) == 0 || t.State.Frames[0].Loop != nil {
+	if len(fs.graphs) == 0 || fs.state.Frames[0].Loop != nil {
 		return false
 	}
-	if w := t.State.Wait; w != nil && !waitable(g.steps[w.Node]) {
+	if w := fs.state.Wait; w != nil && !waitable(g.steps[w.Node]) {
 		return false
 	}
-	if f := t.State.Failed; f != nil && g.steps[f.Node] == nil {
+	if f := fs.state.Failed; f != nil && g.steps[f.Node] == nil {
 		return false
 	}
-	return t.State.Next == "" || g.steps[t.State.Next] != nil
+	return fs.state.Next == "" || g.steps[fs.state.Next] != nil
+}
+
+// graph is the graph that runs.
+func (fs *frames) graph() *Program { return fs.graphs[len(fs.graphs)-1] }
+
+// top is the innermost frame.
+func (fs *frames) top() *Frame { return &fs.state.Frames[len(fs.state.Frames)-1] }
+
+// Scope is the frame whose variables are in sight.
+func (fs *frames) Scope() *Frame { return &fs.state.Frames[fs.base] }
+
+// Slug is the slug of the document whose nodes run.
+func (fs *frames) Slug() string { return fs.graph().slug }
+
+// ReplyTimeout is how long the document waits for replies by default; 0: until
+// one comes.
+func (fs *frames) ReplyTimeout() time.Duration { return fs.graph().replyTimeout }
+
+// Locale is the language of the document, as pt-BR.
+func (fs *frames) Locale() string { return fs.graph().locale }
+
+// AnswerReader is what [Types.ReadAnswers] was given; it may be nil.
+func (fs *frames) AnswerReader() AnswerReader { return fs.graph().answers }
+
+// IsSecret reports whether a variable is declared as secret.
+func (fs *frames) IsSecret(variable string) bool { return fs.graph().variables[variable].Secret }
+
+// pathNow names the frames above the node that runs. It is shared by the
+// steps of one frame.
+func (fs *frames) pathNow() []string {
+	if fs.path != nil || len(fs.state.Frames) == 1 {
+		return fs.path
+	}
+	for _, f := range fs.state.Frames[1:] {
+		if f.Loop == nil {
+			fs.path = append(fs.path, "call:"+f.Function)
+			continue
+		}
+		fs.path = append(fs.path, f.Node+"["+strconv.Itoa(f.Loop.Index)+"]")
+	}
+	return fs.path
+}
+
+// loopIndex is the frame of the loop node in the graph that runs, or -1.
+func (fs *frames) loopIndex(node string) int {
+	for i := len(fs.state.Frames) - 1; i > fs.base; i-- {
+		if fs.state.Frames[i].Node == node {
+			return i
+		}
+	}
+	return -1
 }
 
 // fits reports whether a frame can stand above the graph that its node is in.
@@ -57,34 +120,12 @@ func waitable(n *step) bool {
 	return ok
 }
 
-// graph is the graph that runs.
-func (t *Turn) graph() *Program { return t.graphs[len(t.graphs)-1] }
-
-// top is the innermost frame.
-func (t *Turn) top() *Frame { return &t.State.Frames[len(t.State.Frames)-1] }
-
-// Scope is the frame whose variables are in sight.
-func (t *Turn) Scope() *Frame { return &t.State.Frames[t.base] }
-
-// push enters a frame.
-func (t *Turn) push(f Frame, g *Program) {
-	t.State.Frames = append(t.State.Frames, f)
-	t.graphs = append(t.graphs, g)
-	t.rescope()
-}
-
-// pop leaves the frame on top.
+// pop leaves the frame on top, and takes back its timer.
 func (t *Turn) pop() Frame {
-	f := *t.top()
-	if g := t.graph(); g.secret {
-		t.hidden = f.secrets(t.hidden, g)
-	}
-	t.State.Frames = t.State.Frames[:len(t.State.Frames)-1]
-	t.graphs = t.graphs[:len(t.graphs)-1]
+	f := t.drop()
 	if f.Timer != "" {
 		t.EmitNow(CancelTimer{ID: f.Timer})
 	}
-	t.rescope()
 	return f
 }
 
@@ -93,33 +134,6 @@ func (t *Turn) popTo(i int) {
 	for len(t.State.Frames) > i+1 {
 		t.pop()
 	}
-}
-
-// rescope writes what expressions see of the frames.
-func (t *Turn) rescope() {
-	t.path = nil
-	frames := t.State.Frames
-	t.base = len(frames) - 1
-	for frames[t.base].Loop != nil {
-		t.base--
-	}
-	f := &frames[t.base]
-	t.Env = map[string]any{
-		"vars": f.Vars, "args": ValueOf(f.Args), "error": errorValue(f.Error),
-		"input": ValueOf(t.State.Input), "start": ValueOf(t.State.Start),
-		"contact": ValueOf(t.World.Contact), "chat": ValueOf(t.World.Chat),
-		"run": t.runValue(), "now": t.Now(),
-	}
-	for i := t.base + 1; i < len(frames); i++ {
-		t.showLoop(&frames[i], t.graphs[i])
-	}
-}
-
-// showLoop puts the item and the index of a loop into sight.
-func (t *Turn) showLoop(f *Frame, g *Program) {
-	c := g.steps[f.Node].config.(looper).LoopRole()
-	t.Env[c.Index] = f.Loop.Index
-	t.Env[c.Item] = f.Loop.item()
 }
 
 // item is what the round is about: of each round of count and while, its
@@ -142,66 +156,40 @@ func ValueOf(m map[string]any) any {
 	return m
 }
 
-// pathNow names the frames above the node that runs. It is shared by the
-// steps of one frame.
-func (t *Turn) pathNow() []string {
-	if t.path != nil || len(t.State.Frames) == 1 {
-		return t.path
-	}
-	for _, f := range t.State.Frames[1:] {
-		if f.Loop == nil {
-			t.path = append(t.path, "call:"+f.Function)
-			continue
-		}
-		t.path = append(t.path, f.Node+"["+strconv.Itoa(f.Loop.Index)+"]")
-	}
-	return t.path
-}
-
 // pathEnd is where nothing is connected: the loop's next round, the return of
 // a function, the end of the run.
-func (t *Turn) pathEnd() *step {
-	if f := t.top(); f.Loop != nil {
-		return t.graph().steps[f.Node]
+func (r runner) pathEnd() *step {
+	if f := r.top(); f.Loop != nil {
+		return r.graph().steps[f.Node]
 	}
-	if len(t.State.Frames) > 1 {
-		return t.returned("", nil)
+	if len(r.State.Frames) > 1 {
+		return r.returned("", nil)
 	}
-	t.end(Ending{Status: StatusCompleted})
+	r.end(Ending{Status: StatusCompleted})
 	return nil
 }
 
-// loopIndex is the frame of the loop node in the graph that runs, or -1.
-func (t *Turn) loopIndex(node string) int {
-	for i := len(t.State.Frames) - 1; i > t.base; i-- {
-		if t.State.Frames[i].Node == node {
-			return i
-		}
-	}
-	return -1
-}
-
 // leaveLoop ends the innermost loop.
-func (t *Turn) leaveLoop() *step {
-	f := t.pop()
-	if next := t.leave(t.graph().steps[f.Node], "done", nil, nil); next != nil {
+func (r runner) leaveLoop() *step {
+	f := r.pop()
+	if next := r.leave(r.graph().steps[f.Node], "done", nil, nil); next != nil {
 		return next
 	}
-	return t.pathEnd()
+	return r.pathEnd()
 }
 
 // nextRound goes to the innermost loop's node.
-func (t *Turn) nextRound() *step { return t.graph().steps[t.top().Node] }
+func (r runner) nextRound() *step { return r.graph().steps[r.top().Node] }
 
 // returned ends the function that runs and goes on where it was called.
-func (t *Turn) returned(name string, v any) *step {
-	t.popTo(t.base)
-	f := t.pop()
-	n := t.graph().steps[f.Node]
+func (r runner) returned(name string, v any) *step {
+	r.popTo(r.base)
+	f := r.pop()
+	n := r.graph().steps[f.Node]
 	c := n.config.(caller)
-	t.begin(n)
-	if err := t.Save(c.SavesTo(), v); err != nil {
-		return t.failed(n, err)
+	r.begin(n)
+	if err := r.Save(c.SavesTo(), v); err != nil {
+		return r.failed(n, err)
 	}
 	output := "return:" + name
 	if n.next[output] == nil {
@@ -211,25 +199,25 @@ func (t *Turn) returned(name string, v any) *step {
 	if v != nil {
 		out = map[string]any{"value": v}
 	}
-	if next := t.leave(n, output, out, nil); next != nil {
+	if next := r.leave(n, output, out, nil); next != nil {
 		return next
 	}
-	return t.pathEnd()
+	return r.pathEnd()
 }
 
 // callTimedOut ends the call of frame i and takes its timeout output.
-func (t *Turn) callTimedOut(i int) *step {
-	t.State.Frames[i].Timer = "" // it has come
-	if w := t.State.Wait; w != nil {
-		t.State.Wait = nil
-		t.release(w)
+func (r runner) callTimedOut(i int) *step {
+	r.State.Frames[i].Timer = "" // it has come
+	if w := r.State.Wait; w != nil {
+		r.State.Wait = nil
+		r.release(w)
 	}
-	t.popTo(i)
-	f := t.pop()
-	n := t.graph().steps[f.Node]
-	t.begin(n)
-	exit, err := t.TimedOut()
-	return t.follow(n, exit, err)
+	r.popTo(i)
+	f := r.pop()
+	n := r.graph().steps[f.Node]
+	r.begin(n)
+	exit, err := r.TimedOut()
+	return r.follow(n, exit, err)
 }
 
 // clone copies what a turn may change. Values themselves are never changed,

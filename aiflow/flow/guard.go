@@ -56,9 +56,9 @@ func overLimit(code, format string, args ...any) *limitError {
 }
 
 // overBudget reports whether others should have their turns first.
-func (t *Turn) overBudget() bool {
-	return len(t.Trace) >= limitTurnSteps || len(t.Effects) > limitTurnEffects-stepEffects || t.messages >= limitTurnMessages ||
-		t.work > limitTurnWork || t.budget.Steps < limitTurnSteps*expression.MaxSteps || t.budget.Bytes < limitTurnBytes
+func (r runner) overBudget() bool {
+	return len(r.Trace) >= limitTurnSteps || len(r.Effects) > limitTurnEffects-stepEffects || r.messages >= limitTurnMessages ||
+		r.work > limitTurnWork || r.budget.Steps < limitTurnSteps*expression.MaxSteps || r.budget.Bytes < limitTurnBytes
 }
 
 // budget is what the expressions of one turn may spend: twice its share, so
@@ -68,22 +68,22 @@ func budget() *expression.Budget {
 }
 
 // lifetimeLimit is the limit that a run reached before this turn, if any.
-func (t *Turn) lifetimeLimit() *limitError {
-	switch s := t.State; {
+func (r runner) lifetimeLimit() *limitError {
+	switch s := r.State; {
 	case s.Turns > limitRunTurns:
-		return overLimit(codeRunTurns, "the run took more than %d turns%s", limitRunTurns, repeated(t.recent))
-	case !t.World.Run.StartedAt.IsZero() && t.World.Now.Sub(t.World.Run.StartedAt) > limitRunLife:
+		return overLimit(codeRunTurns, "the run took more than %d turns%s", limitRunTurns, repeated(r.recent))
+	case !r.World.Run.StartedAt.IsZero() && r.World.Now.Sub(r.World.Run.StartedAt) > limitRunLife:
 		return overLimit(codeRunLife, "the run is more than 100 days old")
 	}
 	return nil
 }
 
 // stepLimit is the limit of steps, once it is reached.
-func (t *Turn) stepLimit() *limitError {
-	if t.State.Steps < limitRunSteps {
+func (r runner) stepLimit() *limitError {
+	if r.State.Steps < limitRunSteps {
 		return nil
 	}
-	return overLimit(codeRunSteps, "the run took more than %d steps%s", limitRunSteps, repeated(t.recent))
+	return overLimit(codeRunSteps, "the run took more than %d steps%s", limitRunSteps, repeated(r.recent))
 }
 
 // TimedOut leaves a node through its timeout output. A run that nobody

@@ -30,8 +30,8 @@ func (d *Document) Shown(vars map[string]any) map[string]any {
 }
 
 // mask takes the values of secret variables out of a trace row.
-func (t *Turn) mask(row *TraceRow) {
-	secrets := t.Secrets()
+func (fs *frames) mask(row *TraceRow) {
+	secrets := fs.Secrets()
 	if len(secrets) == 0 {
 		return
 	}
@@ -39,6 +39,20 @@ func (t *Turn) mask(row *TraceRow) {
 	row.Out = values.ObjectOf(hide(row.Out, secrets))
 	row.Warning = values.TextOf(hide(row.Warning, secrets))
 	row.Error = hideError(row.Error, secrets)
+}
+
+// Secrets are the values of secret variables and arguments, as texts.
+func (fs *frames) Secrets() []string {
+	out := fs.hidden[:len(fs.hidden):len(fs.hidden)]
+	for i := range fs.state.Frames {
+		if fs.graphs[i].secret {
+			out = fs.state.Frames[i].secrets(out, fs.graphs[i])
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { // longer ones first: they may hold others
+		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
+	})
+	return out
 }
 
 // hideError is e with secrets replaced.
@@ -50,20 +64,6 @@ func hideError(e *Error, secrets []string) *Error {
 	c.Message = HideText(e.Message, secrets)
 	c.Detail = values.ObjectOf(hide(e.Detail, secrets))
 	return &c
-}
-
-// Secrets are the values of secret variables and arguments, as texts.
-func (t *Turn) Secrets() []string {
-	out := t.hidden[:len(t.hidden):len(t.hidden)]
-	for i := range t.State.Frames {
-		if t.graphs[i].secret {
-			out = t.State.Frames[i].secrets(out, t.graphs[i])
-		}
-	}
-	slices.SortFunc(out, func(a, b string) int { // longer ones first: they may hold others
-		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
-	})
-	return out
 }
 
 // secrets appends those of one frame.

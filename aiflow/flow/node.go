@@ -3,48 +3,8 @@ package flow
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"time"
-
-	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
-
-// Now is the time of the turn, in the time zone of the graph that runs.
-func (t *Turn) Now() time.Time { return t.World.Now.In(t.graph().location) }
-
-// Text renders a text of the node's configuration.
-func (t *Turn) Text(x Text) (string, error) { return x.Eval(t.Env, t.budget) }
-
-// Data renders a value of the node's configuration.
-func (t *Turn) Data(x Data) (any, error) { return x.Eval(t.Env, t.budget) }
-
-// Eval evaluates an expression of the node's configuration.
-func (t *Turn) Eval(x Expression) (any, error) { return x.Eval(t.Env, t.budget) }
-
-// EvalWith is Eval with one name more in sight.
-func (t *Turn) EvalWith(x Expression, name string, v any) (any, error) {
-	env := maps.Clone(t.Env)
-	env[name] = v
-	return x.Eval(env, t.budget)
-}
-
-// All renders the values of an object.
-func (t *Turn) All(fields map[string]Data) (map[string]any, error) {
-	if len(fields) == 0 {
-		return nil, nil
-	}
-	out := make(map[string]any, len(fields))
-	for _, name := range values.Names(fields) {
-		v, err := t.Data(fields[name])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if out[name], err = Admit(v); err != nil {
-			return nil, At(err, name)
-		}
-	}
-	return out, nil
-}
 
 // Note adds to the trace what the node was given and what it made. The names
 // of variables are those of the document: secret ones are masked.
@@ -90,11 +50,6 @@ func (t *Turn) SendRaw(content json.RawMessage, replyTo string, typing time.Dura
 	return t.Emit(func(id string) Effect {
 		return Send{ID: id, Node: node, Message: content, ReplyTo: replyTo, Typing: typing}
 	})
-}
-
-// runValue is what expressions see as run.
-func (t *Turn) runValue() map[string]any {
-	return map[string]any{"id": t.World.Run.ID, "startedAt": t.World.Run.StartedAt.In(t.graph().location)}
 }
 
 // What a [Config] may be to the program besides a step of its own. The program

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
@@ -45,20 +44,14 @@ type Turn struct {
 	// their turns first; then it goes on with [Continue].
 	More bool
 
-	program   *Program // of the run
-	World     *World
-	budget    *expression.Budget
-	Env       map[string]any // what expressions see
-	graphs    []*Program     // of each frame
-	base      int            // the frame that holds the variables in sight
-	path      []string       // of the frames; nil: not yet written
+	environment
+
 	node      *step
 	Row       TraceRow
 	WaitedFor *Wait // what the input ended
 	failure   *failure
 	retried   int // how often, until a step has said so
 	recent    []string
-	hidden    []string // the secrets of frames that have ended
 	messages  int
 	size      int // of all variables; -1: not yet counted
 	work      int // bytes of variables that were written and counted
@@ -78,16 +71,18 @@ func (p *Program) Step(s *State, in Input, w World) (*Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.receive(in); err != nil {
+	r := runner{t}
+	if err := r.receive(in); err != nil {
 		return nil, err
 	}
-	t.close()
+	r.close()
 	return t, nil
 }
 
 // open prepares a turn on a copy of the state.
 func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
-	t := &Turn{program: p, World: w, budget: budget(), size: -1, Trace: make([]TraceRow, 0, 4), Effects: make([]Effect, 0, 4)}
+	t := &Turn{size: -1, Trace: make([]TraceRow, 0, 4), Effects: make([]Effect, 0, 4)}
+	t.program, t.World, t.budget = p, w, budget()
 	begin, isBegin := in.(Begin)
 	switch {
 	case in == nil || isBegin != (s == nil):
@@ -104,6 +99,7 @@ func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
 	default:
 		t.State = s.clone()
 	}
+	t.state = t.State
 	if !t.link() {
 		return nil, ErrOtherDocument
 	}
@@ -133,40 +129,43 @@ func (p *Program) newState(in Begin) (*State, error) {
 	return s, nil
 }
 
+// runner takes a turn: it moves the run from node to node.
+type runner struct{ *Turn }
+
 // receive gives the run its input and runs on.
-func (t *Turn) receive(in Input) error {
-	if e := t.lifetimeLimit(); e != nil {
-		e.why.Node = t.standing()
-		t.fail(e.why)
+func (r runner) receive(in Input) error {
+	if e := r.lifetimeLimit(); e != nil {
+		e.why.Node = r.standing()
+		r.fail(e.why)
 		return nil
 	}
 	switch in := in.(type) {
 	case Begin:
-		t.run(t.program.start)
+		r.run(r.program.start)
 		return nil
 	case Continue:
-		next := t.graph().steps[t.State.Next]
-		t.State.Next = ""
-		t.run(next)
+		next := r.graph().steps[r.State.Next]
+		r.State.Next = ""
+		r.run(next)
 		return nil
 	case Cancel:
-		t.cancel(in)
+		r.cancel(in)
 		return nil
 	case Retry:
-		t.retry()
+		r.retry()
 		return nil
 	case Timer:
-		if i := t.State.frameOf(in.ID); i >= 0 {
-			t.run(t.callTimedOut(i))
+		if i := r.State.frameOf(in.ID); i >= 0 {
+			r.run(r.callTimedOut(i))
 			return nil
 		}
 	}
-	return t.resume(in)
+	return r.resume(in)
 }
 
 // standing is the node at which the run stands before it takes its input.
-func (t *Turn) standing() string {
-	switch s := t.State; {
+func (r runner) standing() string {
+	switch s := r.State; {
 	case s.Wait != nil:
 		return s.Wait.Node
 	case s.Next != "":
@@ -174,81 +173,81 @@ func (t *Turn) standing() string {
 	case s.Failed != nil:
 		return s.Failed.Node
 	}
-	return t.program.start.id
+	return r.program.start.id
 }
 
 // resume gives a waiting node what it waited for.
-func (t *Turn) resume(in Input) error {
-	t.WaitedFor = t.State.Wait
-	t.State.Wait = nil
-	n := t.graph().steps[t.WaitedFor.Node]
-	if err := t.accept(in); err != nil {
+func (r runner) resume(in Input) error {
+	r.WaitedFor = r.State.Wait
+	r.State.Wait = nil
+	n := r.graph().steps[r.WaitedFor.Node]
+	if err := r.accept(in); err != nil {
 		return err
 	}
-	exit, err := t.perform(n, in)
+	exit, err := r.perform(n, in)
 	if errors.Is(err, ErrNotWaiting) {
 		return ErrNotWaiting
 	}
-	t.dropTimer(in)
-	next := t.follow(n, exit, err)
-	t.WaitedFor = nil
-	t.run(next)
+	r.dropTimer(in)
+	next := r.follow(n, exit, err)
+	r.WaitedFor = nil
+	r.run(next)
 	return nil
 }
 
 // accept notes what came from outside.
-func (t *Turn) accept(in Input) (err error) {
+func (r runner) accept(in Input) (err error) {
 	switch in := in.(type) {
 	case Reply:
-		t.State.Input, err = admitInput("message", in.Message)
+		r.State.Input, err = admitInput("message", in.Message)
 	case Event:
-		t.State.Input, err = admitInput("data", map[string]any{"type": "event", "name": in.Name, "data": ValueOf(in.Data)})
+		r.State.Input, err = admitInput("data", map[string]any{"type": "event", "name": in.Name, "data": ValueOf(in.Data)})
 	case Timer:
-		if t.WaitedFor.Kind != WaitEffect {
-			t.uncatch()
+		if r.WaitedFor.Kind != WaitEffect {
+			r.uncatch()
 		}
 		return nil
 	case EffectDone:
 		return nil
 	}
-	t.State.Timeouts = 0
-	t.uncatch()
-	t.Env["input"] = ValueOf(t.State.Input)
+	r.State.Timeouts = 0
+	r.uncatch()
+	r.Env["input"] = ValueOf(r.State.Input)
 	return err
 }
 
 // uncatch lets onError take errors again. Between two of them the run must
 // have waited for somebody, or for some time: else it would go round in
 // circles.
-func (t *Turn) uncatch() {
-	for i := range t.State.Frames {
-		t.State.Frames[i].Caught = false
+func (r runner) uncatch() {
+	for i := range r.State.Frames {
+		r.State.Frames[i].Caught = false
 	}
 }
 
 // run takes steps until the run waits, ends or has had its share.
-func (t *Turn) run(n *step) {
+func (r runner) run(n *step) {
 	for n != nil {
-		if t.overBudget() {
-			t.State.Next, t.More = n.id, true
+		if r.overBudget() {
+			r.State.Next, r.More = n.id, true
 			return
 		}
-		if e := t.stepLimit(); e != nil {
+		if e := r.stepLimit(); e != nil {
 			e.why.Node = n.id
-			t.failing(n, e.why)
-			t.fail(e.why)
+			r.failing(n, e.why)
+			r.fail(e.why)
 			return
 		}
-		t.State.Steps++
-		t.recent = append(t.recent, n.id)
-		exit, err := t.perform(n, nil)
-		n = t.follow(n, exit, err)
+		r.State.Steps++
+		r.recent = append(r.recent, n.id)
+		exit, err := r.perform(n, nil)
+		n = r.follow(n, exit, err)
 	}
 }
 
 // perform lets a node take its step, or go on with what it waited for.
-func (t *Turn) perform(n *step, in Input) (exit Exit, err error) {
-	t.begin(n)
+func (r runner) perform(n *step, in Input) (exit Exit, err error) {
+	r.begin(n)
 	defer func() {
 		if r := recover(); r != nil {
 			err = &Error{Code: "internal", Message: fmt.Sprintf("the node type %s panicked: %v", n.typ, r)}
@@ -257,14 +256,14 @@ func (t *Turn) perform(n *step, in Input) (exit Exit, err error) {
 	switch config := n.config.(type) {
 	case Resumer:
 		if in != nil {
-			return config.Resume(t, in)
+			return config.Resume(r.Turn, in)
 		}
 		if !n.disabled {
-			return config.Step(t)
+			return config.Step(r.Turn)
 		}
 	case Stepper:
 		if !n.disabled {
-			return config.Step(t)
+			return config.Step(r.Turn)
 		}
 	}
 	return Out(n.pass), nil
@@ -272,70 +271,70 @@ func (t *Turn) perform(n *step, in Input) (exit Exit, err error) {
 
 // follow writes the trace of a step and says where the run goes on; nil when
 // the turn is over.
-func (t *Turn) follow(n *step, exit Exit, err error) *step {
-	if t.State.Ended != nil {
-		t.trace()
+func (r runner) follow(n *step, exit Exit, err error) *step {
+	if r.State.Ended != nil {
+		r.trace()
 		return nil
 	}
 	if err != nil {
-		return t.failed(n, err)
+		return r.failed(n, err)
 	}
 	if exit.kind == exitOutput {
-		t.Row.Output = exit.output
+		r.Row.Output = exit.output
 	}
-	t.trace()
+	r.trace()
 	switch exit.kind {
 	case exitOutput:
 		if next := n.next[exit.output]; next != nil {
 			return next
 		}
-		return t.pathEnd()
+		return r.pathEnd()
 	case exitNode:
 		return exit.node
 	case exitPathEnd:
-		return t.pathEnd()
+		return r.pathEnd()
 	case exitBreak:
-		return t.leaveLoop()
+		return r.leaveLoop()
 	case exitContinue:
-		return t.nextRound()
+		return r.nextRound()
 	case exitReturn:
-		return t.returned(exit.output, exit.value)
+		return r.returned(exit.output, exit.value)
 	}
 	return nil // exitWait
 }
 
 // close finishes the turn's books.
-func (t *Turn) close() {
-	if t.State.Wait != nil {
-		t.setCallTimers()
+func (r runner) close() {
+	if r.State.Wait != nil {
+		r.setCallTimers()
 	}
-	if n := len(t.recent); n > keepRecent {
-		t.recent = t.recent[n-keepRecent:]
+	if n := len(r.recent); n > keepRecent {
+		r.recent = r.recent[n-keepRecent:]
 	}
-	t.State.Recent = strings.Join(t.recent, " ")
+	r.State.Recent = strings.Join(r.recent, " ")
 }
 
 // begin begins the trace row of a node.
-func (t *Turn) begin(n *step) {
-	t.node = n
-	t.Row = TraceRow{Node: n.id, Type: n.typ, At: t.World.Now, Path: t.pathNow()}
+func (r runner) begin(n *step) {
+	r.node = n
+	r.Row = TraceRow{Node: n.id, Type: n.typ, At: r.World.Now, Path: r.pathNow()}
 }
 
 // trace writes the row of the step that was taken.
-func (t *Turn) trace() {
-	t.State.Rows++
-	t.Row.Seq, t.Row.Retry = t.State.Rows, t.retried
-	t.retried = 0
-	t.mask(&t.Row)
-	t.Row.In, t.Row.Out = values.TruncateTrace(t.Row.In), values.TruncateTrace(t.Row.Out)
-	t.Trace = append(t.Trace, t.Row)
+func (r runner) trace() {
+	r.State.Rows++
+	r.Row.Seq, r.Row.Retry = r.State.Rows, r.retried
+	r.retried = 0
+	r.mask(&r.Row)
+	r.Row.In, r.Row.Out = values.TruncateTrace(r.Row.In), values.TruncateTrace(r.Row.Out)
+	r.Trace = append(r.Trace, r.Row)
 }
 
 // leave writes that a call or loop, begun earlier, is left by an output, and
 // says where that leads.
-func (t *Turn) leave(n *step, output string, out map[string]any, e *Error) *step {
-	t.begin(n)
-	t.Row.Output, t.Row.Out, t.Row.Error = output, out, e
-	t.trace()
+func (r runner) leave(n *step, output string, out map[string]any, e *Error) *step {
+	r.begin(n)
+	r.Row.Output, r.Row.Out, r.Row.Error = output, out, e
+	r.trace()
 	return n.next[output]
 }

@@ -74,34 +74,34 @@ func (t *Turn) SetTimer(at time.Time) string {
 
 // dropTimer takes back the timer of the wait that ended, unless it has come
 // or the node waits on with it.
-func (t *Turn) dropTimer(in Input) {
-	id := t.WaitedFor.Timer
+func (r runner) dropTimer(in Input) {
+	id := r.WaitedFor.Timer
 	if came, ok := in.(Timer); id == "" || ok && came.ID == id {
 		return
 	}
-	if w := t.State.Wait; w == nil || w.Timer != id {
-		t.EmitNow(CancelTimer{ID: id})
+	if w := r.State.Wait; w == nil || w.Timer != id {
+		r.EmitNow(CancelTimer{ID: id})
 	}
 }
 
 // setCallTimers asks for the timers of calls that wait for the first time. A
 // function that never waits needs none.
-func (t *Turn) setCallTimers() {
-	for i := range t.State.Frames {
-		f := &t.State.Frames[i]
+func (r runner) setCallTimers() {
+	for i := range r.State.Frames {
+		f := &r.State.Frames[i]
 		if f.Timer == "" && !f.Deadline.IsZero() {
-			f.Timer = t.SetTimer(f.Deadline)
+			f.Timer = r.SetTimer(f.Deadline)
 		}
 	}
 }
 
 // release ends what a wait holds in the world.
-func (t *Turn) release(w *Wait) {
+func (r runner) release(w *Wait) {
 	if w.Timer != "" {
-		t.EmitNow(CancelTimer{ID: w.Timer})
+		r.EmitNow(CancelTimer{ID: w.Timer})
 	}
 	if w.Kind == WaitHandoff {
-		t.EmitNow(EndHandoff{ID: w.ID})
+		r.EmitNow(EndHandoff{ID: w.ID})
 	}
 }
 
@@ -119,26 +119,26 @@ func (t *Turn) End(e Ending) Exit {
 }
 
 // fail ends the run with an error.
-func (t *Turn) fail(e *Error) {
-	if w := t.State.Wait; w != nil {
-		t.State.Wait = nil
-		t.release(w)
+func (r runner) fail(e *Error) {
+	if w := r.State.Wait; w != nil {
+		r.State.Wait = nil
+		r.release(w)
 	}
-	t.end(Ending{Status: StatusFailed, Error: hideError(e, t.Secrets())})
-	t.keepFailure()
+	r.end(Ending{Status: StatusFailed, Error: hideError(e, r.Secrets())})
+	r.keepFailure()
 }
 
 // cancel ends the run because somebody wants it.
-func (t *Turn) cancel(in Cancel) {
-	if w := t.State.Wait; w != nil {
-		t.State.Wait = nil
-		t.release(w)
+func (r runner) cancel(in Cancel) {
+	if w := r.State.Wait; w != nil {
+		r.State.Wait = nil
+		r.release(w)
 	}
 	e := Ending{Status: StatusCancelled}
 	if in.Reason != "" {
 		e.Output = in.Reason
 	}
-	t.end(e)
+	r.end(e)
 }
 
 var (
