@@ -52,7 +52,7 @@ func called(u *store.Batch, l store.ReferenceInfo, e *provider.Call) {
 	if row.Status == provider.CallAccepted && status == provider.CallMissed {
 		status = provider.CallEnded // the reference did not remember, for it was opened anew
 	}
-	c, at := u.ChatOf(store.Person{Reference: l, Address: e.Chat}), networkTime(u, e.At)
+	c, at := u.ChatOf(store.Person{Reference: l, Address: e.Chat}), store.NetworkTime(u, e.At)
 	row.Chat, row.Status, row.Changed = c.ID, status, true
 	c.ActivityUS = max(c.ActivityUS, at)
 	if !e.Mine && !c.IsGroup {

@@ -10,7 +10,7 @@ import (
 // contactChanged applies what became of a contact. Of a change of identity
 // only the report is kept: there is nothing that it changes here.
 func contactChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *provider.ContactChange) error {
-	c, at := u.ChatOf(store.Person{Reference: l, Address: e.Chat}), networkTime(u, e.At)
+	c, at := u.ChatOf(store.Person{Reference: l, Address: e.Chat}), store.NetworkTime(u, e.At)
 	news := false
 	switch e.What {
 	case provider.ContactMoved:
@@ -31,7 +31,7 @@ func contactChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, 
 // kept with it.
 func groupChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *provider.GroupChange) error {
 	c := u.ChatOf(store.Person{Reference: l, Address: e.Chat})
-	news := e.Subject != "" && setTitle(c, e.Subject, networkTime(u, e.At))
+	news := e.Subject != "" && setTitle(c, e.Subject, store.NetworkTime(u, e.At))
 	return chatChanged(ctx, u, l, c, news)
 }
 

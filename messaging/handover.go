@@ -10,7 +10,7 @@ import (
 
 // handedOver pauses or wakes the bot of a chat that changed hands.
 func handedOver(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *provider.Handover) error {
-	c, at := u.ChatOf(store.Person{Reference: l, Address: e.Chat}), networkTime(u, e.At)
+	c, at := u.ChatOf(store.Person{Reference: l, Address: e.Chat}), store.NetworkTime(u, e.At)
 	before := c.Handling()
 	switch e.Owner {
 	case provider.HandoverTheirs:

@@ -21,6 +21,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/usagecounter"
 	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -106,6 +107,7 @@ type Service struct {
 	references  referenceCache
 	health      healthBuffer
 	recipients  *recipient.Resolver
+	templates   *template.Copies
 	nameLookups nameLookups
 
 	waitMu sync.Mutex
@@ -166,6 +168,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		},
 	}
 	s.recipients = recipient.New(s.store)
+	s.templates = template.NewCopies(s.store, s.opts.Logger, s.kinds, func(ctx context.Context, row *store.Reference) (provider.Session, error) {
+		return s.sessions.get(ctx, s, row)
+	})
 	s.web = s.guard.Client()
 	s.web.CheckRedirect = checkRedirect
 	if err := Migrate(ctx, db); err != nil {
@@ -221,7 +226,7 @@ func (s *Service) Run(ctx context.Context) error {
 	g.Go(func() error { return s.leases.run(gctx) })
 	g.Go(func() error { return s.maintain(gctx) })
 	g.Go(func() error { return s.watchReferences(gctx) })
-	g.Go(func() error { return s.keepTemplates(gctx) })
+	g.Go(func() error { return s.templates.Run(gctx) })
 	g.Go(func() error { return s.runNameLookups(gctx) })
 	g.Go(func() error { return s.used.Run(gctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {

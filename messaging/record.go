@@ -47,15 +47,6 @@ func recordGroupTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, ref pr
 	return audit.RecordTx(ctx, tx, e)
 }
 
-// recordTemplateTx records what was done to a template; language "": in all.
-func recordTemplateTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, ref provider.ReferenceID, id, name, language string) error {
-	e := audit.Entry{Action: action, ObjectID: id, ObjectName: name, Reference: int64(ref)}
-	if language != "" {
-		e.Details = map[string]any{"language": language}
-	}
-	return audit.RecordTx(ctx, tx, e)
-}
-
 // changed are the names of what a change has, in which no value is told.
 func (c *ChatChange) changed() []string {
 	var names []string

@@ -3,10 +3,10 @@ package messaging
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -101,7 +101,7 @@ func applyReport(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e p
 	case *provider.Handover:
 		return handedOver(ctx, u, l, e)
 	case *provider.TemplateChange:
-		return templateChanged(ctx, u, l, e)
+		return template.ApplyChange(ctx, u, l, e)
 	case *provider.Health:
 		return healthChanged(ctx, u, l, e)
 	case *provider.HistoryProgress:
@@ -110,12 +110,4 @@ func applyReport(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e p
 		}
 	}
 	return nil
-}
-
-// networkTime is when the network said something: now, when it does not say so.
-func networkTime(u *store.Batch, at time.Time) int64 {
-	if at.IsZero() {
-		at = u.Now
-	}
-	return database.Micros(at)
 }

@@ -114,7 +114,7 @@ func (s *Service) fillTemplate(ctx context.Context, q sqlx.QueryerContext, d *pr
 		return nil
 	}
 	var err error
-	d.template, err = s.template(ctx, q, d.row, t.Template)
+	d.template, err = s.templates.Find(ctx, q, d.row, t.Template)
 	if errors.Is(err, template.ErrNoCopy) {
 		return nil
 	}

@@ -119,7 +119,7 @@ func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Se
 		return Session{}, err
 	}
 	if row.Proved {
-		if err := a.s.templatesAfterStart(ctx, row); err != nil {
+		if err := a.s.templates.FetchAfterStart(ctx, row); err != nil {
 			return Session{}, err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -103,7 +104,7 @@ func (s *Service) writeSettings(ctx context.Context, tx *sqlx.Tx, p provider.Pro
 	if err != nil {
 		return err
 	}
-	if err := forgetTemplates(ctx, tx, r.ID, groupKey); err != nil {
+	if err := template.Forget(ctx, tx, r.ID, groupKey); err != nil {
 		return err
 	}
 	r.Settings = stored

@@ -10,6 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -87,8 +88,8 @@ func settle(ctx context.Context, u *store.Batch, l store.ReferenceInfo, m *store
 		m.StartedUS = 0
 		u.WithdrawQuestion(u.Chats[m.Chat], m.Seq)
 		announce(u, l, u.Chats[m.Chat], m, provider.StatusFail, store.FailureOf(*a.failed))
-		if a.failed.Code == codeNoTemplate {
-			return templateUnknown(ctx, u, m)
+		if a.failed.Code == template.CodeUnknown {
+			return template.RefetchUnknown(ctx, u, m)
 		}
 	case a.doubt:
 		m.SentUS = database.Micros(u.Now)

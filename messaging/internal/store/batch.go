@@ -180,3 +180,11 @@ func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // ChatKey orders whatever belongs to one chat.
 func ChatKey(ref provider.ReferenceID, chat int64) string { return fmt.Sprintf("%d:%d", ref, chat) }
+
+// NetworkTime is when the network said something: now, when it does not say so.
+func NetworkTime(b *Batch, at time.Time) int64 {
+	if at.IsZero() {
+		at = b.Now
+	}
+	return database.Micros(at)
+}

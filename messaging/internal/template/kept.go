@@ -1,4 +1,4 @@
-package messaging
+package template
 
 import (
 	"context"
@@ -9,27 +9,27 @@ import (
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
-	"github.com/trunklinehq/trunkline/messaging/internal/template"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // reviewer decides on the templates of references of a kind whose templates
 // are kept here alone, where they are no copy; nil: their network keeps them.
-func (s *Service) reviewer(k provider.Kind) provider.TemplateReviewer {
-	r, _ := s.kinds[k].(provider.TemplateReviewer)
+func (c *Copies) reviewer(k provider.Kind) provider.TemplateReviewer {
+	r, _ := c.kinds[k].(provider.TemplateReviewer)
 	return r
 }
 
 // keepTemplate has a template reviewed and stores it, unless there is one of
 // its name and language.
-func (s *Service) keepTemplate(ctx context.Context, row *store.Reference, r provider.TemplateReviewer, t provider.TemplateDefinition) (Template, error) {
+func (c *Copies) keepTemplate(ctx context.Context, row *store.Reference, r provider.TemplateReviewer, t provider.TemplateDefinition) (payload.Template, error) {
 	info, err := r.ReviewTemplate(t)
 	if err != nil {
-		return Template{}, templateRefused(ctx, err)
+		return payload.Template{}, templateRefused(ctx, err)
 	}
-	made := template.RowOf(row.ID, info)
-	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		made.UpdatedUS = database.Micros(s.now())
+	made := RowOf(row.ID, info)
+	err = c.store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+		made.UpdatedUS = database.Micros(c.store.Now())
 		res, err := tx.ExecContext(ctx, `INSERT INTO messaging_template (reference, id, name, language, category, format, components, status,
 			provider_status, reason, quality, heard_us, updated_us)
 			SELECT id, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, CAST($11 AS BIGINT) FROM messaging_reference WHERE id = $12
@@ -41,7 +41,7 @@ func (s *Service) keepTemplate(ctx context.Context, row *store.Reference, r prov
 		}
 		n, err := res.RowsAffected()
 		if err == nil && n == 0 {
-			err = &Error{Code: CodeProvider, Message: "There is a template of this name in this language."}
+			err = &payload.Error{Code: payload.CodeProvider, Message: "There is a template of this name in this language."}
 		}
 		if err != nil {
 			return err
@@ -52,11 +52,11 @@ func (s *Service) keepTemplate(ctx context.Context, row *store.Reference, r prov
 }
 
 // dropTemplate deletes a template that is kept here.
-func (s *Service) dropTemplate(ctx context.Context, ref provider.ReferenceID, name, language string) error {
-	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+func (c *Copies) dropTemplate(ctx context.Context, ref provider.ReferenceID, name, language string) error {
+	return c.store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
 		n, err := deleteTemplates(ctx, tx, ref, name, language)
 		if err == nil && n == 0 {
-			err = ErrNotFound
+			err = payload.ErrNotFound
 		}
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package messaging
+package template
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
-	"github.com/trunklinehq/trunkline/messaging/internal/template"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -34,9 +34,9 @@ const (
 	templateFetches = 4
 )
 
-// keepTemplates fetches the copies that are due, until ctx ends. Any node may:
+// Run fetches the copies that are due, until ctx ends. Any node may:
 // who moves the time of a copy has it.
-func (s *Service) keepTemplates(ctx context.Context) error {
+func (c *Copies) Run(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -45,19 +45,19 @@ func (s *Service) keepTemplates(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		if err := s.fetchDue(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "looking for templates to fetch", slog.Any("error", err))
+		if err := c.fetchDue(ctx); err != nil && ctx.Err() == nil {
+			c.logger.WarnContext(ctx, "looking for templates to fetch", slog.Any("error", err))
 		}
 	}
 }
 
-func (s *Service) fetchDue(ctx context.Context) error {
+func (c *Copies) fetchDue(ctx context.Context) error {
 	var due []struct {
 		Reference provider.ReferenceID `db:"reference"`
 		DueUS     int64                `db:"due_us"`
 	}
-	err := s.db.SelectContext(ctx, &due, `SELECT reference, due_us FROM messaging_template_copy WHERE due_us <= $1 ORDER BY due_us LIMIT 100`,
-		database.Micros(s.now()))
+	err := c.store.DB.SelectContext(ctx, &due, `SELECT reference, due_us FROM messaging_template_copy WHERE due_us <= $1 ORDER BY due_us LIMIT 100`,
+		database.Micros(c.store.Now()))
 	if err != nil {
 		return err
 	}
@@ -65,12 +65,12 @@ func (s *Service) fetchDue(ctx context.Context) error {
 	g.SetLimit(templateFetches)
 	for _, d := range due {
 		g.Go(func() error {
-			ours, err := s.claimTemplates(ctx, d.Reference, d.DueUS)
+			ours, err := c.claimTemplates(ctx, d.Reference, d.DueUS)
 			if err != nil || !ours {
 				return err
 			}
-			if err := s.fetchTemplatesOf(ctx, d.Reference); err != nil && ctx.Err() == nil {
-				s.opts.Logger.WarnContext(ctx, "fetching templates", slog.Int64("reference", int64(d.Reference)), slog.Any("error", err))
+			if err := c.fetchTemplatesOf(ctx, d.Reference); err != nil && ctx.Err() == nil {
+				c.logger.WarnContext(ctx, "fetching templates", slog.Int64("reference", int64(d.Reference)), slog.Any("error", err))
 			}
 			return nil
 		})
@@ -79,10 +79,10 @@ func (s *Service) fetchDue(ctx context.Context) error {
 }
 
 // claimTemplates moves the time of a copy, and reports whether nobody else has.
-func (s *Service) claimTemplates(ctx context.Context, ref provider.ReferenceID, dueUS int64) (ours bool, err error) {
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+func (c *Copies) claimTemplates(ctx context.Context, ref provider.ReferenceID, dueUS int64) (ours bool, err error) {
+	err = c.store.DB.Write(ctx, func(tx *sqlx.Tx) error {
 		res, err := tx.Exec(`UPDATE messaging_template_copy SET due_us = $1 WHERE reference = $2 AND due_us = $3`,
-			database.Micros(s.now().Add(templateRetry)), ref, dueUS)
+			database.Micros(c.store.Now().Add(templateRetry)), ref, dueUS)
 		if err != nil {
 			return err
 		}
@@ -93,37 +93,37 @@ func (s *Service) claimTemplates(ctx context.Context, ref provider.ReferenceID, 
 	return ours, err
 }
 
-func (s *Service) fetchTemplatesOf(ctx context.Context, ref provider.ReferenceID) error {
+func (c *Copies) fetchTemplatesOf(ctx context.Context, ref provider.ReferenceID) error {
 	row := &store.Reference{}
-	err := s.db.GetContext(ctx, row, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1`, ref)
+	err := c.store.DB.GetContext(ctx, row, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1`, ref)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil // deleted meanwhile
 	}
 	if err != nil {
 		return err
 	}
-	m, err := s.templateManager(ctx, row)
+	m, err := c.templateManager(ctx, row)
 	if err != nil {
 		return err
 	}
-	return s.fetchTemplates(ctx, row, m)
+	return c.fetchTemplates(ctx, row, m)
 }
 
-// haveTemplates fetches the copy of a reference that was never fetched.
-func (s *Service) haveTemplates(ctx context.Context, row *store.Reference, m provider.TemplateManager) error {
-	have, err := s.knowsTemplates(ctx, s.db, row)
+// EnsureFetched fetches the copy of a reference that was never fetched.
+func (c *Copies) EnsureFetched(ctx context.Context, row *store.Reference, m provider.TemplateManager) error {
+	have, err := c.knowsTemplates(ctx, c.store.DB, row)
 	if err != nil || have {
 		return err
 	}
-	if err := s.fetchTemplates(ctx, row, m); err != nil {
+	if err := c.fetchTemplates(ctx, row, m); err != nil {
 		return templateRefused(ctx, err)
 	}
 	return nil
 }
 
 // knowsTemplates reports whether all templates of a reference are stored here.
-func (s *Service) knowsTemplates(ctx context.Context, q sqlx.QueryerContext, row *store.Reference) (bool, error) {
-	if s.reviewer(row.Kind) != nil {
+func (c *Copies) knowsTemplates(ctx context.Context, q sqlx.QueryerContext, row *store.Reference) (bool, error) {
+	if c.reviewer(row.Kind) != nil {
 		return true, nil
 	}
 	var n int
@@ -135,18 +135,18 @@ func (s *Service) knowsTemplates(ctx context.Context, q sqlx.QueryerContext, row
 }
 
 // fetchTemplates asks the network for all templates of a reference and keeps them.
-func (s *Service) fetchTemplates(ctx context.Context, row *store.Reference, m provider.TemplateManager) error {
+func (c *Copies) fetchTemplates(ctx context.Context, row *store.Reference, m provider.TemplateManager) error {
 	ctx, cancel := context.WithTimeout(ctx, templateTimeout)
 	defer cancel()
-	began := s.now()
-	found := map[template.Key]*template.Row{}
+	began := c.store.Now()
+	found := map[Key]*Row{}
 	for cursor := ""; ; {
 		list, next, err := m.Templates(ctx, cursor)
 		if err != nil {
 			return err
 		}
 		for _, t := range list {
-			r := template.RowOf(row.ID, t)
+			r := RowOf(row.ID, t)
 			found[r.Key()] = r
 		}
 		if next == "" || next == cursor {
@@ -154,8 +154,8 @@ func (s *Service) fetchTemplates(ctx context.Context, row *store.Reference, m pr
 		}
 		cursor = next
 	}
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		u := s.store.Begin(tx)
+	err := c.store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+		u := c.store.Begin(tx)
 		fetched, err := templatesFetched(ctx, u, row, began)
 		if err != nil || !fetched {
 			return err // or they are of another account
@@ -188,9 +188,9 @@ func templatesFetched(ctx context.Context, u *store.Batch, row *store.Reference,
 
 // replaceTemplates makes the copy what was found, except where there was news
 // of a template since the fetch began.
-func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.ReferenceID, found map[template.Key]*template.Row, beganUS int64) error {
-	var rows []*template.Row
-	if err := u.Tx.SelectContext(ctx, &rows, `SELECT `+template.Columns+` FROM messaging_template WHERE reference = $1`, ref); err != nil {
+func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.ReferenceID, found map[Key]*Row, beganUS int64) error {
+	var rows []*Row
+	if err := u.Tx.SelectContext(ctx, &rows, `SELECT `+Columns+` FROM messaging_template WHERE reference = $1`, ref); err != nil {
 		return err
 	}
 	var gone []any
@@ -211,12 +211,12 @@ func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.Referenc
 			}
 		}
 	}
-	var changed []*template.Row
+	var changed []*Row
 	for _, f := range found {
 		f.UpdatedUS = database.Micros(u.Now)
 		changed = append(changed, f)
 	}
-	slices.SortFunc(changed, func(a, b *template.Row) int {
+	slices.SortFunc(changed, func(a, b *Row) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Language, b.Language))
 	})
 	err := u.Store.DB.ExecRows(ctx, u.Tx, database.Rows{
@@ -229,7 +229,7 @@ func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.Referenc
 }
 
 // putTemplates stores templates as they are now.
-func putTemplates(ctx context.Context, u *store.Batch, rows ...*template.Row) error {
+func putTemplates(ctx context.Context, u *store.Batch, rows ...*Row) error {
 	values := make([][]any, len(rows))
 	for i, r := range rows {
 		values[i] = []any{
@@ -249,22 +249,22 @@ func putTemplates(ctx context.Context, u *store.Batch, rows ...*template.Row) er
 	return nil
 }
 
-// templatesAfterStart makes the copy of a reference due whose network has just let
+// FetchAfterStart makes the copy of a reference due whose network has just let
 // it in.
-func (s *Service) templatesAfterStart(ctx context.Context, row *store.Reference) error {
-	_, err := s.templateManager(ctx, row)
-	var lacks *Error
+func (c *Copies) FetchAfterStart(ctx context.Context, row *store.Reference) error {
+	_, err := c.templateManager(ctx, row)
+	var lacks *payload.Error
 	if errors.As(err, &lacks) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return s.db.InTx(ctx, func(tx *sqlx.Tx) error { return wantTemplates(ctx, s.store.Begin(tx), row.ID) })
+	return c.store.DB.InTx(ctx, func(tx *sqlx.Tx) error { return wantTemplates(ctx, c.store.Begin(tx), row.ID) })
 }
 
-// forgetTemplates drops the copy of a reference that gets another account above it.
-func forgetTemplates(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, groupKey string) error {
+// Forget drops the copy of a reference that gets another account above it.
+func Forget(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, groupKey string) error {
 	for _, table := range []string{"messaging_template_copy", "messaging_template"} {
 		_, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE reference = $1
 			AND EXISTS (SELECT 1 FROM messaging_reference WHERE id = $1 AND group_key <> $2)`, ref, groupKey)
@@ -299,10 +299,10 @@ func templatesDue(ctx context.Context, u *store.Batch, row *store.Reference) err
 	return nil
 }
 
-// templateUnknown is for a send that the network refused because it has no
+// RefetchUnknown is for a send that the network refused because it has no
 // such template: a copy that is older than the message is fetched anew, unless
 // it is about to be.
-func templateUnknown(ctx context.Context, u *store.Batch, m *store.Message) error {
+func RefetchUnknown(ctx context.Context, u *store.Batch, m *store.Message) error {
 	_, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us) VALUES ($1, 0, $2)
 		ON CONFLICT (reference) DO UPDATE SET due_us = CASE WHEN messaging_template_copy.fetched_us + CAST($3 AS BIGINT) > excluded.due_us
 			THEN messaging_template_copy.fetched_us + CAST($3 AS BIGINT) ELSE excluded.due_us END

@@ -1,4 +1,4 @@
-package messaging
+package template
 
 import (
 	"context"
@@ -6,14 +6,13 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
-	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// templateChanged brings our copy of a template in line with what its network
+// ApplyChange brings our copy of a template in line with what its network
 // reports. What the report does not say in full, or what comes late, makes the
 // copy due. A reference without a copy needs none.
-func templateChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *provider.TemplateChange) error {
+func ApplyChange(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *provider.TemplateChange) error {
 	// The update locks the copy; whoever writes templates does so first.
 	res, err := u.Tx.ExecContext(ctx, `UPDATE messaging_template_copy SET fetched_us = fetched_us WHERE reference = $1`, l.ID)
 	if err != nil {
@@ -22,13 +21,13 @@ func templateChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo,
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return err
 	}
-	var rows []*template.Row
-	err = u.Tx.SelectContext(ctx, &rows, `SELECT `+template.Columns+` FROM messaging_template WHERE reference = $1 AND (id = $2 OR name = $3 AND language = $4)
+	var rows []*Row
+	err = u.Tx.SelectContext(ctx, &rows, `SELECT `+Columns+` FROM messaging_template WHERE reference = $1 AND (id = $2 OR name = $3 AND language = $4)
 		ORDER BY seq`, l.ID, store.Sanitize(e.TemplateID), store.Sanitize(e.Name), store.Sanitize(e.Language))
 	if err != nil {
 		return fmt.Errorf("finding a template: %w", err)
 	}
-	at := networkTime(u, e.At)
+	at := store.NetworkTime(u, e.At)
 	incomplete := len(rows) == 0 || e.Status+e.Quality+e.Category == ""
 	for _, r := range rows {
 		if at < r.HeardUS {
