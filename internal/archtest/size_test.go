@@ -1,0 +1,107 @@
+package archtest_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Limits of what one reader can hold in the head.
+const (
+	maxMethods = 40  // of a type, those of embedded types not counted
+	maxFiles   = 40  // of a folder, tests not counted
+	maxLines   = 400 // of a file, tests not counted
+)
+
+// What is above the limits today, each with the most that it may have. The
+// lists only become shorter, and their numbers smaller.
+var (
+	manyMethods = map[string]int{
+		"aiflow Account":                 67,
+		"aiflow/agent worker":            82,
+		"aiflow/flow/runtime Runtime":    104,
+		"aiflow/typebot builder":         51,
+		"internal/queue node":            72,
+		"messaging Account":              79,
+		"messaging Service":              198,
+		"messaging/internal/store Batch": 51,
+		"provider/web session":           94,
+		"provider/web/webtest Device":    42,
+		"provider/web/webtest Phone":     84,
+		"provider/web/webtest Server":    44,
+		"provider/web/webtest conn":      61,
+		"server Server":                  325,
+		"server/auth Service":            109,
+		"webhook Dispatcher":             75,
+	}
+	manyFiles = map[string]int{
+		"messaging": 99,
+		"server":    108,
+	}
+	manyLines = map[string]int{
+		"aiflow/flow/expression/compile.go":   487,
+		"aiflow/flow/expression/operator.go":  408,
+		"aiflow/flow/expression/predicate.go": 413,
+		"messaging/chatdelete.go":             435,
+	}
+)
+
+// TestSize counts the methods of types, the files of folders and the lines of
+// files. Generated files do not count.
+func TestSize(t *testing.T) {
+	t.Parallel()
+	methods, files, lines := map[string]int{}, map[string]int{}, map[string]int{}
+	walk(t, ".go", func(file, text string) {
+		if strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		folder := path.Dir(file)
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		if ast.IsGenerated(parsed) {
+			return
+		}
+		files[folder]++
+		lines[file] = strings.Count(text, "\n")
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+				methods[folder+" "+receiver(f.Recv.List[0].Type)]++
+			}
+		}
+	})
+	within(t, "methods", methods, maxMethods, manyMethods)
+	within(t, "files", files, maxFiles, manyFiles)
+	within(t, "lines", lines, maxLines, manyLines)
+}
+
+// receiver is the name of the type of a receiver.
+func receiver(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.StarExpr:
+		return receiver(x.X)
+	case *ast.IndexExpr:
+		return receiver(x.X)
+	case *ast.IndexListExpr:
+		return receiver(x.X)
+	case *ast.Ident:
+		return x.Name
+	}
+	return ""
+}
+
+// within holds counts against a limit, or against what is listed.
+func within(t *testing.T, what string, counts map[string]int, limit int, listed map[string]int) {
+	t.Helper()
+	for name, n := range counts {
+		assert.LessOrEqualf(t, n, max(limit, listed[name]), "%s has too many %s: split it by subject", name, what)
+	}
+	for name := range listed {
+		assert.Greaterf(t, counts[name], limit, "%s is within the limit of %d %s: take it off the list", name, limit, what)
+	}
+}
