@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/internal/api/jobs"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/job"
 )
@@ -96,7 +97,7 @@ func (s *Server) DeleteAccount(ctx context.Context, id string) error {
 
 func (s *Server) closeAccount(ctx context.Context, id string) (j job.Job, err error) {
 	err = s.Auth.CloseAccount(ctx, id, func(ctx context.Context, tx *sqlx.Tx) (err error) {
-		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: id, Kind: jobAccount})
+		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: id, Kind: jobs.Account})
 		return err
 	})
 	s.db.Wake(closedTopic)
@@ -109,15 +110,15 @@ type deleteAccount struct {
 	}
 }
 
-func (s *Server) deleteAccount(ctx context.Context, c httpapi.Call, in *deleteAccount) (deleting, error) {
+func (s *Server) deleteAccount(ctx context.Context, c httpapi.Call, in *deleteAccount) (jobs.Deleting, error) {
 	if err := s.Auth.ConfirmPassword(ctx, c.Caller, in.Body.Password, c.Client); err != nil {
-		return deleting{}, err
+		return jobs.Deleting{}, err
 	}
 	j, err := s.closeAccount(ctx, c.Account)
 	if err != nil {
-		return deleting{}, err
+		return jobs.Deleting{}, err
 	}
 	// The audit log goes with the account.
 	s.log.InfoContext(ctx, "a user has closed the account", slog.String("account", c.Account), slog.String("user", c.User), slog.String("address", c.Client.String()))
-	return deleting{true, viewJob(j)}, nil
+	return jobs.Deleting{Success: true, Job: jobs.NewView(j)}, nil
 }

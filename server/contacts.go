@@ -10,6 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/api/chats"
+	"github.com/trunklinehq/trunkline/server/internal/api/jobs"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/job"
 )
@@ -67,12 +68,12 @@ func (s *Server) checkNumber(ctx context.Context, c httpapi.Call, in *numberQuer
 	return n, httpapi.InQuery(err)
 }
 
-func (s *Server) deleteChat(ctx context.Context, c httpapi.Call, in *chats.ChatQuery) (deleting, error) {
+func (s *Server) deleteChat(ctx context.Context, c httpapi.Call, in *chats.ChatQuery) (jobs.Deleting, error) {
 	var j job.Job
 	_, err := s.account(c).HideChat(ctx, in.Reference, in.ChatID, func(ctx context.Context, tx *sqlx.Tx, e messaging.Erasure) (err error) {
-		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobChat, Reference: int64(in.Reference), Args: e})
+		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobs.Chat, Reference: int64(in.Reference), Args: e})
 		return err
 	})
 	s.Jobs.Committed()
-	return deleting{true, viewJob(j)}, httpapi.InQuery(err)
+	return jobs.Deleting{Success: true, Job: jobs.NewView(j)}, httpapi.InQuery(err)
 }

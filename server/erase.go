@@ -2,13 +2,21 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/memory"
+	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/api/jobs"
+	"github.com/trunklinehq/trunkline/server/internal/view"
+	"github.com/trunklinehq/trunkline/server/job"
 )
 
 // closedTopic is woken when an account was closed.
@@ -62,7 +70,7 @@ func (s *Server) eraseClosed(ctx context.Context) error {
 		if last {
 			err = errors.Join(s.Jobs.Forget(ctx, account), s.Auth.ForgetAccount(ctx, account))
 		} else {
-			err = errors.Join(s.Jobs.End(ctx, account, jobAccount), s.Auth.KeepClosed(ctx, account, eraseAgain))
+			err = errors.Join(s.Jobs.End(ctx, account, jobs.Account), s.Auth.KeepClosed(ctx, account, eraseAgain))
 		}
 		if err != nil {
 			return err
@@ -123,5 +131,58 @@ func (s *Server) erase(ctx context.Context, account string) error {
 			return err
 		}
 	}
+	return nil
+}
+
+func (s *Server) openJobs(ctx context.Context) (err error) {
+	s.Jobs, err = job.Open(ctx, s.cfg.DB, &job.Options{
+		Kinds:  map[string]job.Do{jobs.Chat: s.eraseChat, jobs.Reference: s.eraseReference},
+		Logger: s.cfg.Logger, Now: s.cfg.Now,
+	})
+	return err
+}
+
+func erasureOf(j job.Job) (e messaging.Erasure, err error) {
+	if err := json.Unmarshal(j.Args, &e); err != nil {
+		return e, fmt.Errorf("reading a deletion: %w", err)
+	}
+	return e, nil
+}
+
+// eraseChat removes a chat that is hidden.
+func (s *Server) eraseChat(ctx context.Context, j job.Job) error {
+	e, err := erasureOf(j)
+	if err != nil {
+		return err
+	}
+	if err := s.Messaging.For(j.Account).Erase(ctx, e); err != nil {
+		return err
+	}
+	s.db.Erased()
+	return nil
+}
+
+// eraseReference removes a reference that is hidden, with all that belongs to it
+// in other packages.
+func (s *Server) eraseReference(ctx context.Context, j job.Job) error {
+	e, err := erasureOf(j)
+	if err != nil {
+		return err
+	}
+	for _, erase := range []func() error{
+		func() error { return s.Webhooks.For(j.Account).DeleteScope(ctx, view.WebhookScope(e.Reference)) },
+		func() error { return s.Bots.For(j.Account).DeleteReference(ctx, j.Reference) },
+		func() error { return s.Flows.For(j.Account).DeleteReference(ctx, j.Reference) },
+		func() error { return s.Extractors.For(j.Account).DeleteReference(ctx, j.Reference) },
+		func() error { return s.Runs.For(j.Account).Erase(ctx, runtime.Erasure{Reference: j.Reference}) },
+		func() error { return s.Memory.For(j.Account).Erase(ctx, memory.Erasure{Reference: j.Reference}) },
+		func() error { return s.Usage.For(j.Account).Erase(ctx, j.Reference, nil, e.At) },
+		func() error { return s.Messaging.For(j.Account).Erase(ctx, e) },
+	} {
+		if err := erase(); err != nil {
+			return err
+		}
+	}
+	s.db.Erased()
 	return nil
 }

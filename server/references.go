@@ -10,6 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/api/jobs"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/job"
 )
@@ -112,14 +113,14 @@ func (s *Server) updateReference(ctx context.Context, c httpapi.Call, in *change
 	return s.account(c).UpdateReference(ctx, in.ID, messaging.ReferenceChange{Name: in.Body.Name, Settings: in.Body.Settings})
 }
 
-func (s *Server) deleteReference(ctx context.Context, c httpapi.Call, in *referenceID) (deleting, error) {
+func (s *Server) deleteReference(ctx context.Context, c httpapi.Call, in *referenceID) (jobs.Deleting, error) {
 	var j job.Job
 	_, err := s.account(c).HideReference(ctx, in.ID, func(ctx context.Context, tx *sqlx.Tx, e messaging.Erasure) (err error) {
-		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobReference, Reference: int64(in.ID), Args: e})
+		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobs.Reference, Reference: int64(in.ID), Args: e})
 		return err
 	})
 	s.Jobs.Committed()
-	return deleting{true, viewJob(j)}, err
+	return jobs.Deleting{Success: true, Job: jobs.NewView(j)}, err
 }
 
 type sessionBody struct {

@@ -39,6 +39,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/billing"
 	"github.com/trunklinehq/trunkline/server/internal/api/chats"
 	"github.com/trunklinehq/trunkline/server/internal/api/credentials"
+	"github.com/trunklinehq/trunkline/server/internal/api/jobs"
 	"github.com/trunklinehq/trunkline/server/internal/api/modelusage"
 	"github.com/trunklinehq/trunkline/server/internal/api/projectfiles"
 	"github.com/trunklinehq/trunkline/server/internal/auditlog"
@@ -262,7 +263,7 @@ func (s *Server) routes() error {
 	})
 	s.userRoutes(s.api)
 	s.accountRoutes(s.api)
-	s.jobRoutes(s.api)
+	(&jobs.API{Jobs: s.Jobs}).Register(s.api)
 	s.probeRoutes(s.api)
 	s.referenceRoutes(s.api)
 	(&chats.API{Messaging: s.Messaging}).Register(s.api)
