@@ -16,6 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/internal/api/chats"
+	"github.com/trunklinehq/trunkline/server/internal/api/webhooks"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
@@ -55,8 +56,8 @@ type exportedLists struct {
 
 // exportedDelivery is a delivery with what was in it.
 type exportedDelivery struct {
-	Delivery delivery        `json:"delivery"`
-	Body     json.RawMessage `json:"body,omitempty"`
+	Delivery webhooks.Delivery `json:"delivery"`
+	Body     json.RawMessage   `json:"body,omitempty"`
 }
 
 func (s *Server) exportChat(ctx context.Context, c httpapi.Call, in *chats.ChatQuery) (*huma.StreamResponse, error) {
@@ -175,7 +176,7 @@ func (w *exporter) deliveries(ctx context.Context, f webhook.DeliveryFilter) err
 			return err
 		}
 		for _, d := range p.Items {
-			if err := w.item(exportedDelivery{deliveryOf(d), bodies[d.ID]}); err != nil {
+			if err := w.item(exportedDelivery{webhooks.DeliveryOf(d), bodies[d.ID]}); err != nil {
 				return err
 			}
 		}

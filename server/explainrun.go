@@ -65,8 +65,8 @@ func (s *Server) listenerNames(ctx context.Context, c httpapi.Call, ref provider
 // run sent.
 func (s *Server) routeSteps(ctx context.Context, c httpapi.Call, ref provider.ReferenceID, chatID string, r runtime.Route, names map[string]string) ([]explained, error) {
 	step := explained{At: messaging.UnixTime{Time: r.At}, Step: "routed", Outcome: r.Outcome, RunID: r.Run}
-	for _, a := range r.Asked {
-		step.Asked = append(step.Asked, explainedAsked{a.Engine, a.Owner, names[a.Owner], a.Version, a.Priority, a.Outcome})
+	for _, asked := range r.Asked {
+		step.Asked = append(step.Asked, explainedAsked{asked.Engine, asked.Owner, names[asked.Owner], asked.Version, asked.Priority, asked.Outcome})
 	}
 	out := []explained{step}
 	if r.Run == "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/api/webhooks"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
@@ -181,7 +182,7 @@ func flat(m messaging.ScreenItem) screenItem {
 // echoed is a delivery that the built-in receiver took.
 type echoed struct {
 	At      messaging.UnixTime `json:"at"`
-	Headers []header           `json:"headers" nullable:"false"`
+	Headers []webhooks.Header  `json:"headers" nullable:"false"`
 	Body    json.RawMessage    `json:"body"`
 }
 
@@ -191,7 +192,7 @@ func (s *Server) sandboxEcho(ctx context.Context, c httpapi.Call, in *sandboxPat
 		return out, err
 	}
 	for _, r := range s.echo.Last(view.WebhookScope(in.Reference)) {
-		out.Items = append(out.Items, echoed{messaging.UnixTime{Time: r.At}, headersOf(r.Headers), json.RawMessage(r.Body)})
+		out.Items = append(out.Items, echoed{messaging.UnixTime{Time: r.At}, webhooks.HeadersOf(r.Headers), json.RawMessage(r.Body)})
 	}
 	return out, nil
 }

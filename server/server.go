@@ -42,6 +42,8 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/api/jobs"
 	"github.com/trunklinehq/trunkline/server/internal/api/modelusage"
 	"github.com/trunklinehq/trunkline/server/internal/api/projectfiles"
+	"github.com/trunklinehq/trunkline/server/internal/api/references"
+	"github.com/trunklinehq/trunkline/server/internal/api/webhooks"
 	"github.com/trunklinehq/trunkline/server/internal/auditlog"
 	"github.com/trunklinehq/trunkline/server/internal/forged"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
@@ -265,11 +267,10 @@ func (s *Server) routes() error {
 	s.accountRoutes(s.api)
 	(&jobs.API{Jobs: s.Jobs}).Register(s.api)
 	s.probeRoutes(s.api)
-	s.referenceRoutes(s.api)
+	(&references.API{Jobs: s.Jobs, Messaging: s.Messaging, Runs: s.Runs}).Register(s.api)
 	(&chats.API{Messaging: s.Messaging}).Register(s.api)
 	s.contactRoutes(s.api)
 	s.explainRoutes(s.api)
-	s.triggerRoutes(s.api)
 	s.replayRoutes(s.api)
 	s.renameRoutes(s.api)
 	s.botRoutes(s.api)
@@ -288,7 +289,7 @@ func (s *Server) routes() error {
 	(&projectfiles.API{Knowledge: s.Knowledge, Flows: s.Flows}).Register(s.api)
 	s.draftRoutes(s.api)
 	s.streamRoutes(s.api)
-	s.hookconfRoutes(s.api)
+	(&webhooks.API{Messaging: s.Messaging, Now: s.cfg.Now, Webhooks: s.Webhooks}).Register(s.api)
 	s.sandboxRoutes(s.api)
 	s.mediaRoutes(s.api)
 	(&functionsAPI{s.MCP}).register(s.api)

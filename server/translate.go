@@ -6,13 +6,13 @@ import (
 	"log/slog"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/api/credentials"
 	"github.com/trunklinehq/trunkline/server/internal/api/modelusage"
 	"github.com/trunklinehq/trunkline/server/internal/api/projectfiles"
+	"github.com/trunklinehq/trunkline/server/internal/api/references"
+	"github.com/trunklinehq/trunkline/server/internal/api/webhooks"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
-	"github.com/trunklinehq/trunkline/webhook"
 )
 
 // problemOf translates an error for the client. What nothing translates is
@@ -33,7 +33,7 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 
 // translations make problems of the errors of the services; the first that
 // knows one wins.
-var translations = httpapi.Translators{authProblem, secondFactorProblem, passkeyProblem, messagingProblem, webhookProblem, botProblem, flowProblem, runProblem, simulationProblem, credentials.Problem, remoteProblem, modelusage.Problem, extractorProblem, projectfiles.Problem, quotaProblem}
+var translations = httpapi.Translators{authProblem, secondFactorProblem, passkeyProblem, references.Problem, webhooks.Problem, botProblem, flowProblem, runProblem, simulationProblem, credentials.Problem, remoteProblem, modelusage.Problem, extractorProblem, projectfiles.Problem, quotaProblem}
 
 // known returns the problem that err is, or that a service means by it. It
 // returns nil when err is neither.
@@ -71,47 +71,6 @@ func authProblem(err error) *Problem {
 		return httpapi.NewProblem(httpapi.CodeForbidden, "only an owner of the account makes or changes an owner")
 	case errors.Is(err, auth.ErrLastOwner):
 		return httpapi.NewProblem(httpapi.CodeLastOwner, "an account keeps one owner who may log in: make another user an owner first")
-	}
-	return nil
-}
-
-// messagingProblem translates the errors of package messaging.
-func messagingProblem(err error) *Problem {
-	switch {
-	case errors.Is(err, messaging.ErrUnverified):
-		return httpapi.NewProblem(httpapi.CodeUnauthorized, "the signature fits no reference that this callback is for")
-	case errors.Is(err, messaging.ErrUnproved):
-		return httpapi.NewProblem(httpapi.CodeUnavailable, "no access token has shown yet that it may read the id of this callback")
-	}
-	r, ok := messaging.Refused(err)
-	if !ok {
-		return nil
-	}
-	p := httpapi.NewProblem(r.Code, r.Message)
-	if r.Field != "" {
-		place := "body."
-		if r.Field == "Idempotency-Key" {
-			place = "header."
-		}
-		p.Errors = append(p.Errors, FieldError{Location: place + r.Field, Message: r.Why})
-	}
-	if r.After > 0 {
-		p.RetryAfter(r.After)
-	}
-	return p
-}
-
-// webhookProblem translates the errors of package webhook.
-func webhookProblem(err error) *Problem {
-	var bad *webhook.Invalid
-	switch {
-	case errors.As(err, &bad):
-		if bad.Field == "url" {
-			return httpapi.Invalid("body.webhook", bad.Message)
-		}
-		return httpapi.Invalid("body."+bad.Field, bad.Message)
-	case errors.Is(err, webhook.ErrNotFound):
-		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such webhook")
 	}
 	return nil
 }

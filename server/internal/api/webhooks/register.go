@@ -1,4 +1,4 @@
-package server
+package webhooks
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ type registration struct {
 		Reference   provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Id of the reference; or give id." example:"1"`
 		ID          referenceText        `json:"id,omitempty"`
 		Webhook     string               `json:"webhook,omitempty" maxLength:"2048" doc:"Where to deliver; required without provider." example:"https://example.org/in"`
-		Headers     []header             `json:"headers,omitempty" maxItems:"50"`
+		Headers     []Header             `json:"headers,omitempty" maxItems:"50"`
 		Events      []string             `json:"events,omitempty" maxItems:"12" doc:"message, status, data, calls, subscription, session; absent: all but session."`
 		Include     []string             `json:"include,omitempty" maxItems:"4" doc:"extracted: message events wait for what the extractors find."`
 		Format      string               `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"The form of its requests: our own, or that of Evolution API, WAHA or wuzapi, which have no data and subscription events; absent: trunkline."`
@@ -51,23 +51,23 @@ func (endpointOrDone) Schema(r huma.Registry) *huma.Schema {
 	}
 }
 
-func (s *Server) registerHook(ctx context.Context, c httpapi.Call, in *registration) (*registered, error) {
+func (a *API) registerHook(ctx context.Context, c httpapi.Call, in *registration) (*registered, error) {
 	b := in.Body
 	if err := in.oneReference(); err != nil {
 		return nil, errors.Join(err, in.check())
 	}
 	b.Reference = cmp.Or(b.Reference, provider.ReferenceID(b.ID))
-	if _, err := s.account(c).Reference(ctx, b.Reference); err != nil {
+	if _, err := a.Messaging.For(c.Account).Reference(ctx, b.Reference); err != nil {
 		return nil, err
 	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
 	if b.Provider {
-		err := s.account(c).Subscribe(ctx, b.Reference, b.CallbackURL)
+		err := a.Messaging.For(c.Account).Subscribe(ctx, b.Reference, b.CallbackURL)
 		return &registered{http.StatusOK, endpointOrDone{httpapi.Done{Success: true}}}, err
 	}
-	ep, created, err := s.putEndpoint(ctx, c, b.Reference, webhook.Settings{
+	ep, created, err := a.putEndpoint(ctx, c, b.Reference, webhook.Settings{
 		URL: b.Webhook, Headers: headersFrom(b.Headers), Events: b.Events, Include: b.Include, Format: b.Format, Secret: b.Secret,
 	})
 	out := &registered{http.StatusOK, endpointOrDone{endpointOf(ep)}}

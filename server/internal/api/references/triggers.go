@@ -1,4 +1,4 @@
-package server
+package references
 
 import (
 	"context"
@@ -9,15 +9,15 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-// triggerRoutes say what listens on a line.
-func (s *Server) triggerRoutes(a *httpapi.API) {
-	httpapi.Register(a, httpapi.Operation{
+// registerTriggers adds the operation that says what listens on a line.
+func (a *API) registerTriggers(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Triggers", On: httpapi.At("path.id"), Method: http.MethodGet, Path: "/reference/{id}/triggers",
 		Summary: "List the bots and flows that listen on a line, in the order in which they are asked",
 		About: "Published bots of the line, and published flows that are bound to it: the higher `priority` first, of two alike the one with the narrower " +
 			"rule, and then the older. Those that are switched off come last.",
 		Errors: []int{http.StatusNotFound},
-	}, auth.ReferencesRead, s.listTriggers)
+	}, auth.ReferencesRead, a.listTriggers)
 }
 
 // listenerView is a bot or a flow that listens on a line.
@@ -48,11 +48,11 @@ func viewListener(l runtime.Listener) listenerView {
 	return v
 }
 
-func (s *Server) listTriggers(ctx context.Context, c httpapi.Call, in *referenceID) (listenerList, error) {
-	if _, err := s.account(c).Reference(ctx, in.ID); err != nil {
+func (a *API) listTriggers(ctx context.Context, c httpapi.Call, in *referenceID) (listenerList, error) {
+	if _, err := a.Messaging.For(c.Account).Reference(ctx, in.ID); err != nil {
 		return listenerList{}, err
 	}
-	ls, err := s.Runs.For(c.Account).Listeners(ctx, int64(in.ID))
+	ls, err := a.Runs.For(c.Account).Listeners(ctx, int64(in.ID))
 	out := listenerList{Items: make([]listenerView, len(ls))}
 	for i, l := range ls {
 		out.Items[i] = viewListener(l)

@@ -1,4 +1,4 @@
-package server
+package references
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -21,47 +22,56 @@ type referenceID struct {
 	ID provider.ReferenceID `path:"id" minimum:"1" doc:"Id of the reference."`
 }
 
-// referenceQuery names a line in a query.
-type referenceQuery struct {
+// ReferenceQuery names a line in a query.
+type ReferenceQuery struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 }
 
-func (s *Server) referenceRoutes(a *httpapi.API) {
-	httpapi.Register(a, httpapi.Operation{
+// API answers what concerns references.
+type API struct {
+	Jobs      *job.Service
+	Messaging *messaging.Service
+	Runs      *runtime.Runtime
+}
+
+// Register adds the operations of the resource.
+func (a *API) Register(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_CreateReference", On: httpapi.OfAccount, Method: http.MethodPost, Path: "/reference", Status: http.StatusCreated,
-		Summary: "Add a chat line", Checker: s.Messaging,
-	}, auth.ReferencesWrite, s.createReference)
-	httpapi.Register(a, httpapi.Operation{
+		Summary: "Add a chat line", Checker: a.Messaging,
+	}, auth.ReferencesWrite, a.createReference)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_References", On: httpapi.Listing(), Method: http.MethodGet, Path: "/reference/list", Summary: "List chat lines",
-	}, auth.ReferencesRead, s.listReferences)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.ReferencesRead, a.listReferences)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_StartSession", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/reference/session/start",
 		Summary: "Connect a line, or check its credentials",
 		Errors:  []int{http.StatusNotFound},
-	}, auth.SessionsManage, s.startSession)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.SessionsManage, a.startSession)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_SessionStatus", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/reference/session/status",
 		Summary: "How a line stands with its network",
 		Errors:  []int{http.StatusNotFound},
-	}, auth.ReferencesRead, s.sessionStatus)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.ReferencesRead, a.sessionStatus)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Logout", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/reference/session/logout", Summary: "End a session",
 		Errors: []int{http.StatusNotFound},
-	}, auth.SessionsManage, s.logout)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.SessionsManage, a.logout)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Reference", On: httpapi.At("path.id"), Method: http.MethodGet, Path: "/reference/{id}", Summary: "Show a chat line",
 		Errors: []int{http.StatusNotFound},
-	}, auth.ReferencesRead, s.getReference)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.ReferencesRead, a.getReference)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_UpdateReference", On: httpapi.At("path.id"), Method: http.MethodPatch, Path: "/reference/{id}", Summary: "Change a chat line",
 		Errors: []int{http.StatusNotFound},
-	}, auth.ReferencesWrite, s.updateReference)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.ReferencesWrite, a.updateReference)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_DeleteReference", On: httpapi.At("path.id"), Method: http.MethodDelete, Path: "/reference/{id}",
 		Summary: "Remove a chat line with its chats and messages", Status: http.StatusAccepted,
 		About:  "It is not found any more from the answer on: nothing comes to it, and nothing that waits is sent. A job erases what it had.",
 		Errors: []int{http.StatusNotFound},
-	}, auth.ReferencesWrite, s.deleteReference)
+	}, auth.ReferencesWrite, a.deleteReference)
+	a.registerTriggers(api)
 }
 
 type newReference struct {
@@ -75,15 +85,15 @@ type newReference struct {
 // Resolve checks the settings as the type has them, so that they are named with
 // what else is missing.
 func (in *newReference) Resolve(c huma.Context) []error {
-	return httpapi.ResolveErrors(httpapi.CheckerOf[*messaging.Service](c).CheckReference(in.reference()), httpapi.Translators{messagingProblem})
+	return httpapi.ResolveErrors(httpapi.CheckerOf[*messaging.Service](c).CheckReference(in.reference()), httpapi.Translators{Problem})
 }
 
 func (in *newReference) reference() messaging.NewReference {
 	return messaging.NewReference{Name: in.Body.Name, Type: in.Body.Type, Settings: in.Body.Settings}
 }
 
-func (s *Server) createReference(ctx context.Context, c httpapi.Call, in *newReference) (messaging.Reference, error) {
-	return s.account(c).CreateReference(ctx, in.reference())
+func (a *API) createReference(ctx context.Context, c httpapi.Call, in *newReference) (messaging.Reference, error) {
+	return a.Messaging.For(c.Account).CreateReference(ctx, in.reference())
 }
 
 type referenceFilter struct {
@@ -92,13 +102,13 @@ type referenceFilter struct {
 	Cursor string        `query:"cursor" maxLength:"200" doc:"next of the page before."`
 }
 
-func (s *Server) listReferences(ctx context.Context, c httpapi.Call, in *referenceFilter) (messaging.Page[messaging.Reference], error) {
-	p, err := s.account(c).ReferencesAmong(ctx, in.Type, c.Only, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
+func (a *API) listReferences(ctx context.Context, c httpapi.Call, in *referenceFilter) (messaging.Page[messaging.Reference], error) {
+	p, err := a.Messaging.For(c.Account).ReferencesAmong(ctx, in.Type, c.Only, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
 	return p, httpapi.InQuery(err)
 }
 
-func (s *Server) getReference(ctx context.Context, c httpapi.Call, in *referenceID) (messaging.Reference, error) {
-	return s.account(c).Reference(ctx, in.ID)
+func (a *API) getReference(ctx context.Context, c httpapi.Call, in *referenceID) (messaging.Reference, error) {
+	return a.Messaging.For(c.Account).Reference(ctx, in.ID)
 }
 
 type changeReference struct {
@@ -109,17 +119,17 @@ type changeReference struct {
 	}
 }
 
-func (s *Server) updateReference(ctx context.Context, c httpapi.Call, in *changeReference) (messaging.Reference, error) {
-	return s.account(c).UpdateReference(ctx, in.ID, messaging.ReferenceChange{Name: in.Body.Name, Settings: in.Body.Settings})
+func (a *API) updateReference(ctx context.Context, c httpapi.Call, in *changeReference) (messaging.Reference, error) {
+	return a.Messaging.For(c.Account).UpdateReference(ctx, in.ID, messaging.ReferenceChange{Name: in.Body.Name, Settings: in.Body.Settings})
 }
 
-func (s *Server) deleteReference(ctx context.Context, c httpapi.Call, in *referenceID) (jobs.Deleting, error) {
+func (a *API) deleteReference(ctx context.Context, c httpapi.Call, in *referenceID) (jobs.Deleting, error) {
 	var j job.Job
-	_, err := s.account(c).HideReference(ctx, in.ID, func(ctx context.Context, tx *sqlx.Tx, e messaging.Erasure) (err error) {
-		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobs.Reference, Reference: int64(in.ID), Args: e})
+	_, err := a.Messaging.For(c.Account).HideReference(ctx, in.ID, func(ctx context.Context, tx *sqlx.Tx, e messaging.Erasure) (err error) {
+		j, err = a.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobs.Reference, Reference: int64(in.ID), Args: e})
 		return err
 	})
-	s.Jobs.Committed()
+	a.Jobs.Committed()
 	return jobs.Deleting{Success: true, Job: jobs.NewView(j)}, err
 }
 
@@ -137,23 +147,23 @@ type startBody struct {
 	}
 }
 
-func (s *Server) startSession(ctx context.Context, c httpapi.Call, in *startBody) (messaging.Session, error) {
-	b, a := in.Body, s.account(c)
+func (a *API) startSession(ctx context.Context, c httpapi.Call, in *startBody) (messaging.Session, error) {
+	b, account := in.Body, a.Messaging.For(c.Account)
 	switch {
 	case b.Phone != "" && b.Method != "code":
 		return messaging.Session{}, &messaging.Invalid{Field: "phone", Message: "belongs to the method code"}
 	case b.Method == "code" && b.Phone == "":
 		return messaging.Session{}, &messaging.Invalid{Field: "phone", Message: "must be a phone number with its country code"}
 	case b.Method != "":
-		return a.LinkSession(ctx, b.Reference, b.Phone)
+		return account.LinkSession(ctx, b.Reference, b.Phone)
 	}
-	return a.StartSession(ctx, b.Reference)
+	return account.StartSession(ctx, b.Reference)
 }
 
-func (s *Server) logout(ctx context.Context, c httpapi.Call, in *sessionBody) (messaging.Session, error) {
-	return s.account(c).Logout(ctx, in.Body.Reference)
+func (a *API) logout(ctx context.Context, c httpapi.Call, in *sessionBody) (messaging.Session, error) {
+	return a.Messaging.For(c.Account).Logout(ctx, in.Body.Reference)
 }
 
-func (s *Server) sessionStatus(ctx context.Context, c httpapi.Call, in *referenceQuery) (messaging.Session, error) {
-	return s.account(c).SessionStatus(ctx, in.Reference)
+func (a *API) sessionStatus(ctx context.Context, c httpapi.Call, in *ReferenceQuery) (messaging.Session, error) {
+	return a.Messaging.For(c.Account).SessionStatus(ctx, in.Reference)
 }

@@ -1,4 +1,4 @@
-package server
+package webhooks
 
 import (
 	"context"
@@ -21,20 +21,20 @@ const (
 )
 
 // testHook sends a message that nobody wrote.
-func (s *Server) testHook(ctx context.Context, c httpapi.Call, in *endpointPath) (attempt, error) {
-	ep, err := s.hooks(c).Endpoint(ctx, in.EndpointID)
+func (a *API) testHook(ctx context.Context, c httpapi.Call, in *endpointPath) (attempt, error) {
+	ep, err := a.Webhooks.For(c.Account).Endpoint(ctx, in.EndpointID)
 	if err != nil {
 		return attempt{}, err
 	}
-	ev, err := s.testEvent(ctx, c, ep.Scope)
+	ev, err := a.testEvent(ctx, c, ep.Scope)
 	if err != nil {
 		return attempt{}, err
 	}
-	a, err := s.hooks(c).Test(ctx, ep.ID, ev)
-	return attemptOf(a), err
+	sent, err := a.Webhooks.For(c.Account).Test(ctx, ep.ID, ev)
+	return attemptOf(sent), err
 }
 
-func (s *Server) testEvent(ctx context.Context, c httpapi.Call, scope string) (webhook.Event, error) {
+func (a *API) testEvent(ctx context.Context, c httpapi.Call, scope string) (webhook.Event, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return webhook.Event{}, fmt.Errorf("making an id: %w", err)
@@ -44,11 +44,11 @@ func (s *Server) testEvent(ctx context.Context, c httpapi.Call, scope string) (w
 		return webhook.Event{}, fmt.Errorf("reading the reference of a webhook: %w", err)
 	}
 	line := provider.ReferenceID(ref)
-	chatID, err := s.testChat(ctx, c, line)
+	chatID, err := a.testChat(ctx, c, line)
 	if err != nil {
 		return webhook.Event{}, err
 	}
-	now := s.cfg.Now()
+	now := a.Now()
 	body, err := json.Marshal(messaging.MessagePayload{
 		Head: messaging.Head{
 			Reference: line, Ref: line, RemoteJID: testPhone + "::single", ChatID: chatID, ID: "test-" + id.String(),
@@ -64,8 +64,8 @@ func (s *Server) testEvent(ctx context.Context, c httpapi.Call, scope string) (w
 
 // testChat is the id that the chat of a test event would have; "" on a network
 // that does not know people by their phone numbers.
-func (s *Server) testChat(ctx context.Context, c httpapi.Call, ref provider.ReferenceID) (string, error) {
-	ids, err := s.account(c).ChatIDs(ctx, ref, testPhone)
+func (a *API) testChat(ctx context.Context, c httpapi.Call, ref provider.ReferenceID) (string, error) {
+	ids, err := a.Messaging.For(c.Account).ChatIDs(ctx, ref, testPhone)
 	var invalid *messaging.Invalid
 	if errors.As(err, &invalid) {
 		return "", nil

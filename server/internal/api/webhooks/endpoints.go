@@ -1,10 +1,11 @@
-package server
+package webhooks
 
 import (
 	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -12,13 +13,14 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/api/references"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-// header is a header that goes with every delivery.
-type header struct {
+// Header is a header that goes with every delivery.
+type Header struct {
 	Key   string `json:"key" minLength:"1" maxLength:"200" example:"Authorization"`
 	Value string `json:"value" maxLength:"4096" doc:"Shown as •••• afterwards." example:"Bearer 7f3a"`
 }
@@ -29,7 +31,7 @@ type endpoint struct {
 	ID         string               `json:"id" doc:"Id of the reference, as a string."`
 	Reference  provider.ReferenceID `json:"reference"`
 	Webhook    string               `json:"webhook"`
-	Headers    []header             `json:"headers" nullable:"false"`
+	Headers    []Header             `json:"headers" nullable:"false"`
 	Events     []string             `json:"events" nullable:"false"`
 	Include    []string             `json:"include" nullable:"false"`
 	Format     string               `json:"format" enum:"trunkline,evolution,waha,wuzapi" doc:"The form of its requests: our own, or that of Evolution API, WAHA or wuzapi."`
@@ -41,36 +43,44 @@ type endpoint struct {
 	UpdatedAt  messaging.UnixTime   `json:"updatedAt"`
 }
 
-func (s *Server) hookconfRoutes(a *httpapi.API) {
-	httpapi.Register(a, httpapi.Operation{
+// API answers what concerns webhooks.
+type API struct {
+	Messaging *messaging.Service
+	Now       func() time.Time
+	Webhooks  *webhook.Dispatcher
+}
+
+// Register adds the operations of the resource.
+func (a *API) Register(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Put", On: httpapi.At("body.id"), Method: http.MethodPost, Path: "/references/hookconf",
 		Summary: "Add a webhook, or update the headers of the one with this URL",
 		About:   "On a sandbox line the URL may be " + webhook.EchoURL + ": deliveries then go to a built-in receiver.",
 		Errors:  []int{http.StatusNotFound},
-	}, auth.WebhooksManage, s.putHook)
-	httpapi.RegisterReply(a, httpapi.Operation{
+	}, auth.WebhooksManage, a.putHook)
+	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Webhooks_Register", On: httpapi.At("body.reference", "body.id"), Method: http.MethodPost, Path: "/references/registerWebHook",
 		Summary: "Register a webhook and get its signing secret, or subscribe at the provider", Status: http.StatusCreated,
 		About: "With `webhook`: answers 201 with the secret for a new URL, 200 without it for one that exists. " +
 			"With `provider: true` instead: the line's network is told to post its events, to `callbackUrl` or, without it, to the address " +
 			"in the network's own settings, and the answer is `{\"success\": true}`. The network calls `callbackUrl` at once with the line's `verifyToken`.",
 		Errors: []int{http.StatusNotFound, http.StatusBadGateway},
-	}, auth.WebhooksManage, s.registerHook)
-	s.deliveryRoutes(a)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.WebhooksManage, a.registerHook)
+	a.registerDeliveries(api)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Endpoints", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/references/hookconf", Summary: "List the webhooks of a line",
 		Errors: []int{http.StatusNotFound},
-	}, auth.WebhooksManage, s.listHooks)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.WebhooksManage, a.listHooks)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Update", On: httpapi.At("path.endpointId"), Method: http.MethodPatch, Path: "/references/hookconf/{endpointId}",
 		Summary: "Change a webhook, or rotate its secret",
 		Errors:  []int{http.StatusNotFound},
-	}, auth.WebhooksManage, s.updateHook)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.WebhooksManage, a.updateHook)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Delete", On: httpapi.At("path.endpointId"), Method: http.MethodDelete, Path: "/references/hookconf/{endpointId}",
 		Summary: "Remove a webhook with what waits for it",
 		Errors:  []int{http.StatusNotFound},
-	}, auth.WebhooksManage, s.deleteHook)
+	}, auth.WebhooksManage, a.deleteHook)
 }
 
 // referenceText is a reference id that may be written as a string or a number.
@@ -103,7 +113,7 @@ type hookconf struct {
 	Body struct {
 		ID      referenceText `json:"id"`
 		Webhook string        `json:"webhook" minLength:"1" maxLength:"2048" example:"https://example.org/in"`
-		Headers []header      `json:"headers,omitempty" maxItems:"50"`
+		Headers []Header      `json:"headers,omitempty" maxItems:"50"`
 		Format  string        `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"The form of its requests; absent: trunkline, or as it is."`
 	}
 }
@@ -114,8 +124,8 @@ type hookconfResult struct {
 	Data    struct{} `json:"data"`
 }
 
-func (s *Server) putHook(ctx context.Context, c httpapi.Call, in *hookconf) (hookconfResult, error) {
-	_, created, err := s.putEndpoint(ctx, c, provider.ReferenceID(in.Body.ID), webhook.Settings{
+func (a *API) putHook(ctx context.Context, c httpapi.Call, in *hookconf) (hookconfResult, error) {
+	_, created, err := a.putEndpoint(ctx, c, provider.ReferenceID(in.Body.ID), webhook.Settings{
 		URL: in.Body.Webhook, Headers: headersFrom(in.Body.Headers), Format: in.Body.Format,
 	})
 	if created {
@@ -125,8 +135,8 @@ func (s *Server) putHook(ctx context.Context, c httpapi.Call, in *hookconf) (hoo
 }
 
 // putEndpoint adds or updates an endpoint of one of the caller's lines.
-func (s *Server) putEndpoint(ctx context.Context, c httpapi.Call, id provider.ReferenceID, set webhook.Settings) (webhook.Endpoint, bool, error) {
-	r, err := s.account(c).Reference(ctx, id)
+func (a *API) putEndpoint(ctx context.Context, c httpapi.Call, id provider.ReferenceID, set webhook.Settings) (webhook.Endpoint, bool, error) {
+	r, err := a.Messaging.For(c.Account).Reference(ctx, id)
 	if err != nil {
 		return webhook.Endpoint{}, false, err
 	}
@@ -134,15 +144,15 @@ func (s *Server) putEndpoint(ctx context.Context, c httpapi.Call, id provider.Re
 		return webhook.Endpoint{}, false, httpapi.Invalid("body.webhook", "is only for references of type "+string(sandbox.Kind))
 	}
 	set.Scope = view.WebhookScope(id)
-	return s.hooks(c).Put(ctx, set)
+	return a.Webhooks.For(c.Account).Put(ctx, set)
 }
 
-func (s *Server) listHooks(ctx context.Context, c httpapi.Call, in *referenceQuery) (messaging.Page[endpoint], error) {
+func (a *API) listHooks(ctx context.Context, c httpapi.Call, in *references.ReferenceQuery) (messaging.Page[endpoint], error) {
 	out := messaging.Page[endpoint]{Items: []endpoint{}}
-	if _, err := s.account(c).Reference(ctx, in.Reference); err != nil {
+	if _, err := a.Messaging.For(c.Account).Reference(ctx, in.Reference); err != nil {
 		return out, err
 	}
-	eps, err := s.hooks(c).Endpoints(ctx, view.WebhookScope(in.Reference))
+	eps, err := a.Webhooks.For(c.Account).Endpoints(ctx, view.WebhookScope(in.Reference))
 	for _, ep := range eps {
 		out.Items = append(out.Items, endpointOf(ep))
 	}
@@ -156,7 +166,7 @@ type endpointPath struct {
 type endpointChange struct {
 	EndpointID string `path:"endpointId" maxLength:"64"`
 	Body       struct {
-		Headers      *[]header `json:"headers,omitempty" maxItems:"50" doc:"Replaced; a value of •••• keeps what is there."`
+		Headers      *[]Header `json:"headers,omitempty" maxItems:"50" doc:"Replaced; a value of •••• keeps what is there."`
 		Events       *[]string `json:"events,omitempty" maxItems:"12"`
 		Include      *[]string `json:"include,omitempty" maxItems:"4"`
 		Format       *string   `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"Holds for what waits, too."`
@@ -165,13 +175,13 @@ type endpointChange struct {
 	}
 }
 
-func (s *Server) updateHook(ctx context.Context, c httpapi.Call, in *endpointChange) (endpoint, error) {
+func (a *API) updateHook(ctx context.Context, c httpapi.Call, in *endpointChange) (endpoint, error) {
 	b := in.Body
 	ch := webhook.Change{Enabled: b.Enabled, RotateSecret: b.RotateSecret, Events: all(b.Events), Include: all(b.Include), Format: b.Format}
 	if b.Headers != nil {
 		ch.Headers = headersFrom(*b.Headers)
 	}
-	ep, err := s.hooks(c).Update(ctx, in.EndpointID, ch)
+	ep, err := a.Webhooks.For(c.Account).Update(ctx, in.EndpointID, ch)
 	return endpointOf(ep), err
 }
 
@@ -183,14 +193,14 @@ func all(list *[]string) []string {
 	return append([]string{}, *list...)
 }
 
-func (s *Server) deleteHook(ctx context.Context, c httpapi.Call, in *endpointPath) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, s.hooks(c).Delete(ctx, in.EndpointID)
+func (a *API) deleteHook(ctx context.Context, c httpapi.Call, in *endpointPath) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, a.Webhooks.For(c.Account).Delete(ctx, in.EndpointID)
 }
 
 func endpointOf(ep webhook.Endpoint) endpoint {
 	n, _ := strconv.ParseInt(ep.Scope, 10, 64) // written by webhookScope
 	out := endpoint{
-		EndpointID: ep.ID, ID: ep.Scope, Reference: provider.ReferenceID(n), Webhook: ep.URL, Headers: headersOf(ep.Headers),
+		EndpointID: ep.ID, ID: ep.Scope, Reference: provider.ReferenceID(n), Webhook: ep.URL, Headers: HeadersOf(ep.Headers),
 		Events: ep.Events, Include: ep.Include, Format: ep.Format, Enabled: ep.Enabled, State: ep.State, Secret: ep.Secret,
 		CreatedAt: messaging.UnixTime{Time: ep.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: ep.UpdatedAt},
 	}
@@ -200,16 +210,17 @@ func endpointOf(ep webhook.Endpoint) endpoint {
 	return out
 }
 
-func headersOf(hs []webhook.Header) []header {
-	out := make([]header, len(hs))
+// HeadersOf returns headers as they are shown.
+func HeadersOf(hs []webhook.Header) []Header {
+	out := make([]Header, len(hs))
 	for i, h := range hs {
-		out[i] = header(h)
+		out[i] = Header(h)
 	}
 	return out
 }
 
 // headersFrom is nil only when the list is absent.
-func headersFrom(hs []header) []webhook.Header {
+func headersFrom(hs []Header) []webhook.Header {
 	if hs == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package server
+package webhooks
 
 import (
 	"context"
@@ -23,8 +23,8 @@ type attempt struct {
 	Response   string             `json:"response" doc:"The first KiB of the body."`
 }
 
-// delivery is an event on its way to a webhook.
-type delivery struct {
+// Delivery is an event on its way to a webhook.
+type Delivery struct {
 	ID            string              `json:"id"`
 	EndpointID    string              `json:"endpointId"`
 	Event         string              `json:"event" enum:"message,status,data,calls,subscription,session"`
@@ -37,28 +37,29 @@ type delivery struct {
 	CreatedAt     messaging.UnixTime  `json:"createdAt"`
 }
 
-func (s *Server) deliveryRoutes(a *httpapi.API) {
-	httpapi.Register(a, httpapi.Operation{
+// registerDeliveries adds the operations on deliveries.
+func (a *API) registerDeliveries(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Deliveries", On: httpapi.At("query.reference", "query.endpoint"), Method: http.MethodGet, Path: "/references/deliveries",
 		Summary: "List what was, and what is to be, delivered to the webhooks of a line",
 		About: "Pending deliveries come first, by the time of their event, then those that are over, in the order in which that came about; " +
 			"the newest first in both. The log of a webhook that was removed stays until retention ends.",
 		Errors: []int{http.StatusNotFound},
-	}, auth.WebhooksManage, s.listDeliveries)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.WebhooksManage, a.listDeliveries)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Replay", On: httpapi.Listing("body.endpoint"), Method: http.MethodPost, Path: "/references/deliveries/replay",
 		Summary: "Deliver again, by ids or everything of a webhook in a span of time",
 		About: "Give either `ids` or `endpoint`. What is delivered again has its old `webhook-id` and `X-Trunkline-Sequence`, and holds back nothing newer. " +
 			"Deliveries that are pending, or no longer stored, are left out of the count.",
 		Errors: []int{http.StatusNotFound},
-	}, auth.WebhooksManage, s.replay)
-	httpapi.Register(a, httpapi.Operation{
+	}, auth.WebhooksManage, a.replay)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Test", On: httpapi.At("path.endpointId"), Method: http.MethodPost, Path: "/references/hookconf/{endpointId}/test",
 		Summary: "Send a test event to a webhook and show what it answers",
 		About: "The event is a `message` with the text \"" + testText + "\", signed as usual, with `X-Trunkline-Sequence: 0`. " +
 			"It is sent whatever the webhook's state and filter, appears in the log, and is not repeated.",
 		Errors: []int{http.StatusNotFound},
-	}, auth.WebhooksManage, s.testHook)
+	}, auth.WebhooksManage, a.testHook)
 }
 
 type deliveryFilter struct {
@@ -72,12 +73,12 @@ type deliveryFilter struct {
 	Cursor    string               `query:"cursor" maxLength:"400" doc:"next of the page before."`
 }
 
-func (s *Server) listDeliveries(ctx context.Context, c httpapi.Call, in *deliveryFilter) (messaging.Page[delivery], error) {
-	var none messaging.Page[delivery]
+func (a *API) listDeliveries(ctx context.Context, c httpapi.Call, in *deliveryFilter) (messaging.Page[Delivery], error) {
+	var none messaging.Page[Delivery]
 	f := webhook.DeliveryFilter{
 		Scope: view.WebhookScope(in.Reference), Endpoint: in.Endpoint, State: in.State, Event: in.Event, Limit: in.Limit, Cursor: in.Cursor,
 	}
-	acc := s.account(c)
+	acc := a.Messaging.For(c.Account)
 	_, err := acc.Reference(ctx, in.Reference)
 	if err == nil && in.ChatID != "" {
 		f.ChatIDs, err = acc.ChatIDs(ctx, in.Reference, in.ChatID)
@@ -88,18 +89,19 @@ func (s *Server) listDeliveries(ctx context.Context, c httpapi.Call, in *deliver
 	if err != nil {
 		return none, httpapi.InQuery(err)
 	}
-	p, err := s.hooks(c).Deliveries(ctx, f)
+	p, err := a.Webhooks.For(c.Account).Deliveries(ctx, f)
 	if err == nil && len(p.Items) == 0 && in.Endpoint != "" { // is there such a one at all?
-		_, err = s.hooks(c).Endpoint(ctx, in.Endpoint)
+		_, err = a.Webhooks.For(c.Account).Endpoint(ctx, in.Endpoint)
 	}
 	if err != nil {
 		return none, httpapi.InQuery(err)
 	}
-	return view.Page(p.Items, p.Next, deliveryOf), nil
+	return view.Page(p.Items, p.Next, DeliveryOf), nil
 }
 
-func deliveryOf(d webhook.Delivery) delivery {
-	out := delivery{
+// DeliveryOf returns a delivery as its owner sees it.
+func DeliveryOf(d webhook.Delivery) Delivery {
+	out := Delivery{
 		ID: d.ID, EndpointID: d.EndpointID, Event: d.Event, ChatID: view.OrNull(d.ChatID), MessageID: view.OrNull(d.MessageID),
 		Sequence: d.Sequence, State: d.State, Attempts: make([]attempt, len(d.Attempts)), CreatedAt: messaging.UnixTime{Time: d.CreatedAt},
 	}
@@ -133,12 +135,12 @@ type replayResult struct {
 	Queued int `json:"queued" doc:"How many are delivered again."`
 }
 
-func (s *Server) replay(ctx context.Context, c httpapi.Call, in *replayInput) (replayResult, error) {
+func (a *API) replay(ctx context.Context, c httpapi.Call, in *replayInput) (replayResult, error) {
 	b := in.Body
 	if err := in.check(); err != nil {
 		return replayResult{}, err
 	}
-	n, err := s.hooks(c).Replay(ctx, webhook.Replay{
+	n, err := a.Webhooks.For(c.Account).Replay(ctx, webhook.Replay{
 		IDs: b.IDs, Scopes: scopesOf(c), Endpoint: b.Endpoint, Since: second(b.Since), Until: secondsEnd(b.Until), State: b.State,
 	})
 	if len(b.IDs) > 0 && errors.Is(err, webhook.ErrNotFound) {

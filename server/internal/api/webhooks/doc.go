@@ -1,0 +1,3 @@
+// Package webhooks answers what the REST API is asked about webhooks and their
+// deliveries.
+package webhooks
