@@ -5,6 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/trunklinehq/trunkline/server/internal/api/contacts"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
@@ -31,7 +32,7 @@ func describe(doc *huma.OpenAPI) {
 	export := doc.Paths["/chats/export"].Get.Responses["200"]
 	export.Description = "What is held."
 	export.Content = map[string]*huma.MediaType{"application/json": {
-		Schema: doc.Components.Schemas.Schema(reflect.TypeFor[exported](), true, ""),
+		Schema: doc.Components.Schemas.Schema(reflect.TypeFor[contacts.Exported](), true, ""),
 	}}
 	register := doc.Paths["/references/registerWebHook"].Post.Responses
 	register["200"] = &huma.Response{Description: "Updated, without a secret; or subscribed at the provider.", Content: register["201"].Content}

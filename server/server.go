@@ -38,6 +38,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth/passkey"
 	"github.com/trunklinehq/trunkline/server/billing"
 	"github.com/trunklinehq/trunkline/server/internal/api/chats"
+	"github.com/trunklinehq/trunkline/server/internal/api/contacts"
 	"github.com/trunklinehq/trunkline/server/internal/api/credentials"
 	"github.com/trunklinehq/trunkline/server/internal/api/jobs"
 	"github.com/trunklinehq/trunkline/server/internal/api/modelusage"
@@ -269,7 +270,7 @@ func (s *Server) routes() error {
 	s.probeRoutes(s.api)
 	(&references.API{Jobs: s.Jobs, Messaging: s.Messaging, Runs: s.Runs}).Register(s.api)
 	(&chats.API{Messaging: s.Messaging}).Register(s.api)
-	s.contactRoutes(s.api)
+	(&contacts.API{Audit: s.audit, Jobs: s.Jobs, Log: s.log, Messaging: s.Messaging, Now: s.cfg.Now, Webhooks: s.Webhooks}).Register(s.api)
 	s.explainRoutes(s.api)
 	s.replayRoutes(s.api)
 	s.renameRoutes(s.api)

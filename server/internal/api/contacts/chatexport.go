@@ -1,4 +1,4 @@
-package server
+package contacts
 
 import (
 	"bufio"
@@ -22,9 +22,9 @@ import (
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-// exported is what is held on a contact. Its lists of calls, messages and deliveries
+// Exported is what is held on a contact. Its lists of calls, messages and deliveries
 // are written as they are read.
-type exported struct {
+type Exported struct {
 	Reference   provider.ReferenceID        `json:"reference"`
 	ExportedAt  messaging.UnixTime          `json:"exportedAt"`
 	Identity    messaging.Identity          `json:"identity"`
@@ -38,7 +38,7 @@ type exported struct {
 	Deliveries  []exportedDelivery          `json:"deliveries" nullable:"false" doc:"To webhooks."`
 }
 
-// exportedHead is what an [exported] has before its calls.
+// exportedHead is what an [Exported] has before its calls.
 type exportedHead struct {
 	Reference  provider.ReferenceID `json:"reference"`
 	ExportedAt messaging.UnixTime   `json:"exportedAt"`
@@ -47,7 +47,7 @@ type exportedHead struct {
 	Chat       *messaging.Chat      `json:"chat"`
 }
 
-// exportedLists is what an [exported] has between its calls and its messages.
+// exportedLists is what an [Exported] has between its calls and its messages.
 type exportedLists struct {
 	Numbers     []messaging.Number         `json:"numbers"`
 	Reports     []messaging.ExportedReport `json:"reports"`
@@ -60,8 +60,8 @@ type exportedDelivery struct {
 	Body     json.RawMessage   `json:"body,omitempty"`
 }
 
-func (s *Server) exportChat(ctx context.Context, c httpapi.Call, in *chats.ChatQuery) (*huma.StreamResponse, error) {
-	e, err := s.account(c).Export(ctx, in.Reference, in.ChatID)
+func (a *API) exportChat(ctx context.Context, c httpapi.Call, in *chats.ChatQuery) (*huma.StreamResponse, error) {
+	e, err := a.Messaging.For(c.Account).Export(ctx, in.Reference, in.ChatID)
 	if err != nil {
 		return nil, httpapi.InQuery(err)
 	}
@@ -69,7 +69,7 @@ func (s *Server) exportChat(ctx context.Context, c httpapi.Call, in *chats.ChatQ
 	if e.Chat != nil {
 		record.ObjectID = e.Chat.ID
 	}
-	if err := s.audit.Record(ctx, record); err != nil {
+	if err := a.Audit.Record(ctx, record); err != nil {
 		return nil, err
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
@@ -79,19 +79,19 @@ func (s *Server) exportChat(ctx context.Context, c httpapi.Call, in *chats.ChatQ
 		if httpapi.RequestOf(ctx).Head {
 			return
 		}
-		w := exporter{s: s, c: c, ref: in.Reference, out: bufio.NewWriterSize(httpapi.StreamWriter{Context: hc}, 32<<10), e: e}
+		w := exporter{s: a, c: c, ref: in.Reference, out: bufio.NewWriterSize(httpapi.StreamWriter{Context: hc}, 32<<10), e: e}
 		if err := w.write(ctx); err != nil {
 			if ctx.Err() == nil {
-				s.log.WarnContext(ctx, "exporting a contact", slog.Any("error", err))
+				a.Log.WarnContext(ctx, "exporting a contact", slog.Any("error", err))
 			}
 			panic(http.ErrAbortHandler) // half of it must not look like all of it
 		}
 	}}, nil
 }
 
-// exporter writes an [exported].
+// exporter writes an [Exported].
 type exporter struct {
-	s   *Server
+	s   *API
 	c   httpapi.Call
 	ref provider.ReferenceID
 	out *bufio.Writer
@@ -101,7 +101,7 @@ type exporter struct {
 
 func (w *exporter) write(ctx context.Context) error {
 	head, err := json.Marshal(exportedHead{
-		Reference: w.ref, ExportedAt: messaging.UnixTime{Time: w.s.cfg.Now()}, Identity: w.e.Identity, IDs: w.e.IDs, Chat: w.e.Chat,
+		Reference: w.ref, ExportedAt: messaging.UnixTime{Time: w.s.Now()}, Identity: w.e.Identity, IDs: w.e.IDs, Chat: w.e.Chat,
 	})
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (w *exporter) item(v any) error {
 
 // deliveries writes those that a filter chooses.
 func (w *exporter) deliveries(ctx context.Context, f webhook.DeliveryFilter) error {
-	hooks := w.s.hooks(w.c)
+	hooks := w.s.Webhooks.For(w.c.Account)
 	for f.Scope, f.Limit = view.WebhookScope(w.ref), 200; ; {
 		p, err := hooks.Deliveries(ctx, f)
 		if err != nil {
