@@ -216,7 +216,7 @@ func TestDeleteAccount(t *testing.T) {
 
 		// The files cannot be deleted for now: the account stays closed, and
 		// another try does it.
-		require.Eventually(t, func() bool { return strings.Contains(f.log.String(), "erasing a closed account") }, eventually, tick)
+		f.log.await(t, "erasing a closed account")
 		require.Positive(t, traces(contents(t, db), ana.account))
 		store.refuse.Store(false)
 		handle, err := database.Of(t.Context(), db)

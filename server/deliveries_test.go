@@ -273,7 +273,7 @@ func TestDisabledEndpoint(t *testing.T) {
 			return ep["state"] == "disabled" && ep["lastError"] == "answered 410 Gone" && ep["enabled"] == false
 		}, eventually, tick)
 		require.Equal(t, "failed", ana.deliveries(t, ref, "&endpoint="+h.id, 1)[0]["state"])
-		require.Contains(t, f.log.String(), "trunkline.endpoint.disabled")
+		f.log.await(t, "trunkline.endpoint.disabled")
 		for series, want := range map[string]float64{
 			`trunkline_webhook_endpoints{state="disabled"}`:                      1,
 			`trunkline_webhook_endpoints{state="ok"}`:                            0,

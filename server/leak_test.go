@@ -88,7 +88,7 @@ func TestNothingLeaks(t *testing.T) {
 		l.everything(t)
 		l.pay(t, "{")
 		l.do(t, "POST", "/payments", "{}", "Stripe-Signature", "t=1,v1="+l.secrets["payments secret"]).problem(401, "unauthorized")
-		require.Eventually(t, func() bool { return strings.Contains(l.log.String(), "mail") }, eventually, tick, "the mail server is out of reach")
+		l.log.await(t, "mail") // the mail server is out of reach
 		require.Contains(t, l.log.String(), `"level":"DEBUG"`)
 		l.check(t)
 	})

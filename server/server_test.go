@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -24,14 +25,43 @@ const secret = "a secret for tests of 32 bytes and more"
 
 // logBuffer collects a log.
 type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
+	mu      sync.Mutex
+	b       bytes.Buffer
+	written chan struct{} // closed by the next write; nil: nobody waits
 }
 
 func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.written != nil {
+		close(l.written)
+		l.written = nil
+	}
 	return l.b.Write(p)
+}
+
+// await waits until the log contains a text: what a line tells of can be seen
+// elsewhere a moment before the line is written.
+func (l *logBuffer) await(t *testing.T, text string) {
+	t.Helper()
+	late := time.After(eventually)
+	for {
+		l.mu.Lock()
+		found := bytes.Contains(l.b.Bytes(), []byte(text))
+		if l.written == nil {
+			l.written = make(chan struct{})
+		}
+		written := l.written
+		l.mu.Unlock()
+		if found {
+			return
+		}
+		select {
+		case <-written:
+		case <-late:
+			require.Fail(t, "the log lacks a line", text)
+		}
+	}
 }
 
 func (l *logBuffer) String() string {
