@@ -15,7 +15,8 @@ import (
 )
 
 // functionsAPI answers what concerns the functions that agents call.
-type functionsAPI struct{ MCP *mcp.Registry }
+// An embedder may replace the registry of its server at any time.
+type functionsAPI struct{ MCP func() *mcp.Registry }
 
 // register adds the operations of the resource, for clients that do not speak
 // the protocol.
@@ -45,8 +46,8 @@ type functionList struct {
 }
 
 func (a *functionsAPI) listFunctions(context.Context, httpapi.Call, *struct{}) (functionList, error) {
-	fs := a.MCP.Functions()
-	return functionList{a.MCP.Version(), len(fs), fs}, nil
+	fs := a.MCP().Functions()
+	return functionList{a.MCP().Version(), len(fs), fs}, nil
 }
 
 // functionCall is a call of a function.
@@ -85,7 +86,7 @@ type outcomeReply struct {
 }
 
 func (a *functionsAPI) execute(ctx context.Context, c httpapi.Call, in *struct{ Body functionCall }) (*outcomeReply, error) {
-	out := a.MCP.Execute(ctx, functionCaller(c.Caller), in.Body.request())
+	out := a.MCP().Execute(ctx, functionCaller(c.Caller), in.Body.request())
 	r := &outcomeReply{Status: out.Status(), Body: out}
 	if out.Error != nil && out.Error.RetryAfter > 0 {
 		r.RetryAfter = strconv.Itoa(httpapi.WholeSeconds(out.Error.RetryAfter))
@@ -108,7 +109,7 @@ func (a *functionsAPI) executeBatch(ctx context.Context, c httpapi.Call, in *bat
 	for i, fc := range in.Body.Calls {
 		calls[i] = fc.request()
 	}
-	results, failed := a.MCP.Batch(ctx, functionCaller(c.Caller), calls)
+	results, failed := a.MCP().Batch(ctx, functionCaller(c.Caller), calls)
 	if failed != nil {
 		return batchResult{}, failed
 	}

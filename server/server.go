@@ -293,7 +293,7 @@ func (s *Server) routes() error {
 	(&webhooks.API{Messaging: s.Messaging, Now: s.cfg.Now, Webhooks: s.Webhooks}).Register(s.api)
 	s.sandboxRoutes(s.api)
 	s.mediaRoutes(s.api)
-	(&functionsAPI{s.MCP}).register(s.api)
+	(&functionsAPI{func() *mcp.Registry { return s.MCP }}).register(s.api)
 	s.auditRoutes(s.api)
 	s.accountAuditRoutes(s.api)
 	(&modelusage.API{Usage: s.Usage, Flows: s.Flows, Messaging: s.Messaging}).Register(s.api)
