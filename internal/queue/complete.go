@@ -218,17 +218,25 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 	return won, nil
 }
 
+// lease is one claim of a partition. A batch may hold two runs of a partition: one
+// that has lost its lease, and one that the same node began after that.
+type lease struct {
+	ID    int64
+	Epoch int64
+}
+
 // advancePartitions writes what became of the partitions whose lease still holds. The holder
-// is compared too: after a commit whose answer was lost it is nobody.
+// is compared too: after a commit whose answer was lost there is none.
 func (n *node) advancePartitions(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
 	us := make([][]int64, len(runs))
-	byPartition := make(map[int64]*run, len(runs))
+	byLease := make(map[lease]*run, len(runs))
 	for i, r := range runs {
 		us[i] = []int64{r.partition, r.epoch, r.upTo, int64(r.tries), r.first, r.wait.Microseconds()}
-		byPartition[r.partition] = r
+		byLease[lease{r.partition, r.epoch}] = r
 	}
 	var rows []struct {
-		ID        int64
+		lease
+
 		More      bool
 		Successor int64
 	}
@@ -237,9 +245,10 @@ func (n *node) advancePartitions(ctx context.Context, tx *sqlx.Tx, runs []*run) 
 		return won, err
 	}
 	for _, row := range rows {
-		won.runs = append(won.runs, byPartition[row.ID])
+		r := byLease[row.lease]
+		won.runs = append(won.runs, r)
 		won.more = won.more || row.More
-		if r := byPartition[row.ID]; row.Successor != 0 && !row.More && r.parked == 0 {
+		if row.Successor != 0 && !row.More && r.parked == 0 {
 			won.emptied = append(won.emptied, partitionKey{r.subscriber, r.key})
 		}
 	}

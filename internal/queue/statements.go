@@ -31,9 +31,9 @@ func (q *Queue) scanText() string {
 }
 
 // claimText takes the oldest ready partitions of each chosen subscriber that is not
-// paused meanwhile. A lease is a ready_us in the future: nobody has to clean up
+// paused meanwhile. A lease is a ready_us in the future: there is no need to clean up
 // after its holder. The text is for 1, 2, 4 … subscribers, so that there are few:
-// the rest are nobody, who has no partitions.
+// the rest name no node, which has no partitions.
 func (n *node) claimText(chosen []candidate) (string, []any) {
 	const (
 		part = `SELECT id FROM (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $%d AND ready_us <= {now} AND blockers = 0
@@ -89,7 +89,7 @@ func (q *Queue) advanceText(us [][]int64) (string, []any) {
 				since_us = CASE WHEN k.first < 0 OR tail = k.up_to THEN {now} ELSE k.first END,
 				ready_us = CASE WHEN tail > k.up_to THEN CASE WHEN blockers > 0 THEN {blocked} ELSE {now} + k.wait END END
 			FROM k WHERE id = k.partition AND epoch = k.fence AND holder = $1
-			RETURNING id, ready_us IS NOT NULL AS more, successor`
+			RETURNING id, epoch, ready_us IS NOT NULL AS more, successor`
 	)
 	text := done
 	if q.db.Dialect == database.Postgres {
