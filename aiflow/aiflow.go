@@ -3,7 +3,6 @@ package aiflow
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -13,9 +12,9 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/label"
-	"github.com/trunklinehq/trunkline/internal/page"
 )
 
 // OneAccount is the account of a program that has only one.
@@ -47,10 +46,10 @@ type Options struct {
 // Service keeps projects and flows. It is safe for concurrent use, and any
 // number of processes may run one on the same PostgreSQL.
 type Service struct {
-	db       *database.DB
-	opts     Options
-	triggers runtime.Triggers
-	alone    bool // Runs is its own
+	db    *database.DB
+	opts  Options
+	store *versions.Store
+	alone bool // Runs is its own
 }
 
 //go:embed migrations/*.sql
@@ -94,6 +93,14 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		}
 	}
 	s.opts.Types = s.opts.Runs.Types()
+	if s.store, err = versions.New(ctx, db, versions.Options{
+		Engine: flow.EngineFlow, Noun: "flow", Scope: "project",
+		Flows: "aiflow_flow", Versions: "aiflow_version", Key: "flow", Functions: true,
+		Runs: s.opts.Runs, NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
+		Logger: s.opts.Logger, Now: s.opts.Now,
+	}); err != nil {
+		return nil, fmt.Errorf("aiflow: %w", err)
+	}
 	s.opts.Runs.Serve(s)
 	return s, nil
 }
@@ -111,25 +118,10 @@ type Account struct {
 func (s *Service) For(account string) *Account { return &Account{s: s, id: account} }
 
 // List bounds a page of a list.
-type List struct {
-	Limit  int    // at least 1, above 200 it is 200; 0: 50
-	Cursor string // Page.Next of the page before; "": the first page
-}
+type List = versions.List
 
 // Page is a page of a list.
-type Page[T any] struct {
-	Items []T    // never nil
-	Next  string // the cursor of the next page; "": it is the last
-}
-
-func (l List) bounds() (last int64, rows int, err error) {
-	last, rows, err = page.Parse(l.Limit, l.Cursor)
-	var bad *page.Error
-	if errors.As(err, &bad) {
-		err = &Invalid{bad.Field, bad.Message}
-	}
-	return last, rows, err
-}
+type Page[T any] = versions.Page[T]
 
 func newID() (string, error) {
 	id, err := uuid.NewV7()

@@ -16,7 +16,7 @@ import (
 // finished or handed back.
 func (s *Service) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.clean(ctx) })
+	g.Go(func() error { return s.store.RunClean(ctx, s.Clean) })
 	if s.alone {
 		g.Go(func() error { return s.opts.Runs.Run(ctx) })
 	}

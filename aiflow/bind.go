@@ -10,14 +10,14 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// Binding is a line on which a flow's published trigger listens.
+// Binding is a reference on which a flow's published trigger listens.
 type Binding struct {
 	Reference int64
 	Enabled   bool
 	Priority  *int // nil: that of the trigger node; -100..100
 }
 
-// Bind sets how a flow listens on a line. A function is [ErrFunction].
+// Bind sets how a flow listens on a reference. A function is [ErrFunction].
 func (a *Account) Bind(ctx context.Context, id string, b Binding) ([]Binding, error) {
 	if b.Priority != nil && (*b.Priority < -100 || *b.Priority > 100) {
 		return nil, &Invalid{"priority", "must be between -100 and 100"}
@@ -47,7 +47,7 @@ func (a *Account) Bind(ctx context.Context, id string, b Binding) ([]Binding, er
 	return a.Bindings(ctx, id)
 }
 
-// Bindings are the lines of a flow, in their order.
+// Bindings are the references of a flow, in their order.
 func (a *Account) Bindings(ctx context.Context, id string) ([]Binding, error) {
 	if _, err := a.flow(ctx, a.s.db, id, ""); err != nil {
 		return nil, err

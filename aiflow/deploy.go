@@ -55,7 +55,7 @@ func (a *Account) Deploy(ctx context.Context, d Deployment) (Flow, error) {
 		return nil
 	})
 	if err != nil {
-		return Flow{}, fmt.Errorf("deploying a flow: %w", orSlugTaken(err))
+		return Flow{}, fmt.Errorf("deploying a flow: %w", a.s.store.OrSlugTaken(err))
 	}
 	return a.view(ctx, r)
 }

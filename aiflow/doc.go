@@ -1,6 +1,6 @@
 // Package aiflow is the engine of flows that belong to projects: they have
 // loops, functions, named events and runs without a chat beside all that bots
-// of package botengine have, and answer the chats of the lines that they are
+// of package botengine have, and answer the chats of the references that they are
 // bound to.
 //
 // It keeps projects, flows as drafts with revisions and as numbered versions,
@@ -28,7 +28,7 @@
 // [Account.Start] returns after the first turn of a run: it has ended by then, or
 // waits. [Account.Watch] tells of what follows, [Account.Detail] shows every step,
 // and [Account.Event], [Account.Approve], [Account.Retry] and [Account.Cancel]
-// have it go on or end.
+// have it continue or end.
 //
 // # What is kept, and errors
 //

@@ -16,7 +16,7 @@ import (
 // Name is that of this engine among those of a [runtime.Runtime].
 func (s *Service) Name() string { return flow.EngineFlow }
 
-// Listeners are the published flows that are bound to a line.
+// Listeners are the published flows that are bound to a reference.
 func (s *Service) Listeners(ctx context.Context, account string, reference int64) ([]runtime.Listener, error) {
 	var rows []struct {
 		ID, Name string
@@ -50,47 +50,34 @@ func (s *Service) Listeners(ctx context.Context, account string, reference int64
 	return out, nil
 }
 
-// KeepTx lets nobody delete a flow until tx ends.
+// KeepTx keeps a flow from being deleted until tx ends.
 func (s *Service) KeepTx(ctx context.Context, tx *sqlx.Tx, id string) error {
-	var is []bool
-	if err := s.db.SelectTx(ctx, tx, &is, `SELECT true FROM aiflow_flow WHERE id = $1 AND NOT removed`+s.db.Dialect.ForShare(), id); err != nil {
-		return fmt.Errorf("keeping a flow: %w", err)
-	}
-	if len(is) == 0 {
-		return runtime.ErrNotFound
-	}
-	return nil
+	return s.store.KeepTx(ctx, tx, id)
 }
 
 // trigger is that of a published version.
 func (s *Service) trigger(ctx context.Context, account, id string, version int64) (*flow.Trigger, error) {
-	return s.triggers.Of(ctx, id, version, func(ctx context.Context) (*flow.Program, error) {
+	return s.store.Trigger(ctx, id, version, func(ctx context.Context) (*flow.Program, []flow.Problem, error) {
 		src, err := s.Source(ctx, account, id, version)
 		var refused *Refused
 		if errors.As(err, &refused) {
 			err = nil
 		}
 		if err != nil || src.Document == nil {
-			return nil, err
+			return nil, nil, err
 		}
-		program, problems := s.ready(src)
-		if program == nil {
-			// It was published with other rules, say. It must not stop others
-			// from answering.
-			s.opts.Logger.ErrorContext(ctx, "a published flow does not compile any more", "flow", id, "version", version, "problems", len(problems))
-		}
-		return program, nil
+		program, problems := s.opts.Types.Compile(src.Document, published(src))
+		return program, problems, nil
 	})
 }
 
-// ready makes a source that was compiled before ready to run, or says why it
-// cannot be.
-func (s *Service) ready(src runtime.Source) (*flow.Program, []flow.Problem) {
+// published is what a source that was compiled before may refer to.
+func published(src runtime.Source) *flow.Environment {
 	env := flow.Environment{Engine: flow.EngineFlow, Published: true, Functions: map[string]*flow.Document{}}
 	for _, f := range src.Functions {
 		env.Functions[f.Slug] = f
 	}
-	return s.opts.Types.Compile(src.Document, &env)
+	return &env
 }
 
 // Source is a version of a flow with the functions that it was published
@@ -104,11 +91,11 @@ func (s *Service) Source(ctx context.Context, account, id string, version int64)
 	if err != nil {
 		return runtime.Source{}, err
 	}
-	doc, problems := flow.Decode(v.Document)
-	if doc == nil {
-		return runtime.Source{}, &Refused{problems}
+	doc, err := s.store.Read(v.Document)
+	if err != nil {
+		return runtime.Source{}, err
 	}
-	return source(doc, v.Functions)
+	return s.source(doc, v.Functions)
 }
 
 func (a *Account) draftSource(ctx context.Context, id string) (runtime.Source, error) {
@@ -124,15 +111,15 @@ func (a *Account) draftSource(ctx context.Context, id string) (runtime.Source, e
 	if program == nil {
 		return runtime.Source{}, &Refused{problems}
 	}
-	return source(doc, env.pins(doc, program))
+	return a.s.source(doc, env.pins(doc, program))
 }
 
-func source(doc *flow.Document, pins []Pinned) (runtime.Source, error) {
+func (s *Service) source(doc *flow.Document, pins []Pinned) (runtime.Source, error) {
 	src := runtime.Source{Document: doc}
 	for _, p := range pins {
-		f, problems := flow.Decode(p.Document)
-		if f == nil {
-			return src, &Refused{problems}
+		f, err := s.store.Read(p.Document)
+		if err != nil {
+			return src, err
 		}
 		src.Functions = append(src.Functions, f)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -42,15 +43,14 @@ type FlowChange struct {
 	Revision int64 // that the change was made from; 0: whatever it is
 }
 
-func (c FlowChange) check() error {
+func (s *Service) check(c FlowChange) error {
 	if c.Name != nil {
 		if err := checkText("name", *c.Name, 1, maxName); err != nil {
 			return err
 		}
 	}
-	var p flow.Problem
-	if c.Draft != nil && errors.As(flow.CheckDraft(c.Draft), &p) {
-		return &Invalid{"draft" + p.Path, p.Message}
+	if c.Draft != nil {
+		return s.store.CheckDraft("draft", c.Draft)
 	}
 	return nil
 }
@@ -58,12 +58,8 @@ func (c FlowChange) check() error {
 const flowColumns = `number, id, account, project, name, draft, revision, slug, kind, version, versions, created_us, updated_us`
 
 type flowRow struct {
-	Number                      int64
-	ID, Account, Project, Name  string
-	Draft, Slug, Kind           string
-	Revision, Version, Versions int64
-	Created                     int64 `db:"created_us"`
-	Updated                     int64 `db:"updated_us"`
+	versions.Row
+	Project string
 }
 
 // view is a flow with what is wrong with its draft, and what is published.
@@ -117,12 +113,15 @@ func (a *Account) newFlow(n NewFlow) (flowRow, error) {
 	if n.Draft == nil {
 		n.Draft = json.RawMessage("{}")
 	}
-	if err := (FlowChange{Name: &n.Name, Draft: n.Draft}).check(); err != nil {
+	if err := a.s.check(FlowChange{Name: &n.Name, Draft: n.Draft}); err != nil {
 		return flowRow{}, err
 	}
 	id, err := newID()
 	now := a.s.nowUS()
-	return flowRow{ID: id, Account: a.id, Project: n.Project, Name: n.Name, Draft: string(n.Draft), Revision: 1, Created: now, Updated: now}, err
+	return flowRow{
+		Row:     versions.Row{ID: id, Account: a.id, Name: n.Name, Draft: string(n.Draft), Revision: 1, Created: now, Updated: now},
+		Project: n.Project,
+	}, err
 }
 
 func insertFlow(ctx context.Context, tx *sqlx.Tx, r flowRow) error {
@@ -141,24 +140,16 @@ func (a *Account) Flow(ctx context.Context, id string) (Flow, error) {
 }
 
 func (a *Account) flow(ctx context.Context, q sqlx.QueryerContext, id, lock string) (flowRow, error) {
-	var r flowRow
 	if !isID(id) {
-		return r, ErrNotFound
+		return flowRow{}, ErrNotFound
 	}
-	err := sqlx.GetContext(ctx, q, &r, `SELECT `+flowColumns+` FROM aiflow_flow WHERE id = $1 AND account = $2 AND NOT removed`+lock, id, a.id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return r, ErrNotFound
-	}
-	if err != nil {
-		return r, fmt.Errorf("reading a flow: %w", err)
-	}
-	return r, nil
+	return versions.Find[flowRow](ctx, a.s.store, q, flowColumns, a.id, id, lock)
 }
 
 // Flows lists the flows of a project, or of all if it is "", the oldest first.
 // A page holds fewer where drafts are large.
 func (a *Account) Flows(ctx context.Context, project string, l List) (Page[Flow], error) {
-	last, size, err := l.bounds()
+	last, size, err := a.s.store.Bounds(l)
 	if err != nil {
 		return Page[Flow]{}, err
 	}
@@ -187,13 +178,13 @@ func (a *Account) Flows(ctx context.Context, project string, l List) (Page[Flow]
 			return Page[Flow]{}, err
 		}
 	}
-	return Page[Flow]{flows, next}, nil
+	return Page[Flow]{Items: flows, Next: next}, nil
 }
 
 // Update changes a flow's name and draft. What is published stays as it is. A
 // change of another revision than the newest is [ErrRevision].
 func (a *Account) Update(ctx context.Context, id string, c FlowChange) (Flow, error) {
-	if err := c.check(); err != nil {
+	if err := a.s.check(c); err != nil {
 		return Flow{}, err
 	}
 	var r flowRow

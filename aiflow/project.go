@@ -112,7 +112,7 @@ func (a *Account) project(ctx context.Context, q sqlx.QueryerContext, id, lock s
 
 // Projects lists the account's projects, the oldest first.
 func (a *Account) Projects(ctx context.Context, l List) (Page[Project], error) {
-	last, size, err := l.bounds()
+	last, size, err := a.s.store.Bounds(l)
 	if err != nil {
 		return Page[Project]{}, err
 	}
@@ -122,7 +122,7 @@ func (a *Account) Projects(ctx context.Context, l List) (Page[Project], error) {
 		return Page[Project]{}, fmt.Errorf("listing projects: %w", err)
 	}
 	projects, next := page.Cut(rows, size, func(r projectRow) int64 { return r.Number }, projectRow.view)
-	return Page[Project]{projects, next}, nil
+	return Page[Project]{Items: projects, Next: next}, nil
 }
 
 // UpdateProject changes a project's name and description.

@@ -1,41 +1,25 @@
 package aiflow
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
-	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/page"
 )
 
 // Version is what a flow was when it was published. It never changes.
-type Version struct {
-	Version   int64
-	Document  json.RawMessage
-	Functions []Pinned // what it calls, in the order of their slugs; never nil
-	CreatedAt time.Time
-}
+type Version = versions.Version
 
 // Pinned is a function as a published flow calls it.
-type Pinned struct {
-	Slug     string          `json:"slug"`
-	Flow     string          `json:"flow"`
-	Version  int64           `json:"version"`
-	Document json.RawMessage `json:"document"` // so that it outlives the function
-}
+type Pinned = versions.Pinned
 
 // environment is what the drafts of a project may refer to: its published
 // functions.
@@ -119,15 +103,7 @@ func (a *Account) belongings(ctx context.Context, q sqlx.QueryerContext, env *fl
 // compile makes a draft ready to run, or says why it cannot be. Problems are
 // never nil.
 func (s *Service) compile(draft json.RawMessage, env environment) (*flow.Program, *flow.Document, []flow.Problem) {
-	doc, problems := flow.Decode(draft)
-	var program *flow.Program
-	if doc != nil {
-		program, problems = s.opts.Types.Compile(doc, &env.Environment)
-	}
-	if problems == nil {
-		problems = []flow.Problem{}
-	}
-	return program, doc, problems
+	return s.store.Compile(draft, &env.Environment)
 }
 
 // pins are the functions that the program of a document can come to, but
@@ -149,7 +125,7 @@ func (a *Account) Validate(ctx context.Context, id string) ([]flow.Problem, erro
 }
 
 // Publish freezes the draft as a numbered version, together with the functions
-// that it calls as they are published now. Runs that are under way go on with
+// that it calls as they are published now. Runs that are under way continue with
 // the version that they began with. A draft with errors is a [*Refused]; one
 // that is published already, with the same functions, is not published again.
 func (a *Account) Publish(ctx context.Context, id string, by Publisher) (Flow, error) {
@@ -164,7 +140,7 @@ func (a *Account) Publish(ctx context.Context, id string, by Publisher) (Flow, e
 		return recordFlowTx(ctx, tx, audit.FlowPublish, r, map[string]any{"version": r.Version})
 	})
 	if err != nil {
-		return Flow{}, fmt.Errorf("publishing a flow: %w", orSlugTaken(err))
+		return Flow{}, fmt.Errorf("publishing a flow: %w", a.s.store.OrSlugTaken(err))
 	}
 	return a.view(ctx, r)
 }
@@ -179,107 +155,26 @@ func (a *Account) publishDraftTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, b
 	if program == nil {
 		return &Refused{problems}
 	}
-	if err := a.s.publishTx(ctx, tx, r, edition{json.RawMessage(r.Draft), doc, env.pins(doc, program), by}); err != nil {
+	if err := a.s.publishTx(ctx, tx, r, versions.Edition{Text: json.RawMessage(r.Draft), Document: doc, Functions: env.pins(doc, program)}, by); err != nil {
 		return err
 	}
 	return a.scheduleTx(ctx, tx, *r)
 }
 
-// slugTaken is what is wrong with a draft whose slug another flow has.
-func slugTaken() flow.Problem {
-	return flow.Problem{Severity: flow.SeverityError, Code: "slug.taken", Path: "/slug", Message: "is that of another published flow of the project"}
-}
-
-// orSlugTaken makes a refusal of what the key of slugs says.
-func orSlugTaken(err error) error {
-	if database.IsUnique(err) {
-		return &Refused{[]flow.Problem{slugTaken()}}
-	}
-	return err
-}
-
-// edition is what is published: a document as text, and read, what it calls,
-// and who publishes it.
-type edition struct {
-	text json.RawMessage
-	doc  *flow.Document
-	pins []Pinned
-	by   Publisher
-}
-
 // publishTx stores an edition as the newest version of r, unless it is that:
 // then its publisher is all that changes.
-func (s *Service) publishTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, e edition) error {
-	doc := e.doc
-	functions, err := writePins(e.pins)
-	if err != nil {
-		return fmt.Errorf("writing the functions of a flow: %w", err)
-	}
-	sum := sha256.Sum256(append([]byte(doc.Hash()), functions...))
-	hash := hex.EncodeToString(sum[:])
-	var same bool
-	if err := tx.GetContext(ctx, &same, `SELECT EXISTS (SELECT 1 FROM aiflow_version WHERE flow = $1 AND version = $2 AND hash = $3)`,
-		r.ID, r.Version, hash); err != nil {
+func (s *Service) publishTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, e versions.Edition, by Publisher) error {
+	if _, err := s.store.PublishTx(ctx, tx, &r.Row, e); err != nil {
 		return err
 	}
-	if same {
-		return setPublisherTx(ctx, tx, r.ID, r.Version, e.by)
-	}
-	r.Versions++
-	r.Version, r.Slug, r.Kind, r.Updated = r.Versions, doc.Slug, doc.Kind, s.nowUS()
-	if _, err := tx.ExecContext(ctx, `INSERT INTO aiflow_version (flow, version, document, hash, functions, created_us) VALUES ($1, $2, $3, $4, $5, $6)`,
-		r.ID, r.Version, string(e.text), hash, string(functions), r.Updated); err != nil {
-		return err
-	}
-	if err := setPublisherTx(ctx, tx, r.ID, r.Version, e.by); err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `UPDATE aiflow_flow SET version = $1, versions = $2, slug = $3, kind = $4, updated_us = $5 WHERE id = $6`,
-		r.Version, r.Versions, r.Slug, r.Kind, r.Updated, r.ID)
-	return err
-}
-
-type versionRow struct {
-	Version             int64
-	Document, Functions string
-	Created             int64 `db:"created_us"`
-}
-
-func (r versionRow) view() Version {
-	return Version{Version: r.Version, Document: json.RawMessage(r.Document), Functions: pinsOf(r.Functions), CreatedAt: database.Time(r.Created)}
-}
-
-// writePins writes the functions of a version, the documents without more
-// escapes than they had: those would make them too large to be read again.
-func writePins(pins []Pinned) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(pins)
-	return bytes.TrimSpace(b.Bytes()), err
-}
-
-// pinsOf reads the functions of a version; they are never nil.
-func pinsOf(text string) []Pinned {
-	pins := []Pinned{}
-	_ = json.Unmarshal([]byte(text), &pins) // written by this package
-	return pins
+	return setPublisherTx(ctx, tx, r.ID, r.Version, by)
 }
 
 func (a *Account) version(ctx context.Context, q sqlx.QueryerContext, id string, version int64) (Version, error) {
-	var r versionRow
 	if !isID(id) {
 		return Version{}, ErrNotFound
 	}
-	err := sqlx.GetContext(ctx, q, &r, `SELECT v.version, v.document, v.functions, v.created_us FROM aiflow_version v
-		JOIN aiflow_flow f ON f.id = v.flow WHERE v.flow = $1 AND v.version = $2 AND f.account = $3 AND NOT f.removed`, id, version, a.id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Version{}, ErrNotFound
-	}
-	if err != nil {
-		return Version{}, fmt.Errorf("reading a version: %w", err)
-	}
-	return r.view(), nil
+	return a.s.store.Version(ctx, q, a.id, id, version)
 }
 
 // Version returns a published version of a flow, or [ErrNotFound].
@@ -289,20 +184,13 @@ func (a *Account) Version(ctx context.Context, id string, version int64) (Versio
 
 // Versions lists what was published of a flow, the oldest first.
 func (a *Account) Versions(ctx context.Context, id string, l List) (Page[Version], error) {
-	last, size, err := l.bounds()
-	if err != nil {
+	if _, _, err := a.s.store.Bounds(l); err != nil {
 		return Page[Version]{}, err
 	}
 	if _, err := a.flow(ctx, a.s.db, id, ""); err != nil {
 		return Page[Version]{}, err
 	}
-	const which = ` FROM aiflow_version WHERE flow = $1 AND version > $2 ORDER BY version LIMIT $3`
-	rows, size, err := page.Read[versionRow](ctx, a.s.db, `version, document, functions, created_us`, `OCTET_LENGTH(document) + OCTET_LENGTH(functions)`, which, size, id, last)
-	if err != nil {
-		return Page[Version]{}, fmt.Errorf("listing versions: %w", err)
-	}
-	versions, next := page.Cut(rows, size, func(r versionRow) int64 { return r.Version }, versionRow.view)
-	return Page[Version]{versions, next}, nil
+	return a.s.store.Versions(ctx, id, l)
 }
 
 // Rollback makes a published version the one that runs, and the draft. Its
@@ -321,9 +209,9 @@ func (a *Account) Rollback(ctx context.Context, id string, version int64, by Pub
 		if err != nil {
 			return err
 		}
-		doc, problems := flow.Decode(v.Document)
-		if doc == nil {
-			return &Refused{problems}
+		doc, err := a.s.store.Read(v.Document)
+		if err != nil {
+			return err
 		}
 		r.Draft, r.Version, r.Slug, r.Kind = string(v.Document), version, doc.Slug, doc.Kind
 		if err := a.s.saveTx(ctx, tx, &r); err != nil {
@@ -341,7 +229,7 @@ func (a *Account) Rollback(ctx context.Context, id string, version int64, by Pub
 		return recordFlowTx(ctx, tx, audit.FlowRollback, r, map[string]any{"version": version})
 	})
 	if err != nil {
-		return Flow{}, fmt.Errorf("rolling a flow back: %w", orSlugTaken(err))
+		return Flow{}, fmt.Errorf("rolling a flow back: %w", a.s.store.OrSlugTaken(err))
 	}
 	return a.view(ctx, r)
 }

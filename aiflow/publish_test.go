@@ -158,7 +158,7 @@ func TestSlugs(t *testing.T) {
 	})
 }
 
-// TestBindings listens with flows, not with functions, and until a line or a
+// TestBindings listens with flows, not with functions, and until a reference or a
 // flow is gone.
 func TestBindings(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
@@ -169,7 +169,7 @@ func TestBindings(t *testing.T) {
 			found, err := f.Listeners(t.Context(), "acme", 7)
 			require.NoError(t, err)
 			for _, l := range found {
-				if _, takes := l.Trigger.Match(flow.Arrival{Text: "Hi"}); takes && l.Enabled {
+				if _, takes := l.Trigger.Match(flow.Inbound{Text: "Hi"}); takes && l.Enabled {
 					n++
 				}
 			}

@@ -11,10 +11,10 @@ import (
 )
 
 // Publisher is who made a version of a flow the one that runs. What its agents
-// do, they do with his rights as they are then.
+// do, they do with the rights that the publisher has then.
 type Publisher struct {
-	User string // his id; "": nobody, who has no rights
-	// Permissions cut his rights down, as the scoped token does with which he
+	User string // id of the user; "": there is none, and there are no rights
+	// Permissions limit these rights, as the scoped token does with which the user
 	// published. nil: they are not cut down.
 	Permissions []string
 }

@@ -18,7 +18,7 @@ func recordFlowTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, r flowR
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: r.ID, ObjectName: r.Name, Details: details})
 }
 
-// recordBindingTx records how a flow listens on a line.
+// recordBindingTx records how a flow listens on a reference.
 func recordBindingTx(ctx context.Context, tx *sqlx.Tx, r flowRow, b Binding) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{
 		Action: audit.FlowBind, ObjectID: r.ID, ObjectName: r.Name, Reference: b.Reference, Details: map[string]any{"enabled": b.Enabled},

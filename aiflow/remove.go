@@ -3,7 +3,6 @@ package aiflow
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -15,8 +14,6 @@ const (
 	versionRows = 20
 	// smallRows is how many small rows a transaction deletes.
 	smallRows = 200
-	// atOnce is how many flows or projects are looked for at a time.
-	atOnce = 20
 )
 
 // Delete removes a flow with its versions. Its runs end; flows that were
@@ -43,14 +40,14 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// hideTx lets nobody find a flow any more; no run of it begins then.
+// hideTx hides a flow from all lists and lookups; no run of it begins then.
 func hideTx(ctx context.Context, tx *sqlx.Tx, id string) error {
 	_, err := tx.ExecContext(ctx, `UPDATE aiflow_flow SET removed = TRUE, slug = '' WHERE id = $1 AND NOT removed`, id)
 	return err
 }
 
 // erase removes what there is of a hidden flow, last its row: what is
-// interrupted goes on from there. Two nodes may erase the same one.
+// interrupted continues from there. Two nodes may erase the same one.
 func (a *Account) erase(ctx context.Context, id string) error {
 	if err := a.runs().Forget(ctx, a.s.Name(), id, "the flow was deleted"); err != nil {
 		return err
@@ -104,33 +101,17 @@ func (a *Account) DeleteProject(ctx context.Context, id string) error {
 // eraseProject hides and then erases the flows of a hidden project, and removes
 // its row.
 func (a *Account) eraseProject(ctx context.Context, id string) error {
-	for {
-		flows, err := a.some(ctx, `aiflow_flow WHERE project = $1 AND NOT removed`, id)
-		if err != nil {
-			return err
+	err := a.s.store.EraseAll(ctx, `aiflow_flow WHERE project = $1 AND NOT removed`, []any{id}, func(ctx context.Context, _, flow string) error {
+		if err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return hideTx(ctx, tx, flow) }); err != nil {
+			return fmt.Errorf("hiding a flow: %w", err)
 		}
-		if len(flows) == 0 {
-			break
-		}
-		for _, f := range flows {
-			if err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return hideTx(ctx, tx, f.ID) }); err != nil {
-				return fmt.Errorf("hiding a flow: %w", err)
-			}
-		}
+		return nil
+	})
+	if err == nil {
+		err = a.s.store.EraseAll(ctx, `aiflow_flow WHERE project = $1`, []any{id}, func(ctx context.Context, _, flow string) error { return a.erase(ctx, flow) })
 	}
-	for {
-		flows, err := a.some(ctx, `aiflow_flow WHERE project = $1`, id)
-		if err != nil {
-			return err
-		}
-		if len(flows) == 0 {
-			break
-		}
-		for _, f := range flows {
-			if err := a.erase(ctx, f.ID); err != nil {
-				return err
-			}
-		}
+	if err != nil {
+		return err
 	}
 	if err := a.s.db.InSteps(ctx, `DELETE FROM aiflow_project WHERE id = $1`, id); err != nil {
 		return fmt.Errorf("erasing a project: %w", err)
@@ -138,83 +119,30 @@ func (a *Account) eraseProject(ctx context.Context, id string) error {
 	return nil
 }
 
-// removedRow is a flow or a project that is to go.
-type removedRow struct{ ID, Account string }
-
-// some are the first rows of a condition.
-func (a *Account) some(ctx context.Context, where string, args ...any) ([]removedRow, error) {
-	var rows []removedRow
-	err := a.s.db.SelectContext(ctx, &rows, fmt.Sprintf(`SELECT id, account FROM %s ORDER BY number LIMIT %d`, where, atOnce), args...)
-	if err != nil {
-		return nil, fmt.Errorf("looking for what is to be erased: %w", err)
-	}
-	return rows, nil
-}
-
 // Clean finishes deletions that were interrupted. [Service.Run] does so by
 // itself.
 func (s *Service) Clean(ctx context.Context) error {
-	for _, t := range []struct {
-		where string
-		erase func(a *Account, ctx context.Context, id string) error
-	}{
-		{`aiflow_project WHERE removed`, (*Account).eraseProject},
-		{`aiflow_flow WHERE removed`, (*Account).erase},
-	} {
-		for {
-			rows, err := s.For("").some(ctx, t.where)
-			if err != nil {
-				return err
-			}
-			if len(rows) == 0 {
-				break
-			}
-			for _, r := range rows {
-				if err := t.erase(s.For(r.Account), ctx, r.ID); err != nil {
-					return err
-				}
-			}
-		}
+	err := s.store.EraseAll(ctx, `aiflow_project WHERE removed`, nil, func(ctx context.Context, account, id string) error {
+		return s.For(account).eraseProject(ctx, id)
+	})
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-const cleanInterval = 30 * time.Second
-
-// clean cleans until ctx ends.
-func (s *Service) clean(ctx context.Context) error {
-	tick := time.NewTicker(cleanInterval)
-	defer tick.Stop()
-	for {
-		if err := s.Clean(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "erasing what was deleted; it is tried again", "error", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return s.store.EraseAll(ctx, `aiflow_flow WHERE removed`, nil, func(ctx context.Context, account, id string) error {
+		return s.For(account).erase(ctx, id)
+	})
 }
 
 // DeleteAll removes everything of the account. It works in small steps, each
 // durable, and may be called again after an error or a crash.
 func (a *Account) DeleteAll(ctx context.Context) error {
-	for {
-		flows, err := a.some(ctx, `aiflow_flow WHERE account = $1`, a.id)
-		if err != nil {
-			return err
-		}
-		if len(flows) == 0 {
-			break
-		}
-		for _, f := range flows {
-			if err := a.eraseRows(ctx, f.ID); err != nil {
-				return err
-			}
-		}
+	err := a.s.store.EraseAll(ctx, `aiflow_flow WHERE account = $1`, []any{a.id}, func(ctx context.Context, _, flow string) error {
+		return a.eraseRows(ctx, flow)
+	})
+	if err != nil {
+		return err
 	}
-	err := a.s.db.InSteps(ctx, `DELETE FROM aiflow_project WHERE id IN (SELECT id FROM aiflow_project p WHERE p.account = $1
+	err = a.s.db.InSteps(ctx, `DELETE FROM aiflow_project WHERE id IN (SELECT id FROM aiflow_project p WHERE p.account = $1
 		AND NOT EXISTS (SELECT 1 FROM aiflow_flow f WHERE f.project = p.id) LIMIT $2)`, a.id, smallRows)
 	if err != nil {
 		return fmt.Errorf("deleting projects: %w", err)

@@ -17,7 +17,7 @@ import (
 // or 50 runs that are told to end, with what is written for each.
 const maxRemoved = 200
 
-// fill gives a flow so many versions, lines, times at which it begins, and runs
+// fill gives a flow so many versions, references, times at which it begins, and runs
 // that wait.
 func (f *fixture) fill(t *testing.T, id string, n int64) {
 	t.Helper()

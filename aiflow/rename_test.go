@@ -11,14 +11,14 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// jumper is a flow that goes on as another.
+// jumper is a flow that continues as another.
 func jumper(slug, to string) string {
 	return fmt.Sprintf(`{"format":"trunkline-flow/1","kind":"flow","slug":%q,"name":"F","start":"begin",
 		"nodes":{"begin":{"type":"trigger","config":{"on":[{"kind":"api"}]},"next":{"out":"on"}},"on":{"type":"flow","config":{"flow":%q}}}}`, slug, to)
 }
 
 // TestRename gives a function another slug: drafts follow, what is published
-// goes on with the old one until it is published again.
+// continues with the old one until it is published again.
 func TestRename(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		f.running(t)

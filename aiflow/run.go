@@ -80,7 +80,7 @@ type RunFilter struct {
 
 // Runs lists the runs of flows, the newest first.
 func (a *Account) Runs(ctx context.Context, f RunFilter) (Page[runtime.Run], error) {
-	if _, _, err := f.bounds(); err != nil {
+	if _, _, err := a.s.store.Bounds(f.List); err != nil {
 		return Page[runtime.Run]{}, err
 	}
 	if f.Flow != "" {
@@ -88,8 +88,7 @@ func (a *Account) Runs(ctx context.Context, f RunFilter) (Page[runtime.Run], err
 			return Page[runtime.Run]{}, err
 		}
 	}
-	p, err := a.runs().Runs(ctx, runtime.Filter{Engine: a.s.Name(), Owner: f.Flow, Parent: f.Parent, Status: f.Status, Limit: f.Limit, Cursor: f.Cursor})
-	return Page[runtime.Run](p), err
+	return a.s.store.Runs(ctx, a.id, runtime.Filter{Owner: f.Flow, Parent: f.Parent, Status: f.Status, Limit: f.Limit, Cursor: f.Cursor})
 }
 
 // Detail returns a run of one of the account's flows with its steps.
@@ -97,11 +96,7 @@ func (a *Account) Detail(ctx context.Context, run string) (runtime.Detail, error
 	if !isID(run) {
 		return runtime.Detail{}, ErrNotFound
 	}
-	d, err := a.runs().Detail(ctx, run)
-	if errors.Is(err, runtime.ErrNotFound) || err == nil && d.Engine != a.s.Name() {
-		return runtime.Detail{}, ErrNotFound
-	}
-	return d, err
+	return a.s.store.Detail(ctx, a.id, run)
 }
 
 // deliver gives something to a run of a flow, and returns it after its turn.
@@ -124,10 +119,10 @@ func (a *Account) Cancel(ctx context.Context, run string) (runtime.Run, error) {
 	return a.deliver(ctx, run, func() (runtime.Run, error) { return a.runs().Cancel(ctx, run, "cancelled by a user") })
 }
 
-// Retry has a failed run go on with the step that failed. What it did before
+// Retry has a failed run continue with the step that failed. What it did before
 // stays done. A call that must not be made twice, and may have been made, is
 // made again only with repeat. It returns [runtime.ErrNotFailed],
-// [runtime.ErrBusy] or [runtime.ErrRepeat] for a run that does not go on.
+// [runtime.ErrBusy] or [runtime.ErrRepeat] for a run that does not continue.
 func (a *Account) Retry(ctx context.Context, run string, repeat bool) (runtime.Run, error) {
 	return a.deliver(ctx, run, func() (runtime.Run, error) { return a.runs().Retry(ctx, run, repeat) })
 }
@@ -142,7 +137,7 @@ func (a *Account) Watch(ctx context.Context, run string) (seen <-chan runtime.Ru
 	return seen, err
 }
 
-// Event gives a named event to a run. One that does not wait for it goes on as
+// Event gives a named event to a run. One that does not wait for it continues as
 // before.
 func (a *Account) Event(ctx context.Context, run string, e flow.Event) (runtime.Run, error) {
 	return a.deliver(ctx, run, func() (runtime.Run, error) { return a.runs().Event(ctx, run, e) })

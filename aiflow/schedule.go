@@ -7,29 +7,20 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
-	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 )
 
 // scheduleTx has runs of a flow begin when its published trigger says so: for
-// each line on which it listens, and once without a line if it was bound to
+// each reference on which it listens, and once without a reference if it was bound to
 // none.
 func (a *Account) scheduleTx(ctx context.Context, tx *sqlx.Tx, r flowRow) error {
-	s := runtime.Scheduled{Engine: a.s.Name(), Owner: r.ID, Version: r.Version}
-	if r.Version > 0 && r.Kind != flow.KindFunction {
-		v, err := a.version(ctx, tx, r.ID, r.Version)
-		if err != nil {
-			return err
-		}
-		if s.Times = a.s.opts.Types.Schedules(v.Document); len(s.Times) > 0 {
-			if s.References, err = a.subscribedTx(ctx, tx, r.ID); err != nil {
-				return err
-			}
-		}
+	references := func() ([]int64, error) { return a.subscribedTx(ctx, tx, r.ID) }
+	if r.Kind == flow.KindFunction {
+		references = nil
 	}
-	return a.runs().ScheduleTx(ctx, tx, s)
+	return a.s.store.ScheduleTx(ctx, tx, r.Row, references)
 }
 
-// subscribedTx are the lines on which the trigger of a flow listens; 0 is none,
+// subscribedTx are the references on which the trigger of a flow listens; 0 is none,
 // for a flow that is bound nowhere.
 func (a *Account) subscribedTx(ctx context.Context, tx *sqlx.Tx, id string) ([]int64, error) {
 	var rows []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 )
 
-// scheduled are the lines on which a flow begins by itself, 0 for none, with
+// scheduled are the references on which a flow begins by itself, 0 for none, with
 // the time of the day.
 func (f *fixture) scheduled(t *testing.T, id string) map[int64]string {
 	t.Helper()
@@ -32,7 +32,7 @@ func daily(at string) string {
 		"t":{"type":"trigger","config":{"on":[{"kind":"schedule","cron":"` + at + ` * * *"}]},"next":{"out":"e"}},"e":{"type":"end"}}}`
 }
 
-// TestSchedule has runs begin by themselves on the lines on which a flow
+// TestSchedule has runs begin by themselves on the references on which a flow
 // listens, as it is published at the time.
 func TestSchedule(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {

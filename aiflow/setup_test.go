@@ -73,7 +73,7 @@ func setup(t *testing.T, db *sqlx.DB) *fixture {
 	return &fixture{Service: flows, Account: flows.For("acme"), runs: runs, db: db}
 }
 
-// running has runs go on until the test ends.
+// running has runs continue until the test ends.
 func (f *fixture) running(t *testing.T) *fixture {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

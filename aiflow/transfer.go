@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 )
 
 // FileFormat names the form of a [File].
@@ -72,7 +73,7 @@ func (r transferRow) view() FileFlow {
 		return out
 	}
 	out.Published = &FileVersion{Document: json.RawMessage(*r.Document), Functions: []json.RawMessage{}}
-	for _, pin := range pinsOf(*r.Functions) {
+	for _, pin := range versions.ReadFunctions(*r.Functions) {
 		out.Published.Functions = append(out.Published.Functions, pin.Document)
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
@@ -54,7 +55,7 @@ func (a *Account) Import(ctx context.Context, f File, by Publisher) (Imported, e
 			if parts[i].document == nil {
 				continue
 			}
-			if err := a.s.publishTx(ctx, tx, &r, edition{parts[i].text, parts[i].document, parts[i].pins, by}); err != nil {
+			if err := a.s.publishTx(ctx, tx, &r, versions.Edition{Text: parts[i].text, Document: parts[i].document, Functions: parts[i].pins}, by); err != nil {
 				return err
 			}
 		}
@@ -100,7 +101,7 @@ func (a *Account) prepareImport(ctx context.Context, p projectRow, flows []FileF
 	for _, kind := range []string{flow.KindFunction, flow.KindFlow} {
 		for i := range out {
 			if d := out[i].document; d != nil && d.Kind == kind {
-				out[i].claimSlug(published)
+				out[i].claimSlug(a.s, published)
 			}
 		}
 	}
@@ -130,9 +131,9 @@ func (x *importing) compile(s *Service, v FileVersion, here flow.Environment) {
 
 // claimSlug takes the slug of what will be published, functions before flows: the
 // first of a file that has it keeps it.
-func (x *importing) claimSlug(published map[string]*importing) {
+func (x *importing) claimSlug(s *Service, published map[string]*importing) {
 	if published[x.document.Slug] != nil {
-		x.problems = append(x.problems, slugTaken())
+		x.problems = append(x.problems, s.store.SlugTaken())
 		x.document = nil
 		return
 	}

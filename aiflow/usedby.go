@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
 
@@ -31,7 +32,7 @@ type useRow struct {
 // drafts that call it. It does not use itself, and nothing uses a flow in this
 // sense.
 func (a *Account) UsedBy(ctx context.Context, id string, l List) (Page[Use], error) {
-	last, size, err := l.bounds()
+	last, size, err := a.s.store.Bounds(l)
 	if err != nil {
 		return Page[Use]{}, err
 	}
@@ -56,7 +57,7 @@ func (a *Account) UsedBy(ctx context.Context, id string, l List) (Page[Use], err
 		more = len(rows) == usedByBatch
 	}
 	uses, next := page.Cut(found, size, func(u useRow) int64 { return u.number }, func(u useRow) Use { return u.Use })
-	return Page[Use]{uses, next}, nil
+	return Page[Use]{Items: uses, Next: next}, nil
 }
 
 // slug is that of the published version, or of the draft while there is none,
@@ -81,7 +82,7 @@ func (r transferRow) use(id, slug string) Use {
 	if r.Functions == nil {
 		return u
 	}
-	for _, pin := range pinsOf(*r.Functions) {
+	for _, pin := range versions.ReadFunctions(*r.Functions) {
 		if pin.Flow == id {
 			u.Published = &pin.Version
 		}

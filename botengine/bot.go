@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/label"
@@ -20,11 +21,11 @@ type Status string
 
 // The states of a bot.
 const (
-	StatusDraft     Status = "draft"     // nobody hears of it yet
+	StatusDraft     Status = "draft"     // it answers no chat yet
 	StatusPublished Status = "published" // its newest published version answers
 )
 
-// Bot is a flow that answers the chats of a line. Its draft may be wrong; what
+// Bot is a flow that answers the chats of a reference. Its draft may be wrong; what
 // is published may not.
 type Bot struct {
 	ID        string
@@ -56,7 +57,7 @@ type BotChange struct {
 	Trigger  *string
 	Keywords []string
 	Flow     json.RawMessage
-	Active   *bool // false: it begins no conversation; those under way go on
+	Active   *bool // false: it begins no conversation; those under way continue
 	Revision int64 // that the change was made from; 0: whatever it is
 }
 
@@ -84,7 +85,10 @@ func (a *Account) Create(ctx context.Context, n NewBot) (Bot, error) {
 		return Bot{}, fmt.Errorf("making an id: %w", err)
 	}
 	now := database.Micros(a.s.opts.Now())
-	r := row{ID: id.String(), Account: a.id, Reference: n.Reference, Name: n.Name, Draft: string(draft), Active: true, Revision: 1, Created: now, Updated: now}
+	r := row{
+		Row:       versions.Row{ID: id.String(), Account: a.id, Name: n.Name, Draft: string(draft), Revision: 1, Created: now, Updated: now},
+		Reference: n.Reference, Active: true,
+	}
 	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if err := r.insertTx(ctx, tx); err != nil {
 			return err
@@ -110,7 +114,7 @@ func (a *Account) Bot(ctx context.Context, id string) (Bot, error) {
 // into the draft. What is published stays as it is. A change of another revision
 // than the newest is [ErrRevision].
 func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, error) {
-	if err := c.check(); err != nil {
+	if err := a.s.check(c); err != nil {
 		return Bot{}, err
 	}
 	var r row
@@ -156,8 +160,8 @@ func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, erro
 	return a.s.view(r), nil
 }
 
-// check refuses what no bot can be changed to.
-func (c BotChange) check() error {
+// check refuses what a bot cannot be changed to.
+func (s *Service) check(c BotChange) error {
 	if c.Name != nil {
 		if err := checkName(*c.Name); err != nil {
 			return err
@@ -169,7 +173,7 @@ func (c BotChange) check() error {
 		}
 	}
 	if c.Flow != nil {
-		return checkDraft(c.Flow)
+		return s.store.CheckDraft("flow", c.Flow)
 	}
 	return nil
 }

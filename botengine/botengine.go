@@ -10,7 +10,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -20,7 +22,7 @@ const OneAccount = "one"
 // Options configures a [Service].
 type Options struct {
 	// Deleted removes what belongs elsewhere to a bot that is deleted alone, not
-	// with its line or its account. It works in small transactions, and is called
+	// with its reference or its account. It works in small transactions, and is called
 	// again after an error or a crash. nil: nothing belongs to it.
 	Deleted func(ctx context.Context, account, bot string) error
 	Logger  *slog.Logger     // nil: slog.Default()
@@ -30,10 +32,10 @@ type Options struct {
 // Service keeps bots. It is safe for concurrent use, and any number of
 // processes may run one on the same PostgreSQL.
 type Service struct {
-	db       *database.DB
-	runs     *runtime.Runtime
-	opts     Options
-	triggers runtime.Triggers
+	db    *database.DB
+	runs  *runtime.Runtime
+	opts  Options
+	store *versions.Store
 }
 
 //go:embed migrations/*.sql
@@ -68,6 +70,14 @@ func New(ctx context.Context, db *sqlx.DB, runs *runtime.Runtime, opts *Options)
 	}
 	var err error
 	if s.db, err = database.Of(ctx, db); err != nil {
+		return nil, fmt.Errorf("botengine: %w", err)
+	}
+	if s.store, err = versions.New(ctx, db, versions.Options{
+		Engine: flow.EngineBot, Noun: "bot", Scope: "reference",
+		Flows: "botengine_bot", Versions: "botengine_version", Key: "bot",
+		Runs: runs, NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
+		Logger: s.opts.Logger, Now: s.opts.Now,
+	}); err != nil {
 		return nil, fmt.Errorf("botengine: %w", err)
 	}
 	runs.Serve(s)

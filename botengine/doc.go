@@ -1,9 +1,9 @@
 // Package botengine is the engine of bots that are drawn in the flow editor:
-// each belongs to a line, answers its chats by a flow of package flow, and is
+// each belongs to a reference, answers its chats by a flow of package flow, and is
 // kept as a draft and numbered versions.
 //
 // It says which bots want a message; package runtime runs them, and a program
-// that has lines tells it of messages (see package messaging). It knows
+// that has references tells it of messages (see package messaging). It knows
 // neither chats nor networks itself.
 //
 //	runs, err := runtime.New(ctx, db, host, nil)

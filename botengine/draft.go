@@ -2,31 +2,14 @@ package botengine
 
 import (
 	"encoding/json"
-	"errors"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// checkDraft refuses what no draft can be.
-func checkDraft(draft json.RawMessage) error {
-	var p flow.Problem
-	if err := flow.CheckDraft(draft); errors.As(err, &p) {
-		return &Invalid{"flow" + p.Path, p.Message}
-	}
-	return nil
-}
-
 // compile makes a draft ready to run, or says why it cannot be. Problems are
 // never nil.
 func (s *Service) compile(draft json.RawMessage) (*flow.Program, []flow.Problem) {
-	doc, problems := flow.Decode(draft)
-	var program *flow.Program
-	if doc != nil {
-		program, problems = s.runs.Types().Compile(doc, &flow.Environment{Engine: flow.EngineBot})
-	}
-	if problems == nil {
-		problems = []flow.Problem{}
-	}
+	program, _, problems := s.store.Compile(draft, &flow.Environment{Engine: flow.EngineBot})
 	return program, problems
 }
 

@@ -2,7 +2,7 @@ package botengine
 
 import (
 	"context"
-	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -16,7 +16,7 @@ import (
 // Name is that of this engine among those of a [runtime.Runtime].
 func (s *Service) Name() string { return flow.EngineBot }
 
-// Listeners are the published bots of a line.
+// Listeners are the published bots of a reference.
 func (s *Service) Listeners(ctx context.Context, account string, reference int64) ([]runtime.Listener, error) {
 	var rows []struct {
 		ID, Name string
@@ -30,7 +30,7 @@ func (s *Service) Listeners(ctx context.Context, account string, reference int64
 	}
 	var out []runtime.Listener
 	for _, r := range rows {
-		t, err := s.trigger(ctx, r.ID, r.Version)
+		t, err := s.trigger(ctx, account, r.ID, r.Version)
 		if errors.Is(err, ErrNotFound) {
 			continue // deleted since
 		}
@@ -44,63 +44,39 @@ func (s *Service) Listeners(ctx context.Context, account string, reference int64
 	return out, nil
 }
 
-// KeepTx lets nobody delete a bot until tx ends.
+// KeepTx keeps a bot from being deleted until tx ends.
 func (s *Service) KeepTx(ctx context.Context, tx *sqlx.Tx, id string) error {
-	var is []bool
-	if err := s.db.SelectTx(ctx, tx, &is, `SELECT true FROM botengine_bot WHERE id = $1 AND NOT removed`+s.db.Dialect.ForShare(), id); err != nil {
-		return fmt.Errorf("keeping a bot: %w", err)
-	}
-	if len(is) == 0 {
-		return runtime.ErrNotFound
-	}
-	return nil
+	return s.store.KeepTx(ctx, tx, id)
 }
 
 // Source is a version of a bot, or its draft for version 0.
 func (s *Service) Source(ctx context.Context, account, bot string, version int64) (runtime.Source, error) {
-	const draft = `SELECT draft FROM botengine_bot WHERE id = $1 AND account = $2 AND NOT removed`
-	const frozen = `SELECT v.document FROM botengine_version v JOIN botengine_bot b ON b.id = v.bot
-		WHERE v.bot = $1 AND b.account = $2 AND v.version = $3 AND NOT b.removed`
-	text, args := draft, []any{bot, account}
-	if version != 0 {
-		text, args = frozen, append(args, version)
-	}
-	var raw string
-	err := s.db.GetContext(ctx, &raw, text, args...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return runtime.Source{}, ErrNotFound
-	}
+	raw, err := s.document(ctx, account, bot, version)
 	if err != nil {
-		return runtime.Source{}, fmt.Errorf("reading a bot's flow: %w", err)
+		return runtime.Source{}, err
 	}
-	doc, problems := flow.Decode([]byte(raw))
-	if doc == nil {
-		return runtime.Source{}, &Refused{problems}
+	doc, err := s.store.Read(raw)
+	return runtime.Source{Document: doc}, err
+}
+
+// document is the flow of a version of a bot, or its draft for version 0.
+func (s *Service) document(ctx context.Context, account, bot string, version int64) (json.RawMessage, error) {
+	if version == 0 {
+		r, err := s.For(account).row(ctx, s.db, bot, "")
+		return json.RawMessage(r.Draft), err
 	}
-	return runtime.Source{Document: doc}, nil
+	v, err := s.store.Version(ctx, s.db, account, bot, version)
+	return v.Document, err
 }
 
 // trigger is that of a published version.
-func (s *Service) trigger(ctx context.Context, bot string, version int64) (*flow.Trigger, error) {
-	return s.triggers.Of(ctx, bot, version, func(ctx context.Context) (*flow.Program, error) {
-		var raw string
-		err := s.db.GetContext(ctx, &raw, `SELECT document FROM botengine_version WHERE bot = $1 AND version = $2`, bot, version)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil, ErrNotFound
-		}
+func (s *Service) trigger(ctx context.Context, account, bot string, version int64) (*flow.Trigger, error) {
+	return s.store.Trigger(ctx, bot, version, func(ctx context.Context) (*flow.Program, []flow.Problem, error) {
+		raw, err := s.document(ctx, account, bot, version)
 		if err != nil {
-			return nil, fmt.Errorf("reading a bot's flow: %w", err)
+			return nil, nil, err
 		}
-		var program *flow.Program
-		doc, problems := flow.Decode([]byte(raw))
-		if doc != nil {
-			program, problems = s.runs.Types().Compile(doc, &flow.Environment{Engine: flow.EngineBot, Published: true})
-		}
-		if program == nil {
-			// It was published with other rules, say. It must not stop others
-			// from answering.
-			s.opts.Logger.ErrorContext(ctx, "a published bot does not compile any more", "bot", bot, "version", version, "problems", len(problems))
-		}
-		return program, nil
+		program, _, problems := s.store.Compile(raw, &flow.Environment{Engine: flow.EngineBot, Published: true})
+		return program, problems, nil
 	})
 }

@@ -23,11 +23,15 @@ type Invalid struct {
 	Message string
 }
 
+func invalid(field, message string) error { return &Invalid{field, message} }
+
 func (e *Invalid) Error() string { return "botengine: " + e.Field + " " + e.Message }
 
 // Refused reports a draft that cannot be published.
 type Refused struct {
 	Problems []flow.Problem // errors and warnings
 }
+
+func refused(problems []flow.Problem) error { return &Refused{problems} }
 
 func (e *Refused) Error() string { return "botengine: the draft has errors" }

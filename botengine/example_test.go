@@ -59,7 +59,7 @@ func Example() {
 	check(err)
 	check(runs.IncomingTx(ctx, tx, runtime.Incoming{
 		Chat:    runtime.Chat{Account: botengine.OneAccount, Reference: 1, Key: "1:ana", ID: "ana"},
-		Message: map[string]any{"id": "m1", "type": "text", "text": "hours"}, Arrival: flow.Arrival{Text: "hours"},
+		Message: map[string]any{"id": "m1", "type": "text", "text": "hours"}, Inbound: flow.Inbound{Text: "hours"},
 	}))
 	check(tx.Commit())
 	runs.Committed()

@@ -3,7 +3,6 @@ package botengine
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -39,7 +38,7 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 }
 
 // erase removes what there is of a hidden bot, last its row: what is interrupted
-// goes on from there. Two nodes may erase the same one.
+// continues from there. Two nodes may erase the same one.
 func (a *Account) erase(ctx context.Context, id string) error {
 	if err := a.s.runs.For(a.id).Forget(ctx, a.s.Name(), id, "the bot was deleted"); err != nil {
 		return err
@@ -53,40 +52,16 @@ func (a *Account) erase(ctx context.Context, id string) error {
 // Clean finishes deletions that were interrupted. [Service.Run] does so by
 // itself.
 func (s *Service) Clean(ctx context.Context) error {
-	for {
-		var rows []struct{ ID, Account string }
-		err := s.db.SelectContext(ctx, &rows, `SELECT id, account FROM botengine_bot WHERE removed ORDER BY number LIMIT $1`, versionRows)
-		if err != nil {
-			return fmt.Errorf("looking for bots to be erased: %w", err)
+	return s.store.EraseAll(ctx, `botengine_bot WHERE removed`, nil, func(ctx context.Context, account, id string) error {
+		if err := s.For(account).erase(ctx, id); err != nil {
+			return fmt.Errorf("erasing a bot: %w", err)
 		}
-		if len(rows) == 0 {
-			return nil
-		}
-		for _, r := range rows {
-			if err := s.For(r.Account).erase(ctx, r.ID); err != nil {
-				return fmt.Errorf("erasing a bot: %w", err)
-			}
-		}
-	}
+		return nil
+	})
 }
-
-const cleanInterval = 30 * time.Second
 
 // Run finishes deletions that were interrupted, until ctx ends.
-func (s *Service) Run(ctx context.Context) error {
-	tick := time.NewTicker(cleanInterval)
-	defer tick.Stop()
-	for {
-		if err := s.Clean(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "erasing what was deleted; it is tried again", "error", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
+func (s *Service) Run(ctx context.Context) error { return s.store.RunClean(ctx, s.Clean) }
 
 // DeleteReference removes the bots of a reference, which is deleted. It works in
 // small steps, each durable, and may be called again after an error or a crash.

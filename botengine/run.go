@@ -90,26 +90,21 @@ func (a *Account) waiting(ctx context.Context, bot string, c runtime.Chat) (stri
 
 // Runs lists the runs of a bot, the newest first.
 func (a *Account) Runs(ctx context.Context, id string, l List) (Page[runtime.Run], error) {
-	if _, _, err := l.bounds(); err != nil {
+	if _, _, err := a.s.store.Bounds(l); err != nil {
 		return Page[runtime.Run]{}, err
 	}
 	if _, err := a.row(ctx, a.s.db, id, ""); err != nil {
 		return Page[runtime.Run]{}, err
 	}
-	p, err := a.s.runs.For(a.id).Runs(ctx, runtime.Filter{Engine: a.s.Name(), Owner: id, Limit: l.Limit, Cursor: l.Cursor})
-	return Page[runtime.Run](p), err
+	return a.s.store.Runs(ctx, a.id, runtime.Filter{Owner: id, Limit: l.Limit, Cursor: l.Cursor})
 }
 
 // Detail returns a run of one of the account's bots with its steps.
 func (a *Account) Detail(ctx context.Context, run string) (runtime.Detail, error) {
-	d, err := a.s.runs.For(a.id).Detail(ctx, run)
-	if errors.Is(err, runtime.ErrNotFound) || err == nil && d.Engine != a.s.Name() {
-		return runtime.Detail{}, ErrNotFound
-	}
-	return d, err
+	return a.s.store.Detail(ctx, a.id, run)
 }
 
-// Jump is how the published bot of a line begins to which a run
+// Jump is how the published bot of a reference begins to which a run
 // jumps by its slug.
 func (a *Account) Jump(ctx context.Context, reference int64, slug string) (runtime.Start, error) {
 	var r row

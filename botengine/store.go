@@ -2,13 +2,12 @@ package botengine
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -18,15 +17,9 @@ const columns = `number, id, account, reference, name, draft, slug, active, vers
 
 // row is a bot as it is stored.
 type row struct {
-	Number            int64
-	ID, Account       string
-	Reference         int64
-	Name, Draft, Slug string
-	Active            bool
-	Version, Versions int64
-	Revision          int64
-	Created           int64 `db:"created_us"`
-	Updated           int64 `db:"updated_us"`
+	versions.Row
+	Reference int64
+	Active    bool
 }
 
 func (r *row) insertTx(ctx context.Context, tx *sqlx.Tx) error {
@@ -52,39 +45,16 @@ func (s *Service) view(r row) Bot {
 
 // row finds a bot of the account. lock ends the statement.
 func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock string) (row, error) {
-	var r row
-	err := sqlx.GetContext(ctx, q, &r, `SELECT `+columns+` FROM botengine_bot WHERE id = $1 AND account = $2 AND NOT removed`+lock, id, a.id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return r, ErrNotFound
-	}
-	if err != nil {
-		return r, fmt.Errorf("reading a bot: %w", err)
-	}
-	return r, nil
+	return versions.Find[row](ctx, a.s.store, q, columns, a.id, id, lock)
 }
 
 // List bounds a page of a list.
-type List struct {
-	Limit  int    // at least 1, above 200 it is 200; 0: 50
-	Cursor string // Page.Next of the page before; "": the first page
-}
+type List = versions.List
 
 // Page is a page of a list.
-type Page[T any] struct {
-	Items []T    // never nil
-	Next  string // the cursor of the next page; "": it is the last
-}
+type Page[T any] = versions.Page[T]
 
-func (l List) bounds() (last int64, rows int, err error) {
-	last, rows, err = page.Parse(l.Limit, l.Cursor)
-	var bad *page.Error
-	if errors.As(err, &bad) {
-		err = &Invalid{bad.Field, bad.Message}
-	}
-	return last, rows, err
-}
-
-// Bots lists the bots of a line, or of all lines if reference is 0, the oldest
+// Bots lists the bots of a reference, or of all references if reference is 0, the oldest
 // first. A page holds fewer where drafts are large.
 func (a *Account) Bots(ctx context.Context, reference int64, l List) (Page[Bot], error) {
 	var references []int64
@@ -96,7 +66,7 @@ func (a *Account) Bots(ctx context.Context, reference int64, l List) (Page[Bot],
 
 // BotsOf lists the bots of some references, the oldest first; nil: of all.
 func (a *Account) BotsOf(ctx context.Context, references []int64, l List) (Page[Bot], error) {
-	last, size, err := l.bounds()
+	last, size, err := a.s.store.Bounds(l)
 	if err != nil {
 		return Page[Bot]{}, err
 	}
@@ -111,7 +81,7 @@ func (a *Account) BotsOf(ctx context.Context, references []int64, l List) (Page[
 		return Page[Bot]{}, fmt.Errorf("listing bots: %w", err)
 	}
 	bots, next := page.Cut(rows, size, func(r row) int64 { return r.Number }, a.s.view)
-	return Page[Bot]{bots, next}, nil
+	return Page[Bot]{Items: bots, Next: next}, nil
 }
 
 // ListeningQuery is a SELECT of those of some references, at least one, on which
@@ -123,7 +93,7 @@ func (s *Service) ListeningQuery(first int, references []int64) (text string, ar
 	return `SELECT DISTINCT reference FROM botengine_bot WHERE version > 0 AND active AND ` + in, args
 }
 
-// Switch lets a bot of a line answer, or not, and returns what was before.
+// Switch lets a bot of a reference answer, or not, and returns what was before.
 func (a *Account) Switch(ctx context.Context, reference int64, id string, active bool) (before bool, err error) {
 	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		r, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate())

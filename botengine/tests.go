@@ -3,13 +3,11 @@ package botengine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
-	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
 	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
@@ -20,11 +18,7 @@ func (a *Account) Program(ctx context.Context, id string, version int64) (*flow.
 	if err != nil {
 		return nil, nil, err
 	}
-	program, problems := a.s.runs.Types().Compile(src.Document, &flow.Environment{Engine: flow.EngineBot})
-	if program == nil {
-		return nil, nil, &Refused{problems}
-	}
-	return src.Document, program, nil
+	return a.s.store.Program(src, &flow.Environment{Engine: flow.EngineBot})
 }
 
 // Tests are those that are kept beside a bot, as they were given.
@@ -32,30 +26,21 @@ func (a *Account) Tests(ctx context.Context, id string) (json.RawMessage, error)
 	if _, err := a.row(ctx, a.s.db, id, ""); err != nil {
 		return nil, err
 	}
-	var tests string
-	if err := a.s.db.GetContext(ctx, &tests, `SELECT tests FROM botengine_bot WHERE id = $1`, id); err != nil {
-		return nil, fmt.Errorf("reading the tests of a bot: %w", err)
-	}
-	return json.RawMessage(tests), nil
+	return a.s.store.Tests(ctx, id)
 }
 
 // SetTests keeps tests beside a bot, in place of those that were there. An
 // [*Invalid] names what cannot be played; see [simulate.ParseTests].
 func (a *Account) SetTests(ctx context.Context, id string, tests json.RawMessage) error {
-	_, err := simulate.ParseTests(tests)
-	var bad *simulate.Invalid
-	if errors.As(err, &bad) {
-		return &Invalid{"tests" + bad.Path, bad.Message}
-	}
-	if err != nil {
+	if err := a.s.store.CheckTests(tests); err != nil {
 		return err
 	}
-	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		r, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate())
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE botengine_bot SET tests = $1 WHERE id = $2`, string(tests), id); err != nil {
+		if err := a.s.store.SetTestsTx(ctx, tx, id, tests); err != nil {
 			return err
 		}
 		return recordTx(ctx, tx, audit.BotTests, r, nil)

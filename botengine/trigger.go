@@ -86,7 +86,7 @@ func triggerNode(draft []byte) (id string, node []byte) {
 // edit checks a draft and writes into it what starts the bot. An empty trigger
 // leaves it as it is.
 func (s *Service) edit(draft json.RawMessage, trigger string, keywords []string) (json.RawMessage, error) {
-	if err := checkDraft(draft); err != nil {
+	if err := s.store.CheckDraft("flow", draft); err != nil {
 		return nil, err
 	}
 	if trigger == "" {

@@ -12,7 +12,7 @@ import (
 // options look for all kinds, in English. Package entity says more.
 func Entities(text string, o *entity.Options) []entity.Match { return entity.Find(text, o) }
 
-// TrainIntents learns to tell what somebody wants from examples, which takes
+// TrainIntents learns intents from examples, which takes
 // about a second for a thousand of them. Errors name the field. Package intent
 // says more.
 func TrainIntents(ctx context.Context, examples []intent.Intent) (*intent.Model, error) {

@@ -19,7 +19,7 @@ const (
 	maxTyped        = 256  // bytes of a group that is not a string
 )
 
-// maxRegexSteps bounds the time that a text takes, whoever wrote it and the
+// maxRegexSteps bounds the time that a text takes, whatever the text and the
 // pattern: each place may cost as many steps as the text has bytes, times the
 // size of the pattern. Of long texts fewer places are found.
 const maxRegexSteps = 4 << 20

@@ -37,7 +37,7 @@ type AuditEntry struct {
 	Token    string // the scoped token that was used, or ""
 	Function string
 	// Arguments is a JSON object of what may be shown. Texts in brackets,
-	// "[masked]", stand for what is left out.
+	// "[masked]", replace what is left out.
 	Arguments json.RawMessage
 	DryRun    bool
 	Outcome   string // "ok", or the code of the error

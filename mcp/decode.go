@@ -28,7 +28,7 @@ type decoder struct {
 	details []Detail
 }
 
-// path is where a value stands.
+// path is the location of a value.
 type path struct {
 	up   *path
 	name string // of a member, "" of an element

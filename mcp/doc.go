@@ -1,6 +1,6 @@
 // Package mcp is a registry of functions that agents call: each with typed
 // arguments and a typed result, behind one chain of checks that every caller
-// passes, whichever door he came through. It speaks neither HTTP nor a
+// passes, by whichever protocol it came. It speaks neither HTTP nor a
 // protocol: package server and package mcp/protocol put those before it.
 //
 //	r, err := mcp.New(ctx, db, nil)
@@ -37,12 +37,12 @@
 //
 // # What the audit log holds
 //
-// The names of all arguments, but only such values as are of use to whoever
+// The names of all arguments, but only such values as are of use to those who
 // looks for what an agent did: neither those of arguments that are marked
 // private, nor of unknown ones. Of secrets, which are known by their names,
 // nothing is left; of what may be a phone number the last four digits, and of
 // ids that hold one, as WhatsApp's of messages do, their end; of long texts
-// their beginning. [Account.EraseTx] forgets somebody. A call that could not be
+// their beginning. [Account.Erase] erases what names a contact. A call that could not be
 // written down keeps its outcome, because what was done is done; the program's
 // log has it as an error.
 package mcp

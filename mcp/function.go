@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Caller is who calls, known to whoever made the request. Its zero value may
+// Caller is who calls. The code that makes the request knows it. Its zero value may
 // do nothing.
 type Caller struct {
 	Account string
-	User    string // id of the user; the limits of functions are his
-	Token   string // id of the scoped token he used, or ""
-	// May says whether he has a permission, at this moment. nil: none.
+	User    string // id of the user; limits of functions count per user
+	Token   string // id of the scoped token that was used, or ""
+	// May reports whether the caller has a permission, at this moment. nil: none.
 	May func(permission string) bool
-	// On returns the references on which he has a permission that May denies.
+	// On returns the references on which the caller has a permission that May denies.
 	// nil: none.
 	On func(permission string) []int64
 }
@@ -37,7 +37,7 @@ type Call struct {
 	report func(done, total float64, text string)
 }
 
-// Progress tells the caller how far the call is, if he wants to know. total is
+// Progress tells the caller how far the call is, if the caller wants to know. total is
 // 0 while it is unknown.
 func (c Call) Progress(done, total float64, text string) {
 	if c.report != nil {
@@ -112,7 +112,7 @@ var functionName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 //	enum:"a,b"                      the only texts that are allowed
 //	minLength:"1" maxLength:"20"    of a text, in characters; of a slice, in elements
 //	minimum:"1" maximum:"100"       of a number
-//	default:"20"                    stands in for what is left out
+//	default:"20"                    is the value of what is left out
 //	private:"true"                  the audit log does not hold the value
 //
 // The same tags but the last three describe the fields of Out. Slices and maps

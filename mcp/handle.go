@@ -73,7 +73,7 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 	return nil, x.failure(ctx, ctx.Err())
 }
 
-// late logs a panic that nobody waited for.
+// late logs the panic of a call whose caller has gone.
 func (x *execution) late(ctx context.Context, err error) {
 	var broken *panicked
 	if errors.As(err, &broken) {

@@ -140,7 +140,7 @@ type limitRow struct {
 	Lazy     string
 }
 
-// lockBuckets reads the buckets of calls, which nobody else can change then,
+// lockBuckets reads the buckets of calls, which no other call can change then,
 // and the time. All nodes lock in one order.
 func (r *Registry) lockBuckets(ctx context.Context, tx *sqlx.Tx, takes []*charge) (map[bucket]int64, int64, error) {
 	full := map[bucket]int64{}

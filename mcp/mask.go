@@ -26,7 +26,7 @@ const (
 // contact's number and a random part, which comes last.
 const phoneID = "wamid."
 
-// secretWords are parts of the names of what nobody may read. Names are
+// secretWords are parts of the names of values that are masked. Names are
 // compared in lower case and without what separates words.
 var secretWords = []string{
 	"token", "secret", "passwor", "passwd", "passphrase", "pincode", "authorization", "credential", "apikey", "privatekey",
@@ -76,7 +76,7 @@ func (m *masker) full() bool { return len(m.b) > maxShownArguments }
 
 func (m *masker) write(s string) { m.b = append(m.b, s...) }
 
-// object writes an object. hide says what stands for a value, "" if the value
+// object writes an object. hide says what replaces a value, "" if the value
 // itself may be shown.
 func (m *masker) object(raw []byte, hide func(name string) string) {
 	m.write("{")
@@ -179,7 +179,7 @@ func maskText(s string) string {
 	return out.String()
 }
 
-// phoneAt finds digits at i, and what may stand between those of a phone
+// phoneAt finds digits at i, and what may be between those of a phone
 // number. The end is behind the last digit.
 func phoneAt(s string, i int) (end, digits int) {
 	end = i

@@ -20,13 +20,13 @@ import (
 const OneAccount = "one"
 
 // PermissionExecute is what every caller needs, besides the permission of the
-// function he calls.
+// function that is called.
 const PermissionExecute = "mcp.execute"
 
 // Options configures a [Registry].
 type Options struct {
 	// Limit is the most calls of a minute by one user to one function, all of
-	// which he may make at once; 0: 60, −1: there is none.
+	// which may be made at once; 0: 60, −1: there is none.
 	Limit int
 	// AccountLimit is the most calls of a minute by one account; 0: 600, −1:
 	// there is none.

@@ -11,7 +11,7 @@ import (
 
 const (
 	pruneInterval = 10 * time.Minute
-	pruneChunk    = 500 // rows of a transaction, so that nobody waits for it
+	pruneChunk    = 500 // rows of a transaction, so that no other waits for it long
 )
 
 // Run deletes what is over until ctx ends: calls older than the retention, and

@@ -45,7 +45,7 @@ func (d *decoder) count(at *path, n int, s *shape, what string) {
 }
 
 // textOf reads a string, and says what is wrong with it. Databases do not all
-// store U+0000, and half a surrogate pair is no character.
+// store U+0000, and half a surrogate pair is not a character.
 func textOf(raw []byte) (text, problem string) {
 	raw = bytes.TrimSpace(raw)
 	if bytes.IndexByte(raw, '\\') < 0 {

@@ -16,6 +16,10 @@ type (
 	ChatUpdate = payload.ChatUpdate
 	// Details is [payload.Details].
 	Details = payload.Details
+	// Erased is [payload.Erased].
+	Erased = payload.Erased
+	// Erasure is [payload.Erasure].
+	Erasure = payload.Erasure
 	// Event is [payload.Event].
 	Event = payload.Event
 	// EventType is [payload.EventType].
@@ -26,22 +30,42 @@ type (
 	Failure = payload.Failure
 	// Form is [payload.Form].
 	Form = payload.Form
+	// Group is [payload.Group].
+	Group = payload.Group
+	// GroupMember is [payload.GroupMember].
+	GroupMember = payload.GroupMember
+	// GroupRefusal is [payload.GroupRefusal].
+	GroupRefusal = payload.GroupRefusal
 	// Head is [payload.Head].
 	Head = payload.Head
+	// Health is [payload.Health].
+	Health = payload.Health
+	// HealthReport is [payload.HealthReport].
+	HealthReport = payload.HealthReport
 	// Message is [payload.Message].
 	Message = payload.Message
 	// MessagePayload is [payload.MessagePayload].
 	MessagePayload = payload.MessagePayload
 	// MessageRef is [payload.MessageRef].
 	MessageRef = payload.MessageRef
+	// NewGroup is [payload.NewGroup].
+	NewGroup = payload.NewGroup
+	// Number is [payload.Number].
+	Number = payload.Number
 	// Participant is [payload.Participant].
 	Participant = payload.Participant
 	// Poll is [payload.Poll].
 	Poll = payload.Poll
+	// QR is [payload.QR].
+	QR = payload.QR
 	// Quote is [payload.Quote].
 	Quote = payload.Quote
 	// SentTemplate is [payload.SentTemplate].
 	SentTemplate = payload.SentTemplate
+	// Session is [payload.Session].
+	Session = payload.Session
+	// SessionAccount is [payload.SessionAccount].
+	SessionAccount = payload.SessionAccount
 	// SessionError is [payload.SessionError].
 	SessionError = payload.SessionError
 	// SessionPayload is [payload.SessionPayload].

@@ -48,9 +48,9 @@ func BenchmarkReceive(b *testing.B) {
 			for round := range benchRounds {
 				from, to := b.N*round/benchRounds, b.N*(round+1)/benchRounds
 				b.StopTimer()
-				begun := time.Now()
+				started := time.Now()
 				callers(from, to, floor)
-				floorTime += time.Since(begun)
+				floorTime += time.Since(started)
 				b.StartTimer()
 				callers(benchChats+from, benchChats+to, receive)
 			}

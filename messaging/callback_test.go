@@ -230,10 +230,10 @@ func TestBadItemsCostNoNeighbour(t *testing.T) {
 			require.Contains(t, f.received(t, ref), fmt.Sprint("g", i))
 			require.Contains(t, f.received(t, ref), fmt.Sprint("o", i+1))
 		}
-		require.Equal(t, len(bad), count(t, db, `SELECT count(*) FROM messaging_dead`))
-		require.Equal(t, len(bad), count(t, db, `SELECT count(*) FROM messaging_dead WHERE reason <> '' AND body <> ''`))
+		require.Equal(t, len(bad), count(t, db, `SELECT count(*) FROM messaging_dead_letter`))
+		require.Equal(t, len(bad), count(t, db, `SELECT count(*) FROM messaging_dead_letter WHERE reason <> '' AND body <> ''`))
 		require.NoError(t, f.post(t, ownerSecret, callback(change("1001", items...))))
-		require.Equal(t, len(bad), count(t, db, `SELECT count(*) FROM messaging_dead`), "kept once")
+		require.Equal(t, len(bad), count(t, db, `SELECT count(*) FROM messaging_dead_letter`), "kept once")
 	})
 }
 
@@ -303,7 +303,7 @@ func TestCloudLineEndToEnd(t *testing.T) {
 		wrote, err := graph.Write(t.Context(), graphtest.Inbound{Line: "1001", From: "16505551234", Text: "hello", At: epoch})
 		require.NoError(t, err)
 
-		req := messaging.SendRequest{Reference: ref, ChatID: "+1 (650) 555-1234", Content: provider.Text{Text: "hi"}, ReplyTo: wrote, Wait: patience}
+		req := messaging.SendRequest{Reference: ref, ChatID: "+1 (650) 555-1234", Content: provider.Text{Text: "hi"}, ReplyTo: wrote, Wait: timeout}
 		sent, err := acc.Send(t.Context(), req)
 		require.NoError(t, err)
 		require.Equal(t, "SENDING", sent.Message.Status)

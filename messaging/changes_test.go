@@ -41,7 +41,7 @@ func to(number string) func(*provider.ContactChange) {
 func (f *fixture) news(t *testing.T, kind string) []json.RawMessage {
 	t.Helper()
 	var data []string
-	require.NoError(t, f.db.SelectContext(t.Context(), &data, `SELECT data FROM messaging_feed WHERE kind = $1 ORDER BY txid, id`, kind))
+	require.NoError(t, f.db.SelectContext(t.Context(), &data, `SELECT data FROM messaging_change WHERE kind = $1 ORDER BY txid, id`, kind))
 	out := []json.RawMessage{}
 	for _, d := range data {
 		out = append(out, json.RawMessage(d))
@@ -118,7 +118,7 @@ func TestChatFollowsItsContact(t *testing.T) {
 		evs := f.sink.all(t)
 		require.Equal(t, `"222::single"`, member(t, evs[2].Payload, "remoteJid"))
 		require.Equal(t, evs[0].Key, evs[2].Key)
-		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: patience})
+		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		require.Equal(t, "222", sent.ChatID)
 		require.Equal(t, "222", f.net.attempts()[0].To.Phone)
 		news := f.news(t, "chat")

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -30,7 +33,7 @@ type StreamEntry struct {
 }
 
 // ErrResync reports a position that is older than what is kept: what was
-// shown must be fetched anew.
+// shown must be fetched again.
 var ErrResync = fmt.Errorf("messaging: the position is older than %s: fetch anew", streamTTL)
 
 // Change is an entry that another service adds to an account's stream.
@@ -52,7 +55,7 @@ func (s *Service) PublishTx(ctx context.Context, tx *sqlx.Tx, changes ...Change)
 }
 
 // Published wakes the subscribers of a stream. Without it they look once a second.
-func (s *Service) Published() { s.db.Wake(store.StreamTopic) }
+func (s *Service) Published() { s.db.Notify(store.StreamTopic) }
 
 // ChangeStream is the account's stream from a position on.
 type ChangeStream struct {
@@ -99,7 +102,7 @@ func (a *Account) Changes(ctx context.Context, ref provider.ReferenceID, after s
 }
 
 // unknown says whether no transaction of this database can have had a number:
-// what was restored from a backup goes on with others.
+// what was restored from a backup continues with others.
 func (s *Service) unknown(ctx context.Context, txid int64) (bool, error) {
 	if s.db.Dialect != database.Postgres {
 		return txid != 0, nil
@@ -114,7 +117,7 @@ func (s *Service) unknown(ctx context.Context, txid int64) (bool, error) {
 // newest is the position of now.
 func (a *Account) newest(ctx context.Context) (store.Cursor, error) {
 	var last []store.StreamRow
-	if err := a.s.db.SelectContext(ctx, &last, `SELECT txid, id FROM messaging_feed WHERE account = $1`+a.s.committedOnly()+`
+	if err := a.s.db.SelectContext(ctx, &last, `SELECT txid, id FROM messaging_change WHERE account = $1`+a.s.committedOnly()+`
 		ORDER BY txid DESC, id DESC LIMIT 1`, a.id); err != nil {
 		return nil, fmt.Errorf("reading the stream: %w", err)
 	}
@@ -155,7 +158,7 @@ func (f *ChangeStream) Next(ctx context.Context, wait time.Duration) ([]StreamEn
 
 func (f *ChangeStream) read(ctx context.Context) ([]StreamEntry, error) {
 	p := store.Params{f.a.id, f.at[0], f.at[1]}
-	q := `SELECT id, txid, reference, kind, data, created_us FROM messaging_feed
+	q := `SELECT id, txid, reference, kind, data, created_us FROM messaging_change
 		WHERE account = $1 AND ` + f.a.s.afterEntry() + f.a.s.committedOnly()
 	if f.ref != 0 {
 		q += ` AND reference = ` + p.Add(f.ref)
@@ -193,4 +196,73 @@ func (s *Service) committedOnly() string {
 		return ` AND txid < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)`
 	}
 	return ""
+}
+
+// maxCallbackURL bounds a callback's address in bytes.
+const maxCallbackURL = 2048
+
+// Subscribe makes a reference's network post its events, to callbackURL, or with ""
+// to the address in the network's own settings. Later starts of the session
+// keep it. A network that refuses is an [*Error] with its own words.
+func (a *Account) Subscribe(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
+	row, _, err := a.opened(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := checkCallbackURL(callbackURL); err != nil {
+		return err
+	}
+	sess, err := a.s.connections.Get(ctx, row)
+	if err != nil {
+		return err
+	}
+	sub, ok := sess.(provider.Subscriber)
+	if !ok {
+		return &Error{Code: CodeUnsupported, Message: "A line of type " + string(row.Kind) + " receives without a subscription."}
+	}
+	err = sub.Subscribe(ctx, callbackURL)
+	broken := refusal.BrokenRules(err)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case broken != nil:
+		return broken
+	case err != nil:
+		return refusal.OfNetwork(err)
+	}
+	return a.keepCallback(ctx, row.ID, callbackURL)
+}
+
+func checkCallbackURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	switch {
+	case len(text) > maxCallbackURL:
+		return &Invalid{Field: "callbackUrl", Message: fmt.Sprintf("must have at most %d characters", maxCallbackURL)}
+	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || store.Sanitize(text) != text:
+		return &Invalid{Field: "callbackUrl", Message: "must be an absolute https URL"}
+	case u.User != nil || u.Fragment != "":
+		return &Invalid{Field: "callbackUrl", Message: "must have neither a user nor a fragment"}
+	}
+	return nil
+}
+
+// keepCallback remembers what the network was told.
+func (a *Account) keepCallback(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
+	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		// The revision makes every node open the reference again.
+		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET callback_url = $1, revision = revision + 1, updated_us = $2
+			WHERE id = $3 AND account = $4 AND callback_url <> $1`, callbackURL, database.Micros(a.s.now()), id, a.id)
+		if err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.WebhookSubscribe, Reference: int64(id)})
+	})
+	if err != nil {
+		return fmt.Errorf("storing a callback's address: %w", err)
+	}
+	a.s.referencesChanged()
+	return nil
 }

@@ -23,7 +23,7 @@ var beginning = base64.RawURLEncoding.EncodeToString([]byte("0.0." + strconv.For
 func entries(t testing.TB, feed *messaging.ChangeStream) iter.Seq[messaging.StreamEntry] {
 	return func(yield func(messaging.StreamEntry) bool) {
 		for {
-			es, err := feed.Next(t.Context(), patience)
+			es, err := feed.Next(t.Context(), timeout)
 			require.NoError(t, err)
 			require.NotEmpty(t, es, "the stream ended early")
 			for _, e := range es {
@@ -152,7 +152,7 @@ func TestFollowTooLate(t *testing.T) {
 		require.ErrorIs(t, err, messaging.ErrResync)
 		_, err = f.acc.Changes(t.Context(), 0, beginning)
 		require.ErrorIs(t, err, messaging.ErrResync)
-		require.Equal(t, 1, count(t, db, `SELECT count(*) FROM messaging_feed`))
+		require.Equal(t, 1, count(t, db, `SELECT count(*) FROM messaging_change`))
 
 		for _, bad := range []string{"x", "MA", "MC4w", "!"} {
 			_, err = f.acc.Changes(t.Context(), 0, bad)

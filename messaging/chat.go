@@ -49,7 +49,7 @@ type ChatChange struct {
 
 	// What follows is for the engines of bots.
 	Ask       *HandoffAsk // for a person
-	EndAsk    bool        // nobody is asked for any more; who has come stays
+	EndAsk    bool        // no person is asked for any more; one who has come stays
 	ActiveBot *ActiveBot  // the zero value: none
 }
 
@@ -159,13 +159,8 @@ func updateChat(ctx context.Context, u *store.Batch, who store.Person, change Ch
 	if err := u.Load(ctx, []int64{c.LastMessage}); err != nil {
 		return nil, err
 	}
-	tellChat(u, who.Reference, c)
+	store.PublishChat(u, who.Reference, c)
 	return c, nil
-}
-
-// tellChat shows a chat, whose last message is loaded, on the stream.
-func tellChat(u *store.Batch, l store.ReferenceInfo, c *store.Chat) {
-	u.Publish(l.Account, c.Reference, "chat", chatView(u, c))
 }
 
 func view(c *store.Chat, last *Message) Chat {

@@ -96,13 +96,13 @@ func (f *mediaFixture) plant(t *testing.T, ref provider.ReferenceID, gate <-chan
 		Fields: map[string]json.RawMessage{"crm": json.RawMessage(`"canary"`)}, Language: ptr("canary"),
 	})
 	require.NoError(t, err)
-	f.send(t, messaging.SendRequest{Reference: ref, ChatID: canaryPhone, Content: provider.Text{Text: "canary answer"}, IdempotencyKey: "key", Wait: patience})
+	f.send(t, messaging.SendRequest{Reference: ref, ChatID: canaryPhone, Content: provider.Text{Text: "canary answer"}, IdempotencyKey: "key", Wait: timeout})
 	f.depot.net.fail(&provider.Rejected{Code: "7", Message: "canary refused"})
-	_, err = f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: canaryPhone, Content: provider.Text{Text: "canary refused"}, Wait: patience})
+	_, err = f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: canaryPhone, Content: provider.Text{Text: "canary refused"}, Wait: timeout})
 	require.Error(t, err)
 	f.receive(t, ref, canary("waits", image("late", "canary waits.png")), canary("behind", provider.Text{Text: "canary behind it"}))
 	for _, q := range []string{
-		`INSERT INTO messaging_dead (reference, digest, reason, body, created_us) VALUES ($1, 'd', 'canary is no array', '{"wa_id":"` + canaryPhone + `"}', 1)`,
+		`INSERT INTO messaging_dead_letter (reference, digest, reason, body, created_us) VALUES ($1, 'd', 'canary is no array', '{"wa_id":"` + canaryPhone + `"}', 1)`,
 		`INSERT INTO messaging_number (reference, number, answer, chat_id, created_us) VALUES ($1, '` + canaryPhone + `', 1, '` + canaryPhone + `', 1)`,
 		`INSERT INTO messaging_number (reference, number, answer, chat_id, created_us) VALUES ($1, '1', 1, '` + canaryUser + `', 1)`,
 	} {
@@ -121,7 +121,7 @@ func others(t *testing.T, db *sqlx.DB) []string {
 		table, _, _ := strings.Cut(row, " ")
 		switch {
 		case strings.HasPrefix(table, "queue_"), strings.HasPrefix(table, "goose"), strings.HasPrefix(table, "sqlite_"), table == "test_event":
-		case table == "messaging_reference", table == "messaging_feed": // its health changes; it ends with a resync
+		case table == "messaging_reference", table == "messaging_change": // its health changes; it ends with a resync
 		case table == "messaging_chat" && strings.Contains(row, family): // it has less now
 		case strings.Contains(row, "canary"), strings.Contains(row, "Canary"), matchesTerm(row):
 		default:
@@ -147,7 +147,7 @@ func TestDeleteChat(t *testing.T) {
 			table, _, _ := strings.Cut(row, " ")
 			planted[table] = true
 		}
-		for _, table := range []string{"alias", "chat", "message", "outbound", "raw", "dead", "feed", "media", "held", "number"} {
+		for _, table := range []string{"alias", "chat", "message", "outbound", "raw", "dead_letter", "change", "media", "deferred", "number"} {
 			require.True(t, planted["messaging_"+table], table)
 		}
 		link := f.message(t, ref, canaryPhone, "image").FileURL
@@ -163,7 +163,7 @@ func TestDeleteChat(t *testing.T) {
 		come()
 		select {
 		case <-came:
-		case <-time.After(patience):
+		case <-time.After(timeout):
 			require.Fail(t, "the file did not come")
 		}
 		eventually(t, "the file that came late, too", func() bool { return f.files(t) == 0 })
@@ -231,14 +231,11 @@ func TestDeleteWithoutChat(t *testing.T) {
 	})
 }
 
-// eraser is a sink that erases, or fails.
+// eraser erases, or fails.
 type eraser struct {
 	erased []messaging.Erased
 	err    error
 }
-
-func (*eraser) EventsTx(context.Context, *sqlx.Tx, []messaging.Event) error { return nil }
-func (*eraser) Committed()                                                  {}
 
 func (e *eraser) Erase(_ context.Context, x messaging.Erased) error {
 	x.Before = time.Time{}
@@ -246,14 +243,14 @@ func (e *eraser) Erase(_ context.Context, x messaging.Erased) error {
 	return e.err
 }
 
-// TestSinksErase: what sinks were told goes first, and a deletion that fails
-// goes on from where it was.
-func TestSinksErase(t *testing.T) {
+// TestErasers erases elsewhere first. A deletion that fails continues where it
+// was.
+func TestErasers(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		e := &eraser{}
-		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Sinks = append(o.Sinks, e) }})
+		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Erasers = append(o.Erasers, e) }})
 		ref := f.line(t, testKind)
 		f.receive(t, ref, canary("m1", provider.Text{Text: "hi"}), inGroup("g1", canaryAddress, "Canary", "canary"))
 		wrong := errors.New("no job")

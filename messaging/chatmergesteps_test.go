@@ -92,10 +92,10 @@ func TestMergeGoesOnMeanwhile(t *testing.T) {
 			text("later", "", "x", from("", "u.1")), text("both.3", "", "x", both))
 		check(504, 701, 1)
 		tx := db.MustBegin()
-		arrival, err := f.acc.InboundMessageTx(t.Context(), tx, ref, "old.600")
+		inboundMessage, err := f.acc.InboundMessageTx(t.Context(), tx, ref, "old.600")
 		require.NoError(t, err)
 		require.NoError(t, tx.Rollback())
-		require.False(t, arrival.First, "what was before has moved")
+		require.False(t, inboundMessage.First, "what was before has moved")
 
 		other := setup(t, db, config{idle: true, clock: f.clock, net: f.net}) // after a crash
 		require.NoError(t, other.svc.FinishMerges(t.Context()))
@@ -200,6 +200,6 @@ func TestMergeStepsUnderLoad(t *testing.T) {
 		require.Equal(t, 1, count(t, f.db, `SELECT count(*) FROM messaging_chat`))
 		require.EqualValues(t, 1602-80, f.chat(t, ref, "u.1").Unread)
 		require.Equal(t, 80, count(t, f.db, `SELECT count(*) FROM messaging_message WHERE status = $1`, int(provider.StatusRead)))
-		require.Zero(t, count(t, f.db, `SELECT count(*) FROM messaging_early`))
+		require.Zero(t, count(t, f.db, `SELECT count(*) FROM messaging_early_status`))
 	})
 }

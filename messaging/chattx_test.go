@@ -205,8 +205,8 @@ func TestChatKey(t *testing.T) {
 // teller is a sink that asks of each message whether it is its contact's first.
 type teller struct {
 	watcher
-	acc  func() *messaging.Account
-	told map[string]string
+	acc       func() *messaging.Account
+	published map[string]string
 }
 
 func (w *teller) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
@@ -219,7 +219,7 @@ func (w *teller) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Even
 			return err
 		}
 		w.mu.Lock()
-		w.told[ev.MessageID] = fmt.Sprint(ev.Actor, " ", a.First, " ", a.Kind == testKind)
+		w.published[ev.MessageID] = fmt.Sprint(ev.Actor, " ", a.First, " ", a.Kind == testKind)
 		w.mu.Unlock()
 	}
 	return nil
@@ -229,7 +229,7 @@ func TestFirstMessageOfAContact(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		w := &teller{told: map[string]string{}}
+		w := &teller{published: map[string]string{}}
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Sinks = append(o.Sinks, w) }})
 		w.acc = func() *messaging.Account { return f.acc }
 		ref := f.line(t, testKind)
@@ -241,7 +241,7 @@ func TestFirstMessageOfAContact(t *testing.T) {
 			text("m2", "111", "again"))
 		require.Equal(t, map[string]string{
 			"m1": "contact true true", "n1": "contact true true", "o1": "phone false true", "m2": "contact false true",
-		}, w.told)
+		}, w.published)
 	})
 }
 

@@ -42,13 +42,13 @@ func TestNumberedAnswers(t *testing.T) {
 			m := f.message(t, ref, "111", id)
 			require.Equal(t, words, m.Text, "the words stay")
 			require.Equal(t, "text", m.Type)
-			var told struct{ Reply *provider.Reply }
+			var published struct{ Reply *provider.Reply }
 			for _, e := range f.sink.all(t) {
 				if e.MessageID == id {
-					require.NoError(t, json.Unmarshal(e.Payload, &told))
+					require.NoError(t, json.Unmarshal(e.Payload, &published))
 				}
 			}
-			require.Equal(t, m.Reply, told.Reply)
+			require.Equal(t, m.Reply, published.Reply)
 			return m.Reply
 		}
 		for _, c := range []struct {

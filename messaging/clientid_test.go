@@ -280,7 +280,7 @@ func TestRequestID_IsOfAllPartsOfASend(t *testing.T) {
 		}})
 		ref := f.openChat(t, kind)
 		m := f.send(t, messaging.SendRequest{
-			Reference: ref, ChatID: "111", ClientID: "parts", Wait: patience,
+			Reference: ref, ChatID: "111", ClientID: "parts", Wait: timeout,
 			Content: provider.Buttons{Text: "Sure?", Buttons: []provider.Choice{{ID: "y", Title: "Yes"}}},
 		})
 		parts, err := f.acc.Messages(t.Context(), ref, "111", messaging.History{ClientID: "parts"})

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -98,7 +99,7 @@ func (s *Service) lookUpName(ctx context.Context, p store.Person) error {
 	if refusal.CheckUsable(ref) != nil {
 		return nil
 	}
-	sess, err := s.sessions.get(ctx, s, ref)
+	sess, err := s.connections.Get(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (s *Service) lookUpName(ctx context.Context, p store.Person) error {
 		return nil
 	}
 	var who provider.Contact
-	err = recovered(func() (err error) {
+	err = refusal.Recovered(func() (err error) {
 		who, err = namer.Name(ctx, p.Address)
 		return err
 	})
@@ -123,6 +124,6 @@ func (s *Service) lookUpName(ctx context.Context, p store.Person) error {
 			return err
 		}
 		c.SetName(sanitize.Contact(who), database.Micros(u.Now))
-		return chatChanged(ctx, u, p.Reference, c, true)
+		return ingest.ChatChanged(ctx, u, p.Reference, c, true)
 	})
 }

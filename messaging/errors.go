@@ -4,12 +4,17 @@ import (
 	"errors"
 	"time"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 )
 
 // ErrNotFound reports that the account has no such reference, chat or
 // message.
 var ErrNotFound = payload.ErrNotFound
+
+// ErrOtherMedia reports a library that is not the one that the other processes
+// on the database use: they would not find each other's files.
+var ErrOtherMedia = attachment.ErrOtherMedia
 
 // What the methods of [Account] refuse is in package payload.
 type (

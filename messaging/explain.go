@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
 	"github.com/trunklinehq/trunkline/provider"
@@ -22,8 +23,8 @@ const (
 	StepStored   = timeline.StepStored
 	StepAttempt  = timeline.StepAttempt // to hand it to the network: sent, failed, retried or unconfirmed
 	StepStatus   = timeline.StepStatus
-	StepFile     = timeline.StepFile // waiting, kept or lost
-	StepHeld     = timeline.StepHeld // its events wait for a file
+	StepFile     = timeline.StepFile     // waiting, kept or lost
+	StepDeferred = timeline.StepDeferred // its events wait for a file
 
 	StepExtracted = timeline.StepExtracted // values were found in it
 )
@@ -140,7 +141,7 @@ func (s *Service) rawOf(ctx context.Context, m *store.Message) (json.RawMessage,
 	}
 	var bodies []string
 	err := s.db.SelectContext(ctx, &bodies, `SELECT body FROM messaging_raw WHERE reference = $1 AND kind = $2 AND raw_id = $3`,
-		m.Reference, rawMessageKind(body.Unsupported), m.ID)
+		m.Reference, ingest.RawKind(body.Unsupported), m.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading what was reported of a message: %w", err)
 	}
@@ -162,12 +163,12 @@ func (s *Service) waitsOf(ctx context.Context, q sqlx.QueryerContext, c *store.C
 		out = append(out, Step{At: database.Time(us), Step: StepFile, Outcome: timeline.Waiting})
 	}
 	at = nil
-	err = sqlx.SelectContext(ctx, q, &at, `SELECT at_us FROM messaging_held WHERE chat = $1 AND message_id = $2 ORDER BY id LIMIT 1`, c.ID, m.ID)
+	err = sqlx.SelectContext(ctx, q, &at, `SELECT at_us FROM messaging_deferred WHERE chat = $1 AND message_id = $2 ORDER BY id LIMIT 1`, c.ID, m.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of a message: %w", err)
 	}
 	for _, us := range at {
-		out = append(out, Step{At: database.Time(cmp.Or(us, m.CreatedUS)), Step: StepHeld})
+		out = append(out, Step{At: database.Time(cmp.Or(us, m.CreatedUS)), Step: StepDeferred})
 	}
 	return out, nil
 }

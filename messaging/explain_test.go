@@ -56,7 +56,7 @@ func TestExplainSent(t *testing.T) {
 			free, &provider.RateLimited{After: soon, Code: "4", Message: "slow down"}, &provider.RateLimited{After: soon, Code: "4", Message: "slow down"},
 			&provider.Temporary{After: soon, Err: errors.New("down")},
 		)
-		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: patience})
+		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		close(free)
 		eventually(t, "it is sent", func() bool { return len(f.net.attempts()) == 4 && f.messages(t, ref, "111")[0].Status == "SENDING" })
 		id := f.messages(t, ref, "111")[0].ID
@@ -71,13 +71,13 @@ func TestExplainSent(t *testing.T) {
 		require.Equal(t, said, x.Steps[5].SaidAt)
 
 		f.net.fail(&provider.Rejected{Code: "7", Message: "no"})
-		_, err = f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: "111", Content: provider.Text{Text: "refused"}, Wait: patience})
+		_, err = f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: "111", Content: provider.Text{Text: "refused"}, Wait: timeout})
 		var refused *messaging.Error
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, []string{"stored", "attempt failed 7", "status FAIL 7"}, f.steps(t, ref, refused.MessageID))
 		f.net.fail(errors.New("cut"))
-		doubt := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Content: provider.Text{Text: "lost"}, Wait: patience})
-		require.Equal(t, []string{"stored", "attempt unconfirmed"}, f.steps(t, ref, doubt.ID))
+		uncertain := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Content: provider.Text{Text: "lost"}, Wait: timeout})
+		require.Equal(t, []string{"stored", "attempt unconfirmed"}, f.steps(t, ref, uncertain.ID))
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
+	"github.com/trunklinehq/trunkline/messaging/internal/privacy"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -71,7 +73,7 @@ type ExportedFile struct {
 	Waiting bool   `json:"waiting" doc:"It is still being fetched."`
 }
 
-// Export returns what is held on a contact or a group. Somebody on whom nothing
+// Export returns what is held on a contact or a group. An id of which nothing
 // is held is [ErrNotFound].
 func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID string) (*Export, error) {
 	row, p, err := a.opened(ctx, ref)
@@ -90,23 +92,23 @@ func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID s
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	f, err := a.s.searchSubjectData(ctx, a.s.db, l, addr, c)
+	f, err := a.s.privacy.Search(ctx, a.s.db, l, addr, c)
 	if err != nil {
 		return nil, err
 	}
-	if f.empty() {
+	if f.Empty() {
 		return nil, ErrNotFound
 	}
 	e := &Export{
-		IDs: f.known, Reports: []ExportedReport{}, DeadLetters: []ExportedReport{}, Numbers: []Number{},
+		IDs: f.Known, Reports: []ExportedReport{}, DeadLetters: []ExportedReport{}, Numbers: []Number{},
 		Identity: identityOf(addr),
-		s:        a.s, line: l, chat: c, elsewhere: f.elsewhere,
+		s:        a.s, line: l, chat: c, elsewhere: f.Elsewhere,
 	}
 	return e, e.read(ctx, f)
 }
 
 // read fills in what there is little of.
-func (e *Export) read(ctx context.Context, f *subjectData) error {
+func (e *Export) read(ctx context.Context, f *privacy.Data) error {
 	if e.chat != nil {
 		view, err := e.s.chatView(ctx, e.chat)
 		if err != nil {
@@ -115,13 +117,13 @@ func (e *Export) read(ctx context.Context, f *subjectData) error {
 		e.Chat, e.Identity = &view, identity(e.chat)
 	}
 	var err error
-	if e.Reports, err = e.reports(ctx, `SELECT kind, raw_id AS id, body, created_us FROM messaging_raw WHERE `, f.reports); err != nil {
+	if e.Reports, err = e.reports(ctx, `SELECT kind, raw_id AS id, body, created_us FROM messaging_raw WHERE `, f.Reports); err != nil {
 		return err
 	}
-	if e.DeadLetters, err = e.reports(ctx, `SELECT reason AS kind, digest AS id, body, created_us FROM messaging_dead WHERE `, f.dead); err != nil {
+	if e.DeadLetters, err = e.reports(ctx, `SELECT reason AS kind, digest AS id, body, created_us FROM messaging_dead_letter WHERE `, f.Dead); err != nil {
 		return err
 	}
-	return e.readNumbers(ctx, f.numbers)
+	return e.readNumbers(ctx, f.Numbers)
 }
 
 // Calls are those of the chat, oldest first. They end at the first error.
@@ -204,7 +206,7 @@ func (e *Export) readNumbers(ctx context.Context, numbers []string) error {
 }
 
 // MessageIDs are those of what the contact wrote in groups.
-func (e *Export) MessageIDs() []string { return idsOf(e.elsewhere) }
+func (e *Export) MessageIDs() []string { return privacy.IDsOf(e.elsewhere) }
 
 // exportPage is how many messages, or calls, are read at once.
 const exportPage = 200
@@ -315,7 +317,7 @@ func (r *exportRow) file() *ExportedFile {
 	if r.Waiting {
 		return out
 	}
-	var kept storedFile
+	var kept attachment.Stored
 	_ = json.Unmarshal([]byte(r.Detail), &kept) // written by this package
 	out.MimeType, out.FileLength, out.FileURL, out.Name = kept.Type, kept.Size, kept.Link, kept.Name
 	return out

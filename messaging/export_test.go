@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/template"
@@ -12,10 +13,13 @@ import (
 
 // What a running service does by the clock, at once.
 
-func (s *Service) EndDoubts(ctx context.Context) error    { return s.failUnconfirmed(ctx) }
-func (s *Service) ApplyEarlies(ctx context.Context) error { return s.applyEarlyStatuses(ctx) }
-func (s *Service) Prune(ctx context.Context) error        { return s.deleteExpired(ctx) }
-func (s *Service) WriteHealth(ctx context.Context) error  { return s.writeHealth(ctx) }
+func (s *Service) EndDoubts(ctx context.Context) error { return s.failUnconfirmed(ctx) }
+
+func (s *Service) ApplyEarlies(ctx context.Context) error {
+	return ingest.ApplyOvertakenStatuses(ctx, s.store)
+}
+func (s *Service) Prune(ctx context.Context) error       { return s.deleteExpired(ctx) }
+func (s *Service) WriteHealth(ctx context.Context) error { return s.writeHealth(ctx) }
 
 // ParseCursor reads a cursor and writes it again.
 func ParseCursor(s string, keys int) (string, error) {
@@ -41,17 +45,10 @@ func FillTemplate(components, format, fill string) (TemplatePreview, error) {
 
 // ClaimQuery is what looks up the ids that a callback names.
 func (s *Service) ClaimQuery(kind provider.Kind, lines, groups []string, limit int) (string, []any) {
-	var keys []claimKey
-	for _, id := range lines {
-		keys = append(keys, claimKey{kind: kind, id: id})
-	}
-	for _, id := range groups {
-		keys = append(keys, claimKey{kind: kind, id: id, group: true})
-	}
-	return s.claimQuery(kind, keys, limit)
+	return s.callbacks.ClaimQuery(kind, lines, groups, limit)
 }
 
-// ForgetReferences makes a service read references anew.
+// ForgetReferences makes a service read references again.
 func (s *Service) ForgetReferences() { s.forgetReferences() }
 
 // StepMerge moves what one transaction may of the first merge that is put off.
@@ -64,7 +61,7 @@ func (s *Service) StepMerge(ctx context.Context) error {
 	return err
 }
 
-// FinishMerges goes on with merges until none is left.
+// FinishMerges continues with merges until none is left.
 func (s *Service) FinishMerges(ctx context.Context) error {
 	for n := 1; n > 0; {
 		if err := s.store.MergeChats(ctx); err != nil {

@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/connection"
+	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -20,40 +24,6 @@ const (
 	maxSubject      = 100  // characters, which is WhatsApp's limit
 	maxParticipants = 1024 // likewise
 )
-
-// Group is a group as its network describes it.
-type Group struct {
-	ChatID       string               `json:"chatId" example:"120363041234567890@g.us"`
-	Reference    provider.ReferenceID `json:"reference"`
-	Subject      string               `json:"subject"`
-	Description  string               `json:"description"`
-	Admin        bool                 `json:"admin" doc:"The account may change it."`
-	Participants []GroupMember        `json:"participants" nullable:"false" doc:"The account itself is not among them."`
-	InviteLink   *string              `json:"inviteLink" doc:"By which anybody can join; null: only administrators see it."`
-	Left         bool                 `json:"left" doc:"The account has just left it."`
-	Refused      []GroupRefusal       `json:"refused" nullable:"false" doc:"With whom the network did not do what this request asked for."`
-	CreatedAt    *UnixTime            `json:"createdAt"`
-}
-
-// GroupMember is somebody in a group.
-type GroupMember struct {
-	ChatID string  `json:"chatId" example:"16505551234"`
-	Phone  *string `json:"phone"`
-	Name   string  `json:"name"`
-	Admin  bool    `json:"admin"`
-}
-
-// GroupRefusal is somebody with whom something could not be done.
-type GroupRefusal struct {
-	ChatID string  `json:"chatId"`
-	Error  Failure `json:"error" doc:"In the network's own words."`
-}
-
-// NewGroup is what a group is made from.
-type NewGroup struct {
-	Subject      string   // 1..100 characters
-	Participants []string // chat ids, 1..1024
-}
 
 // groupReference is a line of the account that has groups which can be managed.
 type groupReference struct {
@@ -68,7 +38,7 @@ func (a *Account) groups(ctx context.Context, ref provider.ReferenceID) (*groupR
 	if err != nil {
 		return nil, err
 	}
-	sess, err := a.s.reach(ctx, row)
+	sess, err := a.s.connections.Reach(ctx, row)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +68,7 @@ func (a *Account) CreateGroup(ctx context.Context, ref provider.ReferenceID, n N
 	if len(who) == 0 {
 		return Group{}, &Invalid{Field: "participants", Message: "must name somebody"}
 	}
-	calling, cancel := context.WithTimeout(ctx, sendTimeout)
+	calling, cancel := context.WithTimeout(ctx, connection.CallTimeout)
 	defer cancel()
 	made, err := g.network.CreateGroup(calling, subject, who)
 	if err != nil {
@@ -126,7 +96,7 @@ func (a *Account) Group(ctx context.Context, ref provider.ReferenceID, chatID st
 
 // show asks the network for a group.
 func (g *groupReference) show(ctx context.Context, chat provider.Address, refused []provider.RefusedParticipant) (Group, error) {
-	calling, cancel := context.WithTimeout(ctx, sendTimeout)
+	calling, cancel := context.WithTimeout(ctx, connection.CallTimeout)
 	defer cancel()
 	found, err := g.network.Group(calling, chat)
 	if err != nil {
@@ -142,18 +112,18 @@ func (g *groupReference) view(ctx context.Context, from provider.Group, refused 
 		Participants: []GroupMember{}, Refused: []GroupRefusal{}, CreatedAt: payload.OptionalTime(database.Micros(from.CreatedAt)),
 	}
 	for _, p := range from.Participants {
-		out.Participants = append(out.Participants, GroupMember{p.ChatID, optional(p.Phone), p.Name, p.Admin})
+		out.Participants = append(out.Participants, GroupMember{ChatID: p.ChatID, Phone: optional(p.Phone), Name: p.Name, Admin: p.Admin})
 	}
 	if err := g.noteHidden(ctx, from.Participants); err != nil {
 		return out, err
 	}
 	for _, r := range refused {
-		out.Refused = append(out.Refused, GroupRefusal{r.ChatID, Failure(r.Failure)})
+		out.Refused = append(out.Refused, GroupRefusal{ChatID: r.ChatID, Error: Failure(r.Failure)})
 	}
 	if !from.Admin {
 		return out, nil
 	}
-	calling, cancel := context.WithTimeout(ctx, sendTimeout)
+	calling, cancel := context.WithTimeout(ctx, connection.CallTimeout)
 	defer cancel()
 	link, err := g.network.GroupInvite(calling, from.Chat, false)
 	if err != nil {
@@ -167,7 +137,7 @@ func (g *groupReference) view(ctx context.Context, from provider.Group, refused 
 func (g *groupReference) noteHidden(ctx context.Context, all []provider.Participant) error {
 	var hidden []store.HiddenID
 	for _, p := range all {
-		if h, is := hiddenOf(g.row.ID, p.Address); is {
+		if h, is := ingest.HiddenOf(g.row.ID, p.Address); is {
 			hidden = append(hidden, h)
 		}
 	}
@@ -195,7 +165,7 @@ func (g *groupReference) keep(ctx context.Context, chat provider.Address, subjec
 		if err := recordGroupTx(ctx, u.Tx, action, l.ID, chat, "subject"); err != nil {
 			return err
 		}
-		return chatChanged(ctx, u, l, c, setTitle(c, subject, database.Micros(u.Now)))
+		return ingest.ChatChanged(ctx, u, l, c, ingest.SetTitle(c, subject, database.Micros(u.Now)))
 	})
 }
 
@@ -243,4 +213,141 @@ func groupRefused(ctx context.Context, err error) error {
 		return ErrNotFound
 	}
 	return refusal.OfCall(ctx, err)
+}
+
+// GroupEdit holds what is to be changed of a group; nil and empty members
+// stay. People are named by their chat ids.
+type GroupEdit struct {
+	Subject         *string
+	Add, Remove     []string
+	Promote, Demote []string // administrators
+	ResetInvite     bool     // the links of before lead nowhere any more
+	Leave           bool
+}
+
+// participants are the changes of participants in the order in which they are
+// made.
+func (e *GroupEdit) participants() []struct {
+	change provider.ParticipantChange
+	who    []string
+} {
+	return []struct {
+		change provider.ParticipantChange
+		who    []string
+	}{
+		{provider.ParticipantAdd, e.Add},
+		{provider.ParticipantRemove, e.Remove},
+		{provider.ParticipantPromote, e.Promote},
+		{provider.ParticipantDemote, e.Demote},
+	}
+}
+
+// groupStep is one call of an edit, and what is noted here when it is done.
+type groupStep struct {
+	call func(ctx context.Context) ([]provider.RefusedParticipant, error)
+	note func(ctx context.Context) error
+}
+
+// do takes the step, and returns those whom the network refused.
+func (s groupStep) do(ctx context.Context) ([]provider.RefusedParticipant, error) {
+	calling, cancel := context.WithTimeout(ctx, connection.CallTimeout)
+	defer cancel()
+	refused, err := s.call(calling)
+	if err != nil {
+		return nil, groupRefused(ctx, err)
+	}
+	return refused, s.note(context.WithoutCancel(ctx))
+}
+
+// EditGroup changes a group: first its subject, then its participants, then
+// the link, and last it leaves. Everything is checked before the network is
+// asked for anything; when the network refuses a step, those before it stay.
+func (a *Account) EditGroup(ctx context.Context, ref provider.ReferenceID, chatID string, e GroupEdit) (Group, error) {
+	g, err := a.groups(ctx, ref)
+	if err != nil {
+		return Group{}, err
+	}
+	chat, err := g.chatOf(ctx, chatID)
+	if err != nil {
+		return Group{}, err
+	}
+	steps, err := g.steps(ctx, chat, &e)
+	if err != nil {
+		return Group{}, err
+	}
+	if len(steps) == 0 && !e.Leave {
+		return Group{}, &Invalid{Field: "subject", Message: "or something else to change is required"}
+	}
+	var refused []provider.RefusedParticipant
+	for _, step := range steps {
+		not, err := step.do(ctx)
+		if err != nil {
+			return Group{}, err
+		}
+		refused = append(refused, not...)
+	}
+	out, err := g.show(ctx, chat, refused)
+	if err != nil || !e.Leave {
+		return out, err
+	}
+	leave := groupStep{
+		call: func(ctx context.Context) ([]provider.RefusedParticipant, error) {
+			return nil, g.network.LeaveGroup(ctx, chat)
+		},
+		note: g.noting(chat, "leave"),
+	}
+	if _, err := leave.do(ctx); err != nil {
+		return Group{}, err
+	}
+	out.Left, out.Admin, out.InviteLink = true, false, nil
+	return out, nil
+}
+
+// noting records a step of which nothing else is noted here.
+func (g *groupReference) noting(chat provider.Address, changed string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return g.s.db.Write(ctx, func(tx *sqlx.Tx) error { return recordGroupTx(ctx, tx, audit.GroupUpdate, g.row.ID, chat, changed) })
+	}
+}
+
+// steps are the calls of an edit, but for the last.
+func (g *groupReference) steps(ctx context.Context, chat provider.Address, e *GroupEdit) ([]groupStep, error) {
+	var out []groupStep
+	if e.Subject != nil {
+		subject, err := checkSubject(*e.Subject)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, groupStep{
+			call: func(ctx context.Context) ([]provider.RefusedParticipant, error) {
+				return nil, g.network.SetGroupSubject(ctx, chat, subject)
+			},
+			note: func(ctx context.Context) error { return g.keep(ctx, chat, subject, audit.GroupUpdate) },
+		})
+	}
+	for _, p := range e.participants() {
+		who, err := g.people(ctx, string(p.change), p.who)
+		if err != nil {
+			return nil, err
+		}
+		if len(who) == 0 {
+			continue
+		}
+		out = append(out, groupStep{
+			call: func(ctx context.Context) ([]provider.RefusedParticipant, error) {
+				return g.network.ChangeParticipants(ctx, chat, p.change, who)
+			},
+			note: g.noting(chat, string(p.change)),
+		})
+	}
+	if e.ResetInvite {
+		out = append(out, groupStep{
+			call: func(ctx context.Context) ([]provider.RefusedParticipant, error) {
+				_, err := g.network.GroupInvite(ctx, chat, true)
+				return nil, err
+			},
+			note: g.noting(chat, "resetInvite"),
+		})
+	}
+	return out, nil
 }

@@ -36,7 +36,7 @@ func TestGroups(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, made, shown)
 
-		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: made.ChatID, Wait: patience})
+		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: made.ChatID, Wait: timeout})
 		require.Equal(t, "DELIVERED", sent.Status)
 		_, err = sandbox.Phone{Inbox: f.svc, Reference: ref, Name: "ana", Group: made.ChatID}.Write(t.Context(), provider.Text{Text: "hello all"})
 		require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestGroups(t *testing.T) {
 		require.True(t, left.Left)
 		require.Nil(t, left.InviteLink)
 		require.False(t, left.Participants[0].Admin)
-		_, err = f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: made.ChatID, Content: provider.Text{Text: "hi"}, Wait: patience})
+		_, err = f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: made.ChatID, Content: provider.Text{Text: "hi"}, Wait: timeout})
 		var refused *messaging.Error
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, "not_in_group", refused.ProviderCode)

@@ -29,7 +29,7 @@ type Handoff struct {
 type HandoffAsk struct {
 	Target string `json:"target"` // whom, in words
 	Note   string `json:"note"`
-	Pause  bool   `json:"pause"` // no bot answers until somebody comes, or until it is taken back
+	Pause  bool   `json:"pause"` // no bot answers until a person comes, or until it is taken back
 }
 
 // ActiveBot is the bot, or the flow, that has a conversation in a chat.
@@ -88,33 +88,17 @@ func changeHands(c *store.Chat, ch ChatChange, nowUS int64) error {
 	switch ch.Handoff {
 	case "":
 	case "take":
-		taken(c, nowUS)
+		c.TakeOver(nowUS)
 	case "close":
-		givenBack(c)
+		c.GiveBack()
 	default:
 		return &Invalid{Field: "handoff", Message: "must be take or close"}
 	}
 	switch {
 	case ch.Ask != nil:
 		c.AskedUS, c.Asked = nowUS, string(payload.MustEncode(ch.Ask))
-	case ch.EndAsk && c.HandoffUS == 0: // else somebody has come
+	case ch.EndAsk && c.HandoffUS == 0: // else a person has come
 		c.AskedUS, c.Asked = 0, ""
 	}
 	return nil
-}
-
-// taken is for a person who has the chat until it is given back.
-func taken(c *store.Chat, us int64) { c.HandoffUS, c.Taken = us, true }
-
-func givenBack(c *store.Chat) {
-	c.HandoffUS, c.Taken, c.AskedUS, c.Asked = 0, false, 0, ""
-}
-
-// answeredByHand is for a person who has written in a chat.
-func answeredByHand(u *store.Batch, c *store.Chat, us int64) {
-	c.HandoffUS = max(c.HandoffUS, us)
-	if c.AskedUS != 0 && !c.Taken {
-		c.Taken = true
-		u.DirtyChats.Add(c)
-	}
 }

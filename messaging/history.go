@@ -65,14 +65,6 @@ var allStatuses = []provider.Status{
 	provider.StatusPending, provider.StatusSending, provider.StatusFail, provider.StatusDelivered, provider.StatusRead, provider.StatusPlayed,
 }
 
-// before says whether m is listed before o.
-func before(m *store.Message, o *store.Message) bool {
-	if m.PastUS != o.PastUS {
-		return m.PastUS < o.PastUS
-	}
-	return m.Seq < o.Seq
-}
-
 // Messages lists a chat's messages, the newest first. Before and After take
 // the cursors of earlier pages; After pages towards the present.
 func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID string, h History) (Page[Message], error) {

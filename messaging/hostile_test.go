@@ -105,8 +105,8 @@ func FuzzCallback(f *testing.F) {
 		_, err = db.ExecContext(t.Context(), `DELETE FROM test_event`)
 		require.NoError(t, err)
 		x.receive(t, ref, evs...)
-		told := x.sink.all(t)
-		for _, e := range told {
+		published := x.sink.all(t)
+		for _, e := range published {
 			if e.Type != messaging.EventMessage {
 				continue
 			}
@@ -118,6 +118,6 @@ func FuzzCallback(f *testing.F) {
 			require.JSONEq(t, string(e.Payload), string(again))
 		}
 		x.receive(t, ref, evs...)
-		require.Len(t, x.sink.all(t), len(told), "a repeat makes no event")
+		require.Len(t, x.sink.all(t), len(published), "a repeat makes no event")
 	})
 }

@@ -30,7 +30,7 @@ func TestIDs(t *testing.T) {
 		_, err = other.ChatIDs(t.Context(), ref, "111")
 		require.ErrorIs(t, err, messaging.ErrNotFound)
 
-		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: patience})
+		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		var own string
 		require.NoError(t, db.Get(&own, `SELECT own_id FROM messaging_outbound`))
 		for _, id := range []string{own, sent.ID} {

@@ -34,13 +34,13 @@ func TestImportedHistory(t *testing.T) {
 			return &provider.HistoryProgress{Raw: rawID(fmt.Sprint("progress", percent)), Percent: percent}
 		}
 		f.receive(t, ref, text("live1", "111", "hello"))
-		told, shown := len(f.sink.all(t)), count(t, db, `SELECT count(*) FROM messaging_feed`)
+		published, shown := len(f.sink.all(t)), count(t, db, `SELECT count(*) FROM messaging_change`)
 		for range 2 {
 			f.receive(t, ref, old("h2", "111", 5), old("h4", "111", 2, mine), old("o1", "222", 9, func(m *provider.Message) { m.From.Name = "Bob" }), progress(55))
 			f.receive(t, ref, old("h1", "111", 8), old("h3", "111", 3), old("o2", "222", 12), progress(100))
 		}
-		require.Len(t, f.sink.all(t), told)
-		require.Equal(t, shown+1, count(t, db, `SELECT count(*) FROM messaging_feed`))
+		require.Len(t, f.sink.all(t), published)
+		require.Equal(t, shown+1, count(t, db, `SELECT count(*) FROM messaging_change`))
 		require.JSONEq(t, fmt.Sprintf(`{"reference":%d}`, ref), string(f.news(t, "resync")[0]))
 		f.receive(t, ref, text("live2", "111", "again"))
 

@@ -5,24 +5,15 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/span"
+	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
-
-// inboundEvent is one event of one reference.
-type inboundEvent struct {
-	reference store.ReferenceInfo
-	event     provider.Event
-	body      string        // of a message, as its row will have it
-	bad       *provider.Bad // instead of an event
-	echo      bool          // of what was sent from here
-
-	parent string // traceparent of its receipt
-}
 
 // Receive stores what a network reported, with everything that follows from
 // it. It returns nil only once all of it is durable. Events that are known
@@ -32,9 +23,9 @@ func (s *Service) Receive(ctx context.Context, ref provider.ReferenceID, events 
 	if err != nil {
 		return err
 	}
-	as := make([]inboundEvent, len(events))
+	as := make([]ingest.Event, len(events))
 	for i, e := range events {
-		as[i] = inboundEvent{reference: l, event: e}
+		as[i] = ingest.Event{Reference: l, Event: e}
 	}
 	if err := s.receive(ctx, as); err != nil {
 		s.references.clear() // the reference may have been deleted by another node
@@ -44,14 +35,14 @@ func (s *Service) Receive(ctx context.Context, ref provider.ReferenceID, events 
 }
 
 // receive stores inbound events together with those of other callers.
-func (s *Service) receive(ctx context.Context, as []inboundEvent) error {
+func (s *Service) receive(ctx context.Context, as []ingest.Event) error {
 	if len(as) == 0 {
 		return nil
 	}
 	ctx, received := s.beginReceive(ctx, as)
 	for i := range as {
-		as[i] = validateEvent(as[i])
-		as[i].parent = span.Of(ctx)
+		as[i] = ingest.Validate(as[i])
+		as[i].Parent = span.Of(ctx)
 	}
 	err := s.inbox.Do(ctx, as)
 	received.End(err != nil)
@@ -60,9 +51,9 @@ func (s *Service) receive(ctx context.Context, as []inboundEvent) error {
 	}
 	var last provider.ReferenceID
 	for _, a := range as {
-		if a.reference.ID != last {
-			last = a.reference.ID
-			s.health.inbound(last, s.now())
+		if a.Reference.ID != last {
+			last = a.Reference.ID
+			s.liveness.Inbound(last, s.now())
 		}
 	}
 	return nil
@@ -71,10 +62,10 @@ func (s *Service) receive(ctx context.Context, as []inboundEvent) error {
 // receiveBatch stores many callers' inbound events in one transaction. When that
 // fails each caller's are tried alone, so that only the one at fault sees an
 // error.
-func (s *Service) receiveBatch(ctx context.Context, batch [][]inboundEvent) []error {
+func (s *Service) receiveBatch(ctx context.Context, batch [][]ingest.Event) []error {
 	ctx = span.With(ctx, "") // it is that of one of them
 	errs := make([]error, len(batch))
-	var all []inboundEvent
+	var all []ingest.Event
 	for _, as := range batch {
 		all = append(all, as...)
 	}
@@ -87,7 +78,7 @@ func (s *Service) receiveBatch(ctx context.Context, batch [][]inboundEvent) []er
 		}
 	}
 	s.notifySubscribers()
-	if slices.ContainsFunc(all, inboundEvent.bringsFile) {
+	if slices.ContainsFunc(all, ingest.Event.BringsFile) {
 		s.files.Notify()
 	}
 	return errs
@@ -95,22 +86,24 @@ func (s *Service) receiveBatch(ctx context.Context, batch [][]inboundEvent) []er
 
 // storeEvents is the transaction of Receive. A panic becomes an error: the inbound events
 // of others are in the same batch.
-func (s *Service) storeEvents(ctx context.Context, as []inboundEvent) (err error) {
-	counts := counter{}
+func (s *Service) storeEvents(ctx context.Context, as []ingest.Event) (err error) {
+	counts := ingest.Counts{}
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 			return
 		}
 		if err == nil {
-			counts.report(s.opts.Observer)
+			for k, n := range counts {
+				s.opts.Observer.received(k.Kind, k.What, n)
+			}
 		}
 	}()
 	var nameless []store.Person
 	err = s.store.InTx(ctx, func(tx *sqlx.Tx) error {
 		u := s.store.Begin(tx)
 		clear(counts)
-		if err := ingest(ctx, u, as, counts); err != nil {
+		if err := ingest.Apply(ctx, u, as, counts); err != nil {
 			return err
 		}
 		nameless = u.Unnamed
@@ -122,16 +115,43 @@ func (s *Service) storeEvents(ctx context.Context, as []inboundEvent) (err error
 	return err
 }
 
-// counter counts what was new by kind of line and what it was.
-type counter map[countKey]int
-
-type countKey struct {
-	kind provider.Kind
-	what string
+// referenceCache remembers what receiving needs to know of references: nothing of
+// it ever changes. It is emptied with the claims, so that a reference that was
+// deleted is forgotten.
+type referenceCache struct {
+	mu    sync.Mutex
+	infos map[provider.ReferenceID]store.ReferenceInfo
+	epoch int64
 }
 
-func (c counter) report(o *Observer) {
-	for k, n := range c {
-		o.received(k.kind, k.what, n)
+// cachedReference is the line of a reference of any account, or [ErrNotFound].
+func (s *Service) cachedReference(ctx context.Context, id provider.ReferenceID) (store.ReferenceInfo, error) {
+	c := &s.references
+	c.mu.Lock()
+	l, ok := c.infos[id]
+	epoch := c.epoch
+	c.mu.Unlock()
+	if ok {
+		return l, nil
 	}
+	l, err := s.store.ReferenceInfo(ctx, s.db, id)
+	if err != nil {
+		return store.ReferenceInfo{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.infos == nil {
+		c.infos = map[provider.ReferenceID]store.ReferenceInfo{}
+	}
+	if c.epoch == epoch {
+		c.infos[id] = l
+	}
+	return l, nil
+}
+
+func (c *referenceCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.infos = nil
+	c.epoch++
 }

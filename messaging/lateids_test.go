@@ -103,7 +103,7 @@ func TestLateIDsAfterACrash(t *testing.T) {
 }
 
 // dying is a sandbox whose process dies at its first send. What comes back
-// from the dead, where two nodes may work, goes on as the sandbox does.
+// from the dead, where two nodes may work, continues as the sandbox does.
 type dying struct {
 	*sandbox.Provider
 	died  atomic.Bool

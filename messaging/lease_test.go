@@ -92,20 +92,20 @@ func TestLink(t *testing.T) {
 		s = f.awaitState(t, ref, messaging.StateConnected)
 		require.Nil(t, s.QR)
 		require.Equal(t, "49151", s.Account.ID)
-		require.Equal(t, "SENDING", f.send(t, messaging.SendRequest{Reference: ref, ChatID: "1", Wait: patience}).Status)
+		require.Equal(t, "SENDING", f.send(t, messaging.SendRequest{Reference: ref, ChatID: "1", Wait: timeout}).Status)
 
 		f.stop()
 		_, _, opened, _ := w.counts()
 		again := node(t, db, w, true)
 		eventually(t, "opened again", func() bool { _, _, n, _ := w.counts(); return n == opened+1 })
-		again.send(t, messaging.SendRequest{Reference: ref, ChatID: "1", Wait: patience})
+		again.send(t, messaging.SendRequest{Reference: ref, ChatID: "1", Wait: timeout})
 
 		s, err = again.acc.Logout(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateLoggedOut, s.State)
 		eventually(t, "forgotten", func() bool {
 			connected, _, _, linked := w.counts()
-			return connected == 0 && linked == 0 && count(t, db, `SELECT count(*) FROM messaging_hold`) == 0
+			return connected == 0 && linked == 0 && count(t, db, `SELECT count(*) FROM messaging_lease`) == 0
 		})
 		again.awaitState(t, ref, messaging.StateLoggedOut)
 		_, conflicts, _, _ := w.counts()
@@ -113,7 +113,7 @@ func TestLink(t *testing.T) {
 	})
 }
 
-// TestRemovedOnPhone forgets a reference that its phone took off, and links it anew.
+// TestRemovedOnPhone forgets a reference that its phone took off, and links it again.
 func TestRemovedOnPhone(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -131,7 +131,7 @@ func TestRemovedOnPhone(t *testing.T) {
 		require.NoError(t, f.acc.DeleteReference(t.Context(), ref))
 		eventually(t, "closed", func() bool {
 			connected, _, _, _ := w.counts()
-			return connected == 0 && count(t, db, `SELECT count(*) FROM messaging_hold`) == 0
+			return connected == 0 && count(t, db, `SELECT count(*) FROM messaging_lease`) == 0
 		})
 	})
 }
@@ -149,7 +149,7 @@ func (f *fixture) linked(t testing.TB, w *wire) provider.ReferenceID {
 }
 
 // TestHandOver moves lines from a node that ends to another: what is sent
-// meanwhile waits, and no reference stands twice.
+// meanwhile waits, and no reference is twice.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	t.Run("postgres", func(t *testing.T) {
@@ -162,11 +162,11 @@ func TestHandOver(t *testing.T) {
 		b := node(t, testkit.Open(t, url), w, false)
 		for round := range 3 {
 			for _, ref := range refs {
-				b.send(t, messaging.SendRequest{Reference: ref, ChatID: "1", Wait: patience}) // from where it does not stand
+				b.send(t, messaging.SendRequest{Reference: ref, ChatID: "1", Wait: timeout}) // from where it does not stand
 			}
 			a.stop()
 			for _, ref := range refs {
-				sent := b.send(t, messaging.SendRequest{Reference: ref, ChatID: "1", Wait: patience})
+				sent := b.send(t, messaging.SendRequest{Reference: ref, ChatID: "1", Wait: timeout})
 				require.Equal(t, "SENDING", sent.Status, "round %d", round)
 			}
 			a, b = b, node(t, testkit.Open(t, url), w, false)
@@ -189,17 +189,17 @@ func TestTakeOver(t *testing.T) {
 		ref := f.linked(t, w)
 		old := w.session(ref)
 		// Another node took the reference: this one had slept, and its lease had ended.
-		_, err := db.ExecContext(t.Context(), `UPDATE messaging_hold SET node = 'other', fence = fence + 1,
+		_, err := db.ExecContext(t.Context(), `UPDATE messaging_lease SET node = 'other', fence = fence + 1,
 			until_us = until_us + 3600000000 WHERE reference = $1`, ref)
 		require.NoError(t, err)
 		eventually(t, "let go", func() bool { return w.session(ref) == nil })
-		require.False(t, old.ref.Held())
+		require.False(t, old.ref.Leased())
 		require.Error(t, old.in.Receive(t.Context(), ref, []provider.Event{text("m1", "1", "late")}))
 		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_message`))
 
 		waits := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "1", Wait: time.Millisecond})
 		require.Equal(t, "PENDING", waits.Status)
-		_, err = db.ExecContext(t.Context(), `UPDATE messaging_hold SET until_us = 1 WHERE reference = $1`, ref) // its lease ends
+		_, err = db.ExecContext(t.Context(), `UPDATE messaging_lease SET until_us = 1 WHERE reference = $1`, ref) // its lease ends
 		require.NoError(t, err)
 		eventually(t, "taken over, for the other says nothing", func() bool { return w.session(ref) != nil })
 		eventually(t, "sent", func() bool { return f.messages(t, ref, "1")[0].Status == "SENDING" })
@@ -222,9 +222,9 @@ func TestParked(t *testing.T) {
 			State: provider.Disconnected, Reason: provider.Banned, Detail: "Too many strangers.", Until: until,
 		}))
 		// What was told stays; the state may be the next before anybody looks.
-		told := f.sink.all(t)
+		published := f.sink.all(t)
 		var failed messaging.SessionPayload
-		require.NoError(t, json.Unmarshal(told[len(told)-1].Payload, &failed))
+		require.NoError(t, json.Unmarshal(published[len(published)-1].Payload, &failed))
 		require.Equal(t, messaging.StateFailed, failed.State)
 		require.Equal(t, "banned", failed.LastError.Code)
 		require.NotNil(t, failed.LastError.RetryAt)

@@ -55,20 +55,20 @@ func TestCursorsAreChecked(t *testing.T) {
 	})
 }
 
-// TestPagesWhileMessagesArrive pages both ways through a chat that grows.
-func TestPagesWhileMessagesArrive(t *testing.T) {
+// TestPagesWhileMessagesCome pages both ways through a chat that grows.
+func TestPagesWhileMessagesCome(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.line(t, testKind)
 		n := 0
-		arrive := func() {
+		receiveNext := func() {
 			f.receive(t, ref, text(fmt.Sprintf("m%02d", n), "111", "x"), text(fmt.Sprintf("o%02d", n), "222", "x"))
 			n++
 		}
 		for range 10 {
-			arrive()
+			receiveNext()
 		}
 		var back []string
 		h := messaging.History{Limit: 3}
@@ -78,7 +78,7 @@ func TestPagesWhileMessagesArrive(t *testing.T) {
 			for _, m := range page.Items {
 				back = append(back, m.ID)
 			}
-			arrive()
+			receiveNext()
 			if page.Next == nil {
 				break
 			}

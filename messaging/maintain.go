@@ -10,6 +10,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/connection"
+	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -22,7 +24,7 @@ const (
 )
 
 // maintain writes signs of life, applies overtaken statuses, lets go what waits
-// for files, removes files and goes on with merges of chats every second,
+// for files, removes files and continues with merges of chats every second,
 // ends doubts every five, and deletes what is past its time every minute.
 func (s *Service) maintain(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
@@ -33,7 +35,7 @@ func (s *Service) maintain(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		err := errors.Join(s.writeHealth(ctx), s.applyEarlyStatuses(ctx), s.store.ReleaseExpiredDeferred(ctx), s.removeFiles(ctx), s.store.MergeChats(ctx))
+		err := errors.Join(s.writeHealth(ctx), ingest.ApplyOvertakenStatuses(ctx, s.store), s.store.ReleaseExpiredDeferred(ctx), s.attachments.RemoveGone(ctx), s.store.MergeChats(ctx))
 		if n%5 == 0 {
 			err = errors.Join(err, s.failUnconfirmed(ctx))
 		}
@@ -47,7 +49,7 @@ func (s *Service) maintain(ctx context.Context) error {
 }
 
 func (s *Service) writeHealth(ctx context.Context) error {
-	inbounds, acks, touched := s.health.take()
+	inbounds, acks, touched := s.liveness.Take()
 	for id := range touched {
 		s.markConnected(ctx, id)
 	}
@@ -83,11 +85,11 @@ func (s *Service) failUnconfirmed(ctx context.Context) error {
 			if m == nil || m.GiveUpUS == 0 {
 				continue // settled meanwhile
 			}
-			l, err := s.referenceInfo(ctx, u.Tx, m.Reference)
+			l, err := s.store.ReferenceInfo(ctx, u.Tx, m.Reference)
 			if err != nil {
 				return err
 			}
-			raiseStatus(u, l, m, provider.StatusFail, Failure{Code: "unconfirmed", Message: "The network did not confirm the message within ten minutes."})
+			ingest.RaiseStatus(u, l, m, provider.StatusFail, Failure{Code: "unconfirmed", Message: "The network did not confirm the message within ten minutes."})
 		}
 		return nil
 	})
@@ -99,21 +101,21 @@ func (s *Service) deleteExpired(ctx context.Context) error {
 	// Ids rise with time; what has none has an index of its own.
 	rules := []struct {
 		table, key, order string
-		life              time.Duration
+		ttl               time.Duration
 	}{
-		{"messaging_early", "reference, message_id, status", "created_us", earlyStatusTTL},
+		{"messaging_early_status", "reference, message_id, status", "created_us", earlyStatusTTL},
 		{"messaging_idempotency", "account, idempotency_key", "created_us", idempotencyTTL},
 		{"messaging_number", "reference, number", "created_us", numberTTL},
-		{"messaging_errand", "id", "created_us", remoteCallTTL},
-		{"messaging_feed", "id", "id", streamRetention},
+		{"messaging_remote_call", "id", "created_us", connection.RemoteCallTTL},
+		{"messaging_change", "id", "id", streamRetention},
 		{"messaging_raw", "id", "id", s.opts.Retention},
-		{"messaging_dead", "id", "id", s.opts.Retention},
+		{"messaging_dead_letter", "id", "id", s.opts.Retention},
 	}
 	for _, r := range rules {
-		if r.life == 0 {
+		if r.ttl == 0 {
 			continue
 		}
-		if err := s.deleteExpiredRows(ctx, now.Add(-r.life), `DELETE FROM `+r.table+` WHERE (`+r.key+`) IN (SELECT `+r.key+` FROM
+		if err := s.deleteExpiredRows(ctx, now.Add(-r.ttl), `DELETE FROM `+r.table+` WHERE (`+r.key+`) IN (SELECT `+r.key+` FROM
 			(SELECT `+r.key+`, created_us FROM `+r.table+` ORDER BY `+r.order+` LIMIT $1) AS old WHERE created_us < $2)`); err != nil {
 			return err
 		}

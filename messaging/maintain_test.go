@@ -27,7 +27,7 @@ func TestRetention(t *testing.T) {
 		f.receive(t, ref, append(evs, &provider.Raw{ID: "r", Kind: "image"}, text("", "111", "dead"), status("early", provider.StatusRead))...)
 		f.clock.Advance(20 * 24 * time.Hour)
 		require.NoError(t, f.svc.Prune(t.Context()))
-		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_early`), "its message never came")
+		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_early_status`), "its message never came")
 		require.Equal(t, 602, count(t, db, `SELECT count(*) FROM messaging_message`))
 		f.receive(t, ref, text("young", "111", "x", func(m *provider.Message) { m.At = f.clock.Now() }))
 
@@ -38,7 +38,7 @@ func TestRetention(t *testing.T) {
 		got := f.messages(t, ref, "111")
 		require.Len(t, got, 1)
 		require.Equal(t, "young", got[0].ID)
-		for _, table := range []string{"messaging_outbound", "messaging_raw", "messaging_dead", "messaging_feed"} {
+		for _, table := range []string{"messaging_outbound", "messaging_raw", "messaging_dead_letter", "messaging_change"} {
 			require.Zero(t, count(t, db, `SELECT count(*) FROM `+table), table)
 		}
 		require.Equal(t, "young", f.chat(t, ref, "111").LastMessage.ID)

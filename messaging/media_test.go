@@ -189,7 +189,7 @@ func TestEventsWaitForTheFile(t *testing.T) {
 		f.receive(t, ref, text("before", "111", "one"), photo("image", "file", body), text("after", "111", "two"))
 		f.receive(t, ref, text("later", "111", "three"), text("other", "222", "elsewhere"), status("after", provider.StatusRead))
 		require.Equal(t, []string{"before", "other"}, f.events(t), "what comes before it and other chats wait for nothing")
-		shown, err := feed.Next(t.Context(), patience)
+		shown, err := feed.Next(t.Context(), timeout)
 		require.NoError(t, err)
 		require.NotEmpty(t, shown, "the stream shows everything at once")
 		require.Empty(t, f.message(t, ref, "111", "image").FileURL)
@@ -213,7 +213,7 @@ func TestEventsWaitForTheFile(t *testing.T) {
 
 		f.receive(t, ref, photo("image", "file", body), text("last", "111", "four"))
 		require.Equal(t, "last", f.events(t)[5], "a repeat holds nothing back")
-		require.Zero(t, count(t, f.db, `SELECT count(*) FROM messaging_held`))
+		require.Zero(t, count(t, f.db, `SELECT count(*) FROM messaging_deferred`))
 		require.Equal(t, p.FileURL, f.message(t, ref, "111", "image").FileURL)
 	})
 }
@@ -242,7 +242,7 @@ func TestWaitingForAFileEnds(t *testing.T) {
 		require.Equal(t, []string{"image", "after", "second", "last"}, f.events(t))
 		eventually(t, "the file appears", func() bool { return f.message(t, ref, "111", "image").FileURL != "" })
 		require.Nil(t, f.message(t, ref, "111", "image").Error)
-		es, err := feed.Next(t.Context(), patience)
+		es, err := feed.Next(t.Context(), timeout)
 		require.NoError(t, err)
 		require.Equal(t, "message", es[0].Kind, "on the stream, too")
 		require.Len(t, f.events(t), 4, "and makes no event")
@@ -283,17 +283,17 @@ func TestFilesSurviveACrash(t *testing.T) {
 		require.Empty(t, second.events(t), "the order outlives the process")
 		second.run(t)
 		eventually(t, "all go out", func() bool {
-			return count(t, second.db, `SELECT count(*) FROM messaging_held`) == 0
+			return count(t, second.db, `SELECT count(*) FROM messaging_deferred`) == 0
 		})
 		var order []string
 		require.NoError(t, second.db.SelectContext(t.Context(), &order, `SELECT id FROM test_event ORDER BY at`))
 		require.Len(t, order, 3)
-		told := second
-		if len(first.events(t)) > 0 { // it only hangs in the file: on a busy machine it may be the one that goes on
-			told = first
+		published := second
+		if len(first.events(t)) > 0 { // it only hangs in the file: on a busy machine it may be the one that continues
+			published = first
 		}
-		require.Equal(t, []string{"image", "after", "later"}, told.events(t))
-		code, got := second.served(t, told.payload(t).FileURL)
+		require.Equal(t, []string{"image", "after", "later"}, published.events(t))
+		code, got := second.served(t, published.payload(t).FileURL)
 		require.Equal(t, http.StatusOK, code)
 		require.Equal(t, body, got)
 	})

@@ -61,11 +61,11 @@ func TestALinkIsSentAsItIs(t *testing.T) {
 		body := picture(t, 8, 6)
 		url := serving(t, body, nil)
 		req := sendLink(ref, url)
-		req.Wait = patience
-		begun := time.Now()
+		req.Wait = timeout
+		started := time.Now()
 		answer := f.send(t, req)
 		if answer.FileURL == "" { // the copy was slow
-			require.GreaterOrEqual(t, time.Since(begun), 2*time.Second, "the answer waits for it")
+			require.GreaterOrEqual(t, time.Since(started), 2*time.Second, "the answer waits for it")
 		}
 		eventually(t, "its event goes out", func() bool { return len(f.payloads(t)) == 1 })
 		out := f.depot.net.attempts()[0].Content.(provider.Media)

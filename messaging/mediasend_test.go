@@ -95,7 +95,7 @@ func TestAFileIsUploadedOnce(t *testing.T) {
 			return f.depot.net.taken(out), nil
 		})
 		req := sendFile(ref, provider.Image, kept.ID)
-		req.Wait = patience
+		req.Wait = timeout
 		f.send(t, req)
 		eventually(t, "it is sent", func() bool { return f.messages(t, ref, "111")[0].Status == "SENDING" })
 		require.Len(t, f.depot.taken, 2)

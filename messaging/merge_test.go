@@ -47,7 +47,7 @@ func TestPhoneIsLearnedLater(t *testing.T) {
 		}
 		f.receive(t, ref, text("m3", "", "without phone", from("", "u.1")))
 		require.Len(t, f.messages(t, ref, "111"), 3)
-		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "u.1", Wait: patience})
+		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "u.1", Wait: timeout})
 		require.Equal(t, "111", sent.ChatID)
 		require.Equal(t, provider.Address{ChatID: "111", Phone: "111", UserID: "u.1"}, f.net.attempts()[0].To)
 		require.Equal(t, 1, count(t, db, `SELECT count(*) FROM messaging_chat`))
@@ -172,13 +172,13 @@ func TestSendsOfMergedChats(t *testing.T) {
 		send("u.1", "old 2")
 		send("111", "new 1")
 		send("111", "new 2")
-		require.Eventually(t, func() bool { return len(f.net.texts()) == 2 }, patience, time.Millisecond)
+		require.Eventually(t, func() bool { return len(f.net.texts()) == 2 }, timeout, time.Millisecond)
 		f.receive(t, ref, text("m3", "", "both", from("111", "u.1")))
 		send("111", "both 1")
 		send("u.1", "both 2")
 		close(free["new 1"]) // which the chat that stays has in hand
 		close(free["old 1"])
-		require.Eventually(t, func() bool { return len(f.net.texts()) == 6 }, patience, time.Millisecond)
+		require.Eventually(t, func() bool { return len(f.net.texts()) == 6 }, timeout, time.Millisecond)
 		got := f.net.texts()
 		require.ElementsMatch(t, []string{"old 1", "old 2", "new 1", "new 2"}, got[:4])
 		require.Less(t, slices.Index(got, "old 1"), slices.Index(got, "old 2"))
@@ -200,7 +200,7 @@ func TestNetworkNamesTheContactInItsAnswer(t *testing.T) {
 			r.To = &provider.Address{ChatID: "5511988887777", Phone: "5511988887777", UserID: "u.1"}
 			return r, nil
 		})
-		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "551188887777", Content: template, Wait: patience})
+		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "551188887777", Content: template, Wait: timeout})
 		require.Equal(t, "5511988887777", sent.ChatID, "the number was written in another way")
 		for _, id := range []string{"551188887777", "5511988887777", "u.1"} {
 			require.Len(t, f.messages(t, ref, id), 2)

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -19,9 +17,18 @@ import (
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/usagecounter"
+	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
+	"github.com/trunklinehq/trunkline/messaging/internal/callback"
+	"github.com/trunklinehq/trunkline/messaging/internal/connection"
+	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
+	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
+	"github.com/trunklinehq/trunkline/messaging/internal/privacy"
 	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
+	"github.com/trunklinehq/trunkline/messaging/internal/session"
+	"github.com/trunklinehq/trunkline/messaging/internal/settings"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/template"
+	"github.com/trunklinehq/trunkline/messaging/internal/wait"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -35,7 +42,7 @@ type Options struct {
 	Providers []provider.Provider
 	// Secrets seal the credentials of references at rest: each has at least 32
 	// characters, the newest comes first. The first seals, all open, and [New]
-	// seals anew what a later one sealed, so that it can go. Other packages may
+	// seals again what a later one sealed, so that it can go. Other packages may
 	// be given the same ones. nil: credentials are refused.
 	Secrets []string
 	// Media keeps the files of messages; the caller runs it and serves its
@@ -46,6 +53,9 @@ type Options struct {
 	Allow []string
 	// Sinks are told what happened.
 	Sinks []Sink
+	// Erasers erase what they keep of a contact who is erased, in this order and
+	// before anything is erased here.
+	Erasers []Eraser
 	// Retention is how long messages are kept; 0: for ever.
 	Retention time.Duration
 	// Exclusive says that no other process uses the database, so that what a
@@ -92,28 +102,23 @@ type Service struct {
 	db    *database.DB
 	store *store.Store
 	opts  Options
-	keys  *keyring.Ring // nil: there are no secrets
-	kinds map[provider.Kind]provider.Provider
 
 	sends       *queue.Queue
 	files       *queue.Queue // to be fetched
 	used        *usagecounter.Counter
-	guard       *guard.Guard
-	web         *http.Client // reaches nothing private
-	inbox       groupcommit.Group[[]inboundEvent]
-	sessions    sessionCache
-	leases      *leases // the references that are connections
-	claims      claimCache
+	attachments *attachment.Files
+	privacy     *privacy.Records
+	sender      *outbox.Sender
+	settings    *settings.Box
+	inbox       groupcommit.Group[[]ingest.Event]
+	connections *connection.Manager
+	callbacks   *callback.Router
 	references  referenceCache
-	health      healthBuffer
+	liveness    session.Liveness
 	recipients  *recipient.Resolver
+	waits       *wait.Waiters
 	templates   *template.Copies
 	nameLookups nameLookups
-
-	waitMu sync.Mutex
-	waits  map[int64][]chan struct{} // by message: told when an attempt is over
-
-	receipts sync.Map // by message: a [provider.Receipt] that is not recorded yet
 }
 
 //go:embed migrations/*.sql
@@ -138,7 +143,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
-	s := &Service{db: d, kinds: map[provider.Kind]provider.Provider{}, waits: map[int64][]chan struct{}{}}
+	s := &Service{db: d, waits: wait.New(d)}
 	s.nameLookups.queue, s.nameLookups.asked = make(chan store.Person, maxNameQueue), map[store.ChatName]time.Time{}
 	if opts != nil {
 		s.opts = *opts
@@ -149,45 +154,75 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
+	kinds := map[provider.Kind]provider.Provider{}
 	for _, p := range s.opts.Providers {
-		if _, twice := s.kinds[p.Kind()]; twice {
+		if _, twice := kinds[p.Kind()]; twice {
 			return nil, fmt.Errorf("messaging: two providers of kind %s", p.Kind())
 		}
-		s.kinds[p.Kind()] = p
+		kinds[p.Kind()] = p
 	}
-	s.leases = newLeases(s)
-	if s.guard, err = guard.New(s.opts.Allow); err != nil {
+	guarded, err := guard.New(s.opts.Allow)
+	if err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	s.used = s.counter()
 	s.store = &store.Store{
-		DB: d, Now: s.now, KeepsFiles: s.opts.Media != nil, PublishEvents: s.publishEvents, PublishChats: s.publishChats,
-		Committed: s.Committed,
+		DB: d, Kinds: kinds, Now: s.now, KeepsFiles: s.opts.Media != nil, PublishEvents: s.publishEvents, PublishChats: s.publishChats,
+		Committed: s.Committed, ChatView: func(u *store.Batch, c *store.Chat) any { return chatView(u, c) },
 		AdmitChats: func(ctx context.Context, tx *sqlx.Tx, account string, n int) error {
 			return s.admit(ctx, tx, account, WantContact, n)
 		},
 	}
 	s.recipients = recipient.New(s.store)
-	s.templates = template.NewCopies(s.store, s.opts.Logger, s.kinds, func(ctx context.Context, row *store.Reference) (provider.Session, error) {
-		return s.sessions.get(ctx, s, row)
+	s.settings = &settings.Box{Store: s.store, Logger: s.opts.Logger, Changed: s.referencesChanged}
+	s.connections = connection.New(&connection.Manager{
+		Store: s.store, Settings: s.settings, Logger: s.opts.Logger, Exclusive: s.opts.Exclusive, Inbox: s,
 	})
-	s.web = s.guard.Client()
-	s.web.CheckRedirect = checkRedirect
+	s.templates = template.NewCopies(s.store, s.opts.Logger, kinds, s.connections.Get)
+	s.attachments = attachment.New(attachment.Files{
+		Store: s.store, Library: s.opts.Media, Guard: guarded, Waits: s.waits, Logger: s.opts.Logger, Trace: s.opts.Trace, Session: s.connections.Get,
+		Notify: s.notifySubscribers,
+	})
+	s.sender = &outbox.Sender{
+		Store: s.store, Settings: s.settings, Connections: s.connections, Files: s.attachments, Waits: s.waits, Liveness: &s.liveness,
+		Logger: s.opts.Logger, Trace: s.opts.Trace, Sent: s.opts.Observer.sent,
+		SetState: func(ctx context.Context, id provider.ReferenceID, change func(*store.Reference)) error {
+			_, err := s.setState(ctx, id, "", change)
+			return err
+		},
+	}
+	s.callbacks = &callback.Router{
+		Store: s.store, Settings: s.settings, Providers: s.opts.Providers, Logger: s.opts.Logger, Ingest: s.receive,
+		Check: func(ctx context.Context, row *store.Reference) (*store.Reference, error) {
+			return s.check(ctx, row, "")
+		},
+		MarkConnected: s.markConnected, Changed: s.referencesChanged,
+		Unrouted: func(kind provider.Kind, n int) { s.opts.Observer.received(kind, "unrouted", n) },
+	}
+	s.privacy = &privacy.Records{
+		Store: s.store, Files: s.attachments, EraseElsewhere: s.eraseElsewhere, Changed: s.referencesChanged, Dropped: s.referenceDropped,
+	}
 	if err := Migrate(ctx, db); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
-	if err := s.checkSecrets(ctx); err != nil {
+	if s.opts.Secrets != nil {
+		if s.settings.Keys, err = keyring.New("messaging", s.opts.Secrets); err != nil {
+			return nil, fmt.Errorf("messaging: Options.Secrets: %w", err)
+		}
+		s.opts.Secrets = nil // so that they are not printed by mistake
+	}
+	if err := s.settings.Reseal(ctx); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	// SQLite has one writer. To PostgreSQL few large transactions are less work
-	// than many small ones, but while one waits for the disk another can go on.
+	// than many small ones, but while one waits for the disk another can continue.
 	batches := 1
 	if d.Dialect == database.Postgres {
 		batches = 2
 	}
 	s.inbox.Gate, s.inbox.Run = make(chan struct{}, batches), s.receiveBatch
 	if s.opts.Media != nil && !s.opts.Exclusive {
-		if err := s.checkLibrary(ctx); err != nil {
+		if err := s.attachments.CheckLibrary(ctx); err != nil {
 			return nil, fmt.Errorf("messaging: %w", err)
 		}
 	}
@@ -201,15 +236,15 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 // openQueues makes the queues of what follows from a commit.
 func (s *Service) openQueues(ctx context.Context, db *sqlx.DB) (err error) {
 	s.sends, err = queue.New(ctx, db, queue.Options{
-		Name: "send", Handle: s.handleSend, Complete: s.settleSends, OnComplete: s.settledSends,
-		Run: 1, Serves: s.serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
+		Name: "send", Handle: s.sender.Handle, Complete: s.sender.Complete, OnComplete: s.sender.Completed,
+		Run: 1, Serves: s.connections.Serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
 	})
 	if err != nil {
 		return err
 	}
 	s.files, err = queue.New(ctx, db, queue.Options{
-		Name: "media", Handle: s.attemptFile, Complete: s.settleFiles, OnComplete: s.settledFiles,
-		Run: 1, Cap: maxConcurrentFetches, Serves: s.serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
+		Name: "media", Handle: s.attachments.Handle, Complete: s.attachments.Complete, OnComplete: s.attachments.Completed,
+		Run: 1, Cap: attachment.MaxConcurrent, Serves: s.connections.Serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
 	})
 	return err
 }
@@ -217,13 +252,13 @@ func (s *Service) openQueues(ctx context.Context, db *sqlx.DB) (err error) {
 // Run sends, retries and expires until ctx ends and the work in hand is
 // finished or handed back.
 func (s *Service) Run(ctx context.Context) error {
-	defer s.sessions.closeAll(s.opts.Logger)
+	defer s.connections.Close()
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.sends.Run(gctx) })
 	if s.opts.Media != nil {
 		g.Go(func() error { return s.files.Run(gctx) })
 	}
-	g.Go(func() error { return s.leases.run(gctx) })
+	g.Go(func() error { return s.connections.Run(gctx) })
 	g.Go(func() error { return s.maintain(gctx) })
 	g.Go(func() error { return s.watchReferences(gctx) })
 	g.Go(func() error { return s.templates.Run(gctx) })
@@ -242,7 +277,7 @@ func (s *Service) QueueStats(ctx context.Context) (waiting int64, oldest time.Du
 	if err != nil {
 		return 0, 0, fmt.Errorf("messaging: %w", err)
 	}
-	return st.Unrouted + st.Ready + st.Held + st.Waiting, st.Oldest, nil
+	return st.Unrouted + st.Ready + st.Leased + st.Waiting, st.Oldest, nil
 }
 
 // Fenced counts, since this process began, sends whose lease had ended when
@@ -262,7 +297,7 @@ func (s *Service) notifySubscribers() {
 	if s.store.Queued.Swap(false) {
 		s.sends.Notify()
 	}
-	s.db.Wake(store.StreamTopic)
+	s.db.Notify(store.StreamTopic)
 	for _, k := range s.opts.Sinks {
 		k.Committed()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/connection"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
@@ -25,13 +26,6 @@ const (
 	maxNumberLookups   = 20
 	numberLookupWindow = time.Minute
 )
-
-// Number says whether somebody has an account on a reference's network.
-type Number struct {
-	Phone  string `json:"phone" doc:"As it was understood." example:"16505551234"`
-	Exists *bool  `json:"exists" doc:"null: the network does not say."`
-	ChatID string `json:"chatId" doc:"What a send takes." example:"16505551234@s.whatsapp.net"`
-}
 
 // numberRow is an answer as its table has it.
 type numberRow struct {
@@ -65,7 +59,7 @@ func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, pho
 			return Number{}, err
 		}
 	}
-	sess, err := a.s.reach(ctx, row)
+	sess, err := a.s.connections.Reach(ctx, row)
 	if err != nil {
 		return Number{}, err
 	}
@@ -80,7 +74,7 @@ func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, pho
 	return kept.view(cmp.Or(who.Phone, store.BareID(who.ChatID))), nil
 }
 
-// phoneOf is the address of somebody with a hidden id whose phone number is
+// phoneOf is the address of a person with a hidden id whose phone number is
 // known.
 func (s *Service) phoneOf(ctx context.Context, ref provider.ReferenceID, who provider.Address) (provider.Address, error) {
 	c, err := s.store.ChatByAddress(ctx, s.db, ref, who)
@@ -133,7 +127,7 @@ func (s *Service) checked(ctx context.Context, row *store.Reference, who provide
 	if err := s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.mayAsk(ctx, tx, row.ID, who) }); err != nil {
 		return nil, err
 	}
-	asking, cancel := context.WithTimeout(ctx, sendTimeout)
+	asking, cancel := context.WithTimeout(ctx, connection.CallTimeout)
 	defer cancel()
 	answer, err := checker.CheckNumber(asking, who)
 	if err != nil {
@@ -183,14 +177,4 @@ func noteNumber(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, who 
 		return fmt.Errorf("storing a number: %w", err)
 	}
 	return nil
-}
-
-// reach is what makes the calls to a reference's network that are no sends: its
-// session, or one that has them made on the node that has the reference.
-func (s *Service) reach(ctx context.Context, row *store.Reference) (any, error) {
-	sess, err := s.sessions.get(ctx, s, row)
-	if errors.Is(err, refusal.ErrNotHere) {
-		return forwarder{s, row.ID}, nil
-	}
-	return sess, err
 }

@@ -45,11 +45,11 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		}
 		deliver(t, r, callbacks, worlds, f, other)
 		eventually(t, "what raced is settled", func() bool {
-			return f.svc.ApplyEarlies(t.Context()) == nil && count(t, db, `SELECT count(*) FROM messaging_early`) == 0
+			return f.svc.ApplyEarlies(t.Context()) == nil && count(t, db, `SELECT count(*) FROM messaging_early_status`) == 0
 		})
-		told := f.told(t)
+		published := f.published(t)
 		for _, w := range worlds {
-			model(w).check(t, f, told)
+			model(w).check(t, f, published)
 		}
 	})
 }
@@ -66,7 +66,7 @@ func (f *fixture) sends(t *testing.T, w *world) {
 		w.deeds = append(w.deeds, deed{h, open.At, &open})
 		f.receive(t, w.ref, &open)
 		for range 3 {
-			m := f.send(t, messaging.SendRequest{Reference: w.ref, ChatID: open.Chat.ChatID, Wait: patience})
+			m := f.send(t, messaging.SendRequest{Reference: w.ref, ChatID: open.Chat.ChatID, Wait: timeout})
 			require.Equal(t, "SENDING", m.Status)
 			h.ids, h.own = append(h.ids, m.ID), append(h.own, m.ID)
 			w.deeds = append(w.deeds, deed{h, epoch, &provider.Message{ID: m.ID, Mine: true, Chat: open.Chat, At: epoch}})
@@ -124,8 +124,8 @@ func deliver(t *testing.T, r *rand.Rand, n int, worlds []*world, nodes ...*fixtu
 	workers.Wait()
 }
 
-// told are the events of each message and call of a reference, in their order.
-func (f *fixture) told(t *testing.T) map[string][]messaging.Event {
+// published are the events of each message and call of a reference, in their order.
+func (f *fixture) published(t *testing.T) map[string][]messaging.Event {
 	out := map[string][]messaging.Event{}
 	for _, e := range f.sink.all(t) {
 		id := e.MessageID
@@ -174,7 +174,7 @@ func model(w *world) *truth {
 		case *provider.Call:
 			x.calls[e.CallID] = e.Status
 			if !e.Mine {
-				c.heard(e.At)
+				c.lastInbound(e.At)
 			}
 		case *provider.GroupChange:
 			c.title = e.Subject
@@ -197,7 +197,7 @@ func model(w *world) *truth {
 	return x
 }
 
-func (c *chatTruth) heard(at time.Time) {
+func (c *chatTruth) lastInbound(at time.Time) {
 	if until := at.Add(24 * time.Hour); until.After(c.window) {
 		c.window = until
 	}
@@ -218,7 +218,7 @@ func (x *truth) message(c *chatTruth, who *human, e *provider.Message) {
 	m.live = true
 	switch {
 	case !e.Mine:
-		c.heard(e.At)
+		c.lastInbound(e.At)
 	case e.Content != nil:
 		c.handoff = e.At
 	}
@@ -234,15 +234,15 @@ func (x *truth) names() {
 	}
 }
 
-func (x *truth) check(t *testing.T, f *fixture, told map[string][]messaging.Event) {
+func (x *truth) check(t *testing.T, f *fixture, published map[string][]messaging.Event) {
 	for h, c := range x.chats {
 		x.checkChat(t, f, h, c)
 	}
 	for id, m := range x.messages {
-		checkTold(t, m, told[fmt.Sprint(x.w.ref, " ", id)])
+		checkPublished(t, m, published[fmt.Sprint(x.w.ref, " ", id)])
 	}
 	for id, last := range x.calls {
-		evs := told[fmt.Sprint(x.w.ref, ` "`, id, `"`)]
+		evs := published[fmt.Sprint(x.w.ref, ` "`, id, `"`)]
 		step, status := 0, ""
 		for _, e := range evs {
 			status = member(t, e.Payload, "status")
@@ -255,9 +255,9 @@ func (x *truth) check(t *testing.T, f *fixture, told map[string][]messaging.Even
 	}
 }
 
-// checkTold: a live message is told once, then its statuses rise to the last;
+// checkPublished: a live message is told once, then its statuses rise to the last;
 // of imported history nobody hears.
-func checkTold(t *testing.T, m *messageTruth, evs []messaging.Event) {
+func checkPublished(t *testing.T, m *messageTruth, evs []messaging.Event) {
 	if !m.live {
 		require.Empty(t, evs, m.m.ID)
 		return

@@ -74,17 +74,17 @@ func arrivals(shown []graphtest.Message) []time.Time {
 	return at
 }
 
-// most is the most times in any window that is d long.
-func most(at []time.Time, d time.Duration) int {
+// bound is the most times in any window that is d long.
+func bound(at []time.Time, d time.Duration) int {
 	slices.SortFunc(at, time.Time.Compare)
-	most, from := 0, 0
+	bound, from := 0, 0
 	for i, t := range at {
 		for t.Sub(at[from]) >= d {
 			from++
 		}
-		most = max(most, i-from+1)
+		bound = max(bound, i-from+1)
 	}
-	return most
+	return bound
 }
 
 // TestRatesOfALine queues more than the network takes at once: to 240 contacts
@@ -125,18 +125,18 @@ func TestRatesOfALine(t *testing.T) {
 		left.mu.Lock()
 		defer left.mu.Unlock()
 		require.Len(t, left.at, burst+1+others, "none failed, and none was tried twice")
-		require.LessOrEqual(t, most(left.of(one), 6*time.Second), burst)
-		require.LessOrEqual(t, most(slices.Clone(left.at), time.Second), perSecond)
+		require.LessOrEqual(t, bound(left.of(one), 6*time.Second), burst)
+		require.LessOrEqual(t, bound(slices.Clone(left.at), time.Second), perSecond)
 
 		got, lag := arrivals(shown), time.Duration(0)
 		for i, at := range got {
 			lag = max(lag, at.Sub(left.at[i]))
 		}
-		arrived := most(got, time.Second)
-		t.Logf("at most %d in a second when they left, %d when they arrived, %s later", most(slices.Clone(left.at), time.Second), arrived, lag)
+		arrived := bound(got, time.Second)
+		t.Logf("at most %d in a second when they left, %d when they arrived, %s later", bound(slices.Clone(left.at), time.Second), arrived, lag)
 		if lag < 200*time.Millisecond { // else the machine let requests lie
 			require.LessOrEqual(t, arrived, perSecond*105/100)
-			require.LessOrEqual(t, most(arrivals(net.Shown(one)), 6*time.Second), burst*105/100)
+			require.LessOrEqual(t, bound(arrivals(net.Shown(one)), 6*time.Second), burst*105/100)
 		}
 	})
 }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
-	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
+	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
+	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -94,7 +98,7 @@ func (s *Service) read(ctx context.Context, u *store.Batch, l store.ReferenceInf
 	}
 	slices.Sort(seqs)
 	for _, seq := range seqs {
-		raiseStatus(u, l, u.Messages[seq], provider.StatusRead, Failure{})
+		ingest.RaiseStatus(u, l, u.Messages[seq], provider.StatusRead, Failure{})
 	}
 	if upTo == c.LastMessage {
 		c.Unread = 0
@@ -121,49 +125,59 @@ func putTyping(ctx context.Context, u *store.Batch, l store.ReferenceInfo, c *st
 	if err := noteTyping(ctx, u, c); err != nil {
 		return err
 	}
-	return u.Store.Sends.PutTx(ctx, u.Tx, queue.JobArgs{Subscriber: store.Subscriber(l.ID), Key: store.ChatKey(l.ID, c.ID), Subject: typingSubject(latest[0])})
+	return u.Store.Sends.PutTx(ctx, u.Tx, queue.JobArgs{Subscriber: store.Subscriber(l.ID), Key: store.ChatKey(l.ID, c.ID), Subject: outbox.TypingSubject(latest[0])})
 }
 
 // putRead queues the news that the messages of c up to seq were read.
 func (s *Service) putRead(ctx context.Context, tx *sqlx.Tx, l store.ReferenceInfo, c *store.Chat, seq int64) error {
-	if p, err := s.kind(l.Kind); err != nil || !p.Capabilities().Receipts {
+	if p, err := s.store.Provider(l.Kind); err != nil || !p.Capabilities().Receipts {
 		return err
 	}
-	return s.sends.PutTx(ctx, tx, queue.JobArgs{Subscriber: store.Subscriber(l.ID), Key: store.ChatKey(l.ID, c.ID), Subject: readSubject(seq)})
+	return s.sends.PutTx(ctx, tx, queue.JobArgs{Subscriber: store.Subscriber(l.ID), Key: store.ChatKey(l.ID, c.ID), Subject: outbox.ReadSubject(seq)})
 }
 
-// readTries is how often the news of a read message is tried: it holds back
-// the chat's sends, and is not worth much of that.
-const readTries = 3
+// typingTTL is how long a contact's device shows that the account is writing,
+// unless a message comes before.
+const typingTTL = 25 * time.Second
 
-func markRead(ctx context.Context, r provider.Reader, j *job) error {
-	if wants, ok := r.(provider.AboutReader); ok {
-		return wants.MarkReadAbout(ctx, j.chat.Address(), j.ID, about(&j.Message, j.chat))
-	}
-	return r.MarkRead(ctx, j.chat.Address(), j.ID)
+// Typing is a chat in which the contact sees that the account is writing.
+type Typing struct {
+	ChatID string   `json:"chatId" example:"ana@sandbox"`
+	Since  UnixTime `json:"since"`
 }
 
-// sendRead tells the network that a message was read, and with typing, at the
-// first try, that an answer is being written.
-func (s *Service) sendRead(ctx context.Context, it queue.Job, j *job, typing bool) queue.Outcome {
-	out := queue.Outcome{Job: it, Result: queue.Done}
-	if j.ref.State == StateLoggedOut || it.Attempt >= readTries {
-		return out
+// noteTyping notes what a contact's device shows from now on.
+func noteTyping(ctx context.Context, u *store.Batch, c *store.Chat) error {
+	_, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_typing (chat, since_us, last_message) VALUES ($1, $2, $3)
+		ON CONFLICT (chat) DO UPDATE SET since_us = excluded.since_us, last_message = excluded.last_message`,
+		c.ID, database.Micros(u.Now), c.LastMessage)
+	if err != nil {
+		return fmt.Errorf("noting that the account is writing: %w", err)
 	}
-	sess, err := s.sessions.get(ctx, s, j.ref)
-	r, reads := sess.(provider.Reader)
-	t, types := sess.(provider.Typist)
-	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
-	defer cancel()
-	switch {
-	case err != nil:
-	case typing && types && it.Attempt == 0:
-		err = t.Typing(ctx, j.chat.Address(), j.ID)
-	case reads:
-		err = markRead(ctx, r, j)
+	return nil
+}
+
+// Typing lists the chats in which a simulated phone shows that the account is
+// writing: for 25 seconds, or until its next message is there.
+func (a *Account) Typing(ctx context.Context, ref provider.ReferenceID) ([]Typing, error) {
+	if _, err := a.row(ctx, a.s.db, ref); err != nil {
+		return nil, err
 	}
-	if err != nil && !refusal.Certain(err) {
-		out.Result, out.After = queue.Retry, refusal.RetryDelay(it.Attempt, 0)
+	var rows []struct {
+		ChatID  string `db:"chat_id"`
+		SinceUS int64  `db:"since_us"`
 	}
-	return out
+	err := a.s.db.SelectContext(ctx, &rows, `SELECT c.chat_id, t.since_us FROM messaging_typing t JOIN messaging_chat c ON c.id = t.chat
+		WHERE c.reference = $1 AND t.since_us > $2 AND NOT EXISTS (SELECT 1 FROM messaging_message m
+			WHERE m.chat = t.chat AND m.past_us = 0 AND m.seq > t.last_message AND m.mine AND m.status NOT IN ($3, $4))
+		ORDER BY t.since_us DESC, c.id LIMIT 200`,
+		ref, database.Micros(a.s.now().Add(-typingTTL)), int(provider.StatusPending), int(provider.StatusFail))
+	if err != nil {
+		return nil, fmt.Errorf("listing where the account is writing: %w", err)
+	}
+	out := make([]Typing, len(rows))
+	for i, r := range rows {
+		out[i] = Typing{r.ChatID, payload.TimeOf(r.SinceUS)}
+	}
+	return out, nil
 }

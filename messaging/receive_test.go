@@ -217,7 +217,7 @@ func TestPoisonCostsNoNeighbour(t *testing.T) {
 		require.NotNil(t, f.message(t, ref, "111", "m4").Unsupported)
 		require.Equal(t, epoch, f.message(t, ref, "111", "m5").MessageTimestamp.Time)
 		require.LessOrEqual(t, len(f.message(t, ref, "333", "m3").PushName), 512)
-		require.Equal(t, 7, count(t, db, `SELECT count(*) FROM messaging_dead`))
+		require.Equal(t, 7, count(t, db, `SELECT count(*) FROM messaging_dead_letter`))
 		require.Equal(t, 1, count(t, db, `SELECT count(*) FROM messaging_raw`))
 	})
 }

@@ -229,9 +229,9 @@ func TestAnswersReachTheWriter(t *testing.T) {
 		t.Parallel()
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
-		x := &exchange{r: rand.New(rand.NewPCG(seed, 1)), left: make(chan departed, 1<<12), told: &collector{}, refused: map[string]int{}}
+		x := &exchange{r: rand.New(rand.NewPCG(seed, 1)), left: make(chan departed, 1<<12), published: &collector{}, refused: map[string]int{}}
 		x.fixture = setup(t, db, config{options: func(o *messaging.Options) {
-			o.Providers, o.Sinks = realKinds(x.left), []messaging.Sink{x.told}
+			o.Providers, o.Sinks = realKinds(x.left), []messaging.Sink{x.published}
 		}})
 		forms := map[string]int{}
 		for len(x.taken) < cases {
@@ -251,11 +251,11 @@ func TestAnswersReachTheWriter(t *testing.T) {
 // exchange is a service whose events are answered.
 type exchange struct {
 	*fixture
-	r       *rand.Rand
-	left    chan departed
-	told    *collector
-	taken   []replyText
-	refused map[string]int // answers, by their form
+	r         *rand.Rand
+	left      chan departed
+	published *collector
+	taken     []replyText
+	refused   map[string]int // answers, by their form
 }
 
 // play lets contacts of a new reference write, and answers them.
@@ -272,7 +272,7 @@ func (x *exchange) play(t *testing.T, kind provider.Kind) {
 			writers[m.ID] = c
 		}
 		x.receive(t, ref, ev)
-		for _, e := range x.told.messages() {
+		for _, e := range x.published.messages() {
 			x.answer(t, e, writers[e.MessageID], people)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/session"
+	"github.com/trunklinehq/trunkline/messaging/internal/settings"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -58,11 +60,11 @@ type ReferenceChange struct {
 // asked from it, for ten seconds at most.
 func (a *Account) CreateReference(ctx context.Context, n NewReference) (Reference, error) {
 	name, err := checkName(n.Name)
-	p, ok := a.s.kinds[n.Type]
+	p, ok := a.s.store.Kinds[n.Type]
 	if !ok {
 		return Reference{}, errors.Join(a.s.unknownKind(), err)
 	}
-	settings, wrong := checkSettings(p, provider.Settings(n.Settings))
+	values, wrong := settings.Check(p, provider.Settings(n.Settings))
 	if err := errors.Join(err, wrong); err != nil {
 		return Reference{}, err
 	}
@@ -84,7 +86,7 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 		if err != nil {
 			return fmt.Errorf("storing a reference: %w", err)
 		}
-		if err := a.s.writeSettings(ctx, tx, p, row, settings); err != nil { // sealing needs the id
+		if err := a.s.settings.Write(ctx, tx, p, row, values); err != nil { // sealing needs the id
 			return err
 		}
 		return recordReferenceTx(ctx, tx, audit.ReferenceCreate, row, map[string]any{"type": n.Type})
@@ -92,7 +94,7 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 	if err != nil {
 		return Reference{}, err
 	}
-	row = a.s.complete(ctx, row)
+	row = a.s.settings.Complete(ctx, row)
 	a.s.referencesChanged()
 	return a.s.view(row)
 }
@@ -104,10 +106,10 @@ func (s *Service) CheckReference(n NewReference) error {
 	if n.Name != "" {
 		_, wrong = checkName(n.Name)
 	}
-	p, ok := s.kinds[n.Type]
+	p, ok := s.store.Kinds[n.Type]
 	switch {
 	case ok:
-		_, err := checkSettings(p, provider.Settings(n.Settings))
+		_, err := settings.Check(p, provider.Settings(n.Settings))
 		wrong = errors.Join(wrong, err)
 	case n.Type != "":
 		wrong = errors.Join(wrong, s.unknownKind())
@@ -119,11 +121,11 @@ func (s *Service) unknownKind() error {
 	return &Invalid{Field: "type", Message: "must be one of " + strings.Join(s.kindNames(), ", ")}
 }
 
-// firstState is how a reference stands that nobody has started.
+// firstState is the state of a reference that was never started.
 func (s *Service) firstState(p provider.Provider) State {
 	_, calls := p.(provider.Caller)
 	switch {
-	case s.connects(p.Kind()):
+	case s.store.Connects(p.Kind()):
 		return StateStopped
 	case calls:
 		return StateStarting
@@ -214,7 +216,7 @@ func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, 
 		}
 		wrong := nameless
 		if len(c.Settings) > 0 {
-			wrong = errors.Join(nameless, a.s.mergeSettings(ctx, tx, row, c.Settings))
+			wrong = errors.Join(nameless, a.s.settings.Merge(ctx, tx, row, c.Settings))
 		}
 		if wrong != nil {
 			return wrong
@@ -225,7 +227,7 @@ func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, 
 		return Reference{}, err
 	}
 	if len(c.Settings) > 0 {
-		row = a.s.complete(ctx, row)
+		row = a.s.settings.Complete(ctx, row)
 	}
 	a.s.referencesChanged()
 	return a.s.view(row)
@@ -250,29 +252,8 @@ func (a *Account) opened(ctx context.Context, id provider.ReferenceID) (*store.R
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := a.s.kind(row.Kind)
+	p, err := a.s.store.Provider(row.Kind)
 	return row, p, err
-}
-
-// referenceInfo is what receiving needs to know of a reference of any account.
-func (s *Service) referenceInfo(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (store.ReferenceInfo, error) {
-	row, err := store.ReferenceByID(ctx, q, id)
-	if err != nil {
-		return store.ReferenceInfo{}, err
-	}
-	p, err := s.kind(row.Kind)
-	if err != nil {
-		return store.ReferenceInfo{}, err
-	}
-	return row.Info(p), nil
-}
-
-func (s *Service) kind(k provider.Kind) (provider.Provider, error) {
-	p, ok := s.kinds[k]
-	if !ok {
-		return nil, fmt.Errorf("messaging: no provider of kind %s is configured", k)
-	}
-	return p, nil
 }
 
 func (s *Service) kindNames() []string {
@@ -285,18 +266,18 @@ func (s *Service) kindNames() []string {
 
 // view is a reference as its owner sees it.
 func (s *Service) view(r *store.Reference) (Reference, error) {
-	p, err := s.kind(r.Kind)
+	p, err := s.store.Provider(r.Kind)
 	if err != nil {
 		return Reference{}, err
 	}
-	settings, err := s.openSettings(p, r)
+	values, err := s.settings.Open(p, r)
 	if err != nil {
 		return Reference{}, err
 	}
-	session := sessionOf(r, s.now())
-	session.Health.Reports = inspect(p, settings, r)
+	session := session.View(r, s.now())
+	session.Health.Reports = settings.Inspect(p, values, r)
 	return Reference{
-		ID: r.ID, Account: r.Account, Name: r.Name, Type: r.Kind, Settings: masked(p, settings),
+		ID: r.ID, Account: r.Account, Name: r.Name, Type: r.Kind, Settings: settings.Masked(p, values),
 		Session: session, Capabilities: capabilities(p.Capabilities()),
 		CreatedAt: payload.TimeOf(r.CreatedUS), UpdatedAt: payload.TimeOf(r.UpdatedUS),
 	}, nil

@@ -253,7 +253,7 @@ func TestSessionsOfLines(t *testing.T) {
 			}
 		}
 		require.Equal(t, []string{"session:LOGGED_OUT", "session:FAILED", "session:CONNECTED"}, states)
-		f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: patience})
+		f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		require.NoError(t, f.svc.WriteHealth(t.Context()))
 		eventually(t, "signs of life", func() bool {
 			s, err = f.acc.SessionStatus(t.Context(), ref)
@@ -322,13 +322,13 @@ func TestDeleteLeavesNothing(t *testing.T) {
 		for _, r := range []provider.ReferenceID{ref, other} {
 			f.receive(t, r, text("m1", "111", "hello"), status("unknown", provider.StatusRead), text("", "111", "bad"),
 				&provider.Raw{ID: "r", Kind: "image"})
-			f.send(t, messaging.SendRequest{Reference: r, ChatID: "111", Wait: patience, IdempotencyKey: fmt.Sprint("k", r)})
+			f.send(t, messaging.SendRequest{Reference: r, ChatID: "111", Wait: timeout, IdempotencyKey: fmt.Sprint("k", r)})
 		}
 		f.net.fail(&provider.Temporary{After: time.Hour})
-		f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: patience})
+		f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		tables := []string{
-			"messaging_reference", "messaging_chat", "messaging_alias", "messaging_message", "messaging_outbound", "messaging_early",
-			"messaging_raw", "messaging_dead", "messaging_feed", "messaging_idempotency",
+			"messaging_reference", "messaging_chat", "messaging_alias", "messaging_message", "messaging_outbound", "messaging_early_status",
+			"messaging_raw", "messaging_dead_letter", "messaging_change", "messaging_idempotency",
 		}
 		rows := func(table string) int { return count(t, db, `SELECT count(*) FROM `+table) }
 		require.NoError(t, f.acc.DeleteReference(t.Context(), ref))

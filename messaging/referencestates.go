@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/messaging/internal/settings"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -25,7 +26,7 @@ type ReferenceState struct {
 	Issues []HealthReport
 }
 
-// ReferenceStates are the references of all accounts, the oldest first, for whoever looks
+// ReferenceStates are the references of all accounts, the oldest first, for the operator who looks
 // after a server; it changes nothing. Of opts it uses Providers and Secrets:
 // settings of theirs that no secret opens are an error. nil: no settings.
 func ReferenceStates(ctx context.Context, db *sqlx.DB, opts *Options) ([]ReferenceState, error) {
@@ -53,10 +54,10 @@ func ReferenceStates(ctx context.Context, db *sqlx.DB, opts *Options) ([]Referen
 				continue
 			}
 			var err error
-			if out[i].Settings, err = openSettings(keys, p, r); err != nil {
+			if out[i].Settings, err = settings.Open(keys, p, r); err != nil {
 				return nil, err
 			}
-			out[i].Issues = inspect(p, out[i].Settings, r)
+			out[i].Issues = settings.Inspect(p, out[i].Settings, r)
 		}
 	}
 	return out, nil

@@ -79,9 +79,9 @@ type spokenError struct{}
 func (spokenError) Error() string { return "spoken" }
 func (spokenError) Text() string  { return "Come back later." }
 
-// TestErrand makes calls on a node that does not have the reference: they are made
+// TestRemoteCall makes calls on a node that does not have the reference: they are made
 // once where it is, and answered as they are there.
-func TestErrand(t *testing.T) {
+func TestRemoteCall(t *testing.T) {
 	t.Parallel()
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -120,7 +120,7 @@ func TestErrand(t *testing.T) {
 			_, got := there.acc.Group(t.Context(), ref, "1@g.us")
 			require.Equal(t, want, got, "%#v", refusal)
 		}
-		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_errand`))
+		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_remote_call`))
 	})
 }
 
@@ -147,26 +147,26 @@ func refusals() []error {
 	}
 }
 
-// TestErrandNobodyTakes makes a call for a reference that no living node has: it is
+// TestRemoteCallNobodyTakes makes a call for a reference that no living node has: it is
 // refused after a while, and never made.
-func TestErrandNobodyTakes(t *testing.T) {
+func TestRemoteCallNobodyTakes(t *testing.T) {
 	t.Parallel()
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		db, w := testkit.Open(t, testkit.PostgresURL(t)), newWire()
 		f := node(t, db, w, false)
 		ref := f.linked(t, w)
-		db.MustExec(`UPDATE messaging_hold SET node = 'other', fence = fence + 1, until_us = until_us + 3600000000`)
+		db.MustExec(`UPDATE messaging_lease SET node = 'other', fence = fence + 1, until_us = until_us + 3600000000`)
 		eventually(t, "let go", func() bool { return w.session(ref) == nil })
 		_, err := f.acc.CheckNumber(t.Context(), ref, "49151")
 		var refused *messaging.Error
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, messaging.CodeSessionNotConnected, refused.Code)
 
-		db.MustExec(`UPDATE messaging_hold SET node = '', until_us = 0`)
+		db.MustExec(`UPDATE messaging_lease SET node = '', until_us = 0`)
 		_, err = f.acc.Group(t.Context(), ref, "1@g.us") // waits until the reference stands
 		require.NoError(t, err)
 		require.Zero(t, w.called("number"))
-		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_errand`))
+		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_remote_call`))
 	})
 }

@@ -73,7 +73,7 @@ func TestStatusKeepsTheWindowOpen(t *testing.T) {
 		f := setup(t, db, config{})
 		ref := f.line(t, testKind)
 		f.receive(t, ref, text("m", "111", "from an advertisement"))
-		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: patience})
+		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		for _, until := range []time.Duration{72 * time.Hour, time.Hour} { // what is less takes nothing away
 			e := status(sent.ID, provider.StatusSending)
 			e.WindowUntil = epoch.Add(until)

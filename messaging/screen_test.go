@@ -28,7 +28,7 @@ func TestScreen(t *testing.T) {
 			return id
 		}
 		say := func(c provider.Content) string {
-			m := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "ana", Content: c, Wait: patience})
+			m := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "ana", Content: c, Wait: timeout})
 			require.Equal(t, "DELIVERED", m.Status)
 			return m.ID
 		}
@@ -110,7 +110,7 @@ func TestTypingIsShown(t *testing.T) {
 		f.clock.Advance(25 * time.Second)
 		require.Empty(t, typing(), "it ends by itself")
 		show()
-		f.send(t, messaging.SendRequest{Reference: ref, ChatID: "ana", Wait: patience})
+		f.send(t, messaging.SendRequest{Reference: ref, ChatID: "ana", Wait: timeout})
 		require.Empty(t, typing(), "the message has come")
 		show()
 		require.NoError(t, f.acc.DeleteReference(t.Context(), ref))

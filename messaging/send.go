@@ -3,13 +3,14 @@ package messaging
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
+	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -94,15 +95,15 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 		seq = before.Message
 		err = a.s.awaitFirst(ctx, *before)
 	} else {
-		a.s.awaitAttempt(ctx, seq, req.Wait)
+		a.s.waits.Attempt(ctx, seq, req.Wait)
 		if m, is := d.content.(provider.Media); is && m.URL != "" {
-			a.s.awaitCopy(ctx, seq, min(req.Wait, copyTimeout))
+			a.s.waits.File(ctx, seq, min(req.Wait, attachment.CopyTimeout))
 		}
 	}
 	if err != nil {
 		return Sent{}, err
 	}
-	m, c, err := a.s.message(ctx, seq)
+	m, c, err := a.s.store.Message(ctx, seq)
 	if err != nil {
 		return Sent{}, err
 	}
@@ -186,7 +187,7 @@ func (s *Service) queuePart(ctx context.Context, u *store.Batch, d preparedMessa
 			return 0, err
 		}
 	}
-	if err := useFile(ctx, u, d); err != nil {
+	if err := attachment.Use(ctx, u, d.content); err != nil {
 		return 0, err
 	}
 	expectLink(u, d, m)
@@ -199,7 +200,7 @@ func (s *Service) queuePart(ctx context.Context, u *store.Batch, d preparedMessa
 	}
 	u.ActiveChats.Add(c)
 	u.Publish(d.line.Account, m.Reference, string(EventMessage), m.View(c))
-	return m.Seq, s.sends.PutTx(ctx, u.Tx, queue.JobArgs{Subscriber: store.Subscriber(m.Reference), Key: store.ChatKey(m.Reference, c.ID), Subject: sendSubject(m.Seq)})
+	return m.Seq, s.sends.PutTx(ctx, u.Tx, queue.JobArgs{Subscriber: store.Subscriber(m.Reference), Key: store.ChatKey(m.Reference, c.ID), Subject: outbox.SendSubject(m.Seq)})
 }
 
 // quoted is the network's id of the message that a prepared message answers.
@@ -215,10 +216,4 @@ func quoted(ctx context.Context, u *store.Batch, d preparedMessage, c *store.Cha
 		return "", &Missing{Field: "context.messageId", Message: "names no message of this chat"}
 	}
 	return at[0].ID, nil
-}
-
-// serves reports whether this node may work for a subscriber.
-func (s *Service) serves(subscriber string) bool {
-	id, err := strconv.ParseInt(subscriber, 10, 64)
-	return err != nil || s.leases.serves(provider.ReferenceID(id))
 }

@@ -29,7 +29,7 @@ func (f *fixture) openChat(t testing.TB, kind provider.Kind, chats ...string) pr
 
 // say is a text to chat 111 that waits for its first attempt.
 func say(ref provider.ReferenceID, words string) messaging.SendRequest {
-	return messaging.SendRequest{Reference: ref, ChatID: "111", Content: provider.Text{Text: words}, Wait: patience}
+	return messaging.SendRequest{Reference: ref, ChatID: "111", Content: provider.Text{Text: words}, Wait: timeout}
 }
 
 func TestSend(t *testing.T) {
@@ -174,7 +174,7 @@ func TestRetries(t *testing.T) {
 			}
 			return f.net.taken(out), nil
 		})
-		begun := time.Now()
+		started := time.Now()
 		first := f.send(t, say(ref, "one"))
 		require.Equal(t, "PENDING", first.Status, "the first attempt is over")
 		close(free)
@@ -187,7 +187,7 @@ func TestRetries(t *testing.T) {
 		other.ChatID = "222"
 		require.Equal(t, "SENDING", f.send(t, other).Status)
 		eventually(t, "all are taken", func() bool { return len(f.net.texts()) == 6 })
-		require.GreaterOrEqual(t, time.Since(begun), 500*time.Millisecond, "the network's pauses are kept")
+		require.GreaterOrEqual(t, time.Since(started), 500*time.Millisecond, "the network's pauses are kept")
 		var chat []string
 		for _, out := range f.net.attempts() {
 			if out.To.ChatID == "111" {
@@ -244,7 +244,7 @@ func TestUnconfirmed(t *testing.T) {
 		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
-		doubt := func(words string) messaging.Message {
+		uncertain := func(words string) messaging.Message {
 			f.net.fail(&provider.Ambiguous{Err: errors.New("cut")})
 			m := f.send(t, say(ref, words))
 			require.Equal(t, "PENDING", m.Status)
@@ -252,11 +252,11 @@ func TestUnconfirmed(t *testing.T) {
 			require.Empty(t, f.sink.of(t, m.ID))
 			return m
 		}
-		settled, lost, late := doubt("settled"), doubt("lost"), doubt("late")
+		completed, lost, late := uncertain("settled"), uncertain("lost"), uncertain("late")
 		f.net.script(nil)
 		require.Equal(t, "SENDING", f.send(t, say(ref, "after")).Status, "it holds nothing back")
 
-		f.receive(t, ref, &provider.StatusChange{MessageID: "net.x", OwnID: settled.ID, Status: provider.StatusSending})
+		f.receive(t, ref, &provider.StatusChange{MessageID: "net.x", OwnID: completed.ID, Status: provider.StatusSending})
 		require.Equal(t, []string{"message:SENDING"}, f.sink.of(t, "net.x"))
 		require.Nil(t, f.message(t, ref, "111", "net.x").Error)
 
@@ -381,7 +381,7 @@ func TestChoicesBecomeText(t *testing.T) {
 		box := f.line(t, sandbox.Kind)
 		c, err := messaging.DecodeContent(json.RawMessage(`{"type":"buttons","text":"Tea?","buttons":[{"id":"y","title":"Yes"}]}`))
 		require.NoError(t, err)
-		m := f.send(t, messaging.SendRequest{Reference: box, ChatID: "ana", Content: c, Wait: patience})
+		m := f.send(t, messaging.SendRequest{Reference: box, ChatID: "ana", Content: c, Wait: timeout})
 		require.Empty(t, m.SentAs)
 		screen, err := f.acc.Screen(t.Context(), box, "ana", messaging.List{})
 		require.NoError(t, err)

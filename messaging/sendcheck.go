@@ -36,7 +36,7 @@ func (a *Account) Check(ctx context.Context, req SendRequest) (SendCheck, error)
 // earliest is when a message could leave that has to wait for the rates of its
 // network; nil: now.
 func (s *Service) earliest(ctx context.Context, d preparedMessage) (*UnixTime, error) {
-	sess, err := s.sessions.get(ctx, s, d.row)
+	sess, err := s.connections.Get(ctx, d.row)
 	if errors.Is(err, refusal.ErrNotHere) {
 		return nil, nil // its rates are known where it is
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -23,10 +24,10 @@ type preparedMessage struct {
 	line     store.ReferenceInfo
 	provider provider.Provider
 	addr     provider.Address
-	chat     int64            // 0: there is none yet
-	content  provider.Content // what will be sent
-	file     *storedFile      // that goes with it; nil: none, or one that lies elsewhere
-	template *template.Row    // that it fills in; nil: none, or there is no copy
+	chat     int64              // 0: there is none yet
+	content  provider.Content   // what will be sent
+	file     *attachment.Stored // that goes with it; nil: none, or one that lies elsewhere
+	template *template.Row      // that it fills in; nil: none, or there is no copy
 	windowUS int64
 	ownID    string // ours of this message
 	request  string // ours of the message that the send answers with
@@ -34,7 +35,7 @@ type preparedMessage struct {
 
 // chooseID chooses our id of a message.
 func (s *Service) chooseID(d *preparedMessage) string {
-	if s.repeatable(d.row) {
+	if s.sender.Repeatable(d.row) {
 		return d.provider.(provider.Identifier).NewMessageID()
 	}
 	return "out-" + store.NewID()
@@ -50,7 +51,7 @@ func (a *Account) prepareIn(ctx context.Context, q sqlx.QueryerContext, req Send
 	if err != nil {
 		return preparedMessage{}, err
 	}
-	p, err := a.s.kind(row.Kind)
+	p, err := a.s.store.Provider(row.Kind)
 	if err != nil {
 		return preparedMessage{}, err
 	}
@@ -82,8 +83,12 @@ func (a *Account) prepareIn(ctx context.Context, q sqlx.QueryerContext, req Send
 	if err := d.checkTag(); err != nil {
 		return d, err
 	}
-	if err := a.s.attach(ctx, q, &d); err != nil {
-		return d, err
+	if m, is := d.content.(provider.Media); is && m.StoredID != "" {
+		limit := p.Capabilities().Media[m.Type()]
+		if d.file, m, err = a.s.attachments.Attach(ctx, q, d.line.Account, d.req.FilesOf, m, limit); err != nil {
+			return d, err
+		}
+		d.content, d.req.Content = m, m
 	}
 	if err := validateContent(p, d.content); err != nil {
 		return d, err
@@ -141,7 +146,7 @@ func (d *preparedMessage) body() Body {
 		}
 	}
 	if d.file != nil {
-		d.file.into(&body)
+		d.file.Into(&body)
 	}
 	return body
 }

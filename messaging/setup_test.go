@@ -17,8 +17,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 )
 
-// patience is how long a test waits for what must happen.
-const patience = 60 * time.Second
+// timeout is how long a test waits for what must happen.
+const timeout = 60 * time.Second
 
 // epoch is when the clocks of tests begin.
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -234,7 +234,7 @@ func (f *fixture) messages(t testing.TB, ref provider.ReferenceID, chat string) 
 // eventually waits for what must become true.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	require.Eventually(t, ok, patience, 5*time.Millisecond, what)
+	require.Eventually(t, ok, timeout, 5*time.Millisecond, what)
 }
 
 func count(t testing.TB, db *sqlx.DB, query string, args ...any) int {

@@ -44,7 +44,7 @@ func (c *costed) Parse(part provider.Part) ([]provider.Event, []provider.Bad) {
 	return c.Provider.Parse(part)
 }
 
-// lookUp stands in the statement that finds who claims ids.
+// lookUp is in the statement that finds who claims ids.
 const lookUp = "AS claimed"
 
 // costSetup is a service that counts, on a network that knows the owner's

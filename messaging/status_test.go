@@ -28,7 +28,7 @@ func TestStatusIsAMaximum(t *testing.T) {
 		f.receive(t, ref, text("open", "111", "hello"))
 		for _, a := range statuses {
 			for _, b := range statuses {
-				m := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: patience})
+				m := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 				require.Equal(t, "SENDING", m.Status)
 				for _, s := range []provider.Status{a, b} {
 					e := status(m.ID, s)
@@ -74,7 +74,7 @@ func TestStatusOvertakesTheAnswer(t *testing.T) {
 				return r, nil
 			})
 			sent, _ := f.acc.Send(t.Context(), messaging.SendRequest{
-				Reference: ref, ChatID: "111", Content: provider.Text{Text: "hi"}, Wait: patience,
+				Reference: ref, ChatID: "111", Content: provider.Text{Text: "hi"}, Wait: timeout,
 			})
 			require.Equal(t, id, sent.Message.ID)
 			// The send returns when a status was seen; the answer is recorded after.
@@ -89,7 +89,7 @@ func TestStatusOvertakesTheAnswer(t *testing.T) {
 		})
 		require.Equal(t, []string{"message:SENDING", "status:DELIVERED", "status:READ"}, f.sink.of(t, m.ID))
 		require.Equal(t, "READ", m.Status)
-		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_early`))
+		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_early_status`))
 
 		m = overtake(func(own, id string) []provider.Event { // by our id
 			return []provider.Event{&provider.StatusChange{MessageID: id, OwnID: own, Status: provider.StatusDelivered}}
@@ -117,7 +117,7 @@ func TestSeveralStatusesByOwnIDOnly(t *testing.T) {
 		var evs []provider.Event
 		var ids []string
 		for i := range 3 {
-			m := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Content: provider.Text{Text: fmt.Sprint(i)}, Wait: patience})
+			m := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Content: provider.Text{Text: fmt.Sprint(i)}, Wait: timeout})
 			evs = append(evs, &provider.StatusChange{OwnID: m.ID, Status: provider.StatusDelivered})
 			ids = append(ids, m.ID)
 		}
@@ -137,13 +137,13 @@ func TestRacingStatusIsApplied(t *testing.T) {
 		f := setup(t, db, config{})
 		ref := f.line(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
-		m := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: patience})
-		_, err := db.ExecContext(t.Context(), `INSERT INTO messaging_early (reference, message_id, status, error_code, error_message, at_us, window_us, created_us)
+		m := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
+		_, err := db.ExecContext(t.Context(), `INSERT INTO messaging_early_status (reference, message_id, status, error_code, error_message, at_us, window_us, created_us)
 			VALUES ($1, $2, $3, '', '', 0, 0, $4)`, ref, m.ID, int(provider.StatusRead), epoch.UnixMicro())
 		require.NoError(t, err)
 		require.NoError(t, f.svc.ApplyEarlies(t.Context()))
 		require.Equal(t, []string{"message:SENDING", "status:READ"}, f.sink.of(t, m.ID))
-		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_early`))
+		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_early_status`))
 	})
 }
 

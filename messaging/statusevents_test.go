@@ -105,7 +105,7 @@ func TestTemplate_IsKept(t *testing.T) {
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		send := func(components ...json.RawMessage) messaging.Message {
-			return f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: patience, Content: provider.Template{Template: provider.TemplateCall{
+			return f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout, Content: provider.Template{Template: provider.TemplateCall{
 				Name: "order_ready", Language: provider.TemplateLanguage{Code: "en"}, Components: components,
 			}}})
 		}

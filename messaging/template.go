@@ -106,7 +106,7 @@ func (a *Account) PreviewTemplate(ctx context.Context, ref provider.ReferenceID,
 
 // previewed makes the checks of a send.
 func (s *Service) previewed(ctx context.Context, row *store.Reference, call provider.TemplateCall) (*template.Row, error) {
-	p, err := s.kind(row.Kind)
+	p, err := s.store.Provider(row.Kind)
 	if err != nil {
 		return nil, err
 	}

@@ -196,7 +196,7 @@ func TestTemplateSend(t *testing.T) {
 				Name: name, Language: provider.TemplateLanguage{Code: "en"},
 				Components: []json.RawMessage{json.RawMessage(`{"type":"body","parameters":[` + parameters + `]}`)},
 			}}
-			req := messaging.SendRequest{Reference: ref, ChatID: "111", Content: c, Wait: patience}
+			req := messaging.SendRequest{Reference: ref, ChatID: "111", Content: c, Wait: timeout}
 			_, err := f.acc.Send(t.Context(), req)
 			tx := db.MustBeginTx(t.Context(), nil)
 			defer tx.Rollback() //nolint:errcheck // it is to be undone

@@ -31,7 +31,7 @@ func TestTemplatesOfTheSandbox(t *testing.T) {
 		f := setup(t, db, config{})
 		ref, other := f.line(t, sandbox.Kind), f.line(t, sandbox.Kind)
 		send := func(f *fixture, ref provider.ReferenceID, call provider.TemplateCall) error {
-			_, err := f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: "ana", Content: provider.Template{Template: call}, Wait: patience})
+			_, err := f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: "ana", Content: provider.Template{Template: call}, Wait: timeout})
 			return err
 		}
 		hello := provider.TemplateCall{Name: "hello", Language: provider.TemplateLanguage{Code: "en"}, Components: []json.RawMessage{

@@ -36,7 +36,7 @@ func TestWatermarks(t *testing.T) {
 		f.receive(t, ref, text("open", "111", "hello"))
 		send := func() messaging.Message {
 			f.clock.Advance(10 * time.Second)
-			return f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: patience})
+			return f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		}
 		status := func(id string) string { return f.message(t, ref, "111", id).Status }
 		a, b, c := send(), send(), send() // at 10, 20, 30 s
@@ -89,7 +89,7 @@ func TestMarksLeaveWhatHasNotLeft(t *testing.T) {
 			return f.net.taken(out), nil
 		})
 		send := func(words string) messaging.Message {
-			sent, _ := f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: "111", Content: provider.Text{Text: words}, Wait: patience})
+			sent, _ := f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: "111", Content: provider.Text{Text: words}, Wait: timeout})
 			return sent.Message
 		}
 		refused, doubtful := send("refused"), send("doubtful")
@@ -126,7 +126,7 @@ func TestEchoes(t *testing.T) {
 			f.receive(t, ref, echo) // before the answer
 			return r, nil
 		})
-		m := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: patience})
+		m := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		require.Equal(t, []string{"message:SENDING"}, f.sink.of(t, m.ID))
 		program, foreign := inboxText("program", epoch), inboxText("foreign", epoch)
 		program.App, foreign.App, foreign.OwnID = "8", "8", "what another program calls it"

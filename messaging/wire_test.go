@@ -99,7 +99,7 @@ func (p wireProvider) Open(ctx context.Context, ref provider.Reference, in provi
 		p.w.mu.Unlock()
 		return nil, errors.New("the network is down")
 	}
-	if old := p.w.sessions[ref.ID]; old != nil && old.ref.Held() {
+	if old := p.w.sessions[ref.ID]; old != nil && old.ref.Leased() {
 		p.w.conflicts++
 	}
 	p.w.sessions[ref.ID] = s
@@ -157,7 +157,7 @@ func (s *wireSession) Unlink(context.Context) error {
 func (s *wireSession) Send(_ context.Context, out provider.Outbound) (provider.Receipt, error) {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
-	if s.w.sessions[s.ref.ID] != s || !s.ref.Held() {
+	if s.w.sessions[s.ref.ID] != s || !s.ref.Leased() {
 		return provider.Receipt{}, &provider.Temporary{Err: errors.New("not connected")}
 	}
 	s.w.sent[out.ID]++

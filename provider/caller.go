@@ -6,11 +6,11 @@ import (
 )
 
 // Caller is a Provider whose network posts callbacks to one address for all
-// lines. The methods do no I/O and hold no state.
+// references. The methods do no I/O and hold no state.
 type Caller interface {
 	// Object is the callback's top-level "object" that this kind answers to.
 	Object() string
-	// Keys returns the ids under which the network knows a line: its own
+	// Keys returns the ids under which the network knows a reference: its own
 	// (phone number id, page id), and that of the account above it or "".
 	Keys(s Settings) (line, group string)
 	// Secrets returns the secret that signs callbacks and the token of the
@@ -19,7 +19,7 @@ type Caller interface {
 	// Signed reports whether header holds a signature of any body under any
 	// secret.
 	Signed(header http.Header) bool
-	// Mentions finds ids of lines and of groups that body may be about, by which
+	// Mentions finds ids of references and of groups that body may be about, by which
 	// it is found out whose secret signed it. It runs before the signature can be
 	// checked, on whatever anybody posted: it must cost little, may find what is
 	// no such id, and returns a few hundred at most. One that body is about
@@ -27,9 +27,9 @@ type Caller interface {
 	Mentions(body []byte) (lines, groups []string)
 	// Verify reports whether header holds a signature of body under secret.
 	Verify(secret string, header http.Header, body []byte) bool
-	// Route splits a callback into parts that belong to one line or group
-	// each. It reads the ids and nothing else, of a body that somebody here has
-	// signed. The parts may share body's memory. A body that is no JSON object is
+	// Route splits a callback into parts that belong to one reference or group
+	// each. It reads the ids and nothing else, of a body whose signature was
+	// verified. The parts may share body's memory. A body that is not a JSON object is
 	// an error.
 	Route(body []byte) ([]Part, error)
 	// Parse turns a part into events, an id that comes twice in it into one.
@@ -38,10 +38,10 @@ type Caller interface {
 	Parse(part Part) ([]Event, []Bad)
 }
 
-// Part is the share of a callback that belongs to one line, or to all lines
+// Part is the share of a callback that belongs to one reference, or to all references
 // of one group.
 type Part struct {
-	Line  string // the network's id of the line, or ""
+	Line  string // the network's id of the reference, or ""
 	Group string // the network's id of the group, or ""
 	Body  json.RawMessage
 }

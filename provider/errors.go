@@ -25,7 +25,7 @@ type BadRecipient struct{ Code, Message, Advice string }
 // AuthExpired says that the credentials no longer work.
 type AuthExpired struct{ Code, Message, Advice string }
 
-// Unsupported says that this kind of line lacks the content or one of its
+// Unsupported says that this kind of reference lacks the content or one of its
 // members.
 type Unsupported struct{ What string }
 

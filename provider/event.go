@@ -31,10 +31,10 @@ type Message struct {
 
 	OwnID   string // with Mine: the [Outbound.ID] that the network carried back, if that was ours, or ""
 	App     string // with Mine: the program that sent it; "": a person, or not said
-	Standby bool   // somebody else answers in this chat for now
+	Standby bool   // another app answers in this chat for now
 
-	// Historical says that it was written before the line was connected: it is
-	// to be kept, and nothing is to follow from it. A message that stands as a
+	// Historical says that it was written before the reference was connected: it is
+	// to be kept, and nothing follows from it. A message that is shown as a
 	// [Placeholder] may come again with its file.
 	Historical bool
 	Status     Status // of a historical one, as far as said; else [StatusPending]

@@ -44,13 +44,13 @@ type Group struct {
 	Refused      []RefusedParticipant // by the call that returned the group
 }
 
-// Participant is somebody in a group.
+// Participant is a member of a group.
 type Participant struct {
 	Contact
 	Admin bool
 }
 
-// RefusedParticipant is somebody with whom the network did not do what it was
+// RefusedParticipant is a person with whom the network did not do what it was
 // asked for.
 type RefusedParticipant struct {
 	Address

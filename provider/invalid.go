@@ -13,7 +13,7 @@ func (e *Invalid) Error() string { return "provider: " + e.Field + " " + e.Messa
 // message it would refuse is refused before it is stored.
 type Validator interface {
 	// Validate returns an [*Invalid] for what breaks a limit, an
-	// [*Unsupported] for what this kind of line lacks, and nil for what may be
+	// [*Unsupported] for what this kind of reference lacks, and nil for what may be
 	// sent. It does no I/O.
 	Validate(c Content) error
 }

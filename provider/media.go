@@ -16,7 +16,7 @@ const (
 	Audio    MediaKind = "audio"
 	Document MediaKind = "document"
 	Sticker  MediaKind = "sticker"
-	// Placeholder stands in imported history for a file of which the network
+	// Placeholder takes the place, in imported history, of a file of which the network
 	// says nothing yet. A later message of the same id brings it, or none.
 	Placeholder MediaKind = "media_placeholder"
 )
@@ -34,7 +34,7 @@ type Media struct {
 	Caption  string    `json:"caption,omitempty"`
 	FileName string    `json:"fileName,omitempty"`
 	Voice    bool      `json:"voice,omitempty"` // audio that was spoken into the chat
-	// ID is the network's handle of the file: whatever the kind of line needs
+	// ID is the network's handle of the file: whatever the kind of reference needs
 	// to fetch it. It means nothing to anybody else and may not live long.
 	ID   string `json:"-"`
 	File `json:"-"`
@@ -46,7 +46,7 @@ type Media struct {
 func (m Media) Type() string { return string(m.Kind) }
 
 // File is what is known of a file without having it: nothing here is more than
-// a promise of whoever sent it. Zero values are not known.
+// a promise of the sender. Zero values are not known.
 type File struct {
 	MIME      string `json:"mime,omitempty"` // may have parameters: "audio/ogg; codecs=opus"
 	Size      int64  `json:"size,omitempty"` // bytes

@@ -2,7 +2,7 @@ package provider
 
 import "context"
 
-// NumberChecker is a Session that can ask its network whether somebody has an
+// NumberChecker is a Session that can ask its network whether a person has an
 // account there.
 type NumberChecker interface {
 	// CheckNumber asks for the person of an address that [Provider.Address]

@@ -3,7 +3,7 @@
 // database/sql. It imports nothing but the standard library and stores
 // nothing.
 //
-// A [Provider] speaks for one kind of line. Package messaging opens a
+// A [Provider] speaks for one kind of reference. Package messaging opens a
 // [Session] per reference (one configured account or number), hands it what is
 // to be sent, and takes what the network reports through an [Inbox]. Further
 // abilities are further interfaces, found by type assertion: [Caller] for
@@ -29,27 +29,27 @@ import (
 // Kind names an implementation: "provider-cloud", "provider-sandbox".
 type Kind string
 
-// ReferenceID is the integer of one configured line.
+// ReferenceID is the integer of one configured reference.
 type ReferenceID int64
 
-// Reference is what a provider may know of a line.
+// Reference is what a provider knows of a reference.
 type Reference struct {
 	ID       ReferenceID
 	Name     string
 	Settings Settings // opened: secrets are in clear
 
-	// CallbackURL is where the network was told to post this line's events by
+	// CallbackURL is where the network was told to post this reference's events by
 	// [Subscriber]; "": where its own settings say.
 	CallbackURL string
 
-	// Held reports whether this process still holds the line of a [Connector].
+	// Leased reports whether this process still leases the reference of a [Connector].
 	// Once it is false it stays false, also when the process slept meanwhile:
 	// the session then ends its connection before it does anything else, and
 	// changes nothing that the next holder reads. nil: it always is.
-	Held func() bool
+	Leased func() bool
 }
 
-// Settings holds a line's values by the names that [Provider.Settings] lists.
+// Settings holds a reference's values by the names that [Provider.Settings] lists.
 type Settings map[string]string
 
 // LogValue names the settings and shows no value: which of them are secret is
@@ -58,7 +58,7 @@ func (s Settings) LogValue() slog.Value {
 	return slog.AnyValue(slices.Sorted(maps.Keys(s)))
 }
 
-// Setting describes one value that a line of this kind is configured with.
+// Setting describes one value that a reference of this kind is configured with.
 type Setting struct {
 	Name     string // camelCase, as in JSON
 	Doc      string // one sentence
@@ -71,7 +71,7 @@ type Setting struct {
 	Schemes []string
 }
 
-// Provider is one kind of line.
+// Provider is one kind of reference, such as WhatsApp Cloud API.
 type Provider interface {
 	Kind() Kind
 	Capabilities() Capabilities
@@ -80,13 +80,13 @@ type Provider interface {
 	// uses, or fails with a [*BadRecipient]. It also takes the id that
 	// [Address.RemoteJID] shows of a person, and of a group that id with @g.us.
 	Address(chatID string) (Address, error)
-	// Open prepares a line for sending and, where the network needs a
+	// Open prepares a reference for sending and, where the network needs a
 	// connection, begins to receive into inbox until the session is closed. It
 	// does not wait for the network.
 	Open(ctx context.Context, ref Reference, inbox Inbox) (Session, error)
 }
 
-// Session is an open line. Its methods may be called concurrently.
+// Session is an open reference. Its methods may be called concurrently.
 type Session interface {
 	// Send hands one message to the network and returns once it was taken.
 	// Its errors are those of this package; one that is none of them counts
@@ -105,25 +105,25 @@ type Inbox interface {
 // Checker is a Session that can ask the network whether its credentials are
 // good for the ids of the reference.
 type Checker interface {
-	// Check proves the credentials and subscribes to the line's events.
+	// Check proves the credentials and subscribes to the reference's events.
 	Check(ctx context.Context) (Account, error)
 }
 
 // Subscriber is a Session that can tell the network where to post what happens
-// on its line.
+// on its reference.
 type Subscriber interface {
-	// Subscribe asks for the line's events, to be posted to callbackURL; "" is
+	// Subscribe asks for the reference's events, to be posted to callbackURL; "" is
 	// the address in the network's own settings. When it fails, what was asked
 	// for before stays.
 	Subscribe(ctx context.Context, callbackURL string) error
 }
 
-// Account is who a line speaks for, as the network says.
+// Account is who a reference speaks for, as the network says.
 type Account struct {
 	ID              string
 	Name            string
 	VerifiedBizName string
-	Health          []Health // of the line, the account above it and the credentials, as far as told
+	Health          []Health // of the reference, the account above it and the credentials, as far as told
 }
 
 // Reader is a Session that can tell the network that a message was read.
@@ -146,7 +146,7 @@ type LateIdentifier interface {
 	LateIDs(settings Settings) bool
 }
 
-// Capabilities says what a kind of line can do.
+// Capabilities says what a kind of reference can do.
 type Capabilities struct {
 	Send      []string         // content types of [Content]
 	Media     map[string]int64 // bytes at most by content type

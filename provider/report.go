@@ -23,11 +23,11 @@ const (
 	CallRinging  CallStatus = "ringing"
 	CallAccepted CallStatus = "accepted"
 	CallRejected CallStatus = "rejected"
-	CallMissed   CallStatus = "missed" // nobody answered
+	CallMissed   CallStatus = "missed" // not answered
 	CallEnded    CallStatus = "ended"  // after it was answered
 )
 
-// ContactChange is what became of a person outside of messages. Nobody wrote
+// ContactChange is what became of a person outside of messages. The person did not write
 // it: no bot answers it and no window opens.
 type ContactChange struct {
 	Raw
@@ -45,8 +45,8 @@ type ContactChangeKind string
 
 // What can become of a person.
 const (
-	ContactMoved     ContactChangeKind = "moved"     // has another number or user id: the chat goes on under it
-	ContactIdentity  ContactChangeKind = "identity"  // may be somebody else on the same number, or has a new device
+	ContactMoved     ContactChangeKind = "moved"     // has another number or user id: the chat continues under it
+	ContactIdentity  ContactChangeKind = "identity"  // may be another person on the same number, or has a new device
 	ContactSaved     ContactChangeKind = "saved"     // into the phone book of the account's phone
 	ContactForgotten ContactChangeKind = "forgotten" // taken out of it
 	ContactOptedOut  ContactChangeKind = "opted_out" // wants no more of Category
@@ -56,11 +56,11 @@ const (
 )
 
 // Handover is that a conversation changed hands between programs, or between
-// a program and the people at an inbox, or that somebody asked for it.
+// a program and the people at an inbox, or that one of them asked for it.
 type Handover struct {
 	Raw
 	What     string  // the network's word: "pass_thread_control"
-	Chat     Address // ChatID "": all of the line
+	Chat     Address // ChatID "": all of the reference
 	At       time.Time
 	Owner    HandoverOwner
 	From, To string // ids of the programs that had it and have it, or ""
@@ -74,7 +74,7 @@ type HandoverOwner int
 const (
 	HandoverSame   HandoverOwner = iota // nothing has changed
 	HandoverOurs                        // we
-	HandoverTheirs                      // somebody else
+	HandoverTheirs                      // another app
 )
 
 // GroupChange is what became of a group.
@@ -108,14 +108,14 @@ type TemplateChange struct {
 	Text       string // the new text of its body; what else changed is to be fetched
 }
 
-// Health is news of a line or of the account above it: of its quality, limits
-// and name, and whether it may go on. A line's health is the latest of each
+// Health is news of a reference or of the account above it: of its quality, limits
+// and name, and whether it may continue. A reference's health is the latest of each
 // Raw.Kind.
 type Health struct {
 	Raw
 	Level  HealthLevel
 	Code   HealthCode // of a warning or a stop
-	Phone  string     // the line's number, digits only; "": of the whole account
+	Phone  string     // the reference's number, digits only; "": of the whole account
 	At     time.Time
 	State  string   // the network's word: "ACCOUNT_RESTRICTION", "APPROVED", "FLAGGED"
 	Detail string   // what it adds to that word
@@ -127,24 +127,24 @@ type Health struct {
 // HealthCode is what is wrong, in the words that users read.
 type HealthCode string
 
-// What can be wrong with a line.
+// What can be wrong with a reference.
 const (
 	HealthUnknown     HealthCode = ""
 	HealthBanned      HealthCode = "banned"
 	HealthLimited     HealthCode = "reachout_limited"    // may not write to everybody
-	HealthLoggedOut   HealthCode = "logged_out_on_phone" // the owner took the line back
+	HealthLoggedOut   HealthCode = "logged_out_on_phone" // the owner unlinked the device
 	HealthCredentials HealthCode = "credentials"
 )
 
-// HealthLevel is what news means for the work of a line.
+// HealthLevel is what news means for the work of a reference.
 type HealthLevel int
 
 // The levels in their order.
 const (
 	HealthNews    HealthLevel = iota // nothing to do
 	HealthGood                       // what was wrong is over
-	HealthWarning                    // works with restrictions, or will stop unless somebody acts
-	HealthStopped                    // the network takes nothing from this line any more
+	HealthWarning                    // works with restrictions, or will stop unless the owner acts
+	HealthStopped                    // the network takes nothing from this reference any more
 )
 
 // HistoryProgress says how far the import of older messages has come; the

@@ -20,7 +20,7 @@ type TemplateManager interface {
 }
 
 // TemplateReviewer is a Provider whose network has templates and keeps no list
-// of them: the messaging service keeps them, per reference. It stands in for a
+// of them: the messaging service keeps them, per reference. It takes the place of a
 // [TemplateManager].
 type TemplateReviewer interface {
 	// ReviewTemplate decides on a template at once, without I/O. What breaks a

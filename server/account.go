@@ -100,7 +100,7 @@ func (s *Server) closeAccount(ctx context.Context, id string) (j job.Job, err er
 		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: id, Kind: jobs.Account})
 		return err
 	})
-	s.db.Wake(closedTopic)
+	s.db.Notify(closedTopic)
 	return j, err
 }
 

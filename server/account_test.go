@@ -24,7 +24,7 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// clock is the machine's, and goes on when it is told to.
+// clock is the machine's, and continues when it is told to.
 type clock struct{ ahead atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
@@ -66,8 +66,8 @@ type estate struct {
 	others  map[string]string // other ways in, by what they are: headers
 }
 
-// settle fills an account.
-func settle(t *testing.T, f fixture, g *graphtest.Server, name, word, phone, number string) *estate {
+// setUp fills an account.
+func setUp(t *testing.T, f fixture, g *graphtest.Server, name, word, phone, number string) *estate {
 	t.Helper()
 	email, password := name+"-"+word+"@example.org", "password of "+word
 	up := f.do(t, "POST", "/user/login", fmt.Sprintf(`{"email":%q,"password":%q,"cookie":true}`, email, password))
@@ -194,9 +194,9 @@ func TestDeleteAccount(t *testing.T) {
 			loopback(cfg)
 			cfg.GraphURL, cfg.Media, cfg.Now, cfg.SMTPURL = g.URL, store, c.now, "smtp://127.0.0.1:1?from=chat@example.org"
 		}))
-		ana := settle(t, f, g, "ana", word, phone, number)
-		ben := settle(t, f, g, "ben", "remains", "16505550888", "8800")
-		for _, table := range []string{"messaging_dead", "messaging_raw", "messaging_early", "messaging_media", "webhook_attempt", "auth_user"} {
+		ana := setUp(t, f, g, "ana", word, phone, number)
+		ben := setUp(t, f, g, "ben", "remains", "16505550888", "8800")
+		for _, table := range []string{"messaging_dead_letter", "messaging_raw", "messaging_early_status", "messaging_media", "webhook_attempt", "auth_user"} {
 			require.Eventually(t, func() bool { return stored(t, db)[table] > 0 }, eventually, tick, table)
 		}
 		before := contents(t, db)
@@ -223,7 +223,7 @@ func TestDeleteAccount(t *testing.T) {
 		require.NoError(t, err)
 		require.Eventually(t, func() bool {
 			c.hasten()
-			handle.Wake("server.closed")
+			handle.Notify("server.closed")
 			return traces(contents(t, db), ana.account) == 0
 		}, eventually, 10*tick)
 		for _, trace := range []string{word, phone, number, ana.account, "ana-"} {
@@ -271,7 +271,7 @@ func (hanging) Delete(context.Context, string) error {
 }
 
 // TestDeleteAccountKilled ends a process by kill -9 while it erases an
-// account: the next goes on.
+// account: the next continues.
 func TestDeleteAccountKilled(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
@@ -296,7 +296,7 @@ func TestDeleteAccountKilled(t *testing.T) {
 		require.NoError(t, err)
 		require.Eventually(t, func() bool {
 			c.hasten()
-			handle.Wake("server.closed")
+			handle.Notify("server.closed")
 			return traces(contents(t, db), account) == 0
 		}, eventually, 10*tick)
 		require.Zero(t, traces(contents(t, db), "canary"))

@@ -26,7 +26,7 @@ func (s *Server) openAudit(ctx context.Context) (err error) {
 }
 
 // recording returns a context whose changes are recorded as those of the caller
-// of a request. The zero Caller is nobody: package auth says whose account it is.
+// of a request. The zero Caller is no user: package auth says whose account it is.
 func (s *Server) recording(ctx context.Context, req *httpapi.Request, by auth.Caller) context.Context {
 	from := audit.Origin{Request: req.ID}
 	if req.Client.IsValid() {
@@ -97,7 +97,7 @@ type auditEntry struct {
 	RequestID *string            `json:"requestId" doc:"X-Request-Id of the answer; null: it was no request."`
 	Object    auditObject        `json:"object"`
 	Reference *int64             `json:"reference" doc:"That the object is, or belongs to."`
-	Details   document           `json:"details" doc:"An object. changed: the names of what was changed; what else there is depends on the action."`
+	Details   view.Document      `json:"details" doc:"An object. changed: the names of what was changed; what else there is depends on the action."`
 }
 
 type auditActor struct {
@@ -119,7 +119,7 @@ func viewAuditEntry(e auditlog.Entry) auditEntry {
 		ID: e.ID, At: messaging.UnixTime{Time: e.At}, Action: string(e.Action), Address: view.OrNull(e.Address), RequestID: view.OrNull(e.Request),
 		Actor:   auditActor{Kind: string(e.Kind), UserID: view.OrNull(e.User), Email: view.OrNull(e.Email), TokenID: view.OrNull(e.Token), RunID: view.OrNull(e.Run)},
 		Object:  auditObject{Type: e.ObjectType, ID: view.OrNull(e.ObjectID), Name: view.OrNull(e.ObjectName)},
-		Details: document(e.Details),
+		Details: view.Document(e.Details),
 	}
 	if e.Reference != 0 {
 		v.Reference = &e.Reference

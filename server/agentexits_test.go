@@ -123,7 +123,7 @@ func TestAgentExitsAsk(t *testing.T) {
 			for _, approved := range []bool{false, true} {
 				m.Add(toolCall("1", "list_chats", `{}`), toolCall("2", c.tool, c.arguments))
 				run := owner.start(t, fmt.Sprintf(`{"flowId":%q,"chatId":"ana","reference":%d,"input":{"text":"Go"}}`, flow, ref))
-				require.Contains(t, heard(m), "sesame")
+				require.Contains(t, seen(m), "sesame")
 				require.Empty(t, world.got(), c.tool)
 				if approved {
 					m.Add(llmtest.Say("Done."))

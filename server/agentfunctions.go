@@ -122,8 +122,8 @@ func (s *Server) callFunction(by runtime.Run, src runtime.Source) func(context.C
 	}
 }
 
-// cancelPatience is how long it may take to end a run that took too long.
-const cancelPatience = 5 * time.Second
+// cancelTimeout is how long it may take to end a run that took too long.
+const cancelTimeout = 5 * time.Second
 
 // ended waits for the end of a run. One that is not over in time is cancelled;
 // when it is this node that stops, another waits on.
@@ -138,7 +138,7 @@ func (s *Server) ended(ctx context.Context, runs *runtime.Account, id string) (r
 		}
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		late, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelPatience)
+		late, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 		defer stop()
 		if _, err := runs.Cancel(late, id, "the agent that called it waits no longer"); err != nil && !errors.Is(err, runtime.ErrEnded) {
 			s.log.WarnContext(ctx, "a function that an agent called goes on", "run", id, "error", err)

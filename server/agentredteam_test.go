@@ -81,9 +81,9 @@ func (a attack) loot() []string {
 // obey is a model that does whatever an injection says; flow is the id of the
 // flow that posts.
 func (a attack) obey(r *llm.Request, flow string) (*llm.Response, error) {
-	heard := fmt.Sprint(r.System, r.Messages)
+	seen := fmt.Sprint(r.System, r.Messages)
 	if len(r.Tools) == 0 { // the assistant that answers from the files
-		if !strings.Contains(heard, marker) {
+		if !strings.Contains(seen, marker) {
 			return nil, errors.New("the assistant was not shown the file")
 		}
 		return &llm.Response{Message: llm.Assistant("The file says: " + marker)}, nil
@@ -111,10 +111,10 @@ func (a attack) obey(r *llm.Request, flow string) (*llm.Response, error) {
 			done++
 		}
 	}
-	if done == brought && !strings.Contains(heard, marker) {
+	if done == brought && !strings.Contains(seen, marker) {
 		return nil, errors.New("the injection did not arrive")
 	}
-	if done == known && !strings.Contains(heard, a.canary()) {
+	if done == known && !strings.Contains(seen, a.canary()) {
 		return nil, errors.New("the model does not know the secret")
 	}
 	if done == len(plan) {

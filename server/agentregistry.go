@@ -92,7 +92,7 @@ func (s *Server) registryTools(ctx context.Context, scope agent.Scope, r *flow.A
 const ownFunctions = "own functions"
 
 // reachOf says of a function of the registry what it reads, and where what it is
-// given goes. Of one that is none of ours nobody knows that.
+// given goes. Of one that is none of ours that is not known.
 func reachOf(t *llm.Tool, inChat bool) {
 	t.Says = inChat && !t.ReadOnly
 	switch t.Name {
@@ -162,7 +162,7 @@ func scoped(input json.RawMessage, chat runtime.Chat) (json.RawMessage, map[stri
 }
 
 // child is the run that a call of an agent begins. Agents in it are known by its
-// id to stand in that one. The zero value: no agent is calling.
+// id to be in that one. The zero value: no agent is calling.
 type child struct{ id, parent string }
 
 type childKey struct{}

@@ -130,12 +130,12 @@ func TestFlowInAChat(t *testing.T) {
 			run = r["id"].(string)
 			return r["waitingFor"] == "event" && r["chatId"] == "bob@sandbox"
 		}, eventually, tick)
-		tell := func(body string) map[string]any {
+		post := func(body string) map[string]any {
 			return ana.call(t, "POST", "/aiflow/run/"+run+"/event", body).json(200)
 		}
-		require.Equal(t, "waiting", tell(`{"name":"paid","data":{"amount":5}}`)["status"], "it does not match")
-		told := ana.after(t, "/aiflow/run/", tell(`{"name":"paid","data":{"amount":12}}`), "waiting", "running")
-		require.Equal(t, "completed", told["status"])
+		require.Equal(t, "waiting", post(`{"name":"paid","data":{"amount":5}}`)["status"], "it does not match")
+		published := ana.after(t, "/aiflow/run/", post(`{"name":"paid","data":{"amount":12}}`), "waiting", "running")
+		require.Equal(t, "completed", published["status"])
 		ana.awaitShown(t, ref, "bob", "out: pay", "out: pay", "in: Thank you!")
 		ana.call(t, "POST", "/aiflow/run/"+run+"/cancel", "").problem(409, "conflict")
 

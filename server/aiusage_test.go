@@ -29,9 +29,9 @@ func (c client) used(t *testing.T, model, chat string, ref int, u llm.Usage) {
 // midMonth is a clock that begins in the middle of a month: what is counted by
 // the day or the month is so in one of each, whenever a test runs.
 func midMonth() func() time.Time {
-	begun := time.Now()
-	noon := time.Date(begun.Year(), begun.Month(), 15, 12, 0, 0, 0, time.UTC)
-	return func() time.Time { return noon.Add(time.Since(begun)) }
+	started := time.Now()
+	noon := time.Date(started.Year(), started.Month(), 15, 12, 0, 0, 0, time.UTC)
+	return func() time.Time { return noon.Add(time.Since(started)) }
 }
 
 // TestUsage shows what models were used, in the shapes of the contract.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -14,18 +15,20 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/knowledge"
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/aiflow/llm/mock"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/aiflow/memory"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/internal/api/flows"
 )
 
 // openAssistant makes what answers for the assistant nodes of flows, and what
 // it remembers and knows.
 func (s *Server) openAssistant(ctx context.Context) (err error) {
 	c := s.cfg
-	s.Memory, err = memory.New(ctx, c.DB, &memory.Options{Names: s.chatNames, Hold: s.holdRun, Retention: c.MessageRetention, Logger: c.Logger, Now: c.Now})
+	s.Memory, err = memory.New(ctx, c.DB, &memory.Options{Names: s.chatNames, Lock: s.lockRun, Retention: c.MessageRetention, Logger: c.Logger, Now: c.Now})
 	if err != nil {
 		return err
 	}
@@ -54,13 +57,13 @@ func (s *Server) chatNames(ctx context.Context, account string, c memory.Chat, e
 	return out, err
 }
 
-// holdRun says whether a run is there, and keeps it there.
-func (s *Server) holdRun(ctx context.Context, tx *sqlx.Tx, account, run string) (bool, error) {
-	return s.Runs.For(account).HoldTx(ctx, tx, run)
+// lockRun says whether a run is there, and keeps it there.
+func (s *Server) lockRun(ctx context.Context, tx *sqlx.Tx, account, run string) (bool, error) {
+	return s.Runs.For(account).LockTx(ctx, tx, run)
 }
 
 // messageFile reads a file of our own store that a message came with.
-func (s *Server) messageFile(ctx context.Context, account string, m map[string]any, most int64) (assistant.File, error) {
+func (s *Server) messageFile(ctx context.Context, account string, m map[string]any, limit int64) (assistant.File, error) {
 	link, _ := m["url"].(string)
 	path, ours := strings.CutPrefix(link, s.cfg.BaseURL)
 	u, err := url.Parse(path)
@@ -72,7 +75,7 @@ func (s *Server) messageFile(ctx context.Context, account string, m map[string]a
 		return assistant.File{}, assistant.ErrNoFile
 	}
 	known, err := s.Messaging.For(account).Media(ctx, id)
-	if errors.Is(err, messaging.ErrNotFound) || err == nil && known.FileLength > most {
+	if errors.Is(err, messaging.ErrNotFound) || err == nil && known.FileLength > limit {
 		return assistant.File{}, assistant.ErrNoFile
 	}
 	if err != nil {
@@ -86,7 +89,7 @@ func (s *Server) messageFile(ctx context.Context, account string, m map[string]a
 		return assistant.File{}, err
 	}
 	defer func() { _ = file.Close() }()
-	data, err := io.ReadAll(io.LimitReader(file, most))
+	data, err := io.ReadAll(io.LimitReader(file, limit))
 	name, _ := m["fileName"].(string)
 	return assistant.File{Type: known.MimeType, Name: name, Data: data}, err
 }
@@ -102,17 +105,23 @@ func (s *Server) showTyping(ctx context.Context, c runtime.Chat) {
 // toMemory forgets what was said in chats that are erased.
 type toMemory struct{ s *Server }
 
-// EventsTx is told what is remembered elsewhere.
-func (toMemory) EventsTx(context.Context, *sqlx.Tx, []messaging.Event) error { return nil }
-
-// Committed wakes nobody.
-func (toMemory) Committed() {}
-
 // Erase forgets.
 func (t toMemory) Erase(ctx context.Context, e messaging.Erased) error {
 	return t.s.Memory.For(e.Account).Erase(ctx, memory.Erasure{
 		Reference: int64(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs, Before: e.Before,
 	})
+}
+
+// openModels collects the language models: those of the configuration, and
+// those that need no key.
+func (c Config) openModels() (*llm.Models, error) {
+	all := map[string]llm.Model{flows.MockModels: mock.New()}
+	maps.Copy(all, c.Models)
+	m, err := llm.NewModels(all)
+	if err != nil {
+		return nil, fmt.Errorf("server: Config.Models: %w", err)
+	}
+	return m, nil
 }
 
 // firstModel is asked where a flow names no model.
@@ -121,12 +130,12 @@ func (s *Server) firstModel(context.Context) (string, error) {
 		return s.cfg.Model, nil
 	}
 	if len(s.cfg.Models) == 0 {
-		return mockModels + "/assistant", nil
+		return flows.MockModels + "/assistant", nil
 	}
 	return "", &llm.Error{Code: llm.CodeNoModel, Message: "no model is named, and the server has none for that"}
 }
 
-// openEmbedder finds who says what the files of projects mean; nil: nobody.
+// openEmbedder finds who says what the files of projects mean; nil: no model.
 func (s *Server) openEmbedder() (func(context.Context, knowledge.Texts) ([][]float32, error), error) {
 	ref := s.cfg.EmbeddingModel
 	if ref == "" {

@@ -75,11 +75,11 @@ func TestAssistantRemembersTheChat(t *testing.T) {
 		ana.write(t, ref, "bob", "Who am I?")
 		ana.awaitShown(t, ref, "bob", "out: I am Bob", "in: Welcome, Bob.", "out: Who am I?", "in: You are Bob.")
 		require.NoError(t, m.Done())
-		var told []string
+		var published []string
 		for _, msg := range last(m).Messages {
-			told = append(told, msg.Text())
+			published = append(published, msg.Text())
 		}
-		require.Equal(t, []string{"I am Bob", "Welcome, Bob.", "Who am I?"}, told)
+		require.Equal(t, []string{"I am Bob", "Welcome, Bob.", "Who am I?"}, published)
 		require.True(t, strings.HasPrefix(last(m).System, "You are the clerk of a hotel."), last(m).System)
 
 		detail := ana.call(t, "GET", "/aiusage/detail?feature=assistant", "").json(200)["items"].([]any)
@@ -119,11 +119,11 @@ func TestAssistantOfAnErasedChat(t *testing.T) {
 		<-thinks
 		ana.erase(t, fmt.Sprintf("/chats?reference=%d&chatId=bob@sandbox", ref))
 		close(proceed)
-		settled := func() bool {
+		completed := func() bool {
 			all := ana.call(t, "GET", "/aiusage/detail?feature=assistant", "").json(200)["items"].([]any)
 			return len(all) == 1 && all[0].(map[string]any)["costStatus"] != "unknown"
 		}
-		require.Eventually(t, settled, eventually, tick)
+		require.Eventually(t, completed, eventually, tick)
 		require.False(t, kept())
 		ana.awaitShown(t, ref, "bob", "out: And now?", "in: Hello.")
 		require.True(t, kept(), "but what is not erased is")

@@ -15,11 +15,11 @@ import (
 // transaction and never remembered: a bot that is published on any node answers
 // all messages that are stored after its publication is committed.
 type audience struct {
-	listens map[provider.ReferenceID]bool // a bot or a flow answers there, or an extractor of the reference reads
-	reads   map[provider.ReferenceID]bool // extractors of the reference, or of a bot of it, read
-	flows   map[string]bool               // extractors of flows of the account read
-	active  map[string]bool               // by key: a run has not ended in the chat
-	holds   map[string]bool               // by key: events wait for what extractors find
+	subscribed map[provider.ReferenceID]bool // a bot or a flow answers there, or an extractor of the reference reads
+	reads      map[provider.ReferenceID]bool // extractors of the reference, or of a bot of it, read
+	flows      map[string]bool               // extractors of flows of the account read
+	active     map[string]bool               // by key: a run has not ended in the chat
+	holds      map[string]bool               // by key: events wait for what extractors find
 }
 
 // audienceTx reads the audience of events, which must not be none, with one
@@ -35,19 +35,19 @@ func (s *Server) audienceTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Ev
 		return nil, fmt.Errorf("looking for who takes events: %w", err)
 	}
 	a := &audience{
-		listens: map[provider.ReferenceID]bool{}, reads: map[provider.ReferenceID]bool{},
+		subscribed: map[provider.ReferenceID]bool{}, reads: map[provider.ReferenceID]bool{},
 		flows: map[string]bool{}, active: map[string]bool{}, holds: map[string]bool{},
 	}
 	for _, r := range rows {
 		switch r.Fact {
 		case "listens":
-			a.listens[r.Reference] = true
+			a.subscribed[r.Reference] = true
 		case "reads":
 			switch {
 			case r.Reference == 0:
 				a.flows[r.Name] = true
 			case r.Name == "":
-				a.listens[r.Reference] = true
+				a.subscribed[r.Reference] = true
 				fallthrough
 			default:
 				a.reads[r.Reference] = true
@@ -110,7 +110,7 @@ func (s *Server) prepareAudience(ctx context.Context) error {
 // takes says whether a message is to be worked on, by a run, a bot, a flow or an
 // extractor.
 func (a *audience) takes(ev messaging.Event) bool {
-	return fromContact(ev) && (a.listens[ev.Reference] || a.active[ev.Key])
+	return fromContact(ev) && (a.subscribed[ev.Reference] || a.active[ev.Key])
 }
 
 // read says whether extractors may read a message.

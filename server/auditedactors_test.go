@@ -38,18 +38,18 @@ func TestAuditOfFunctions(t *testing.T) {
 		}
 		for kind, by := range map[string]client{"token": program, "login": ana} {
 			for _, c := range calls {
-				for door, a := range map[string]answer{
+				for proxy, a := range map[string]answer{
 					"mcp":     by.rpc(t, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, c.function, c.arguments)),
 					"execute": by.call(t, "POST", "/service-mcp/execute", fmt.Sprintf(`{"function":%q,"arguments":%s}`, c.function, c.arguments)),
 					"batch":   by.call(t, "POST", "/service-mcp/batch", fmt.Sprintf(`{"calls":[{"function":%q,"arguments":%s}]}`, c.function, c.arguments)),
 				} {
-					require.Equal(t, 200, a.Code, "%s %s %s", kind, door, c.function)
+					require.Equal(t, 200, a.Code, "%s %s %s", kind, proxy, c.function)
 					e := ana.audited(t, "limit=10&kind="+kind+"&action="+c.action)
 					i := 0
 					for i < len(e) && e[i]["requestId"] != a.Header().Get("X-Request-Id") {
 						i++
 					}
-					require.Less(t, i, len(e), "%s %s %s: %s", kind, door, c.function, a.Body.String())
+					require.Less(t, i, len(e), "%s %s %s: %s", kind, proxy, c.function, a.Body.String())
 					actor := e[i]["actor"].(map[string]any)
 					require.Equal(t, []any{me, "ana@example.org", nil, "192.0.2.1"}, []any{actor["userId"], actor["email"], actor["runId"], e[i]["address"]})
 					if kind == "token" {
@@ -152,9 +152,9 @@ func TestAuditOfSignIn(t *testing.T) {
 		connect := func(who idp.User) answer {
 			there.LogIn(who)
 			b := newBrowser(f)
-			begun := ben.call(t, "POST", "/user/oidc/connect", `{"password":"correct horse"}`)
-			b.keep(begun)
-			return b.get(t, "/user/oidc/callback?"+there.Authorize(t, begun.json(200)["url"].(string)).Encode())
+			started := ben.call(t, "POST", "/user/oidc/connect", `{"password":"correct horse"}`)
+			b.keep(started)
+			return b.get(t, "/user/oidc/callback?"+there.Authorize(t, started.json(200)["url"].(string)).Encode())
 		}
 		refusedPage(t, connect(anaThere), 409, "Somebody else")
 		require.Equal(t, []string{"account.create"}, actions(ben.audited(t, "")), "what only begins, and what is refused")

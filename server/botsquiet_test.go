@@ -58,11 +58,11 @@ func TestBotsKeepQuiet(t *testing.T) {
 		require.NoError(t, err)
 
 		runs := ana.call(t, "GET", "/bot/"+bot+"/runs", "").json(200)["items"].([]any)
-		var heard []string
+		var seen []string
 		for _, r := range runs {
-			heard = append([]string{r.(map[string]any)["input"].(map[string]any)["text"].(string)}, heard...)
+			seen = append([]string{r.(map[string]any)["input"].(map[string]any)["text"].(string)}, seen...)
 		}
-		require.Equal(t, []string{"hello", "bye"}, heard)
+		require.Equal(t, []string{"hello", "bye"}, seen)
 		for _, quiet := range []string{group, phone, old} {
 			for _, m := range g.Shown(quiet) {
 				require.False(t, strings.HasSuffix(m.Text, "!"), "%s was answered", quiet)

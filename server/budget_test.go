@@ -74,16 +74,16 @@ func TestNumberBudget(t *testing.T) {
 		at := sentAt(g)
 		require.Len(t, at, n, "none failed, and none was tried twice")
 		require.GreaterOrEqual(t, at[n-1].Sub(start), (n-1)/perSecond*time.Second)
-		most := 0
+		limit := 0
 		for i := range at {
 			j := i
 			for j < n && at[j].Sub(at[i]) < time.Second {
 				j++
 			}
-			most = max(most, j-i)
+			limit = max(limit, j-i)
 		}
-		require.LessOrEqual(t, most, perSecond+inHand)
-		t.Logf("at most %d in a second, %d in %s", most, n, at[n-1].Sub(start).Round(time.Millisecond))
+		require.LessOrEqual(t, limit, perSecond+inHand)
+		t.Logf("at most %d in a second, %d in %s", limit, n, at[n-1].Sub(start).Round(time.Millisecond))
 	})
 }
 

@@ -90,7 +90,7 @@ func (s *Server) callbackPost(w http.ResponseWriter, r *http.Request) {
 		announced = callbackLimit
 	}
 	if wait, ok := s.forged.Take(from, announced, s.cfg.Now()); !ok {
-		w.Header().Set("Connection", "close") // nobody reads the body
+		w.Header().Set("Connection", "close") // the body is not read
 		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeRateLimited, "too many callbacks of this address had a signature that fits no reference").RetryAfter(wait))
 		return
 	}

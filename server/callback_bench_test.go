@@ -58,12 +58,12 @@ func BenchmarkCallback(b *testing.B) {
 				posts := p.prepare(b.N)
 				cpu := testkit.CPUTime(b)
 				b.ResetTimer()
-				took := p.flood(b, posts)
+				duration := p.backlog(b, posts)
 				b.StopTimer()
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msg/s")
 				b.ReportMetric(float64((testkit.CPUTime(b)-cpu).Nanoseconds())/1e3/float64(b.N), "cpu-µs/msg")
-				b.ReportMetric(float64(p99(took))/1e6, "p99-ms")
-				b.ReportMetric(float64(took[len(took)-1])/1e6, "max-ms") // networks give up on who is slow
+				b.ReportMetric(float64(p99(duration))/1e6, "p99-ms")
+				b.ReportMetric(float64(duration[len(duration)-1])/1e6, "max-ms") // networks give up on who is slow
 			})
 		}
 	})
@@ -80,15 +80,15 @@ func BenchmarkCallbackLatency(b *testing.B) {
 		if b.N > 1 { // else it is only to be seen that it works
 			warm, paced = 5000, 5*time.Second
 		}
-		ours.flood(b, ours.prepare(warm))
-		floor.flood(b, floor.prepare(warm))
+		ours.backlog(b, ours.prepare(warm))
+		floor.backlog(b, floor.prepare(warm))
 		posts, began := ours.prepare(warm), time.Now()
-		ours.flood(b, posts)
+		ours.backlog(b, posts)
 		every := 4 * time.Since(began) / time.Duration(warm)
 		n := int(paced/every) + 1
 		b.ResetTimer()
-		floorP99 := p99(floor.pace(b, floor.prepare(n), every))
-		oursP99 := p99(ours.pace(b, ours.prepare(n), every))
+		floorP99 := p99(floor.rate(b, floor.prepare(n), every))
+		oursP99 := p99(ours.rate(b, ours.prepare(n), every))
 		b.ReportMetric(float64(time.Second/every), "posts/s")
 		b.ReportMetric(float64(floorP99)/1e6, "floor-p99-ms")
 		b.ReportMetric(float64(oursP99)/1e6, "p99-ms")
@@ -250,10 +250,10 @@ func (p *poster) post(b *testing.B, c signed) {
 	}
 }
 
-// flood posts as fast as the server answers, and returns how long each answer
+// backlog posts as fast as the server answers, and returns how long each answer
 // took.
-func (p *poster) flood(b *testing.B, posts []signed) []time.Duration {
-	took := make([]time.Duration, len(posts))
+func (p *poster) backlog(b *testing.B, posts []signed) []time.Duration {
+	duration := make([]time.Duration, len(posts))
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range posters {
@@ -265,18 +265,18 @@ func (p *poster) flood(b *testing.B, posts []signed) []time.Duration {
 				}
 				began := time.Now()
 				p.post(b, posts[i])
-				took[i] = time.Since(began)
+				duration[i] = time.Since(began)
 			}
 		})
 	}
 	wg.Wait()
-	return took
+	return duration
 }
 
-// pace posts one every so often, late answers or not, and returns how long
+// rate posts one every so often, late answers or not, and returns how long
 // each took from the moment at which it was due.
-func (p *poster) pace(b *testing.B, posts []signed, every time.Duration) []time.Duration {
-	took := make([]time.Duration, len(posts))
+func (p *poster) rate(b *testing.B, posts []signed, every time.Duration) []time.Duration {
+	duration := make([]time.Duration, len(posts))
 	var wg sync.WaitGroup
 	began := time.Now()
 	for i, c := range posts {
@@ -284,15 +284,15 @@ func (p *poster) pace(b *testing.B, posts []signed, every time.Duration) []time.
 		<-time.After(time.Until(due))
 		wg.Go(func() {
 			p.post(b, c)
-			took[i] = time.Since(due)
+			duration[i] = time.Since(due)
 		})
 	}
 	wg.Wait()
-	return took
+	return duration
 }
 
 // p99 sorts what it is given.
-func p99(took []time.Duration) time.Duration {
-	slices.SortFunc(took, cmp.Compare[time.Duration])
-	return took[len(took)*99/100]
+func p99(duration []time.Duration) time.Duration {
+	slices.SortFunc(duration, cmp.Compare[time.Duration])
+	return duration[len(duration)*99/100]
 }

@@ -57,13 +57,13 @@ func BenchmarkBesideHostileCallbacks(b *testing.B) {
 		if b.N > 1 { // else it is only to be seen that it works
 			n = 1000
 		}
-		tenant.flood(b, tenant.prepare(n))
+		tenant.backlog(b, tenant.prepare(n))
 		b.ResetTimer()
-		alone := tenant.pace(b, tenant.prepare(n), every)
+		alone := tenant.rate(b, tenant.prepare(n), every)
 		stop := forging(b, tenant)
-		attacked := p95(tenant.pace(b, tenant.prepare(n), every))
+		attacked := p95(tenant.rate(b, tenant.prepare(n), every))
 		posted := stop()
-		quiet := p95(append(alone, tenant.pace(b, tenant.prepare(n), every)...))
+		quiet := p95(append(alone, tenant.rate(b, tenant.prepare(n), every)...))
 		b.ReportMetric(float64(quiet)/1e6, "p95-quiet-ms")
 		b.ReportMetric(float64(attacked)/1e6, "p95-attacked-ms")
 		b.ReportMetric(float64(attacked)/float64(quiet), "ratio")
@@ -102,9 +102,9 @@ func forging(b *testing.B, to *poster) (stop func() int) {
 }
 
 // p95 sorts what it is given.
-func p95(took []time.Duration) time.Duration {
-	slices.Sort(took)
-	return took[len(took)*95/100]
+func p95(duration []time.Duration) time.Duration {
+	slices.Sort(duration)
+	return duration[len(duration)*95/100]
 }
 
 // squatting has strangers claim a number, ten times each, with secrets of

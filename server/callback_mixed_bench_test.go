@@ -32,7 +32,7 @@ func BenchmarkCallbackMixed(b *testing.B) {
 				messageID.Add(int64(b.N))
 				cpu := testkit.CPUTime(b)
 				b.ResetTimer()
-				p.flood(b, posts)
+				p.backlog(b, posts)
 				b.StopTimer()
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msg/s")
 				b.ReportMetric(float64((testkit.CPUTime(b)-cpu).Nanoseconds())/1e3/float64(b.N), "cpu-µs/msg")

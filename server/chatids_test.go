@@ -17,8 +17,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 )
 
-// chatDoor is an operation that takes a chat id.
-type chatDoor struct {
+// chatRoute is an operation that takes a chat id.
+type chatRoute struct {
 	name   string
 	member string // where the id stands: "body.chatId"
 	method string
@@ -40,17 +40,17 @@ func inPath(path, member string, more ...string) func(int, string) string {
 // fixed is a path without a chat id.
 func fixed(path string) func(int, string) string { return func(int, string) string { return path } }
 
-// doorFlow is a flow that does nothing.
-const doorFlow = `{"format":"trunkline-flow/1","kind":"flow","slug":"note","name":"Note","start":"b",
+// routeFlow is a flow that does nothing.
+const routeFlow = `{"format":"trunkline-flow/1","kind":"flow","slug":"note","name":"Note","start":"b",
 	"nodes":{"b":{"type":"trigger","config":{"on":[{"kind":"api"}]}}}}`
 
 // chatDoors are all operations that take a chat id. What they need is made by c.
-func chatDoors(t *testing.T, c client) []chatDoor {
+func chatDoors(t *testing.T, c client) []chatRoute {
 	t.Helper()
 	sandbox := c.sandbox(t)
 	bot := c.call(t, "POST", "/bot", fmt.Sprintf(`{"reference":%d,"name":"Greeter","trigger":"manual"}`, sandbox)).json(201)["id"].(string)
 	project := c.call(t, "POST", "/aiflow/project", `{"name":"P","description":""}`).json(201)["id"].(string)
-	flow := c.call(t, "POST", "/aiflow/flow", fmt.Sprintf(`{"projectId":%q,"name":"F","draft":%s}`, project, doorFlow)).json(201)["id"].(string)
+	flow := c.call(t, "POST", "/aiflow/flow", fmt.Sprintf(`{"projectId":%q,"name":"F","draft":%s}`, project, routeFlow)).json(201)["id"].(string)
 	c.call(t, "POST", "/aiflow/flow/"+flow+"/publish", "").json(200)
 	extractor := c.call(t, "POST", "/extractor", fmt.Sprintf(`{"name":"n","kind":"entity","scope":{"reference":%d},"config":{"types":["number"]}}`, sandbox)).json(201)["id"].(string)
 	in := func(more map[string]any) func(int, string) map[string]any {
@@ -62,13 +62,13 @@ func chatDoors(t *testing.T, c client) []chatDoor {
 			return out
 		}
 	}
-	function := func(name string, more map[string]any) chatDoor {
-		return chatDoor{name, "chatId", "POST", fixed("/service-mcp/execute"), func(ref int, id string) map[string]any {
+	function := func(name string, more map[string]any) chatRoute {
+		return chatRoute{name, "chatId", "POST", fixed("/service-mcp/execute"), func(ref int, id string) map[string]any {
 			arguments := in(more)(ref, id)
 			return map[string]any{"function": name, "arguments": arguments}
 		}}
 	}
-	return []chatDoor{
+	return []chatRoute{
 		{"send", "body.chatId", "POST", fixed("/chats/send?wait=0"), in(map[string]any{"message": map[string]any{"type": "text", "text": "door"}})},
 		{"dry run", "body.chatId", "POST", fixed("/chats/send?dryRun=1"), in(map[string]any{"message": map[string]any{"type": "text", "text": "door"}})},
 		{"read", "body.chatId", "POST", fixed("/chats/read"), in(nil)},
@@ -145,7 +145,7 @@ func TestRandomChatIDs(t *testing.T) {
 		for range 100 * testkit.Rounds(2) {
 			d, ref, id := doors[r.IntN(len(doors))], refs[r.IntN(len(refs))], randomID(r)
 			named = append(named, digitsOf(id))
-			tryDoor(t, ana, d, ref, id)
+			tryRoute(t, ana, d, ref, id)
 		}
 		for _, m := range g.Shown("") {
 			require.Contains(t, named, m.To, "a message went to whom nobody named")
@@ -154,8 +154,8 @@ func TestRandomChatIDs(t *testing.T) {
 	})
 }
 
-// tryDoor gives a chat id to an operation.
-func tryDoor(t *testing.T, c client, d chatDoor, ref int, id string) {
+// tryRoute gives a chat id to an operation.
+func tryRoute(t *testing.T, c client, d chatRoute, ref int, id string) {
 	t.Helper()
 	body := ""
 	if d.body != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/remote"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
-	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/middleware"
 	"github.com/trunklinehq/trunkline/server/quota"
 )
 
@@ -40,7 +40,7 @@ type Config struct {
 	BaseURL string
 	// ClosedSignUp lets only the first account sign up.
 	ClosedSignUp bool
-	// TrustedProxies are the peers whose X-Forwarded-For is believed; nobody
+	// TrustedProxies are the peers whose X-Forwarded-For is believed; no one
 	// else's is.
 	TrustedProxies []netip.Prefix
 	// APILimit is how many requests a token has in a minute, on this node. 0:
@@ -69,10 +69,9 @@ type Config struct {
 	// DeliveryRetention is how long webhook deliveries are kept. 0: 30 days,
 	// −1: for ever.
 	DeliveryRetention time.Duration
-	// Web is how WhatsApp Web lines connect and how fast they write. Logger is
-	// the server's, and so is Now when it is nil. The zero value is the default.
-	Web web.Options
-	// Providers are kinds of lines beside the built-in ones. nil: none.
+	// Providers are kinds of references besides the built-in ones, which are
+	// sandbox, Cloud API and Messenger. WhatsApp Web is one of them: see
+	// web.New of package provider/web. nil: none.
 	Providers []provider.Provider
 	// Panel makes what is served at /panel/, given that path as browsers see it:
 	// panel.Handler of package server/panel. nil: there is none, and / leads to
@@ -129,7 +128,7 @@ type Config struct {
 	// killed predecessor held is taken up at once.
 	Exclusive bool
 	// Tracer begins the spans of what happens, from a request or a network's
-	// report to each attempt at a webhook, also where other nodes go on; it
+	// report to each attempt at a webhook, also where other nodes continue; it
 	// samples and exports them. Spans have ids, kinds and counts, and neither
 	// texts nor numbers of people. nil: nothing is traced.
 	Tracer trace.TracerProvider
@@ -187,7 +186,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	c.Logger = slog.New(requestLog{c.Logger.Handler()})
+	c.Logger = slog.New(middleware.RequestLog{Handler: c.Logger.Handler()})
 	if c.ownClock = c.Now; c.Now == nil {
 		c.Now = time.Now
 	}

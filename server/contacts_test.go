@@ -54,9 +54,9 @@ func TestCheckNumber(t *testing.T) {
 	})
 }
 
-// held is a conversation with a contact whose words are all the same canary, and
+// leased is a conversation with a contact whose words are all the same canary, and
 // one with somebody else.
-func held(t *testing.T, ana client, parrot string) int {
+func leased(t *testing.T, ana client, parrot string) int {
 	t.Helper()
 	ref := ana.sandbox(t)
 	for _, url := range []string{parrot, "trunkline://echo"} {
@@ -91,7 +91,7 @@ func TestExportAndErase(t *testing.T) {
 		parrot := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _ = r.Write(w) })) // says it all again
 		t.Cleanup(parrot.Close)
 		ana, ben := f.as(t, "ana"), f.as(t, "ben")
-		ref := held(t, ana, parrot.URL)
+		ref := leased(t, ana, parrot.URL)
 		deliveries := fmt.Sprintf("/references/deliveries?reference=%d&limit=200", ref)
 		listed := func(query string) []any { return ana.call(t, "GET", deliveries+query, "").json(200)["items"].([]any) }
 		const all = 2 * 9 // endpoints and events: six messages, two of ours delivered, one of ours read

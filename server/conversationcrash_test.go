@@ -13,8 +13,8 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// life is a server from its beginning until its bots have committed something.
-type life struct {
+// instance is a server from its beginning until its bots have committed something.
+type instance struct {
 	died  chan struct{} // something is committed, and nothing may follow from it
 	over  chan struct{} // what hangs may end
 	ended chan error
@@ -23,7 +23,7 @@ type life struct {
 }
 
 // commit stops the server. Whoever committed hangs until all is over.
-func (l *life) commit(string) {
+func (l *instance) commit(string) {
 	l.once.Do(func() {
 		l.stop()
 		close(l.died)
@@ -32,9 +32,9 @@ func (l *life) commit(string) {
 }
 
 // begin has another server take over.
-func (h *house) begin(t *testing.T) *life {
+func (h *env) begin(t *testing.T) *instance {
 	t.Helper()
-	l := &life{died: make(chan struct{}), over: make(chan struct{}), ended: make(chan error, 1)}
+	l := &instance{died: make(chan struct{}), over: make(chan struct{}), ended: make(chan error, 1)}
 	cfg := server.Config{DB: h.db, Secrets: []server.Secret{secret}, Version: "1.2.3"}
 	housed(h.clock, l.commit)(&cfg)
 	s, err := server.New(context.WithoutCancel(t.Context()), cfg)
@@ -53,7 +53,7 @@ func (h *house) begin(t *testing.T) *life {
 // mortal has servers live in the house, each until it has committed something,
 // and returns a function that ends that and says how many died. A dead one
 // hangs until the next has died, too, as a frozen process does.
-func (h *house) mortal(t *testing.T) (end func() int) {
+func (h *env) mortal(t *testing.T) (end func() int) {
 	t.Helper()
 	first := h.begin(t)
 	require.NotNil(t, first)
@@ -66,11 +66,11 @@ func (h *house) mortal(t *testing.T) (end func() int) {
 	}
 }
 
-func (h *house) lives(ctx context.Context, t *testing.T, l *life) int {
+func (h *env) lives(ctx context.Context, t *testing.T, l *instance) int {
 	t.Helper()
-	var before *life
+	var before *instance
 	var buried sync.WaitGroup
-	bury := func(l *life) {
+	bury := func(l *instance) {
 		if l != nil {
 			l.stop()
 			close(l.over)
@@ -114,7 +114,7 @@ func TestConversationsSurvive(t *testing.T) {
 	all := conversations(t)
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		h := &house{db: db, clock: newWallClock()}
+		h := &env{db: db, clock: newWallClock()}
 		end := h.mortal(t)
 		t.Cleanup(func() {
 			t.Logf("promise: %d conversations with servers stopped after each of %d commits: the same messages, none twice", len(all), end())

@@ -16,9 +16,9 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
-// house is where conversations take place. The server may be another at any
+// env is where conversations take place. The server may be another at any
 // time, on the same database.
-type house struct {
+type env struct {
 	db    *sqlx.DB
 	clock *wallClock
 
@@ -29,14 +29,14 @@ type house struct {
 }
 
 // now is the account that has the conversations, on the server that lives.
-func (h *house) now() client {
+func (h *env) now() client {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return client{h.server, h.token}
 }
 
 // enter has the account log in, if it must.
-func (h *house) enter(t *testing.T) {
+func (h *env) enter(t *testing.T) {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -53,10 +53,10 @@ func (h *house) enter(t *testing.T) {
 
 // play has a conversation on a line of its own, and returns it with what came
 // of it.
-func (h *house) play(t *testing.T, name string, c *conversation) *conversation {
+func (h *env) play(t *testing.T, name string, c *conversation) *conversation {
 	t.Helper()
 	h.enter(t)
-	p := &player{house: h, t: t, name: name, of: c, web: newInternet(t, c.Web), ref: h.now().sandbox(t)}
+	p := &player{env: h, t: t, name: name, of: c, web: newInternet(t, c.Web), ref: h.now().sandbox(t)}
 	h.now().call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":%q,"events":["data"]}`, p.ref, echoURL)).json(201)
 	for i, short := range c.Flows {
 		p.bots = append(p.bots, p.bot(fmt.Sprint("bot", i+1), flowOf(t, name, p.web.URL, short)))
@@ -72,13 +72,13 @@ func (h *house) play(t *testing.T, name string, c *conversation) *conversation {
 		out.Steps[i].Shows, shown = all[shown:], len(all)
 	}
 	out.Want = p.outcome()
-	p.web.atMostOnce(t)
+	p.web.requireOnce(t)
 	return &out
 }
 
 // player plays a conversation.
 type player struct {
-	*house
+	*env
 	t    *testing.T
 	name string
 	of   *conversation
@@ -119,11 +119,11 @@ func (p *player) do(m *move) {
 	case m.Publish:
 		p.now().call(p.t, "POST", "/bot/"+p.bots[0]+"/publish", "").json(200)
 	}
-	p.wake()
+	p.changed()
 }
 
-// wake has whatever server there is now look at what waits.
-func (p *player) wake() {
+// changed has whatever server there is now look at what waits.
+func (p *player) changed() {
 	s := p.now().Server
 	s.Runs.Committed()
 	s.Messaging.Committed()
@@ -178,7 +178,7 @@ func (p *player) quiet() {
 	rounds := 0
 	done := func() bool {
 		if rounds++; rounds%20 == 0 {
-			p.wake()
+			p.changed()
 		}
 		err := p.db.GetContext(p.t.Context(), &left, underWayQuery, p.ref, p.clock.Now().UnixMicro())
 		return err == nil && left == underWay{}

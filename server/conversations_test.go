@@ -41,7 +41,7 @@ func TestConversations(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		clock := newWallClock()
-		h := &house{db: db, clock: clock, server: working(t, setupOn(t, db, housed(clock, func(string) {})))}
+		h := &env{db: db, clock: clock, server: working(t, setupOn(t, db, housed(clock, func(string) {})))}
 		eachConversation(t, all, func(t *testing.T, name string, c *conversation) {
 			got := h.play(t, name, c)
 			if *update {

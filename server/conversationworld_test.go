@@ -53,8 +53,8 @@ func (w *internet) answer(req *http.Request, answers []webAnswer) webAnswer {
 	return answers[min(n, len(answers)-1)]
 }
 
-// atMostOnce checks that nothing was done twice that must not be.
-func (w *internet) atMostOnce(t *testing.T) {
+// requireOnce checks that nothing was done twice that must not be.
+func (w *internet) requireOnce(t *testing.T) {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()

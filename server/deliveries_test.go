@@ -287,7 +287,7 @@ func TestDisabledEndpoint(t *testing.T) {
 }
 
 // TestDeliveriesAreKeptFor30Days looks at the log of a server a day before it
-// is emptied and, started anew, a day after.
+// is emptied and, started again, a day after.
 func TestDeliveriesAreKeptFor30Days(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

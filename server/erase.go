@@ -24,7 +24,7 @@ const closedTopic = "server.closed"
 
 const (
 	eraseEvery = 5 * time.Second // the net under the wake-ups
-	eraseLease = 9 * time.Second // after which another node goes on with what a killed one began
+	eraseLease = 9 * time.Second // after which another node continues with what a killed one began
 	// eraseAgain is after how long an account is looked over once more, before
 	// it is forgotten: requests and callbacks that were under way when it was
 	// closed are over by then.
@@ -34,7 +34,7 @@ const (
 // eraseAccounts erases accounts that were closed until ctx ends. What is not
 // finished then, or when the process is killed, is taken up by any node.
 func (s *Server) eraseAccounts(ctx context.Context) error {
-	wake := s.db.Listen(ctx, closedTopic)
+	changed := s.db.Listen(ctx, closedTopic)
 	tick := time.NewTicker(eraseEvery)
 	defer tick.Stop()
 	for {
@@ -44,7 +44,7 @@ func (s *Server) eraseAccounts(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-wake:
+		case <-changed:
 		case <-tick.C:
 		}
 	}
@@ -64,7 +64,7 @@ func (s *Server) eraseClosed(ctx context.Context) error {
 			return err
 		}
 		last := s.cfg.Now().Sub(closed) >= eraseAgain
-		if err := s.eraseHeld(ctx, account); err != nil {
+		if err := s.eraseDeferred(ctx, account); err != nil {
 			return err
 		}
 		if last {
@@ -80,8 +80,8 @@ func (s *Server) eraseClosed(ctx context.Context) error {
 	}
 }
 
-// eraseHeld erases an account while it keeps it from other nodes.
-func (s *Server) eraseHeld(ctx context.Context, account string) error {
+// eraseDeferred erases an account while it keeps it from other nodes.
+func (s *Server) eraseDeferred(ctx context.Context, account string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	g, gctx := errgroup.WithContext(ctx)

@@ -125,7 +125,7 @@ func (w *typesWorld) first(t *testing.T, wanted string) []byte {
 	var found []byte
 	require.Eventually(t, func() bool {
 		for _, d := range w.hook.matching(func([]byte) bool { return true }) {
-			if d.path == "/all" && d.header.Get("X-Trunkline-Event") == kind && told(d.json(t), says) {
+			if d.path == "/all" && d.header.Get("X-Trunkline-Event") == kind && published(d.json(t), says) {
 				w.hook.verify(t, []delivered{d})
 				found = d.body
 				return true
@@ -136,9 +136,9 @@ func (w *typesWorld) first(t *testing.T, wanted string) []byte {
 	return found
 }
 
-// told says whether an event is what is looked for, by what tells it from the
+// published says whether an event is what is looked for, by what tells it from the
 // others of its kind.
-func told(body map[string]any, what string) bool {
+func published(body map[string]any, what string) bool {
 	switch what {
 	case "mine":
 		return body["mine"] == true

@@ -66,7 +66,7 @@ func (r *recorder) keep(e contract.Exchange) {
 	}
 	x := exchange{Path: pathValues(e), Query: map[string]string{}, Request: shortened(e.Request), Response: shortened(e.Response)}
 	for name, values := range e.URL.Query() {
-		x.Query[name] = legible(values[0])
+		x.Query[name] = sanitized(values[0])
 	}
 	if x.Request == nil && len(e.Request) > 0 || x.Response == nil && len(e.Response) > 0 {
 		return
@@ -143,7 +143,7 @@ var disguises = []struct {
 	{regexp.MustCompile(`https?://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?`), "https://example.org"},
 }
 
-func legible(text string) string {
+func sanitized(text string) string {
 	for _, d := range disguises {
 		text = d.what.ReplaceAllString(text, d.by)
 	}
@@ -174,7 +174,7 @@ func shorten(v any, ok *bool) any {
 	switch v := v.(type) {
 	case string:
 		*ok = *ok && len(v) < 400
-		return legible(v)
+		return sanitized(v)
 	case []any:
 		v = v[:min(len(v), 2)]
 		for i := range v {

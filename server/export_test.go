@@ -13,10 +13,11 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/forged"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/middleware"
 )
 
 // BodyGrace is how long a body may take before its pace counts.
-const BodyGrace = bodyGrace
+const BodyGrace = middleware.BodyGrace
 
 type echoBody struct {
 	Text  string            `json:"text" maxLength:"20"`

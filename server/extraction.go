@@ -11,7 +11,6 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/extractor"
-	"github.com/trunklinehq/trunkline/extractor/entity"
 	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/internal/view"
@@ -22,7 +21,7 @@ const (
 	// partExtracted is the part of a message event that extractors make.
 	partExtracted = "extracted"
 	// extractedTime is how long the message event waits for it: 15 s at most, of
-	// which a second may pass until somebody looks at the clock.
+	// which a second may pass until the clock is looked at.
 	extractedTime = 13500 * time.Millisecond
 )
 
@@ -77,8 +76,8 @@ func (h flowHost) Prepare(ctx context.Context, in runtime.Incoming) error {
 	}
 	id, _ := in.Message["id"].(string)
 	if len(results) == 0 {
-		held, err := h.s.Webhooks.HasDeferred(ctx, in.Chat.Key)
-		if err != nil || !held {
+		leased, err := h.s.Webhooks.HasDeferred(ctx, in.Chat.Key)
+		if err != nil || !leased {
 			return err
 		}
 	}
@@ -117,33 +116,9 @@ func (h flowHost) read(ctx context.Context, in runtime.Incoming) ([]store.Result
 		return nil, err
 	}
 	return h.s.Extractors.For(in.Chat.Account).Extract(ctx, store.Message{
-		Said: saidBy(chat, text, m.MessageTimestamp.Time), Reference: in.Chat.Reference, ChatID: in.Chat.ID,
+		Said: view.SaidBy(chat, text, m.MessageTimestamp.Time), Reference: in.Chat.Reference, ChatID: in.Chat.ID,
 		Owners: func(ctx context.Context) ([]string, error) { return h.owners(ctx, in.Chat) },
 	})
-}
-
-// saidBy is a text with what is known of the contact who wrote it: the language
-// and the zone that the chat has, else those of the phone number.
-func saidBy(chat messaging.Chat, text string, at time.Time) store.Said {
-	said := store.Said{Text: text}
-	if chat.Language != nil {
-		said.UsualLocale = *chat.Language
-	}
-	var zone *time.Location
-	if chat.Phone != nil {
-		said.UsualRegion, zone = entity.Writer(*chat.Phone)
-	}
-	var name string
-	if json.Unmarshal(chat.Fields["timezone"], &name) == nil && name != "" {
-		if known, err := time.LoadLocation(name); err == nil {
-			zone = known
-		}
-	}
-	if zone == nil {
-		zone = time.UTC
-	}
-	said.Now = at.In(zone)
-	return said
 }
 
 // owners are the bots and flows that listen on the reference of a chat, or have a

@@ -7,6 +7,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/extractor/store"
+	"github.com/trunklinehq/trunkline/server/internal/billed"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // openExtractors opens what finds values in messages.
@@ -26,35 +28,20 @@ func (s *Server) extractorModel(_ context.Context, c store.Call) (llm.Model, str
 		return nil, "", err
 	}
 	provider, _, _ := strings.Cut(c.Model, "/")
-	return llm.Retry(&billedModel{s.Usage, m, c.Used, usage.Call{
+	return llm.Retry(&billed.Model{Ledger: s.Usage, Model: m, Used: c.Used, Call: usage.Call{
 		Account: c.Account, Reference: c.Reference, ChatID: c.ChatID, Feature: "extractor", Provider: provider, Model: name,
 	}}, nil), name, nil
 }
 
-// billedModel writes calls into the ledger and says what they cost.
-type billedModel struct {
-	ledger *usage.Ledger
-	model  llm.Model
-	used   func(llm.Usage, int64, bool)
-	call   usage.Call
+// extractors is the service of extractors for the caller.
+func (s *Server) extractors(c httpapi.Call) *store.Account { return s.Extractors.For(c.Account) }
+
+// botDeleted removes the extractors of a bot that is deleted.
+func (s *Server) botDeleted(ctx context.Context, account, bot string) error {
+	return s.Extractors.For(account).DeleteBot(ctx, bot)
 }
 
-// Generate makes a call.
-func (m *billedModel) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
-	c := m.call
-	c.Reserve = usage.WorstCase(r)
-	e, err := m.ledger.Begin(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	res, failed := m.model.Generate(ctx, r)
-	cost, err := m.ledger.Complete(context.WithoutCancel(ctx), e, res, failed)
-	if failed != nil {
-		return nil, failed
-	}
-	if err != nil {
-		return nil, err
-	}
-	m.used(res.Usage, cost.Nano, cost.Known)
-	return res, nil
+// flowDeleted removes the extractors of a flow that is deleted.
+func (s *Server) flowDeleted(ctx context.Context, account, flow string) error {
+	return s.Extractors.For(account).DeleteFlow(ctx, flow)
 }

@@ -28,8 +28,8 @@ func (in *integrator) include(t *testing.T, c client, ref int, path string) {
 	in.secrets = append(in.secrets, c.call(t, "POST", "/references/registerWebHook", body).json(201)["secret"].(string))
 }
 
-// told are the events that a path got, in short: what kind, and the values in it.
-func (in *integrator) told(t *testing.T, path string) []string {
+// published are the events that a path got, in short: what kind, and the values in it.
+func (in *integrator) published(t *testing.T, path string) []string {
 	t.Helper()
 	out := []string{}
 	for _, d := range in.matching(func([]byte) bool { return true }) {
@@ -50,10 +50,10 @@ func (in *integrator) told(t *testing.T, path string) []string {
 	return out
 }
 
-func (in *integrator) awaitTold(t *testing.T, path string, want ...string) {
+func (in *integrator) awaitPublished(t *testing.T, path string, want ...string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(in.told(t, path)) >= len(want) }, eventually, tick, "%s got %v", path, in.told(t, path))
-	require.Equal(t, want, in.told(t, path))
+	require.Eventually(t, func() bool { return len(in.published(t, path)) >= len(want) }, eventually, tick, "%s got %v", path, in.published(t, path))
+	require.Equal(t, want, in.published(t, path))
 }
 
 // TestExtractorsReadMessages: values become variables of the chat, part of the
@@ -72,8 +72,8 @@ func TestExtractorsReadMessages(t *testing.T) {
 		ana.extractor(t, ref, "entity", `{"types":["percentage"]}`)
 		id := ana.write(t, ref, "bob", "where is #17? I am bob@example.com")
 		const found = `{"email":"bob@example.com","order":17}`
-		in.awaitTold(t, "/plain", "message where is #17? I am bob@example.com null", `data regex <nil> {"order":17}`, `data entity <nil> {"email":"bob@example.com"}`)
-		in.awaitTold(t, "/extracted", "message where is #17? I am bob@example.com "+found, `data regex <nil> {"order":17}`, `data entity <nil> {"email":"bob@example.com"}`)
+		in.awaitPublished(t, "/plain", "message where is #17? I am bob@example.com null", `data regex <nil> {"order":17}`, `data entity <nil> {"email":"bob@example.com"}`)
+		in.awaitPublished(t, "/extracted", "message where is #17? I am bob@example.com "+found, `data regex <nil> {"order":17}`, `data entity <nil> {"email":"bob@example.com"}`)
 
 		chat := fmt.Sprintf("reference=%d&chatId=bob", ref)
 		m := ana.call(t, "GET", "/chats/messages?"+chat, "").json(200)["items"].([]any)[0].(map[string]any)
@@ -92,7 +92,7 @@ func TestExtractorsReadMessages(t *testing.T) {
 
 		ana.write(t, ref, "bob", "nothing here")
 		ana.write(t, ref, "bob", "#18")
-		in.awaitTold(t, "/extracted", "message where is #17? I am bob@example.com "+found, `data regex <nil> {"order":17}`, `data entity <nil> {"email":"bob@example.com"}`,
+		in.awaitPublished(t, "/extracted", "message where is #17? I am bob@example.com "+found, `data regex <nil> {"order":17}`, `data entity <nil> {"email":"bob@example.com"}`,
 			"message nothing here null", `message #18 {"order":18}`, `data regex <nil> {"order":18}`)
 		in.verify(t, in.matching(func([]byte) bool { return true }))
 		for n, d := range in.matching(func([]byte) bool { return true }) {
@@ -168,9 +168,9 @@ func TestModelsThatHang(t *testing.T) {
 	ana.extractor(t, ref, "ai", `{"model":"mute/x","schema":{"type":"object","properties":{"city":{"type":"string"}}}}`)
 	ana.bot(t, ref, orderBot)
 	ana.write(t, ref, "bob", "#17 to Rome") // and nothing ever ends what the model is asked but the server
-	require.Eventually(t, func() bool { return len(in.told(t, "/extracted")) >= 1 }, eventually, tick)
+	require.Eventually(t, func() bool { return len(in.published(t, "/extracted")) >= 1 }, eventually, tick)
 	ana.awaitShown(t, ref, "bob", "out: #17 to Rome", "in: Order 17 is on its way.")
-	in.awaitTold(t, "/extracted", `message #17 to Rome {"order":"17"}`, `data regex <nil> {"order":"17"}`, "message Order 17 is on its way. null")
+	in.awaitPublished(t, "/extracted", `message #17 to Rome {"order":"17"}`, `data regex <nil> {"order":"17"}`, "message Order 17 is on its way. null")
 }
 
 // TestExtractorOperations keeps, tries and evaluates extractors.

@@ -72,7 +72,7 @@ func TestExtractChild(t *testing.T) {
 
 // TestExtractingKilled ends processes by kill -9 while they look for values in a
 // message: while a model is asked, and when what was found is stored but nobody
-// has been asked who answers. The next goes on, and nothing is told twice.
+// has been asked who answers. The next continues, and nothing is told twice.
 func TestExtractingKilled(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
@@ -95,7 +95,7 @@ func TestExtractingKilled(t *testing.T) {
 		working(t, f)
 		ana.awaitShown(t, ref, "bob", "out: #17 to Rome", "in: Order 17 is on its way.")
 		ana.write(t, ref, "bob", "#18 to Rome")
-		in.awaitTold(t, "/extracted",
+		in.awaitPublished(t, "/extracted",
 			`message #17 to Rome {"city":"Rome","order":"17"}`, `data regex <nil> {"order":"17"}`, `data ai <nil> {"city":"Rome"}`,
 			"message Order 17 is on its way. null",
 			`message #18 to Rome {"city":"Rome","order":"18"}`, `data regex <nil> {"order":"18"}`, `data ai <nil> {"city":"Rome"}`,

@@ -55,6 +55,11 @@ func (h flowHost) Snapshot(ctx context.Context, c runtime.Chat) (runtime.Snapsho
 	return v, nil
 }
 
+// snapshot shows a chat to a replay.
+func (s *Server) snapshot(ctx context.Context, c runtime.Chat) (runtime.Snapshot, error) {
+	return flowHost{s: s}.Snapshot(ctx, c)
+}
+
 func orNil(s *string) any {
 	if s == nil {
 		return nil
@@ -238,7 +243,7 @@ func (h flowHost) RunTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run) error {
 		}
 	}
 	err := h.s.Messaging.PublishTx(ctx, tx, messaging.Change{
-		Account: r.Chat.Account, Reference: line(r.Chat), Kind: "run", Data: viewRun(r),
+		Account: r.Chat.Account, Reference: line(r.Chat), Kind: "run", Data: view.NewRunView(r),
 	})
 	if err != nil || r.Chat.Key == "" {
 		return err

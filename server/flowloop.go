@@ -9,7 +9,7 @@ import (
 
 // Limits of what bots repeat in a chat.
 const (
-	repeatsMost   = 20 // the same message
+	maxRepeats    = 20 // the same message
 	repeatsWithin = 5 * time.Minute
 	repeatsKept   = 64     // messages of a chat that are remembered
 	repeatsChats  = 10_000 // chats that are
@@ -53,7 +53,7 @@ func (r *repeats) allow(chat, run, effect string, words []byte, now time.Time) b
 			same++
 		}
 	}
-	allowed := same < repeatsMost
+	allowed := same < maxRepeats
 	if allowed {
 		said = append(said, u)
 	}

@@ -62,10 +62,10 @@ func TestBotSchedule(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		var ahead atomic.Int64
-		begun := time.Now()
-		tenPast := begun.Truncate(time.Hour).Add(10 * time.Minute) // far from the next hour, whenever the test runs
+		started := time.Now()
+		tenPast := started.Truncate(time.Hour).Add(10 * time.Minute) // far from the next hour, whenever the test runs
 		f := working(t, setupOn(t, db, func(c *server.Config) {
-			c.Now = func() time.Time { return tenPast.Add(time.Since(begun) + time.Duration(ahead.Load())) }
+			c.Now = func() time.Time { return tenPast.Add(time.Since(started) + time.Duration(ahead.Load())) }
 		}))
 		ana := f.as(t, "ana")
 		ref := ana.sandbox(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/messaging"
-	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
 // toFlows has the messages of contacts answered by bots and flows.
@@ -55,25 +55,21 @@ func (t toFlows) queue(ctx context.Context, tx *sqlx.Tx, ev messaging.Event, rea
 		return err
 	}
 	in := runtime.Incoming{
-		Chat:    chatOf(ev.Account, ev.Reference, ev.Key, ev.ChatID),
+		Chat:    view.RunChat(ev.Account, ev.Reference, ev.Key, ev.ChatID),
 		Message: t.s.flowMessage(p), Prepare: read, Traceparent: ev.Traceparent,
-		Arrival: flow.Arrival{Channel: string(about.Kind), Group: p.Participant != nil, First: about.First, Text: said(p)},
+		Inbound: flow.Inbound{Channel: string(about.Kind), Group: p.Participant != nil, First: about.First, Text: said(p)},
 	}
 	if p.Reply != nil {
-		in.Arrival.Button = p.Reply.ID
+		in.Inbound.Button = p.Reply.ID
 	}
 	if len(p.Referral) > 0 {
 		payload := referralPayload(p.Referral)
-		in.Arrival.Referral = &payload
+		in.Inbound.Referral = &payload
 	}
 	return t.s.Runs.IncomingTx(ctx, tx, in)
 }
 
-func chatOf(account string, ref provider.ReferenceID, key, id string) runtime.Chat {
-	return runtime.Chat{Account: account, Reference: int64(ref), Key: key, ID: id}
-}
-
-// said is the text of a message, or what stands below its file.
+// said is the text of a message, or what is below its file.
 func said(p messaging.MessagePayload) string {
 	if p.Text != "" {
 		return p.Text

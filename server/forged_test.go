@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -19,6 +20,18 @@ func (u unread) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
+// callbackFrom gives a server what a network is said to have sent from an
+// address.
+func callbackFrom(t *testing.T, s http.Handler, from string, body io.Reader, signature string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), "POST", "/webhooks/provider", body)
+	r.RemoteAddr = from + ":1"
+	r.Header.Set(graph.SignatureHeader, signature)
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
 // TestForgedCallbacksAreLimited by address, before they are read; what somebody
 // here has signed is taken from everywhere else.
 func TestForgedCallbacksAreLimited(t *testing.T) {
@@ -27,29 +40,21 @@ func TestForgedCallbacksAreLimited(t *testing.T) {
 		ana := f.as(t, "ana")
 		line := cloudLine("808")
 		ref := ana.line(t, reference(line))
-		post := func(from string, body io.Reader, signature string) *httptest.ResponseRecorder {
-			r := httptest.NewRequestWithContext(t.Context(), "POST", "/webhooks/provider", body)
-			r.RemoteAddr = from + ":1"
-			r.Header.Set(graph.SignatureHeader, signature)
-			w := httptest.NewRecorder()
-			f.ServeHTTP(w, r)
-			return w
-		}
 		large := text("808", "80899", "16505551234", "wamid.1", strings.Repeat("x", 3<<20))
 		forged := graph.Sign("nobody's", []byte(large))
 		taken := 0
-		for post("198.51.100.1", strings.NewReader(large), forged).Code == 401 {
+		for callbackFrom(t, f, "198.51.100.1", strings.NewReader(large), forged).Code == 401 {
 			taken++
 		}
 		require.Less(t, taken, 20)
-		w := post("198.51.100.1", unread{t}, forged)
+		w := callbackFrom(t, f, "198.51.100.1", unread{t}, forged)
 		require.Equal(t, 429, w.Code)
 		require.Contains(t, w.Body.String(), `"rate_limited"`)
 		require.NotEmpty(t, w.Header().Get("Retry-After"))
 		hello := text("808", "80899", "16505551234", "wamid.2", "Hello")
 		for range 50 { // from where a good one came more is taken
-			require.Equal(t, 200, post("198.51.100.2", strings.NewReader(hello), graph.Sign(line.AppSecret, []byte(hello))).Code)
-			require.Equal(t, 401, post("198.51.100.2", strings.NewReader(large), forged).Code)
+			require.Equal(t, 200, callbackFrom(t, f, "198.51.100.2", strings.NewReader(hello), graph.Sign(line.AppSecret, []byte(hello))).Code)
+			require.Equal(t, 401, callbackFrom(t, f, "198.51.100.2", strings.NewReader(large), forged).Code)
 		}
 		require.Equal(t, []string{"Hello"}, ana.texts(t, ref))
 	})
@@ -63,24 +68,16 @@ func TestForgedCallbacksAreShed(t *testing.T) {
 	ana := f.as(t, "ana")
 	line := cloudLine("809")
 	ref := ana.line(t, reference(line))
-	post := func(from, body, signature string) *httptest.ResponseRecorder {
-		r := httptest.NewRequestWithContext(t.Context(), "POST", "/webhooks/provider", strings.NewReader(body))
-		r.RemoteAddr = from + ":1"
-		r.Header.Set(graph.SignatureHeader, signature)
-		w := httptest.NewRecorder()
-		f.ServeHTTP(w, r)
-		return w
-	}
 	hello := text("809", "80999", "16505551234", "wamid.1", "Hello")
-	require.Equal(t, 200, post("198.51.100.2", hello, graph.Sign(line.AppSecret, []byte(hello))).Code)
+	require.Equal(t, 200, callbackFrom(t, f, "198.51.100.2", strings.NewReader(hello), graph.Sign(line.AppSecret, []byte(hello))).Code)
 	f.OccupyForged(t.Context())
 
 	large := text("809", "80999", "16505551234", "wamid.2", strings.Repeat("x", 1<<20))
-	w := post("198.51.100.1", large, graph.Sign("nobody's", []byte(large)))
+	w := callbackFrom(t, f, "198.51.100.1", strings.NewReader(large), graph.Sign("nobody's", []byte(large)))
 	require.Equal(t, 503, w.Code)
 	require.Contains(t, w.Body.String(), `"unavailable"`)
 	require.Equal(t, "1", w.Header().Get("Retry-After"))
-	require.Equal(t, 503, post("198.51.100.1", large, graph.Sign(line.AppSecret, []byte(large))).Code, "that it is refused proves nothing about its address")
-	require.Equal(t, 200, post("198.51.100.2", large, graph.Sign(line.AppSecret, []byte(large))).Code)
+	require.Equal(t, 503, callbackFrom(t, f, "198.51.100.1", strings.NewReader(large), graph.Sign(line.AppSecret, []byte(large))).Code, "that it is refused proves nothing about its address")
+	require.Equal(t, 200, callbackFrom(t, f, "198.51.100.2", strings.NewReader(large), graph.Sign(line.AppSecret, []byte(large))).Code)
 	require.Len(t, ana.texts(t, ref), 2)
 }

@@ -1,13 +1,15 @@
 package server
 
 import (
+	"net/http"
+	"net/url"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humamux"
 
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/cookies"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
@@ -16,7 +18,7 @@ import (
 // shows, so that the two cannot differ.
 func (s *Server) guard(c huma.Context, next func(huma.Context)) {
 	req := httpapi.RequestOf(c.Context())
-	who := httpapi.Call{Client: req.Client, Agent: req.Agent, Device: s.deviceOf(c), Foreign: !s.sameOrigin(c)}
+	who := httpapi.Call{Client: req.Client, Agent: req.Agent, Device: s.cookies().DeviceOf(c), Foreign: !s.sameOrigin(c)}
 	if p := s.admitCall(c, req, &who); p != nil {
 		s.api.Refuse(c, p)
 		return
@@ -45,7 +47,7 @@ func (s *Server) admitCall(c huma.Context, req *httpapi.Request, who *httpapi.Ca
 	}
 	who.Caller, req.Account = caller, caller.Account
 	if s.cfg.APILimit > 0 {
-		if p := httpapi.ShowRate(c, s.limits.take(caller.TokenID, s.cfg.APILimit, s.cfg.Now())); p != nil {
+		if p := httpapi.ShowRate(c, s.limits.Take(caller.TokenID, s.cfg.APILimit, s.cfg.Now())); p != nil {
 			return p
 		}
 	}
@@ -64,7 +66,7 @@ func (s *Server) callerOf(c huma.Context) (auth.Caller, error) {
 	if r, _ := humamux.Unwrap(c); len(r.Header.Values("Authorization")) > 1 {
 		return auth.Caller{}, httpapi.NewProblem(httpapi.CodeUnauthorized, "there is more than one Authorization header")
 	}
-	authenticate, value := s.Auth.AuthenticateCookie, s.cookieOf(c)
+	authenticate, value := s.Auth.AuthenticateCookie, s.cookies().Of(c)
 	if token, ok := bearerToken(c.Header("Authorization")); ok {
 		authenticate, value = s.Auth.Authenticate, token
 	}
@@ -85,5 +87,22 @@ func bearerToken(header string) (string, bool) {
 	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
 }
 
-// apiWindow is the window of Config.APILimit.
-const apiWindow = time.Minute
+// sameOrigin says whether a request changes nothing, or does not come from a
+// page of another site.
+func (s *Server) sameOrigin(c huma.Context) bool {
+	r, _ := humamux.Unwrap(c)
+	return s.origins.Check(r) == nil
+}
+
+// newOrigins trusts the pages at the configured address, also behind a proxy
+// that tells another host.
+func newOrigins(base string) *http.CrossOriginProtection {
+	p := http.NewCrossOriginProtection()
+	if u, err := url.Parse(base); err == nil {
+		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host) // Config has checked both
+	}
+	return p
+}
+
+// cookies are those of this server.
+func (s *Server) cookies() cookies.Jar { return cookies.Jar{BaseURL: s.cfg.BaseURL} }

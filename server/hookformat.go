@@ -12,9 +12,6 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/compat"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/cloud"
-	"github.com/trunklinehq/trunkline/provider/messenger"
-	"github.com/trunklinehq/trunkline/provider/sandbox"
-	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -66,7 +63,7 @@ func (s *Server) aboutLine(ctx context.Context, d webhook.Draft, ev *compat.Even
 		return fmt.Errorf("reading the line of a webhook: %w", err)
 	}
 	ev.Line.Name = r.Name
-	ev.Line.Self, ev.Line.Profile = selfOf(r.Type, r.Session.Account)
+	ev.Line.Self, ev.Line.Profile = s.selfOf(r.Type, r.Session.Account)
 	ev.QR = r.Session.QR
 	if r.Session.PairingCode != nil {
 		ev.PairingCode = *r.Session.PairingCode
@@ -74,23 +71,25 @@ func (s *Server) aboutLine(ctx context.Context, d webhook.Draft, ev *compat.Even
 	return nil
 }
 
-// selfOf is who a line speaks for: its address, and its name.
-func selfOf(kind provider.Kind, a *messaging.SessionAccount) (address, name string) {
+// selfOf returns the address and the name of the account that a reference
+// speaks for. An account that is no address of its network keeps its id.
+func (s *Server) selfOf(kind provider.Kind, a *messaging.SessionAccount) (address, name string) {
 	if a == nil {
 		return "", ""
 	}
-	switch kind {
-	case web.Kind:
-		return a.ID + "@s.whatsapp.net", a.Name
-	case cloud.Kind: // whose id is no number, and whose name is one
+	if kind == cloud.Kind { // its id is no phone number, and its name is one
 		if phone := digits(a.Name); phone != "" {
 			address = phone + "@s.whatsapp.net"
 		}
 		return address, a.VerifiedBizName
-	case messenger.Kind:
-		return a.ID + "@messenger", a.Name
-	case sandbox.Kind:
-		return a.ID + "@sandbox", a.Name
+	}
+	for _, p := range s.providers {
+		if p.Kind() != kind {
+			continue
+		}
+		if found, err := p.Address(a.ID); err == nil {
+			return found.ChatID, a.Name
+		}
 	}
 	return a.ID, a.Name
 }

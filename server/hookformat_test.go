@@ -74,7 +74,7 @@ func (h *hook) first(t *testing.T, n int) []hooked {
 	return h.all()[:n]
 }
 
-// TestOldSignaturesOfFormats lets a receiver go on with the key that it has.
+// TestOldSignaturesOfFormats lets a receiver continue with the key that it has.
 func TestOldSignaturesOfFormats(t *testing.T) {
 	t.Parallel()
 	f := working(t, setup(t, local))

@@ -70,9 +70,9 @@ func TestDeletionsAreHidden(t *testing.T) {
 	})
 }
 
-// mostErased is the most rows of one transaction of a deletion: a hundred
+// maxErased is the most rows of one transaction of a deletion: a hundred
 // messages with what belongs to them, or a chunk of small rows.
-const mostErased = 700
+const maxErased = 700
 
 // TestDeletionsAreBounded deletes ten times as much: the transactions become
 // more, and none becomes larger.
@@ -100,7 +100,7 @@ func TestDeletionsAreBounded(t *testing.T) {
 					more, err = f.Jobs.Step(t.Context())
 					require.NoError(t, err)
 				}
-				commits.RequireBounded(t, 3*messages, mostErased)
+				commits.RequireBounded(t, 3*messages, maxErased)
 				require.Empty(t, testkit.Holding(t, db, "filler"))
 			}
 		}
@@ -119,7 +119,7 @@ func fill(t *testing.T, db *sqlx.DB, ref, messages int64) {
 			at_us, created_us, past_us) ` + number + `SELECT c.reference, c.id, 'filler' || n.i, TRUE, '', '', 4, '{"text":"filler"}', '', '', '', '', 1, 1, 0
 			FROM n, messaging_chat c WHERE c.reference = $2`,
 		`INSERT INTO messaging_raw (reference, kind, raw_id, body, created_us) ` + number + `SELECT $2, 'x', 'filler' || n.i, '{}', 1 FROM n`,
-		`INSERT INTO messaging_feed (account, reference, kind, data, created_us) ` + number + `SELECT $3, $2, 'x', '{"chatId":"bob@sandbox","text":"filler"}', 1 FROM n`,
+		`INSERT INTO messaging_change (account, reference, kind, data, created_us) ` + number + `SELECT $3, $2, 'x', '{"chatId":"bob@sandbox","text":"filler"}', 1 FROM n`,
 		`INSERT INTO webhook_event (id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body) ` + number +
 			`SELECT 'e' || n.i, 1, $3, CAST($2 AS TEXT), 'message', 'k', 'bob@sandbox', 'm', '', 'filler' FROM n`,
 		`INSERT INTO memory_turn (account, scope, run, reference, chat_id, message_id, call_key, messages, up_to, covers, at_us) ` + number +

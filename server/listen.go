@@ -24,9 +24,9 @@ type Listeners struct {
 	Main net.Listener
 	// Certificate makes Main speak TLS. nil: plain HTTP.
 	Certificate *Certificate
-	// Metrics serves /metrics. nil: nobody does.
+	// Metrics serves /metrics. nil: it is not served.
 	Metrics net.Listener
-	// Ready is called once requests are answered. nil: nobody is told.
+	// Ready is called once requests are answered. nil: nothing is.
 	Ready func()
 }
 

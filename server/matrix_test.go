@@ -30,7 +30,7 @@ func TestWrongCallers(t *testing.T) {
 		m := newMatrix(t, f, db)
 		kinds := m.kinds(t)
 		require.GreaterOrEqual(t, len(kinds), 35)
-		total := m.strangers(t)
+		total := m.others(t)
 		for _, kind := range kinds {
 			before, requests := m.ground(t), 0
 			for _, op := range m.ops {

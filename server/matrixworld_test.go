@@ -214,9 +214,9 @@ func (m *matrix) ask(t *testing.T, s shot) *httptest.ResponseRecorder {
 	return a
 }
 
-// strangers asks every operation as the owner of another account, for what the
+// others asks every operation as the owner of another account, for what the
 // account has: nothing is there, and lists are empty of it.
-func (m *matrix) strangers(t *testing.T) (requests int) {
+func (m *matrix) others(t *testing.T) (requests int) {
 	t.Helper()
 	base := m.ground(t)
 	var other client

@@ -94,7 +94,7 @@ func (s *Server) agentOf(ctx context.Context, token string) (mcp.Caller, error) 
 	s.Auth.Seen(ctx, caller, httpapi.RequestOf(ctx).From())
 	httpapi.RequestOf(ctx).Account, httpapi.RequestOf(ctx).Caller = caller.Account, caller
 	if limit := s.cfg.APILimit; limit > 0 {
-		if q := s.limits.take(caller.TokenID, limit, s.cfg.Now()); q.Over {
+		if q := s.limits.Take(caller.TokenID, limit, s.cfg.Now()); q.Over {
 			return mcp.Caller{}, toolProblem(httpapi.RateLimited(q))
 		}
 	}

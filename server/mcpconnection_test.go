@@ -15,11 +15,11 @@ import (
 )
 
 // TestAgentConnection shows what needs a connection, through everything that
-// stands before the protocol: news of a call arrive while it runs, and a
+// is before the protocol: news of a call arrive while it runs, and a
 // client of the newest revision that goes away ends it.
 func TestAgentConnection(t *testing.T) {
 	t.Parallel()
-	heard, ended := make(chan struct{}), make(chan error, 1)
+	seen, ended := make(chan struct{}), make(chan error, 1)
 	f := setup(t, func(c *server.Config) {
 		c.Functions = func(s *server.Server) error {
 			type none struct{}
@@ -28,7 +28,7 @@ func TestAgentConnection(t *testing.T) {
 				Handler: func(ctx context.Context, c mcp.Call, _ none) (none, error) {
 					c.Progress(1, 2, "waiting")
 					select {
-					case <-heard:
+					case <-seen:
 						return none{}, nil
 					case <-ctx.Done():
 						ended <- context.Cause(ctx)
@@ -65,7 +65,7 @@ func TestAgentConnection(t *testing.T) {
 
 	go func() {
 		<-progress
-		close(heard) // only then there is a result
+		close(seen) // only then there is a result
 	}()
 	require.NoError(t, call(t.Context()))
 }

@@ -26,9 +26,9 @@ func rpcBody(method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)
 }
 
-// TestProtocolDoor shows who comes in at /mcp: bearers of a token of ours with
+// TestProtocolHandler shows who comes in at /mcp: bearers of a token of ours with
 // mcp.execute, and nobody with a cookie.
-func TestProtocolDoor(t *testing.T) {
+func TestProtocolHandler(t *testing.T) {
 	t.Parallel()
 	onDoors(t, func(t *testing.T, f fixture, _ *sqlx.DB) {
 		ana := f.as(t, "ana")

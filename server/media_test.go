@@ -181,7 +181,7 @@ func TestCloudMedia(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				id := fake.Files.Put("", "image/png", body)
-				fake.Files.Spoil(id, c.fault)
+				fake.Files.Corrupt(id, c.fault)
 				from := fmt.Sprintf("1650555%04d", len(name)*100+int(name[0]))
 				_, err := fake.Write(t.Context(), graphtest.Inbound{From: from, Type: "image", Body: map[string]any{
 					"id": id, "mime_type": "image/png", "sha256": base64.StdEncoding.EncodeToString(sum[:]), "caption": "look",

@@ -29,11 +29,11 @@ func newHTTPMetrics(r *prometheus.Registry, version string) *httpMetrics {
 	return m
 }
 
-func (m *httpMetrics) observe(method, route string, status int, took time.Duration) {
+func (m *httpMetrics) observe(method, route string, status int, duration time.Duration) {
 	if route == "" {
 		method, route = "any", "none" // both are whatever a scanner sends
 	}
-	m.durations.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
+	m.durations.WithLabelValues(method, route, strconv.Itoa(status)).Observe(duration.Seconds())
 }
 
 // MetricsHandler serves [Server.Metrics] at /metrics. It belongs on an address

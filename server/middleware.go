@@ -13,6 +13,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/middleware"
 )
 
 // middleware is what every request passes, outermost first: it gets an id and
@@ -22,7 +23,7 @@ func (s *Server) middleware(router *mux.Router) http.Handler {
 	router.Use(rememberRoute, unescapeVars, s.literalFirst)
 	router.NotFoundHandler = http.HandlerFunc(notFound)
 	router.MethodNotAllowedHandler = http.HandlerFunc(s.methodNotAllowed)
-	return s.observe(s.recovered(paced(headAsGet(router))))
+	return s.observe(s.recovered(middleware.Paced(headAsGet(router))))
 }
 
 // answerPolicy lets a browser that shows an answer by itself load nothing, and
@@ -33,8 +34,8 @@ const answerPolicy = "default-src 'none'; base-uri 'none'; frame-ancestors 'none
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		req := &httpapi.Request{ID: newRequestID(), Client: clientOf(r, s.cfg.TrustedProxies), Agent: r.UserAgent()}
-		ctx, end := s.tracing.request(httpapi.WithRequest(r.Context(), req), r, req)
+		req := &httpapi.Request{ID: newRequestID(), Client: middleware.ClientOf(r, s.cfg.TrustedProxies), Agent: r.UserAgent()}
+		ctx, end := s.tracing.Request(httpapi.WithRequest(r.Context(), req), r, req)
 		h := w.Header()
 		h.Set("X-Request-Id", req.ID)
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -43,10 +44,10 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")             // what may be kept says so
 		s.strictTransport(h, r)
 		s.noteProxy(r)
-		out := &response{ResponseWriter: w}
+		out := &middleware.Response{ResponseWriter: w}
 		defer func() {
 			s.answered(ctx, r, req, out, time.Since(start))
-			end(out.answered())
+			end(out.Answered())
 		}()
 		next.ServeHTTP(out, r.WithContext(ctx))
 	})
@@ -54,9 +55,9 @@ func (s *Server) observe(next http.Handler) http.Handler {
 
 // answered logs a request without its query and body, which may hold secrets
 // and what people say.
-func (s *Server) answered(ctx context.Context, r *http.Request, req *httpapi.Request, out *response, took time.Duration) {
-	status := out.answered()
-	s.http.observe(r.Method, req.Route, status, took)
+func (s *Server) answered(ctx context.Context, r *http.Request, req *httpapi.Request, out *middleware.Response, duration time.Duration) {
+	status := out.Answered()
+	s.http.observe(r.Method, req.Route, status, duration)
 	level := slog.LevelInfo
 	if req.Route == probePath {
 		level = slog.LevelDebug
@@ -70,7 +71,7 @@ func (s *Server) answered(ctx context.Context, r *http.Request, req *httpapi.Req
 	}
 	attrs := []slog.Attr{
 		slog.String("method", r.Method), slog.String("route", path), slog.Int("status", status),
-		slog.Duration("took", took), slog.Int64("bytes", out.bytes), slog.String("client", req.Client.String()),
+		slog.Duration("took", duration), slog.Int64("bytes", out.Bytes), slog.String("client", req.Client.String()),
 	}
 	if req.Account != "" {
 		attrs = append(attrs, slog.String("account", req.Account))
@@ -91,7 +92,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			}
 			s.log.ErrorContext(r.Context(), "handler panicked",
 				slog.String("panic", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
-			if out, ok := w.(*response); ok && out.status != 0 {
+			if out, ok := w.(*middleware.Response); ok && out.Status != 0 {
 				panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 			}
 			httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeInternal, ""))

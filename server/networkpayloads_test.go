@@ -26,7 +26,7 @@ func (in *integrator) pick(t *testing.T, kind, chat, what string) map[string]any
 	require.Eventually(t, func() bool {
 		for _, d := range in.matching(func([]byte) bool { return true }) {
 			body := d.json(t)
-			if d.header.Get("X-Trunkline-Event") == kind && body["chatId"] == chat && told(body, what) {
+			if d.header.Get("X-Trunkline-Event") == kind && body["chatId"] == chat && published(body, what) {
 				in.verify(t, []delivered{d})
 				found = body
 				return true
@@ -70,7 +70,7 @@ func TestPayloadsOfWeb(t *testing.T) {
 	root := fake.RootKey()
 	ana := working(t, setup(t, func(c *server.Config) {
 		local(c)
-		c.Web = web.Options{HTTPClient: fake.HTTPClient(), RootKey: &root, Rates: web.Rates{Messages: -1, Outreach: -1}}
+		addWeb(t, c, web.Options{HTTPClient: fake.HTTPClient(), RootKey: &root, Rates: web.Rates{Messages: -1, Outreach: -1}})
 	})).as(t, "ana")
 	ref := ana.line(t, `{"name":"Shop","type":"provider-web"}`)
 	ana.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d,"method":"qr"}`, ref)).json(200)

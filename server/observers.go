@@ -39,8 +39,8 @@ func (s *Server) mcpMetrics() *mcp.Observer {
 		Buckets: []float64{.005, .02, .1, .5, 2, 15},
 	}, []string{"function", "outcome"})
 	s.Metrics.MustRegister(calls)
-	return &mcp.Observer{Called: func(function, outcome string, took time.Duration) {
-		calls.WithLabelValues(function, outcome).Observe(took.Seconds())
+	return &mcp.Observer{Called: func(function, outcome string, duration time.Duration) {
+		calls.WithLabelValues(function, outcome).Observe(duration.Seconds())
 	}}
 }
 
@@ -80,10 +80,12 @@ func (s *Server) flowMetrics() *runtime.Observer {
 		return s.Runs.QueueStats(ctx)
 	}))
 	return &runtime.Observer{
-		Turned: func(engine, _ string, took time.Duration) { turns.WithLabelValues(engine).Observe(took.Seconds()) },
-		Ended:  func(engine, status string, _ time.Duration) { runs.WithLabelValues(engine, status).Inc() },
-		Called: func(kind, outcome string, took time.Duration) {
-			calls.WithLabelValues(kind, outcome).Observe(took.Seconds())
+		Turned: func(engine, _ string, duration time.Duration) {
+			turns.WithLabelValues(engine).Observe(duration.Seconds())
+		},
+		Ended: func(engine, status string, _ time.Duration) { runs.WithLabelValues(engine, status).Inc() },
+		Called: func(kind, outcome string, duration time.Duration) {
+			calls.WithLabelValues(kind, outcome).Observe(duration.Seconds())
 		},
 		Dropped: func(what string) { dropped.WithLabelValues(what).Inc() },
 	}
@@ -113,7 +115,9 @@ func (s *Server) webhookMetrics() *webhook.Observer {
 		return s.Webhooks.QueueStats(ctx)
 	}), fencedCounter("webhook", func() int64 { return s.Webhooks.Fenced() }))
 	return &webhook.Observer{
-		Attempted: func(outcome string, took time.Duration) { attempts.WithLabelValues(outcome).Observe(took.Seconds()) },
+		Attempted: func(outcome string, duration time.Duration) {
+			attempts.WithLabelValues(outcome).Observe(duration.Seconds())
+		},
 		Finished: func(outcome string, after time.Duration) {
 			deliveries.WithLabelValues(outcome).Observe(after.Seconds())
 		},

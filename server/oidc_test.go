@@ -162,17 +162,17 @@ func TestOIDC_OpenSignUp(t *testing.T) {
 
 	b := newBrowser(f)
 	require.Equal(t, []string{"body.password"}, locations(f.do(t, "POST", "/user/oidc/connect", `{"password":"wrong"}`, "Authorization", "Bearer "+token).problem(422, "validation")))
-	begun := f.do(t, "POST", "/user/oidc/connect", `{"password":"correct horse"}`, "Authorization", "Bearer "+token)
-	b.keep(begun)
-	query := there.Authorize(t, begun.json(200)["url"].(string))
+	started := f.do(t, "POST", "/user/oidc/connect", `{"password":"correct horse"}`, "Authorization", "Bearer "+token)
+	b.keep(started)
+	query := there.Authorize(t, started.json(200)["url"].(string))
 	require.Equal(t, http.StatusFound, b.get(t, "/user/oidc/callback?"+query.Encode()).Code)
 	require.NotContains(t, b.jar, "trunkline", "it is connected, and not signed in")
 	require.Equal(t, http.StatusFound, b.signIn(t, there).Code)
 	require.Equal(t, "ana@example.org", b.get(t, "/user/me").json(200)["email"])
 
 	other := f.signUp(t, "ben@example.org")
-	begun = f.do(t, "POST", "/user/oidc/connect", `{"password":"correct horse"}`, "Authorization", "Bearer "+other)
-	b.keep(begun)
-	query = there.Authorize(t, begun.json(200)["url"].(string))
+	started = f.do(t, "POST", "/user/oidc/connect", `{"password":"correct horse"}`, "Authorization", "Bearer "+other)
+	b.keep(started)
+	query = there.Authorize(t, started.json(200)["url"].(string))
 	refusedPage(t, b.get(t, "/user/oidc/callback?"+query.Encode()), 409, "Somebody else")
 }

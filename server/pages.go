@@ -22,6 +22,9 @@ import (
 //go:embed swagger/index.html swagger/init.js swagger/*.gz
 var swagger embed.FS
 
+// filesPath is where links to files lead.
+const filesPath = "/files/"
+
 // docsPolicy lets the page of the API's documents load what we serve, and
 // nothing else. Swagger UI sets styles in its elements.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
@@ -57,6 +60,21 @@ func (s *Server) pageRoutes(r *mux.Router) {
 	}
 	r.Handle("/", redirect(first)).Methods(http.MethodGet)
 	r.Handle("/swagger/", redirect(base+"/swagger")).Methods(http.MethodGet)
+}
+
+// fileRoutes serves what links lead to. No more than the link is needed.
+func (s *Server) fileRoutes(r *mux.Router) {
+	r.PathPrefix(filesPath).Methods(http.MethodGet).HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.media == nil {
+			notFound(w, r)
+			return
+		}
+		if httpapi.RequestOf(r.Context()).Head { // the file need not be read for it
+			head := *r
+			head.Method, r = http.MethodHead, &head
+		}
+		s.media.ServeHTTP(w, r)
+	})
 }
 
 func redirect(to string) http.Handler {

@@ -198,7 +198,7 @@ func TestPageTypesReceived(t *testing.T) {
 	onPage(t, graphOptions{}, func(t *testing.T, w *typesWorld) {
 		names := make([]map[string]string, len(pageTypesReceived))
 		for i, c := range pageTypesReceived {
-			names[i] = w.arriveAtPage(t, c, number(i))
+			names[i] = w.receiveAtPage(t, c, number(i))
 		}
 		for i, c := range pageTypesReceived {
 			t.Run(c.name, func(t *testing.T) {
@@ -213,8 +213,8 @@ func TestPageTypesReceived(t *testing.T) {
 	})
 }
 
-// arriveAtPage lets something arrive and names what is new in it.
-func (w *typesWorld) arriveAtPage(t *testing.T, c pageReceived, contact string) map[string]string {
+// receiveAtPage lets something arrive and names what is new in it.
+func (w *typesWorld) receiveAtPage(t *testing.T, c pageReceived, contact string) map[string]string {
 	t.Helper()
 	names := map[string]string{contact: "<contact>"}
 	if c.item != nil {
@@ -331,8 +331,8 @@ func TestPageWindow(t *testing.T) {
 	})
 }
 
-// TestPageDoubt loses the answer to a send: the echo settles it.
-func TestPageDoubt(t *testing.T) {
+// TestPageUncertain loses the answer to a send: the echo settles it.
+func TestPageUncertain(t *testing.T) {
 	t.Parallel()
 	onPage(t, graphOptions{Echoes: true}, func(t *testing.T, w *typesWorld) {
 		_, err := w.net.Pages.Write(t.Context(), graphtest.PageInbound{From: contact, Text: "Hello"})

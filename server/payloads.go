@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-// messageRecord and messagePayload stand in the document for the types of
+// messageRecord and messagePayload are in the document for the types of
 // package messaging whose members depend on their `type`.
 type (
 	messageRecord  struct{}

@@ -56,14 +56,14 @@ func TestPayments(t *testing.T) {
 		require.Equal(t, 200, f.pay(t, strings.ReplaceAll(subscribed("evt_4", 200, "nobody", "active"), "cus_1", "cus_2")).Code)
 
 		s := schemas(t, f)
-		var told []string
+		var published []string
 		for _, d := range in.wait(t, 3) {
 			require.NoError(t, s.fitsEvent(t, d.body, "subscription"), string(d.body))
 			p := d.json(t)
 			require.Equal(t, before["id"], p["account"])
-			told = append(told, fmt.Sprintf("%s %v %v %.0f", d.path, p["plan"], p["status"], p["currentPeriodEnd"]))
+			published = append(published, fmt.Sprintf("%s %v %v %.0f", d.path, p["plan"], p["status"], p["currentPeriodEnd"]))
 		}
-		require.Equal(t, []string{"/ana pro active 1774958400", "/ana pro past_due 1774958400", "/ana pro active 1774958400"}, told)
+		require.Equal(t, []string{"/ana pro active 1774958400", "/ana pro past_due 1774958400", "/ana pro active 1774958400"}, published)
 		after := ana.call(t, "GET", "/account", "").json(200)
 		require.Equal(t, []any{"pro", "active", 1774958400.0}, []any{after["plan"], after["status"], after["currentPeriodEnd"]})
 		require.Nil(t, ben.call(t, "GET", "/account", "").json(200)["plan"])
@@ -131,11 +131,11 @@ func TestPaymentsOnNodes(t *testing.T) {
 			}
 			require.NoError(t, g.Wait())
 		}
-		told := []any{}
+		published := []any{}
 		for _, d := range in.wait(t, 4) {
-			told = append(told, d.json(t)["status"])
+			published = append(published, d.json(t)["status"])
 		}
-		require.Equal(t, []any{"active", "past_due", "active", "canceled"}, told)
+		require.Equal(t, []any{"active", "past_due", "active", "canceled"}, published)
 	})
 }
 

@@ -196,7 +196,7 @@ var permissions = map[string]string{
 }
 
 // pages are what the router has beside operations; nobody needs a token for
-// them, but for /mcp: see TestProtocolDoor.
+// them, but for /mcp: see TestProtocolHandler.
 var pages = []string{
 	"GET /mcp", "POST /mcp", "DELETE /mcp", "GET /.well-known/oauth-protected-resource/mcp",
 	"GET /", "GET /panel", "GET /panel/", "GET /files/", "GET /swagger", "GET /swagger/", "GET /swagger/init.js", "GET /swagger/openapi.json",

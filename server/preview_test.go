@@ -21,8 +21,8 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// clip is a video of a second.
-func clip(t *testing.T) []byte {
+// truncate is a video of a second.
+func truncate(t *testing.T) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "clip.mp4")
 	out, err := exec.CommandContext(t.Context(), testkit.Program(t, "ffmpeg"), "-nostdin", "-loglevel", "error",
@@ -53,7 +53,7 @@ func letter(t *testing.T) []byte {
 }
 
 // TestPreviews: where the network gives no preview, what the server finds in the
-// file stands in the record and the payload, of what arrives and what is sent.
+// file is in the record and the payload, of what arrives and what is sent.
 func TestPreviews(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -75,7 +75,7 @@ func TestPreviews(t *testing.T) {
 		files := map[string]struct {
 			mime string
 			body []byte
-		}{"video": {"video/mp4", clip(t)}, "audio": {"audio/wav", hum(t, testkit.Program(t, "ffmpeg"), "a.wav")}, "document": {word, letter(t)}}
+		}{"video": {"video/mp4", truncate(t)}, "audio": {"audio/wav", hum(t, testkit.Program(t, "ffmpeg"), "a.wav")}, "document": {word, letter(t)}}
 		for kind, file := range files {
 			_, err := fake.Write(t.Context(), graphtest.Inbound{From: contact, Type: kind, Body: wire{"id": fake.Files.Put("", file.mime, file.body), "mime_type": file.mime}})
 			require.NoError(t, err)

@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	probePath    = "/probe"
-	probeFresh   = time.Second // how long a successful write answers for
-	probeTimeout = 3 * time.Second
-	probeSize    = 64 << 10 // bytes of a write: more than a message and all that follows from it
-	probeDoubt   = 1 << 20  // bytes of a write after a request was refused: as many as a body may have
+	probePath      = "/probe"
+	probeFresh     = time.Second // how long a successful write answers for
+	probeTimeout   = 3 * time.Second
+	probeSize      = 64 << 10 // bytes of a write: more than a message and all that follows from it
+	probeUncertain = 1 << 20  // bytes of a write after a request was refused: as many as a body may have
 )
 
 // probe remembers the last write, so that asking often costs nothing. After
@@ -108,7 +108,7 @@ func (s *Server) probeWrite() *probeWrite {
 	case p.writing != nil:
 		return p.writing
 	case refusals != p.cleared:
-		bytes = probeDoubt
+		bytes = probeUncertain
 	case time.Since(p.wrote) < probeFresh:
 		return nil
 	}
@@ -133,11 +133,11 @@ func (s *Server) writeProbe(w *probeWrite, bytes int) {
 
 // occupy writes a row of so many bytes, which no database can compress, and
 // then deletes the one before: there must be room for both, and in between
-// whoever needs it has the room of one.
+// a caller that needs it has the room of one.
 func (s *Server) occupy(ctx context.Context, now time.Time, bytes int) error {
 	noise := make([]byte, bytes/4*3)
 	_, _ = rand.Read(noise)                                                // never fails
-	id, room := mathrand.Int64(), base64.StdEncoding.EncodeToString(noise) //nolint:gosec // nobody gains by guessing it
+	id, room := mathrand.Int64(), base64.StdEncoding.EncodeToString(noise) //nolint:gosec // it is not a secret
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO server_probe (id, at_us, room) VALUES ($1, $2, $3)`, id, database.Micros(now), room); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/server/internal/middleware"
 )
 
 const (
@@ -47,8 +48,8 @@ func (s *Server) noteProxy(r *http.Request) {
 	if r.Header.Get("X-Forwarded-For") == "" {
 		return
 	}
-	peer := parseAddr(r.RemoteAddr)
-	if !(peer.IsPrivate() || peer.IsLoopback() || peer.IsLinkLocalUnicast()) || isTrusted(peer, s.cfg.TrustedProxies) {
+	peer := middleware.ParseAddr(r.RemoteAddr)
+	if !(peer.IsPrivate() || peer.IsLoopback() || peer.IsLinkLocalUnicast()) || middleware.IsTrusted(peer, s.cfg.TrustedProxies) {
 		return
 	}
 	now := s.cfg.Now()
@@ -61,7 +62,7 @@ func (s *Server) noteProxy(r *http.Request) {
 		_, err := tx.ExecContext(ctx, `INSERT INTO server_proxy (address, seen_us) VALUES ($1, $2)
 			ON CONFLICT (address) DO UPDATE SET seen_us = excluded.seen_us`, peer.String(), database.Micros(now))
 		if err == nil {
-			_, err = tx.ExecContext(ctx, `DELETE FROM server_proxy WHERE seen_us <= $1`, database.Micros(now.Add(-ProxyNoteLife)))
+			_, err = tx.ExecContext(ctx, `DELETE FROM server_proxy WHERE seen_us <= $1`, database.Micros(now.Add(-ProxyNoteTTL)))
 		}
 		return err
 	})
@@ -70,19 +71,19 @@ func (s *Server) noteProxy(r *http.Request) {
 	}
 }
 
-// ProxyNoteLife is how long a proxy that is not trusted is remembered.
-const ProxyNoteLife = 7 * 24 * time.Hour
+// ProxyNoteTTL is how long a proxy that is not trusted is remembered.
+const ProxyNoteTTL = 7 * 24 * time.Hour
 
 // UntrustedProxies are the peers through which requests with X-Forwarded-For came
 // in the last seven days although they are not trusted.
 func UntrustedProxies(ctx context.Context, db *sqlx.DB, trusted []netip.Prefix, now time.Time) ([]netip.Addr, error) {
 	var rows []string
-	if err := db.SelectContext(ctx, &rows, `SELECT address FROM server_proxy WHERE seen_us > $1 ORDER BY address`, database.Micros(now.Add(-ProxyNoteLife))); err != nil {
+	if err := db.SelectContext(ctx, &rows, `SELECT address FROM server_proxy WHERE seen_us > $1 ORDER BY address`, database.Micros(now.Add(-ProxyNoteTTL))); err != nil {
 		return nil, err
 	}
 	var out []netip.Addr
 	for _, row := range rows {
-		if a := parseAddr(row); a.IsValid() && !isTrusted(a, trusted) {
+		if a := middleware.ParseAddr(row); a.IsValid() && !middleware.IsTrusted(a, trusted) {
 			out = append(out, a)
 		}
 	}

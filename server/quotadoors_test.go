@@ -24,9 +24,9 @@ func (c client) limit(t *testing.T, name quota.Name, n int) {
 	require.NoError(t, c.Quotas.Set(t.Context(), account, quota.Limits{name: int64(n)}))
 }
 
-// TestQuotaByEachDoor sends by every door: each meets the same quota, and what
+// TestQuotaByEachRoute sends by every door: each meets the same quota, and what
 // one takes the others lack.
-func TestQuotaByEachDoor(t *testing.T) {
+func TestQuotaByEachRoute(t *testing.T) {
 	t.Parallel()
 	onScript(t, func(t *testing.T, f fixture, m *llmtest.Script) {
 		ana := f.as(t, "ana")

@@ -29,10 +29,11 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/mcp"
+	"github.com/trunklinehq/trunkline/mcp/protocol"
 	"github.com/trunklinehq/trunkline/mcp/remote"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/messaging/media"
-	"github.com/trunklinehq/trunkline/provider/web"
+	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
 	"github.com/trunklinehq/trunkline/server/auth/passkey"
@@ -40,14 +41,25 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/api/chats"
 	"github.com/trunklinehq/trunkline/server/internal/api/contacts"
 	"github.com/trunklinehq/trunkline/server/internal/api/credentials"
+	"github.com/trunklinehq/trunkline/server/internal/api/explain"
+	"github.com/trunklinehq/trunkline/server/internal/api/extractors"
+	"github.com/trunklinehq/trunkline/server/internal/api/flows"
+	"github.com/trunklinehq/trunkline/server/internal/api/functions"
 	"github.com/trunklinehq/trunkline/server/internal/api/jobs"
+	"github.com/trunklinehq/trunkline/server/internal/api/models"
 	"github.com/trunklinehq/trunkline/server/internal/api/modelusage"
 	"github.com/trunklinehq/trunkline/server/internal/api/projectfiles"
 	"github.com/trunklinehq/trunkline/server/internal/api/references"
+	"github.com/trunklinehq/trunkline/server/internal/api/remotes"
+	"github.com/trunklinehq/trunkline/server/internal/api/sandboxes"
+	"github.com/trunklinehq/trunkline/server/internal/api/stream"
+	"github.com/trunklinehq/trunkline/server/internal/api/uploads"
+	"github.com/trunklinehq/trunkline/server/internal/api/users"
 	"github.com/trunklinehq/trunkline/server/internal/api/webhooks"
 	"github.com/trunklinehq/trunkline/server/internal/auditlog"
 	"github.com/trunklinehq/trunkline/server/internal/forged"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/middleware"
 	"github.com/trunklinehq/trunkline/server/job"
 	"github.com/trunklinehq/trunkline/server/quota"
 	"github.com/trunklinehq/trunkline/webhook"
@@ -94,7 +106,7 @@ type Server struct {
 	Remote *remote.Service
 	// MCP holds the functions that agents call, and executes calls.
 	MCP *mcp.Registry
-	// Jobs do what goes on behind answers.
+	// Jobs do what continues behind answers.
 	Jobs *job.Service
 	// Quotas bounds what accounts have and do.
 	Quotas *quota.Service
@@ -105,28 +117,29 @@ type Server struct {
 	// program may have its own.
 	Metrics *prometheus.Registry
 
-	cfg      Config
-	audit    *auditlog.Store
-	media    *media.Library // nil: files are not kept
-	models   *llm.Models
-	db       *database.DB
-	log      *slog.Logger
-	router   *mux.Router
-	handler  http.Handler
-	api      *httpapi.API
-	http     *httpMetrics
-	tracing  *tracing
-	limits   tokenLimits
-	forged   forged.Limiter // callbacks that nobody here has signed
-	origins  *http.CrossOriginProtection
-	probe    probe
-	proxies  proxyNotes
-	keys     *keyring.Ring
-	oidc     *oidc.Provider // nil: there is none
-	echo     *webhook.Echo
-	started  time.Time
-	stopping chan struct{} // closed when draining begins
-	stopOnce sync.Once
+	cfg       Config
+	audit     *auditlog.Store
+	media     *media.Library // nil: files are not kept
+	models    *llm.Models
+	db        *database.DB
+	log       *slog.Logger
+	router    *mux.Router
+	handler   http.Handler
+	api       *httpapi.API
+	http      *httpMetrics
+	tracing   *middleware.Tracing
+	limits    middleware.TokenLimits
+	forged    forged.Limiter // callbacks without a valid signature
+	origins   *http.CrossOriginProtection
+	probe     probe
+	proxies   proxyNotes
+	keys      *keyring.Ring
+	oidc      *oidc.Provider // nil: there is none
+	providers []provider.Provider
+	echo      *webhook.Echo
+	started   time.Time
+	stopping  chan struct{} // closed when draining begins
+	stopOnce  sync.Once
 }
 
 //go:embed migrations/*.sql
@@ -184,7 +197,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	s.http, s.tracing = newHTTPMetrics(s.Metrics, cfg.Version), newTracing(cfg.Tracer, cfg.Version)
+	s.http, s.tracing = newHTTPMetrics(s.Metrics, cfg.Version), middleware.NewTracing(cfg.Tracer, cfg.Version)
 	if err := errors.Join(s.openQuotas(ctx), s.connect(ctx), s.openBilling(ctx), s.openJobs(ctx)); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -219,11 +232,12 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Migrate brings the tables of every package to their newest version. [New]
-// does it, too.
+// Migrate creates or upgrades the tables of every package that the server
+// always has. [New] does it, too. Providers of Config.Providers have tables of
+// their own, which their New creates.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	for _, migrate := range []func(context.Context, *sqlx.DB) error{
-		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, web.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, agent.Migrate, credential.Migrate, remote.Migrate, store.Migrate, memory.Migrate, knowledge.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate, quota.Migrate, job.Migrate, auditlog.Migrate,
+		keyring.Migrate, migrateOwn, auth.Migrate, messaging.Migrate, webhook.Migrate, runtime.Migrate, botengine.Migrate, aiflow.Migrate, agent.Migrate, credential.Migrate, remote.Migrate, store.Migrate, memory.Migrate, knowledge.Migrate, mcp.Migrate, usage.Migrate, billing.Migrate, quota.Migrate, job.Migrate, auditlog.Migrate,
 	} {
 		if err := migrate(ctx, db); err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -261,54 +275,55 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 func (s *Server) routes() error {
 	s.router = mux.NewRouter().UseEncodedPath() // an id in a path may hold a slash
 	s.api = httpapi.NewAPI(httpapi.Options{
-		Router: s.router, Version: s.cfg.Version, BaseURL: s.cfg.BaseURL, Cookie: s.cookieName(),
+		Router: s.router, Version: s.cfg.Version, BaseURL: s.cfg.BaseURL, Cookie: s.cookies().Name(),
 		Schemas: standIns, Guard: s.guard, Problem: s.problemOf, Inside: s.inside, Deleted: s.db.Erased,
 	})
-	s.userRoutes(s.api)
+	(&users.API{Auth: s.Auth, Cookies: s.cookies(), InvitationLink: func(token string) string { return InvitationLink(s.cfg.BaseURL, token) }}).Register(s.api)
+	(&users.Factors{Auth: s.Auth, Cookies: s.cookies()}).Register(s.api)
 	s.accountRoutes(s.api)
 	(&jobs.API{Jobs: s.Jobs}).Register(s.api)
 	s.probeRoutes(s.api)
 	(&references.API{Jobs: s.Jobs, Messaging: s.Messaging, Runs: s.Runs}).Register(s.api)
 	(&chats.API{Messaging: s.Messaging}).Register(s.api)
 	(&contacts.API{Audit: s.audit, Jobs: s.Jobs, Log: s.log, Messaging: s.Messaging, Now: s.cfg.Now, Webhooks: s.Webhooks}).Register(s.api)
-	s.explainRoutes(s.api)
-	s.replayRoutes(s.api)
-	s.renameRoutes(s.api)
-	s.botRoutes(s.api)
-	s.botRunRoutes(s.api)
-	s.projectRoutes(s.api)
-	s.projectTransferRoutes(s.api)
-	s.modelRoutes(s.api)
-	s.flowRoutes(s.api)
-	s.paletteRoutes(s.api)
-	s.flowDiffRoutes(s.api)
-	s.flowRunRoutes(s.api)
-	s.simulationRoutes(s.api)
+	(&explain.API{Messaging: s.Messaging, Runs: s.Runs, Webhooks: s.Webhooks}).Register(s.api)
+	(&flows.Projects{Audit: s.audit, Flows: s.Flows}).Register(s.api)
+	(&models.API{Models: s.models, Runs: s.Runs}).Register(s.api)
+	(&flows.Bots{Bots: s.Bots, Messaging: s.Messaging}).Register(s.api)
+	(&flows.Flows{FirstModel: s.firstModel, Flows: s.Flows, Messaging: s.Messaging, Models: s.models, Runs: s.Runs, Usage: s.Usage}).Register(s.api)
+	(&flows.Runs{Agents: s.Agents, Begin: s.beginRun, Bots: s.Bots, Flows: s.Flows, Messaging: s.Messaging, Usage: s.Usage}).Register(s.api)
+	(&flows.Simulations{
+		Bots: s.Bots, Flows: s.Flows, Message: s.flowMessage, Messaging: s.Messaging, Now: s.cfg.Now, Runs: s.Runs, Snapshot: s.snapshot,
+	}).Register(s.api)
 	(&credentials.API{Credentials: s.Credentials}).Register(s.api)
-	s.remoteRoutes(s.api)
-	s.extractorRoutes(s.api)
+	(&remotes.API{Credentials: s.Credentials, DB: s.db, Remote: s.Remote}).Register(s.api)
+	(&extractors.API{Bots: s.Bots, Extractors: s.Extractors, Flows: s.Flows, Messaging: s.Messaging}).Register(s.api)
 	(&projectfiles.API{Knowledge: s.Knowledge, Flows: s.Flows}).Register(s.api)
-	s.draftRoutes(s.api)
-	s.streamRoutes(s.api)
+	(&stream.API{Authenticate: s.callerOf, Log: s.log, Messaging: s.Messaging, Stopping: s.stopping}).Register(s.api)
 	(&webhooks.API{Messaging: s.Messaging, Now: s.cfg.Now, Webhooks: s.Webhooks}).Register(s.api)
-	s.sandboxRoutes(s.api)
-	s.mediaRoutes(s.api)
-	(&functionsAPI{func() *mcp.Registry { return s.MCP }}).register(s.api)
-	s.auditRoutes(s.api)
+	(&sandboxes.API{Echo: s.echo, Messaging: s.Messaging}).Register(s.api)
+	(&uploads.API{Messaging: s.Messaging}).Register(s.api)
+	(&functions.API{MCP: func() *mcp.Registry { return s.MCP }, Caller: functionCaller}).Register(s.api)
 	s.accountAuditRoutes(s.api)
 	(&modelusage.API{Usage: s.Usage, Flows: s.Flows, Messaging: s.Messaging}).Register(s.api)
-	s.methodRoutes(s.api)
-	s.oidcRoutes(s.router)
+	signIn := &users.SignIn{
+		Auth: s.Auth, BaseURL: s.cfg.BaseURL, Closed: s.cfg.ClosedSignUp, Cookies: s.cookies(), Keys: s.keys, Log: s.log, Name: s.cfg.OIDC.Name,
+		Problem: s.problemOf, Provider: s.oidc, Recording: s.recording,
+	}
+	signIn.Register(s.api)
+	signIn.Mount(s.router)
 	s.callbackRoutes(s.router)
 	s.paymentRoutes(s.router)
 	s.fileRoutes(s.router)
 	s.api.Finish()
 	describe(s.api.OpenAPI())
-	describeMedia(s.api.OpenAPI())
-	describeOutcomes(s.api.OpenAPI())
+	uploads.Describe(s.api.OpenAPI())
+	functions.DescribeOutcomes(s.api.OpenAPI())
 	describeAudit(s.api.OpenAPI())
-	describeSignUp(s.api.OpenAPI())
-	if err := s.protocolRoutes(s.router); err != nil {
+	users.DescribeSignUp(s.api.OpenAPI())
+	if err := functions.MountProtocol(s.router, s.MCP, protocol.Options{
+		BaseURL: s.cfg.BaseURL, Authenticate: s.agentOf, Context: s.recordingAgent, Version: s.cfg.Version, Logger: s.log,
+	}); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
 	s.pageRoutes(s.router)

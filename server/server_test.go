@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,8 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/internal/testkit/contract"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/panel"
 )
@@ -119,9 +122,21 @@ func setupOn(t *testing.T, db *sqlx.DB, change func(*server.Config)) fixture {
 	if change != nil {
 		change(&cfg)
 	}
+	if !slices.ContainsFunc(cfg.Providers, func(p provider.Provider) bool { return p.Kind() == web.Kind }) {
+		addWeb(t, &cfg, web.Options{})
+	}
 	s, err := server.New(t.Context(), cfg)
 	require.NoError(t, err)
 	return fixture{s, log, nil, promises(t, s)}
+}
+
+// addWeb adds WhatsApp Web to a server as the program does.
+func addWeb(t *testing.T, cfg *server.Config, opts web.Options) {
+	t.Helper()
+	opts.Logger, opts.Now, opts.Allow = cfg.Logger, cfg.Now, cfg.WebhookAllow
+	whatsapp, err := web.New(t.Context(), cfg.DB, &opts)
+	require.NoError(t, err)
+	cfg.Providers = append(cfg.Providers, whatsapp)
 }
 
 // answer is a response that was read.

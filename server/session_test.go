@@ -36,7 +36,7 @@ func TestSessionEvents(t *testing.T) {
 			ana.call(t, "POST", "/reference/session/"+action, fmt.Sprintf(`{"reference":%d}`, ref)).json(200)
 		}
 		n := 0
-		told := func(state, lastError string) {
+		published := func(state, lastError string) {
 			n++
 			d := asks.wait(t, n)[n-1]
 			require.Equal(t, "session", d.header.Get("X-Trunkline-Event"))
@@ -48,18 +48,18 @@ func TestSessionEvents(t *testing.T) {
 		}
 		_, err := g.Write(t.Context(), graphtest.Inbound{From: contact, Text: "Hello"}) // the first callback
 		require.NoError(t, err)
-		told("CONNECTED", "null")
+		published("CONNECTED", "null")
 		session("logout")
-		told("LOGGED_OUT", "null")
+		published("LOGGED_OUT", "null")
 		session("logout") // nothing new
 		session("start")
-		told("CONNECTED", "null")
+		published("CONNECTED", "null")
 
 		g.Fail(graphtest.Fault{Code: 190, Message: "Session has expired"})
 		ana.call(t, "POST", "/chats/send", sendBody(ref, contact, `{"type":"text","text":"x"}`))
-		told("FAILED", `{"code":"credentials","message":"<≈Session has expired>","at":"<now>","retryAt":null}`)
+		published("FAILED", `{"code":"credentials","message":"<≈Session has expired>","at":"<now>","retryAt":null}`)
 		session("start")
-		told("CONNECTED", "null")
+		published("CONNECTED", "null")
 		for _, d := range others.wait(t, 2) { // the message that came, and the one that failed
 			require.Equal(t, "message", d.header.Get("X-Trunkline-Event"))
 			require.NoError(t, s.fitsEvent(t, d.body, "message"), string(d.body))

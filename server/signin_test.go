@@ -119,5 +119,5 @@ func TestUntrustedProxies(t *testing.T) {
 	one, two := netip.MustParseAddr("10.0.1.7"), netip.MustParseAddr("fd00::7")
 	require.Equal(t, []netip.Addr{one, two}, found(now))
 	require.Equal(t, []netip.Addr{two}, found(now, netip.MustParsePrefix("10.0.0.0/8")), "it is trusted now")
-	require.Empty(t, found(now.Add(server.ProxyNoteLife)), "long ago")
+	require.Empty(t, found(now.Add(server.ProxyNoteTTL)), "long ago")
 }

@@ -53,14 +53,14 @@ func TestSimulate(t *testing.T) {
 					}
 					return out
 				}
-				begun := play(`{"input":"pizza","given":{"mocks":[{"node":"look","result":{"status":200,"body":{"euro":9}}}]}}`, nil)
-				require.Equal(t, []any{"Which size?"}, texts(begun))
-				require.Equal(t, "reply", begun["waitingFor"])
-				require.Equal(t, int(begun["now"].(float64))+3600, int(begun["until"].(float64)))
-				require.Nil(t, begun["ended"])
-				require.NotContains(t, begun["variables"], "key")
+				started := play(`{"input":"pizza","given":{"mocks":[{"node":"look","result":{"status":200,"body":{"euro":9}}}]}}`, nil)
+				require.Equal(t, []any{"Which size?"}, texts(started))
+				require.Equal(t, "reply", started["waitingFor"])
+				require.Equal(t, int(started["now"].(float64))+3600, int(started["until"].(float64)))
+				require.Nil(t, started["ended"])
+				require.NotContains(t, started["variables"], "key")
 
-				done := play(`{"message":{"type":"text","text":"big"}}`, begun["state"])
+				done := play(`{"message":{"type":"text","text":"big"}}`, started["state"])
 				require.Equal(t, []any{"That is 9 euro."}, texts(done))
 				require.Equal(t, "call", done["effects"].([]any)[0].(map[string]any)["kind"])
 				require.Equal(t, "https://prices.example/big", done["effects"].([]any)[0].(map[string]any)["data"].(map[string]any)["url"])
@@ -68,9 +68,9 @@ func TestSimulate(t *testing.T) {
 				require.Equal(t, "big", done["variables"].(map[string]any)["size"])
 				require.NotEmpty(t, done["steps"])
 
-				late := play(`{"advance":"PT2H"}`, begun["state"])
+				late := play(`{"advance":"PT2H"}`, started["state"])
 				require.Equal(t, []any{"Another time."}, texts(late), "the same state goes on in two ways")
-				require.Equal(t, "cancelled", play(`{"cancel":true}`, begun["state"])["ended"].(map[string]any)["status"])
+				require.Equal(t, "cancelled", play(`{"cancel":true}`, started["state"])["ended"].(map[string]any)["status"])
 
 				alone := play(`{"input":"big"}`, play(`{}`, nil)["state"])
 				require.Equal(t, "handoff", alone["waitingFor"], "no mock answers")
@@ -79,7 +79,7 @@ func TestSimulate(t *testing.T) {
 				require.Equal(t, "cancelled", play(`{"close":true}`, taken["state"])["ended"].(map[string]any)["status"])
 
 				ana.call(t, "POST", path+"/simulate", fmt.Sprintf(`{"input":"x","state":%s}`, encode(t, done["state"]))).problem(409, "conflict")
-				ana.call(t, "POST", path+"/simulate", fmt.Sprintf(`{"close":true,"state":%s}`, encode(t, begun["state"]))).problem(409, "conflict")
+				ana.call(t, "POST", path+"/simulate", fmt.Sprintf(`{"close":true,"state":%s}`, encode(t, started["state"]))).problem(409, "conflict")
 				ana.call(t, "GET", path+"/versions", "").is(200, `{"items":[],"next":null}`)
 			})
 		}

@@ -48,7 +48,7 @@ func squat(t *testing.T, f fixture, owner, thief client, ref, his int) {
 	t.Helper()
 	secret := cloudLine("820").AppSecret
 	mine, stolen := owner.receiver(t, ref), thief.receiver(t, his)
-	arrive := func(i int) {
+	receiveNext := func(i int) {
 		body := text("820", "82099", "16505551234", fmt.Sprintf("wamid.%d", i), fmt.Sprint(i))
 		require.Eventually(t, func() bool { // a network repeats what is refused
 			a := f.post(t, body, secret)
@@ -56,13 +56,13 @@ func squat(t *testing.T, f fixture, owner, thief client, ref, his int) {
 			return a.Code == 200
 		}, eventually, tick)
 	}
-	arrive(1)
+	receiveNext(1)
 	thief.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, his)).json(200)
-	arrive(2)
+	receiveNext(2)
 	owner.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, ref)).json(200)
-	arrive(3)
+	receiveNext(3)
 	thief.call(t, "PATCH", fmt.Sprintf("/reference/%d", his), `{"settings":{"verifyToken":"another"}}`).json(200)
-	arrive(4)
+	receiveNext(4)
 	require.Equal(t, []string{"1", "2", "3", "4"}, owner.texts(t, ref))
 	require.Empty(t, thief.texts(t, his))
 	// His own secret does not help him to forge what is the owner's.

@@ -230,13 +230,13 @@ var addresses = regexp.MustCompile(`\b\d{1,3}(\.\d{1,3}){3}\b`)
 
 // unheard requires that nothing inside was dialled for a target, and that what
 // the caller was told shows nothing that he did not say himself.
-func (s *siege) unheard(t *testing.T, target string, told ...string) {
+func (s *siege) unheard(t *testing.T, target string, published ...string) {
 	t.Helper()
 	require.Zero(t, s.met.Load(), target)
 	for _, address := range s.dialled() {
 		require.Equal(t, testkit.PublicAddress, address, target)
 	}
-	all := strings.ReplaceAll(strings.Join(told, "\n"), target, "")
+	all := strings.ReplaceAll(strings.Join(published, "\n"), target, "")
 	for _, address := range addresses.FindAllString(all, -1) {
 		require.Contains(t, target, address, all)
 	}

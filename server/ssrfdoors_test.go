@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// door is a way by which a caller names what the server connects to.
-type door struct {
+// proxy is a way by which a caller names what the server connects to.
+type proxy struct {
 	name string
 	// members are those of request bodies that it covers, as "POST /path
 	// member.of.body", with [] for the items of a list.
@@ -19,7 +19,7 @@ type door struct {
 	try     func(s *siege, t *testing.T)
 }
 
-var doors = []door{
+var doors = []proxy{
 	{"webhook", []string{"POST /references/registerWebHook webhook"}, func(s *siege, t *testing.T) {
 		s.webhooks(t, "/references/registerWebHook", `{"reference":%d,"webhook":%s}`)
 	}},
@@ -135,11 +135,11 @@ func (s *siege) sends(t *testing.T) {
 			s.named(t, target, a, "body.message.url")
 			return
 		}
-		told := a.Body.String()
+		published := a.Body.String()
 		if a.Code == 200 {
-			told += s.missing(t, ref, chat, a.json(200)["message"].(map[string]any)["id"], target)
+			published += s.missing(t, ref, chat, a.json(200)["message"].(map[string]any)["id"], target)
 		}
-		s.unheard(t, target, told)
+		s.unheard(t, target, published)
 	}
 	for _, target := range append(slices.Concat(s.written(), malformed(), s.hidden("http")), s.flip("http"), s.flip("https")) {
 		try(ref, "eve", `{"type":"image","url":%s}`, target)
@@ -152,7 +152,7 @@ func (s *siege) sends(t *testing.T) {
 }
 
 // missing is a message once it says that it has no file.
-func (s *siege) missing(t *testing.T, ref int, chat string, id any, target string) (told string) {
+func (s *siege) missing(t *testing.T, ref int, chat string, id any, target string) (published string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		a := s.call(t, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%s&limit=200", ref, url.QueryEscape(chat)), "")
@@ -160,13 +160,13 @@ func (s *siege) missing(t *testing.T, ref int, chat string, id any, target strin
 			m := it.(map[string]any)
 			if (id == nil || m["id"] == id) && m["error"] != nil {
 				require.Empty(t, m["fileUrl"], target)
-				told = fmt.Sprint(m["error"])
+				published = fmt.Sprint(m["error"])
 				return true
 			}
 		}
 		return false
 	}, eventually, tick, target)
-	return told
+	return published
 }
 
 // inputs are messages of simulated contacts.

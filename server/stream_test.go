@@ -173,7 +173,7 @@ func TestStream(t *testing.T) {
 	})
 }
 
-// TestStreamResumes breaks off after each event and goes on where it was.
+// TestStreamResumes breaks off after each event and continues where it was.
 func TestStreamResumes(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, nil, func(t *testing.T, f fixture) {
@@ -210,7 +210,7 @@ func TestStreamResumes(t *testing.T) {
 	})
 }
 
-// TestStreamResync is told to fetch anew after a day.
+// TestStreamResync is told to fetch again after a day.
 func TestStreamResync(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -308,7 +308,7 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// TestStreamOfADeletedLine goes on for the others.
+// TestStreamOfADeletedLine continues for the others.
 func TestStreamOfADeletedLine(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

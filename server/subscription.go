@@ -17,7 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-// Subscription is how an account stands with whoever bills it.
+// Subscription is the state of an account with the service that bills it.
 type Subscription = billing.Subscription
 
 // SubscriptionPayload is what integrators receive when an account's

@@ -46,7 +46,7 @@ func TestSubscriptionEvents(t *testing.T) {
 		publish(server.Subscription{Account: account, Plan: "pro", Status: "active", CurrentPeriodEnd: time.Unix(1774958400, 0)}, nil)
 		publish(server.Subscription{Account: account, Plan: "pro", Status: "canceled"}, nil)
 
-		told := map[string][]string{}
+		published := map[string][]string{}
 		for _, d := range in.wait(t, 6) {
 			require.Equal(t, "subscription", d.header.Get("X-Trunkline-Event"))
 			require.NoError(t, s.fitsEvent(t, d.body, "subscription"), string(d.body))
@@ -55,12 +55,12 @@ func TestSubscriptionEvents(t *testing.T) {
 			require.Equal(t, p["reference"], p["ref"])
 			require.Equal(t, fmt.Sprint(p["reference"]), d.header.Get("X-Trunkline-Reference"))
 			require.True(t, fits("<now>", p["timestamp"]))
-			told[d.path] = append(told[d.path], fmt.Sprintf("%v %v %v %.0f %s", p["reference"], p["plan"], p["status"], p["currentPeriodEnd"],
+			published[d.path] = append(published[d.path], fmt.Sprintf("%v %v %v %.0f %s", p["reference"], p["plan"], p["status"], p["currentPeriodEnd"],
 				d.header.Get("X-Trunkline-Sequence")))
 		}
 		both := func(ref int) []string {
 			return []string{fmt.Sprintf("%d pro active 1774958400 1", ref), fmt.Sprintf("%d pro canceled 0 2", ref)}
 		}
-		require.Equal(t, map[string][]string{"/shared": both(second), "/own": both(third), "/more": both(third)}, told)
+		require.Equal(t, map[string][]string{"/shared": both(second), "/own": both(third), "/more": both(third)}, published)
 	})
 }

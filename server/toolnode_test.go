@@ -192,10 +192,10 @@ func TestToolKilled(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		var calls atomic.Int64
-		begun, free := make(chan struct{}, 2), make(chan struct{})
+		started, free := make(chan struct{}, 2), make(chan struct{})
 		hang := func() string {
 			if calls.Add(1) <= 2 {
-				begun <- struct{}{}
+				started <- struct{}{}
 				<-free
 			}
 			return `{"done":true}`
@@ -216,8 +216,8 @@ func TestToolKilled(t *testing.T) {
 				"fine":{"type":"end","config":{"result":"fine"}},"lost":{"type":"end","config":{"result":"{{ error.code }}"}}}}`, tool, tool))
 			wait.Go(func() { ana.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q}`, flows[tool])) })
 		}
-		<-begun
-		<-begun
+		<-started
+		<-started
 		require.NoError(t, child.Process.Kill())
 		_ = child.Wait()
 		close(free)
@@ -278,12 +278,12 @@ func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // listening adds a tool with hints of its own that tells what it is given.
-func (w *world) listening(name string, hints *sdk.ToolAnnotations, told func(arguments string)) {
+func (w *world) listening(name string, hints *sdk.ToolAnnotations, published func(arguments string)) {
 	w.mcp.AddTool(&sdk.Tool{
 		Name: name, Description: "Does " + name + ".", Annotations: hints,
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"sku":{"type":"string"}},"required":["sku"]}`),
 	}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		told(string(r.Params.Arguments))
+		published(string(r.Params.Arguments))
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "ok"}}}, nil
 	})
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// canary stands in refused values: no answer may repeat it.
+// canary is in refused values: no answer may repeat it.
 const canary = "hush-hush"
 
 // schema is what the walk reads of a JSON schema.

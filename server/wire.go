@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/trunklinehq/trunkline/provider/cloud"
 	"github.com/trunklinehq/trunkline/provider/messenger"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
-	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
@@ -26,7 +24,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 	s.echo = &webhook.Echo{}
 	s.Webhooks, err = webhook.New(ctx, c.DB, &webhook.Options{
 		Secrets: c.secrets(), Allow: c.WebhookAllow, Echo: s.echo, Formats: s.hookFormats(), Retention: c.DeliveryRetention, Exclusive: c.Exclusive,
-		Sink: toStream{s}, Observer: s.webhookMetrics(), Trace: s.tracing.hook(), Logger: c.Logger, Now: c.Now,
+		Sink: toStream{s}, Observer: s.webhookMetrics(), Trace: s.tracing.Hook(), Logger: c.Logger, Now: c.ownClock,
 	})
 	if err != nil {
 		return err
@@ -38,32 +36,21 @@ func (s *Server) connect(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	lines := c.Web
-	lines.Logger = c.Logger
-	if lines.Now == nil {
-		lines.Now = c.Now
-	}
-	lines.Allow = append(slices.Clone(lines.Allow), c.WebhookAllow...)
-	whatsapp, err := web.New(ctx, c.DB, &lines)
-	if err != nil {
-		return err
-	}
+	s.providers = append([]provider.Provider{
+		sandbox.New(),
+		cloud.New(&cloud.Options{GraphURL: c.GraphURL, AppSecret: string(c.MetaAppSecret), VerifyToken: string(c.MetaVerifyToken), Logger: c.Logger, Now: c.Now}),
+		messenger.New(&messenger.Options{GraphURL: c.GraphURL, AppSecret: string(c.MetaAppSecret), VerifyToken: string(c.MetaVerifyToken), Logger: c.Logger, Now: c.Now}),
+	}, c.Providers...)
+	services := toServices{toWebhooks{s.Webhooks, s}, toFlows{s}}
 	s.Messaging, err = messaging.New(ctx, c.DB, &messaging.Options{
-		Providers: append([]provider.Provider{
-			sandbox.New(),
-			cloud.New(&cloud.Options{GraphURL: c.GraphURL, AppSecret: string(c.MetaAppSecret), VerifyToken: string(c.MetaVerifyToken), Logger: c.Logger, Now: c.Now}),
-			whatsapp,
-			messenger.New(&messenger.Options{GraphURL: c.GraphURL, AppSecret: string(c.MetaAppSecret), VerifyToken: string(c.MetaVerifyToken), Logger: c.Logger, Now: c.Now}),
-		}, c.Providers...),
-		Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{toServices{toWebhooks{s.Webhooks, s}, toFlows{s}}, toAudit{s}, toUsage{s}, toMemory{s}}, Retention: c.MessageRetention,
-		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Admit: s.admit, Trace: s.tracing.hook(), Logger: c.Logger, Now: c.Now,
+		Providers: s.providers, Media: s.media, Allow: c.WebhookAllow, Secrets: c.secrets(), Sinks: []messaging.Sink{services}, Erasers: []messaging.Eraser{services, toAudit{s}, toUsage{s}, toMemory{s}}, Retention: c.MessageRetention,
+		Exclusive: c.Exclusive, Observer: s.messagingMetrics(), Admit: s.admit, Trace: s.tracing.Hook(), Logger: c.Logger, Now: c.Now,
 	})
 	return err
 }
 
-// account and hooks are the services for whoever calls.
-func (s *Server) account(c httpapi.Call) *messaging.Account { return s.Messaging.For(c.Account) }
-func (s *Server) hooks(c httpapi.Call) *webhook.Account     { return s.Webhooks.For(c.Account) }
+// hooks is the service of webhooks for the caller.
+func (s *Server) hooks(c httpapi.Call) *webhook.Account { return s.Webhooks.For(c.Account) }
 
 // toWebhooks makes webhook events of what happens to messages and sessions.
 type toWebhooks struct {

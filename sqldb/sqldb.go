@@ -23,7 +23,7 @@ import (
 
 // Open opens sqlite://PATH, which is created when absent, or postgres://….
 // sqlite://:memory: is a database of its own in memory, for tests and examples:
-// it is gone when it is closed, and whoever reads waits for whoever writes.
+// it is gone when it is closed, and readers wait for writers.
 //
 // On SQLite ?synchronous=normal trades the last commits before a power cut for
 // speed. A PostgreSQL URL without sslmode means "disable" on loopback and Unix

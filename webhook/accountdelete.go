@@ -112,7 +112,7 @@ func (d *Dispatcher) deleteEvents(ctx context.Context, tx *sqlx.Tx, numbers []in
 }
 
 // eraseOrphans erases attempts at events that retention has deleted, which are
-// nobody's any more.
+// no account's any more.
 func (a *Account) eraseOrphans(ctx context.Context, before int64) error {
 	err := a.d.db.InSteps(ctx, `DELETE FROM webhook_attempt WHERE id IN (SELECT id FROM webhook_attempt WHERE event < $1 LIMIT $2)`, before, pruneChunk)
 	if err != nil {

@@ -142,7 +142,7 @@ func (d *Dispatcher) completed(outs []queue.Outcome) {
 }
 
 // count tells the observer of an attempt, if there was one: a disabled
-// endpoint gets none, and nobody gets what was erased.
+// endpoint gets none, and none gets what was erased.
 func (d *Dispatcher) count(r *result) {
 	if r.ep.Enabled && !r.ev.erased() {
 		d.opts.Observer.attempted(r.label(), r.Duration)

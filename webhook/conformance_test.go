@@ -152,7 +152,7 @@ func (w *env) accepted() map[string][]int64 {
 	return out
 }
 
-// quiet waits until there is nothing to be done before the clock goes on.
+// quiet waits until there is nothing to be done before the clock continues.
 func (w *env) quiet(t *testing.T) {
 	t.Helper()
 	eventually(t, func() bool {

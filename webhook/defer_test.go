@@ -147,9 +147,9 @@ func TestManyGoOutWithoutTheirPart(t *testing.T) {
 	})
 }
 
-// TestHeldEventsOfChats: they move with a chat that becomes one with another, and
+// TestDeferredEventsOfChats: they move with a chat that becomes one with another, and
 // are erased with what they are about.
-func TestHeldEventsOfChats(t *testing.T) {
+func TestDeferredEventsOfChats(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
@@ -178,10 +178,10 @@ func TestHeldEventsOfChats(t *testing.T) {
 	})
 }
 
-// TestHeldEventsOutliveTheWish: an endpoint that includes a part no more gets what
+// TestDeferredEventsOutliveTheSubscription: an endpoint that includes a part no more gets what
 // was held for it, once, and before what comes later. A line that is deleted
 // leaves nothing held.
-func TestHeldEventsOutliveTheWish(t *testing.T) {
+func TestDeferredEventsOutliveTheSubscription(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()

@@ -23,7 +23,7 @@ type result struct {
 	*job
 	answer
 	tries    int    // failed attempts before this one
-	outcome  string // "": it goes on
+	outcome  string // "": it continues
 	paused   bool   // the endpoint is down
 	disabled string // why the endpoint gets nothing more, "": it does
 	unsent   bool   // nothing was sent, which says nothing of the endpoint
@@ -126,7 +126,7 @@ func (d *Dispatcher) refuse(it queue.Job, r *result) (queue.Result, time.Duratio
 	if since.IsZero() {
 		since = r.At
 	}
-	if r.At.Add(wait).Sub(since) > d.opts.Policy.Hold {
+	if r.At.Add(wait).Sub(since) > d.opts.Policy.BlockFor {
 		return queue.Park, wait
 	}
 	return queue.Retry, wait

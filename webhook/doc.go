@@ -2,7 +2,7 @@
 // per key and endpoint, signed, retried, and logged. An event with a key goes
 // in, inside the caller's transaction; a signed POST comes out.
 //
-// It knows nothing of what the events say. Who they belong to is a scope, any
+// It knows nothing of what the events say. Their owner is a scope, any
 // string of the caller's; endpoints are registered for a scope and get its
 // events.
 //

@@ -46,7 +46,7 @@ func TestKill(t *testing.T) {
 }
 
 // TestFreeze stops one of two processes in the middle of its requests, for
-// longer than its leases last, and lets it go on.
+// longer than its leases last, and lets it continue.
 func TestFreeze(t *testing.T) {
 	t.Parallel()
 	const chats = 24

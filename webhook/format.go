@@ -21,7 +21,7 @@ const OwnFormat = "trunkline"
 
 // Format writes events in another form than their own, for endpoints whose
 // [Settings.Format] names it: a receiver that was written for another sender
-// then goes on without a change. Ids, order, retries, replays and our own
+// then continues without a change. Ids, order, retries, replays and our own
 // signature are the same in every format. It is asked by several goroutines at
 // once.
 type Format interface {

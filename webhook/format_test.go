@@ -106,7 +106,7 @@ func TestFormats(t *testing.T) {
 		eventually(t, func() bool { return outcomes(t, f, "delivered") == 6 })
 		require.Len(t, other.all(), 3)
 
-		// A replay is written anew; one that the format lacks now is over.
+		// A replay is written again; one that the format lacks now is over.
 		ds, _ := f.pages(t, webhook.DeliveryFilter{Endpoint: ep.ID})
 		require.Len(t, ds, 2)
 		replay := func() {

@@ -186,7 +186,7 @@ func (g *guest) take(t *testing.T, seen request, change func(*request)) int {
 	return res.StatusCode
 }
 
-// signAgain signs a request anew with the official library of Go.
+// signAgain signs a request again with the official library of Go.
 func signAgain(t testing.TB, r *request, at time.Time, secrets ...string) {
 	t.Helper()
 	var all []string

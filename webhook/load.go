@@ -163,7 +163,7 @@ type targetCache struct {
 	byID map[string]*target
 }
 
-// maxTargets bounds the cache; beyond it, it starts anew.
+// maxTargets bounds the cache; beyond it, it starts again.
 const maxTargets = 4096
 
 // target opens the secrets of a row.

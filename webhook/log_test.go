@@ -58,7 +58,7 @@ func TestDeliveries(t *testing.T) {
 		eventually(t, func() bool { return outcomes(t, f, "delivered") == 5 && outcomes(t, f, "dead") == 1 })
 		f.stop()
 
-		slow := running(t, db, webhook.Options{Policy: webhook.Policy{Retries: []time.Duration{time.Hour}, Hold: 2 * time.Hour}})
+		slow := running(t, db, webhook.Options{Policy: webhook.Policy{Retries: []time.Duration{time.Hour}, BlockFor: 2 * time.Hour}})
 		slow.publish(t, event("late", 1), event("late", 2), event("late", 3))
 		eventually(t, func() bool {
 			ds, _ := slow.pages(t, webhook.DeliveryFilter{State: "pending"})

@@ -7,7 +7,7 @@ import "strings"
 const maskedFrom = 8
 
 // masked is what a receiver answered without the values of the endpoint's own
-// headers: one that repeats what it got must not show them to whoever reads
+// headers: one that repeats what it got must not show them to those who read
 // the log. A text that was cut may end within one.
 func (t *target) masked(text string) string {
 	for _, h := range t.headers {

@@ -14,9 +14,9 @@ type Policy struct {
 	// event, each varied by ±20 %; after the last retry the event is dead.
 	// nil: 1 s, 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h.
 	Retries []time.Duration
-	// Hold is how long a refused event may hold back what is behind it in its
+	// BlockFor is how long a refused event may hold back what is behind it in its
 	// key. When the next retry would be later, the others pass. 10 min.
-	Hold time.Duration
+	BlockFor time.Duration
 	// DownAfter is how many different events must fail in a row, as events do
 	// at an endpoint that is down, before it is paused as a whole. 5.
 	DownAfter int
@@ -38,8 +38,8 @@ func (p Policy) withDefaults() Policy {
 			2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 		}
 	}
-	if p.Hold == 0 {
-		p.Hold = 10 * time.Minute
+	if p.BlockFor == 0 {
+		p.BlockFor = 10 * time.Minute
 	}
 	if p.DownAfter == 0 {
 		p.DownAfter = 5
@@ -62,7 +62,7 @@ func (p Policy) retry(failed int) (time.Duration, bool) {
 	if failed >= len(p.Retries) {
 		return 0, false
 	}
-	spread := 0.8 + 0.4*rand.Float64() //nolint:gosec // nobody gains by guessing it
+	spread := 0.8 + 0.4*rand.Float64() //nolint:gosec // it is not a secret
 	return time.Duration(float64(p.Retries[failed]) * spread), true
 }
 

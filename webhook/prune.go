@@ -10,7 +10,7 @@ import (
 
 const (
 	pruneInterval = 10 * time.Minute
-	pruneChunk    = 500 // rows of a transaction, so that nobody waits for it
+	pruneChunk    = 500 // rows of a transaction, so that no other waits for it long
 )
 
 // prune deletes what is older than the retention until ctx ends.

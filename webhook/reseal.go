@@ -7,7 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// reseal seals anew what a retired secret has sealed, so that it can be
+// reseal seals again what a retired secret has sealed, so that it can be
 // dropped. It fails when something does not open.
 func (d *Dispatcher) reseal(ctx context.Context) error {
 	var rows []endpointRow
@@ -39,7 +39,7 @@ func (d *Dispatcher) resealEndpoint(ctx context.Context, r *endpointRow) error {
 		*column.text = d.keys.Seal(sealedAs(r.ID, column.place), clear)
 	}
 	err := d.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		// Whoever changed the row meanwhile has sealed it too.
+		// A change of the row meanwhile has sealed it too.
 		_, err := tx.ExecContext(ctx, `UPDATE webhook_endpoint SET headers = $1, secret = $2, old_secret = $3 WHERE id = $4 AND revision = $5`,
 			r.Headers, r.Secret, r.OldSecret, r.ID, r.Revision)
 		return err

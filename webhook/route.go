@@ -13,7 +13,7 @@ import (
 )
 
 // route hands each event to the endpoints that want it, and forgets events
-// that nobody wants. It runs in the router's transaction.
+// that no endpoint wants. It runs in the router's transaction.
 func (d *Dispatcher) route(ctx context.Context, tx *sqlx.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
 	addresses := make([]address, len(es))
 	for i, e := range es {
@@ -117,7 +117,7 @@ type address struct {
 }
 
 // note is the address, for the router: it need not read the event then. Each
-// part stands behind its length.
+// part is behind its length.
 func (e *Event) note() string {
 	var b []byte
 	for _, s := range []string{e.Account, e.Scope, e.Type, e.Audience} {

@@ -23,7 +23,7 @@ type Attempted struct {
 	Delivery Delivery
 	// Number counts the attempts of a delivery, from 1: also one that could
 	// not be recorded, but none of an endpoint that is down. A replay begins
-	// anew.
+	// again.
 	Number int
 }
 

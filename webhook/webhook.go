@@ -32,7 +32,7 @@ var ErrNotFound = errors.New("webhook: not found")
 type Options struct {
 	// Secrets seal signing secrets and header values at rest: each has at
 	// least 32 characters, the newest comes first. The first seals, all open,
-	// and [New] seals anew what a later one sealed, so that it can go. Other
+	// and [New] seals again what a later one sealed, so that it can go. Other
 	// packages may be given the same ones. They do not sign deliveries.
 	Secrets []string
 	// Allow lists networks, addresses and hosts, each with or without a port,
@@ -64,7 +64,7 @@ type Options struct {
 	// Exclusive says that no other process uses the database, so that what a
 	// killed predecessor held is taken up at once.
 	Exclusive bool
-	// Sink is told of every attempt. nil: nobody is.
+	// Sink is told of every attempt. nil: nothing is told.
 	Sink Sink
 	// Trace begins the span of an attempt, "webhook.deliver", below parent, the
 	// W3C traceparent of what the event follows from, or "". It returns the
@@ -76,7 +76,7 @@ type Options struct {
 	Observer *Observer
 	Logger   *slog.Logger // nil: slog.Default()
 	// Now is the clock by which events wait, secrets rotate and logs age; it
-	// may be ahead of time, but must go on. nil: time.Now, and the database's
+	// may be ahead of time, but must continue. nil: time.Now, and the database's
 	// for what waits.
 	Now func() time.Time
 }
@@ -162,7 +162,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	if d.keys, err = keyring.New("webhook", d.opts.Secrets); err != nil {
 		return nil, fmt.Errorf("webhook: Options.Secrets: %w", err)
 	}
-	d.opts.Secrets = nil // nobody prints them by mistake
+	d.opts.Secrets = nil // so that they are not printed by mistake
 	if d.db, err = database.Of(ctx, db); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}

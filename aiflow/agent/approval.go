@@ -30,7 +30,7 @@ const (
 )
 
 // needsConsent says whether a person must approve a call: the node says so, or
-// it would carry out what somebody who wrote to the agent may be after. Whoever
+// it would carry out what a stranger who wrote to the agent may be after. An agent that
 // has private data, hears from strangers and reaches the world can be talked
 // into giving the first to the last. A call that only looks something up there
 // reaches the world, too: by what it looks up.
@@ -84,7 +84,7 @@ func (w *worker) decide(ctx context.Context, approved bool, at time.Time) error 
 	return nil
 }
 
-// resume is with what the run goes on when the call of an entry was decided: the
+// resume is with what the run continues when the call of an entry was decided: the
 // decision is about this one.
 func resume(e *entry) string { return fmt.Sprintf("%s#%d", e.Session, e.Seq) }
 
@@ -96,7 +96,7 @@ func resumed(kept string) (session string, asked int64) {
 	return session, asked
 }
 
-// rewrite writes the request of an entry anew.
+// rewrite writes the request of an entry again.
 func (e *entry) rewrite() error {
 	raw, err := json.Marshal(e.asked)
 	if err != nil {
@@ -107,7 +107,7 @@ func (e *entry) rewrite() error {
 }
 
 // consented begins a call that a person has approved, if it is still the one
-// that he was shown, and he did so a short time ago.
+// that they were shown, and they did so a short time ago.
 func (w *worker) consented(ctx context.Context, e *entry) error {
 	t := w.tools[e.asked.Name]
 	if t == nil || t.hash != e.asked.Definition {

@@ -12,7 +12,7 @@ import (
 )
 
 // mayHaveCost says of an attempt that failed that it may have taken tokens
-// although nobody said so.
+// although it was not asked to.
 func mayHaveCost(c llm.Code) bool {
 	return c == llm.CodeTimeout || c == llm.CodeTruncated || c == llm.CodeMalformed
 }
@@ -124,7 +124,7 @@ func (w *worker) maxRepairs() int {
 // repairs counts how often the model was told that its answer is wrong.
 func (w *worker) repairs() (n int) {
 	for _, e := range w.entries {
-		if e.Kind == kindTold && e.said.Repair {
+		if e.Kind == kindInput && e.said.Repair {
 			n++
 		}
 	}

@@ -50,7 +50,7 @@ func (c *clerk) Generate(ctx context.Context, r *llm.Request) (*llm.Response, er
 }
 
 // TestCrash stops the node on which an agent works after its first commit, after
-// its second, and so on: another goes on with what was done.
+// its second, and so on: another continues with what was done.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {

@@ -17,13 +17,13 @@
 // it is begun and again when it is done, the latter in one transaction with
 // what it took. After a crash what was done is read and never asked for again.
 // An answer that was begun is asked for once more, and stays in the ledger as
-// a call of which nobody knows what it took. A tool call that was begun is
+// a call whose use of tokens is not known. A tool call that was begun is
 // repeated if the tool says that this is safe; if it does not, the model is
-// told that nobody knows whether it was made.
+// told that it is not known whether it was made.
 //
 // # The bounds
 //
-// A model may be mistaken, and what it reads may have been written by somebody
+// A model may be mistaken, and what it reads may have been written by someone
 // who means ill. So it has only the tools that its flow names; what they return
 // is shown to it as data; what a call takes from the run, such as the chat, is
 // no argument of its own; calls that take away or overwrite, and those that

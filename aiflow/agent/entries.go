@@ -23,8 +23,8 @@ type Entry struct {
 	Session string // names the visit to the node
 	Seq     int64  // counts through the session, from 1
 	Node    string
-	Kind    string // "turn": an answer of the model; "tool": a call; "told": what somebody said to it
-	// Status is "done", "failed" or "unknown" (nobody knows whether it
+	Kind    string // "turn": an answer of the model; "tool": a call; "told": an instruction to it
+	// Status is "done", "failed" or "unknown" (it is not known whether it
 	// happened), or what it waits for: "asked" for consent, "approved" to be
 	// made, "started" to end. A refused call is "denied".
 	Status    string
@@ -85,7 +85,7 @@ func (r *entryRow) view() Entry {
 		StartedAt: database.Time(r.StartedUS), DoneAt: database.Time(r.DoneUS),
 	}
 	switch r.Kind {
-	case kindTold:
+	case kindInput:
 		v.Text = truncate(r.said.Text, maxText)
 	case kindTool:
 		v.Tool, v.Result, v.Size, v.IsError = r.asked.Origin, truncate(r.came.Content, maxText), len(r.came.Content), r.came.IsError

@@ -16,9 +16,9 @@ import (
 
 // The kinds of entries.
 const (
-	kindTurn = "turn" // an answer of the model
-	kindTool = "tool" // a call of a tool
-	kindTold = "told" // what somebody said to the model
+	kindTurn  = "turn" // an answer of the model
+	kindTool  = "tool" // a call of a tool
+	kindInput = "told" // an instruction to the model
 )
 
 // The states of entries.
@@ -29,7 +29,7 @@ const (
 	statusStarted  = "started"
 	statusDone     = "done"
 	statusFailed   = "failed"  // an attempt at an answer that did not come
-	statusUnknown  = "unknown" // nobody knows whether it was made
+	statusUnknown  = "unknown" // it is not known whether it was made
 )
 
 // entry is something that an agent did.
@@ -96,7 +96,7 @@ type toolResult struct {
 	Code    string          `json:"code,omitempty"`
 }
 
-// instruction is what somebody says to the model.
+// instruction is what a person says to the model.
 type instruction struct {
 	Text   string `json:"text"`
 	Repair bool   `json:"repair,omitempty"` // it is us, about its answer
@@ -131,7 +131,7 @@ func (e *entry) read() error {
 	switch e.Kind {
 	case kindTool:
 		to, from = &e.asked, &e.came
-	case kindTold:
+	case kindInput:
 		to = &e.said
 	}
 	if err := json.Unmarshal([]byte(e.Request), to); err != nil {
@@ -285,9 +285,9 @@ func came(r toolResult) func(context.Context, *sqlx.Tx) (any, error) {
 	return func(context.Context, *sqlx.Tx) (any, error) { return r, nil }
 }
 
-// instruct writes down what somebody says to the model.
+// instruct writes down what a person says to the model.
 func (w *worker) instruct(ctx context.Context, t instruction) error {
-	e, err := w.next(kindTold, statusDone, t)
+	e, err := w.next(kindInput, statusDone, t)
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (w *worker) worked() time.Duration {
 	var sum, until int64
 	for _, e := range w.entries { // they are in the order of their beginnings
 		if e.Status == statusFailed && w.r.Call.Attempt > 1 {
-			sum, until = 0, e.DoneUS // somebody has it tried again: its time begins anew
+			sum, until = 0, e.DoneUS // it is retried by hand: its time begins again
 		}
 		if e.StartedUS == 0 || e.DoneUS <= until || e.Kind == kindTurn && e.Status == statusUnknown {
 			continue

@@ -13,8 +13,8 @@ import (
 // maxSpare is the most time that is kept for a last answer.
 const maxSpare = 20 * time.Second
 
-// work goes on until the leg ends. All that it decides by is in the journal, so
-// that another process goes on in the same way.
+// work continues until the leg ends. All that it decides by is in the journal, so
+// that another process continues in the same way.
 func (w *worker) work(ctx context.Context) (*flow.ModelResult, error) {
 	if w.denied() {
 		return w.result(flow.FinishDenied, StopDenied), nil
@@ -36,11 +36,11 @@ func (w *worker) work(ctx context.Context) (*flow.ModelResult, error) {
 	return nil, ctx.Err()
 }
 
-// follow does what follows from the newest answer of the model, unless somebody
+// follow does what follows from the newest answer of the model, unless a person
 // has said something since. It returns nothing when the model is to be asked.
 func (w *worker) follow(ctx, loop context.Context) (*flow.ModelResult, error) {
 	for i, e := range slices.Backward(w.entries) {
-		if e.Kind == kindTold {
+		if e.Kind == kindInput {
 			break
 		}
 		if e.Kind != kindTurn || e.Status != statusDone {
@@ -137,7 +137,7 @@ func (w *worker) turns() (n int) {
 	return n
 }
 
-// used is how many tokens were used. Of an attempt of which nobody knows what it
+// used is how many tokens were used. Of an attempt of which it is not known what it
 // took, it is the most that it can have been.
 func (w *worker) used() (n int64) {
 	for _, e := range w.entries {

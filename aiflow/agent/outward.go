@@ -18,7 +18,7 @@ var noLinks = links.New(links.Options{})
 
 // rule says to which addresses what the agent says may lead: those of the
 // server's and the author's hosts, and those that the contact wrote. A tool's
-// result may hold one that somebody planted, or that carries what was said to a
+// result may hold one that an attacker planted, or that carries what was said to a
 // stranger when it is looked at.
 func (w *worker) rule() *links.Rule {
 	o := links.Options{Hosts: w.s.opts.Links, Author: w.req.Author()}
@@ -32,7 +32,7 @@ func (w *worker) rule() *links.Rule {
 		}
 	}
 	for _, e := range w.entries {
-		if e.Kind == kindTold && !e.said.Repair {
+		if e.Kind == kindInput && !e.said.Repair {
 			o.Written = append(o.Written, e.said.Text)
 		}
 	}
@@ -40,7 +40,7 @@ func (w *worker) rule() *links.Rule {
 }
 
 // spokeOther says whether anybody but the author, the contact and the model has
-// had a say in what the model was told. Where nobody has, every address in its
+// had a say in what the model was told. Where no stranger has, every address in its
 // words is theirs.
 func (w *worker) spokeOther() bool {
 	return w.req.Filled || w.session.Note != "" ||
@@ -128,7 +128,7 @@ type spoken struct {
 }
 
 // release lets the answer of a turn out. One that may hold what is of other
-// contacts waits for consent, unless the node says that nobody is asked.
+// contacts waits for consent, unless the node says that no one is asked.
 func (w *worker) release(ctx context.Context, turn *entry, r *flow.ModelResult) (*flow.ModelResult, error) {
 	if w.limits.Approval == approveNever || !w.tellsOfOthers() || r.Text == "" && r.Value == nil {
 		return r, nil

@@ -121,7 +121,7 @@ func TestApproval(t *testing.T) {
 	})
 }
 
-// TestApprovalOutlivesTheNode has another process go on after the consent, and
+// TestApprovalOutlivesTheNode has another process continue after the consent, and
 // nothing of the agent's work stay when the chat is erased.
 func TestApprovalOutlivesTheNode(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -268,7 +268,7 @@ func (f *fixture) reply(t testing.TB, run, text string) runtime.Detail {
 	require.NoError(t, f.inTx(t, func(tx *sqlx.Tx) error {
 		return f.runs.IncomingTx(t.Context(), tx, runtime.Incoming{
 			Chat: chatOf("ana"), Message: map[string]any{"id": "in-" + text, "type": "text", "text": text},
-			Arrival: flow.Arrival{Channel: "provider-sandbox", Text: text},
+			Inbound: flow.Inbound{Channel: "provider-sandbox", Text: text},
 		})
 	}))
 	f.runs.Committed()
@@ -314,7 +314,7 @@ func TestConverseForAValue(t *testing.T) {
 			`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}}, "Hello")
 		require.NoError(t, f.inTx(t, func(tx *sqlx.Tx) error {
 			return f.runs.IncomingTx(t.Context(), tx, runtime.Incoming{
-				Chat: chatOf("ana"), Message: map[string]any{"id": "in", "type": "text", "text": "Many"}, Arrival: flow.Arrival{Text: "Many"},
+				Chat: chatOf("ana"), Message: map[string]any{"id": "in", "type": "text", "text": "Many"}, Inbound: flow.Inbound{Text: "Many"},
 			})
 		}))
 		f.runs.Committed()

@@ -13,7 +13,7 @@ type secret struct {
 }
 
 // tellsSecrets says whether what leaves to home may hold what is private, on
-// the word of somebody who may not have it. The contact may have what is of the
+// the word of a person who may not have it. The contact may have what is of the
 // contact's own chat; other strangers may not.
 func (w *worker) tellsSecrets(home string) bool {
 	others := w.hearsOthers()
@@ -45,7 +45,7 @@ func (w *worker) secrets() []secret {
 }
 
 // recalled is what was looked up in an earlier run and is remembered: by a tool
-// that is private or not known any more. Of a summary nobody knows what it is
+// that is private or not known any more. Of a summary it is not known what it is
 // from.
 func (w *worker) recalled() (out []secret) {
 	for _, name := range w.earlierTools() {

@@ -21,7 +21,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/links"
 )
 
-// maxDepth is how deep agents may stand in each other: one may call a function
+// maxDepth is how deep agents may be nested: one may call a function
 // that has an agent, which may call no such function.
 const maxDepth = 2
 
@@ -138,7 +138,7 @@ func said(input string) string {
 // sanitize drops what PostgreSQL cannot hold in text.
 func sanitize(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "") }
 
-// depth is how many agents stand around this one, and itself: a run that an
+// depth is how many agents are nested down to this one: a run that an
 // agent began is known by the entry that began it.
 func (w *worker) depth(ctx context.Context) (int, error) {
 	var around []int
@@ -258,7 +258,7 @@ func (w *worker) takeUp(ctx context.Context) error {
 	return nil
 }
 
-// completeLeft says of what was begun and not done that nobody knows its end,
+// completeLeft says of what was begun and not done that its end is not known,
 // unless it may be done again.
 func (w *worker) completeLeft(ctx context.Context, e *entry) error {
 	if e.Status != statusStarted {

@@ -132,7 +132,7 @@ func (w *worker) call(ctx context.Context, t *tool, e *entry) (toolResult, strin
 		err error
 	}
 	done := make(chan ending, 1)
-	run := llm.ToolRun{Arguments: slices.Clone(e.asked.Arguments), Key: e.key()} // it may be read when nobody waits any more
+	run := llm.ToolRun{Arguments: slices.Clone(e.asked.Arguments), Key: e.key()} // it may be read after the caller has gone
 	go func() {
 		defer func() {
 			if v := recover(); v != nil {

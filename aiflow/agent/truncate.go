@@ -27,13 +27,13 @@ func truncate(s string, limit int) string {
 	return s[:head] + marker + s[tail:]
 }
 
-// endOfData is what would end the data that a text stands in.
+// endOfData is what would end the data that a text is in.
 var endOfData = regexp.MustCompile(`(?i)<\s*/?\s*data\b`)
 
 // noName is what a name between quotes must not hold.
 var noName = regexp.MustCompile(`[^\pL\pN ._/:@-]+`)
 
-// asData is what a tool returned as the model is shown it: somebody else may
+// asData is what a tool returned as the model is shown it: a stranger may
 // have written it.
 func asData(origin, content string) string {
 	return `<data from="` + noName.ReplaceAllString(origin, "_") + `">` + "\n" + endOfData.ReplaceAllString(truncate(content, maxShown), "[data]") + "\n</data>"

@@ -65,7 +65,7 @@ func (w *worker) conversation() []llm.Message {
 	out := slices.Clone(w.begin)
 	for i, e := range w.entries {
 		switch {
-		case e.Kind == kindTold:
+		case e.Kind == kindInput:
 			out = append(out, llm.User(e.said.Text))
 		case e.Kind == kindTurn && e.Status == statusDone:
 			m := e.answer.Message
@@ -176,7 +176,7 @@ func (w *worker) unanswered(ctx context.Context, err error) error {
 }
 
 // answered writes down what came of an attempt, in one transaction with what it
-// took. When the node stops meanwhile it stays begun: nobody knows what it took.
+// took. When the node stops meanwhile it stays begun: it is not known what it took.
 func (w *worker) answered(ctx context.Context, e *entry, counted *usage.Entry, answer *llm.Response, failed error) error {
 	if failed != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return nil

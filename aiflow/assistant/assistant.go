@@ -31,7 +31,7 @@ type Options struct {
 	// so many bytes. nil: models are told the names of files.
 	File func(ctx context.Context, account string, media map[string]any, limit int64) (File, error)
 	// Typing shows in a chat that an answer is being written. It is called again
-	// while that goes on, on the goroutine that receives the answer. nil:
+	// while that continues, on the goroutine that receives the answer. nil:
 	// nothing is shown.
 	Typing func(ctx context.Context, c runtime.Chat)
 	// Links are hosts, with those below them, to which answers may link although
@@ -45,7 +45,7 @@ type Options struct {
 }
 
 // ErrNoFile reports that a file cannot be had: it is gone, too large, or
-// nobody's.
+// of another account.
 var ErrNoFile = errors.New("assistant: there is no such file")
 
 // File is a file of a message.

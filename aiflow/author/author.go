@@ -11,8 +11,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/structured"
 )
 
-// Wish is what somebody wants a flow to do.
-type Wish struct {
+// Request is what a flow shall do, in the words of a user.
+type Request struct {
 	Text  string // in plain words
 	Slug  string // of the flow
 	Name  string
@@ -24,7 +24,7 @@ type Wish struct {
 	Repair int
 }
 
-// Proposal is a draft that somebody should look at.
+// Proposal is a draft for a person to review.
 type Proposal struct {
 	Draft    json.RawMessage
 	Problems []flow.Problem // what is wrong with it; errors are only there after all tries
@@ -47,7 +47,7 @@ var anything = func() *structured.Schema {
 }()
 
 // Propose has a model write a draft.
-func Propose(ctx context.Context, m llm.Model, types *flow.Types, w Wish) (*Proposal, error) {
+func Propose(ctx context.Context, m llm.Model, types *flow.Types, w Request) (*Proposal, error) {
 	if w.Check == nil {
 		w.Check = func(_ context.Context, draft json.RawMessage) ([]flow.Problem, error) {
 			return compile(types, draft), nil

@@ -25,8 +25,8 @@ func check(_ context.Context, draft json.RawMessage) ([]flow.Problem, error) {
 	return problems, nil
 }
 
-func request(text string) author.Wish {
-	return author.Wish{Text: text, Slug: "parcels", Name: "Parcels", Model: "m", Check: check, Repair: 2}
+func request(text string) author.Request {
+	return author.Request{Text: text, Slug: "parcels", Name: "Parcels", Model: "m", Check: check, Repair: 2}
 }
 
 const (

@@ -9,7 +9,7 @@
 // What the model is told of the flow language is made from the node types
 // themselves, so that it knows those that are added. What it proposes is held
 // against the rules of the real thing, and it is told what is wrong until
-// nothing is, or it has had its tries. Nobody publishes it but a person.
+// nothing is, or it has had its tries. Only a person publishes it.
 // Without a model there is [Sketch].
 //
 // A model that answers nothing like a flow is [ErrNoFlow]; why it did not answer

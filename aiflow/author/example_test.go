@@ -18,7 +18,7 @@ func ExamplePropose() {
 		llmtest.Say(`{"start": "begin", "nodes": {"begin": {"type": "trigger", "config": {"on": [{"kind": "any_message"}]}, "next": {"out": "hello"}},
 			"hello": {"type": "message", "config": {"text": "Welcome!"}}}}`),
 	)
-	proposal, err := author.Propose(context.Background(), model, node.NewTypes(), author.Wish{
+	proposal, err := author.Propose(context.Background(), model, node.NewTypes(), author.Request{
 		Text: "Welcome everybody who writes to us.", Slug: "welcome", Name: "Welcome", Model: "any", Repair: 2,
 	})
 	if err != nil {
@@ -34,7 +34,7 @@ func ExamplePropose() {
 
 // Without a model there is a sketch.
 func ExampleSketch() {
-	draft := author.Sketch(author.Wish{Text: "Ask for the name and the number of guests, then call a person.", Slug: "table", Name: "Table"})
+	draft := author.Sketch(author.Request{Text: "Ask for the name and the number of guests, then call a person.", Slug: "table", Name: "Table"})
 	document, _ := flow.Decode(draft)
 	for id := document.Start; id != ""; id = document.Nodes[id].Next["out"] {
 		fmt.Println(document.Nodes[id].Type)

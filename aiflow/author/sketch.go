@@ -26,10 +26,10 @@ var numeric = regexp.MustCompile(`(?i)\b(?:age|number of|how many|guests|people|
 const maxQuestions = 10
 
 // Sketch makes a small draft of a description without any model, so that
-// somebody who has none sees what this is about: it asks for what the
+// a user without one sees what this is about: it asks for what the
 // description says that it should ask for, thanks, and calls a person when one
 // is mentioned. The same words always make the same draft.
-func Sketch(w Wish) json.RawMessage {
+func Sketch(w Request) json.RawMessage {
 	nodes := map[string]any{}
 	variables := map[string]any{}
 	start := node{Type: "trigger", Config: map[string]any{"on": []any{map[string]any{"kind": "any_message"}}}}

@@ -71,7 +71,7 @@ func (s *Service) open(r row) (string, error) {
 	return string(secret), nil
 }
 
-// reseal seals anew what a retired secret has sealed, so that it can be
+// reseal seals again what a retired secret has sealed, so that it can be
 // dropped. It fails when something does not open.
 func (s *Service) reseal(ctx context.Context) error {
 	if s.keys == nil {

@@ -38,7 +38,7 @@ func (e *Invalid) Error() string { return "credential: " + e.Field + " " + e.Mes
 // Options configures a [Service].
 type Options struct {
 	// Secrets seal what is kept: each has at least 32 characters, the newest
-	// comes first. The first seals, all open, and [New] seals anew what a later
+	// comes first. The first seals, all open, and [New] seals again what a later
 	// one sealed, so that it can go. Other packages may be given the same ones.
 	// nil: credentials are refused.
 	Secrets []string

@@ -7,7 +7,7 @@
 //	c, err := s.For("acme").Create(ctx, credential.NewCredential{Name: "Shop", Kind: credential.Bearer, Secret: token})
 //	err = s.Authorize(ctx, "acme", c.ID, request)
 //
-// A credential may be bound to hosts, so that whoever writes a flow cannot
+// A credential may be bound to hosts, so that the author of a flow cannot
 // have it sent elsewhere. It leaves in clear text for no host but those that
 // [Options].Allow names.
 //

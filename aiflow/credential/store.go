@@ -141,7 +141,7 @@ func (a *Account) IDs(ctx context.Context, q sqlx.QueryerContext) ([]string, err
 	return ids, nil
 }
 
-// Delete removes a credential, whoever names it: requests that do fail from
+// Delete removes a credential, also one that flows name: requests that do fail from
 // now on.
 func (a *Account) Delete(ctx context.Context, id string) error {
 	if uuid.Validate(id) != nil {

@@ -14,7 +14,7 @@ import (
 // "choices", 2, "id". One that is not in the document, because its value is
 // missing or a default, becomes the closest that is.
 type Checker struct {
-	report   *report // stands at the node's configuration
+	report   *report // is at the node's configuration
 	Document *Document
 	graph    *graph
 	vertex   *vertex
@@ -65,7 +65,7 @@ func (c *Checker) Next(code, output, message, hint string) {
 }
 
 // OwnID checks an id that names an output or a choice: it is none of the
-// type's fixed outputs, and stands once.
+// type's fixed outputs, and is used once.
 func (c *Checker) OwnID(id string, at ...any) {
 	for _, o := range c.vertex.typ.Outputs {
 		if o.Name == id {
@@ -105,58 +105,30 @@ func (c *Checker) OwnRoot(name string, at ...any) {
 }
 
 // ShortText checks the length of a text without expressions.
-func (c *Checker) ShortText(t Text, most int, at ...any) {
-	if text, constant := t.Constant(); constant && len([]rune(text)) > most {
-		c.Problem("shape.length", "has more than "+Count(most, "character"), "", at...)
+func (c *Checker) ShortText(t Text, limit int, at ...any) {
+	if text, constant := t.Constant(); constant && len([]rune(text)) > limit {
+		c.Problem("shape.length", "has more than "+values.Count(limit, "character"), "", at...)
 	}
 }
 
 // Degrees checks a coordinate.
-func (c *Checker) Degrees(d Data, most float64, at ...any) {
+func (c *Checker) Degrees(d Data, limit float64, at ...any) {
 	v, constant := d.Constant()
 	if !constant {
 		return
 	}
-	n, err := Conform(v, "number")
+	n, err := conform(v, "number")
 	f, _ := n.(float64)
 	if i, whole := n.(int); whole {
 		f = float64(i)
 	}
-	if err != nil || n == nil || f < -most || f > most {
+	if err != nil || n == nil || f < -limit || f > limit {
 		c.Problem("message.location", "is no coordinate", "", at...)
 	}
 }
 
 // Timezone reports a name that no time zone has.
 func (c *Checker) Timezone(name string, at ...any) { c.report.timezone(name, at...) }
-
-// Distinct finds what stands twice among things that must differ.
-type Distinct struct {
-	checker *Checker
-	code    string
-	seen    map[string]bool
-}
-
-// NewDistinct returns one that has seen nothing.
-func NewDistinct(c *Checker, code string) Distinct { return Distinct{c, code, map[string]bool{}} }
-
-// See reports a name that was seen before, and remembers it.
-func (o Distinct) See(what string, at []any) {
-	if o.seen[what] {
-		o.checker.Problem(o.code, "the "+shorten(what)+" stands twice", "", at...)
-	}
-	o.seen[what] = true
-}
-
-// Text is See for a text, when it has no expressions.
-func (o Distinct) Text(what string, t Text, at []any) {
-	if text, constant := t.Constant(); constant && text != "" {
-		o.See(what+" "+text, at)
-	}
-}
-
-// Below is the place of something in what stands at a place.
-func Below(at []any, parts ...any) []any { return append(at[:len(at):len(at)], parts...) }
 
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
@@ -203,7 +175,7 @@ func (d Data) Kind() expression.Kind {
 // the given kinds (0: any), because it is declared to hold others. It is for
 // members with the tag writes.
 func (c *Checker) Saves(path string, kind expression.Kind, at ...any) {
-	name, rest := CutPath(path)
+	name, rest := values.CutPath(path)
 	switch {
 	case rest == "":
 	case rest[0] == '.':
@@ -223,7 +195,7 @@ func (c *Checker) Given(code, what string, vals map[string]Data, declared map[st
 		t, ok := declared[name]
 		switch kind := vals[name].Kind(); {
 		case !ok:
-			c.Problem(code, "the function declares no "+what+" "+shorten(name), values.DidYouMean(name, keys(declared)), at, name)
+			c.Problem(code, "the function declares no "+what+" "+values.Shorten(name), values.DidYouMean(name, keys(declared)), at, name)
 		case !holdable(kind, t.Type):
 			c.Problem(code, name+" is declared as "+t.Type+" and cannot be "+kind.String(), "", at, name)
 		}

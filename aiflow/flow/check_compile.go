@@ -129,7 +129,7 @@ func (t *Types) vertex(r, lost *report, d *Document, id string) *vertex {
 	}
 	if v.typ == nil {
 		if v.node.Type != "" {
-			r.problem("unknown.type", "there is no node type "+shorten(v.node.Type), values.DidYouMean(v.node.Type, t.names()), "type")
+			r.problem("unknown.type", "there is no node type "+values.Shorten(v.node.Type), values.DidYouMean(v.node.Type, t.names()), "type")
 		}
 		return v
 	}
@@ -162,7 +162,7 @@ func writes(v reflect.Value, s *shape, into map[string]bool) {
 			f := &s.fields[i]
 			if !f.writes {
 				writes(v.Field(f.index), f.shape, into)
-			} else if name, _ := CutPath(v.Field(f.index).String()); name != "" {
+			} else if name, _ := values.CutPath(v.Field(f.index).String()); name != "" {
 				into[name] = true
 			}
 		}
@@ -241,8 +241,8 @@ func (m meaning) undeclaredField(v reflect.Value, f *field) {
 		m.undeclared(v.Field(f.index), f.shape)
 		return
 	}
-	name, _ := CutPath(v.Field(f.index).String())
-	if _, ok := m.document.Variables[name]; !ok && Patterns["variable"].MatchString(name) {
+	name, _ := values.CutPath(v.Field(f.index).String())
+	if _, ok := m.document.Variables[name]; !ok && values.Patterns["variable"].MatchString(name) {
 		m.warn("variable.undeclared", "there is no variable "+name, values.DidYouMean(name, keys(m.document.Variables)))
 	}
 }
@@ -284,7 +284,7 @@ func variables(declared map[string]Typed) map[string]variable {
 	for name, t := range declared {
 		v := variable{Typed: t}
 		if t.Default != nil {
-			v.initial, _ = Conform(t.Default, t.Type) // reported by Decode
+			v.initial, _ = conform(t.Default, t.Type) // reported by Decode
 		}
 		out[name] = v
 	}

@@ -145,7 +145,7 @@ func (g *graph) target(id string) (code, message, hint string) {
 		if g.hints++; g.hints <= maxHints {
 			hint = values.DidYouMean(id, keys(g.vertices))
 		}
-		return "graph.target", "there is no node " + shorten(id), hint
+		return "graph.target", "there is no node " + values.Shorten(id), hint
 	case v.node.Type == "trigger":
 		return "graph.into_trigger", "nothing may lead to the trigger", "lead to the node behind it"
 	case v.node.Type == "note":

@@ -68,13 +68,6 @@ func responseType() expression.Type {
 	return record(map[string]expression.Type{"status": numberType, "headers": objectType, "body": anyType})
 }
 
-// AnswerTypes are what answer holds, by what a question expects.
-var AnswerTypes = map[string]expression.Type{
-	"text": textType, "integer": numberType, "number": numberType, "phone": textType, "email": textType, "url": textType,
-	"date": dateType, "time": textType, "datetime": dateType, "choice": textType, "boolean": {Kind: expression.Bool},
-	"location": objectType, "image": objectType, "file": objectType,
-}
-
 // compiler compiles the expressions and templates of configurations.
 type compiler struct {
 	*report
@@ -83,7 +76,7 @@ type compiler struct {
 	of    Config
 }
 
-// fields compiles all that stands in a struct.
+// fields compiles all that is in a struct.
 func (c *compiler) fields(v reflect.Value, s *shape) {
 	for i := range s.fields {
 		f := &s.fields[i]
@@ -182,7 +175,7 @@ func (c *compiler) scopeOf(tag string) *expression.Scope {
 	case "answer":
 		t := anyType
 		if q, ok := c.of.(asker); ok {
-			t = AnswerTypes[q.Expects()]
+			t = values.AnswerTypes[q.Expects()]
 		}
 		return c.scope.With("answer", t)
 	case "response":
@@ -228,7 +221,7 @@ func (c *compiler) data(t *tree, depth int) *dataNode {
 	}
 	n := &dataNode{object: t.kind == kindObject, items: []*dataNode{}}
 	if len(t.items) > values.MaxList {
-		c.problem("shape.length", "has "+Count(len(t.items), "item")+"; a list has at most "+strconv.Itoa(values.MaxList), "")
+		c.problem("shape.length", "has "+values.Count(len(t.items), "item")+"; a list has at most "+strconv.Itoa(values.MaxList), "")
 	}
 	for i, item := range t.items {
 		c.push(i)

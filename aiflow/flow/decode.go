@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,7 @@ import (
 // The sizes of a document.
 const (
 	MaxBytes   = 1 << 20   // without ui, in canonical form
-	MaxUIBytes = 256 << 10 // of ui
+	maxUIBytes = 256 << 10 // of ui
 )
 
 // maxRaw bounds the text of a document, which may have spaces.
@@ -64,7 +63,7 @@ var documentShape = sync.OnceValue(func() *shape {
 // checkDocument finds what the tags of a Document cannot say.
 func (r *report) checkDocument(d *Document) {
 	r.checkSize(len(d.Canonical()), MaxBytes)
-	r.checkSize(len(d.UI), MaxUIBytes, "ui")
+	r.checkSize(len(d.UI), maxUIBytes, "ui")
 	r.timezone(d.Settings.Timezone, "settings", "timezone")
 	for _, of := range []struct {
 		name  string
@@ -89,9 +88,9 @@ var defaultKinds = map[string]byte{
 	"boolean": kindBool, "list": kindArray, "object": kindObject,
 }
 
-func (r *report) checkSize(size, most int, at ...any) {
-	if size > most {
-		r.problem("shape.size", fmt.Sprintf("has %d bytes; %d are allowed", size, most), "", at...)
+func (r *report) checkSize(size, limit int, at ...any) {
+	if size > limit {
+		r.problem("shape.size", fmt.Sprintf("has %d bytes; %d are allowed", size, limit), "", at...)
 	}
 }
 
@@ -105,7 +104,7 @@ func (r *report) checkDefault(t Typed, at ...any) {
 		r.problem("document.default", "must be "+kinds[kind]+", not "+kinds[v.kind], "", at...)
 		return
 	}
-	if _, err := Conform(v.plain(), t.Type); err != nil {
+	if _, err := conform(v.plain(), t.Type); err != nil {
 		r.problem("document.default", "does not fit the type "+t.Type, "", at...)
 	}
 }
@@ -117,23 +116,6 @@ func (r *report) timezone(name string, at ...any) {
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
 		r.problem("value.timezone", "is no time zone", "as Europe/Berlin or UTC", at...)
 	}
-}
-
-// Patterns are what names must look like.
-var Patterns = map[string]*regexp.Regexp{
-	"node":     regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`),
-	"slug":     regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`),
-	"id":       regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`),
-	"variable": regexp.MustCompile(`^[a-z_][a-z0-9_]{0,63}$`),
-	"path":     regexp.MustCompile(`^[a-z_][a-z0-9_]{0,63}(\.[A-Za-z_][A-Za-z0-9_-]{0,63}|\[[0-9]{1,3}\])*$`),
-	"output":   regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}(:[A-Za-z0-9_-]{1,64})?$`),
-	"model":    regexp.MustCompile(`^[a-z0-9_-]+/[A-Za-z0-9][A-Za-z0-9._:/-]*$`),
-	"locale":   regexp.MustCompile(`^[A-Za-z]{2,3}([_-][A-Za-z0-9]{2,8})*$`),
-	"clock":    regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`),
-	"day":      regexp.MustCompile(`^(mon|tue|wed|thu|fri|sat|sun)$`),
-	"code":     regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$`),
-
-	"credential": regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`),
 }
 
 // form is how a value is written in a document.
@@ -279,7 +261,7 @@ func rulesOf(tag reflect.StructTag, prefix string, s *shape) (r rules, err error
 	}
 	r.pattern, r.keys, r.any = get("pattern"), get("keys"), get("any") == "true"
 	for _, p := range []string{r.pattern, r.keys} {
-		if p != "" && Patterns[p] == nil {
+		if p != "" && values.Patterns[p] == nil {
 			return r, fmt.Errorf("there is no pattern %q", p)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// decoder fills a configuration with what stands in a document, and reports
+// decoder fills a configuration with what is in a document, and reports
 // all that does not fit its shape.
 type decoder struct {
 	*report
@@ -150,7 +150,7 @@ func (d decoder) mapping(v *tree, to reflect.Value, s *shape, r *rules) {
 	out := reflect.MakeMapWithSize(to.Type(), len(v.members))
 	for _, m := range v.members {
 		d.push(m.name)
-		if p := Patterns[r.keys]; p != nil && !p.MatchString(m.name) {
+		if p := values.Patterns[r.keys]; p != nil && !p.MatchString(m.name) {
 			d.problem("shape.pattern", "is no name that may stand here", "it must match "+p.String())
 		}
 		item := reflect.New(to.Type().Elem()).Elem()
@@ -174,23 +174,15 @@ func (r *rules) items() *rules {
 func (d decoder) size(n int, r *rules, unit string) bool {
 	switch {
 	case r.max != nil && n > int(*r.max):
-		d.problem("shape.length", fmt.Sprintf("has %s; at most %s", Count(n, unit), Count(int(*r.max), unit)+" may stand here"), "")
+		d.problem("shape.length", fmt.Sprintf("has %s; at most %s", values.Count(n, unit), values.Count(int(*r.max), unit)+" may stand here"), "")
 	case r.min != nil && n == 0 && *r.min > 0:
 		d.problem("shape.length", "is empty", "")
 	case r.min != nil && n < int(*r.min):
-		d.problem("shape.length", fmt.Sprintf("has %s; at least %s must stand here", Count(n, unit), Count(int(*r.min), unit)), "")
+		d.problem("shape.length", fmt.Sprintf("has %s; at least %s must stand here", values.Count(n, unit), values.Count(int(*r.min), unit)), "")
 	default:
 		return true
 	}
 	return false
-}
-
-// Count returns a number with its noun, as in "2 items".
-func Count(n int, unit string) string {
-	if n != 1 {
-		unit += "s"
-	}
-	return strconv.Itoa(n) + " " + unit
 }
 
 func (d decoder) raw(v *tree, to reflect.Value, s *shape, r *rules) {
@@ -208,7 +200,7 @@ func (d decoder) raw(v *tree, to reflect.Value, s *shape, r *rules) {
 }
 
 // maxTemplate bounds the source of a template whose text must be short: what
-// stands in {{ }} is not counted.
+// is in {{ }} is not counted.
 const maxTemplate = 4096
 
 func (d decoder) text(v *tree, to reflect.Value, s *shape, r *rules) {
@@ -251,11 +243,11 @@ func (d decoder) literal(text string, r *rules) {
 	if !d.size(utf8.RuneCountInString(text), r, "character") {
 		return
 	}
-	if p := Patterns[r.pattern]; p != nil && !p.MatchString(text) {
-		d.problem("shape.pattern", strconv.Quote(shorten(text))+" may not stand here", "it must match "+p.String())
+	if p := values.Patterns[r.pattern]; p != nil && !p.MatchString(text) {
+		d.problem("shape.pattern", strconv.Quote(values.Shorten(text))+" may not stand here", "it must match "+p.String())
 	}
 	if r.enum != nil && !slices.Contains(r.enum, text) {
-		d.problem("shape.enum", strconv.Quote(shorten(text))+" may not stand here", "one of "+strings.Join(r.enum, ", "))
+		d.problem("shape.enum", strconv.Quote(values.Shorten(text))+" may not stand here", "one of "+strings.Join(r.enum, ", "))
 	}
 }
 
@@ -267,7 +259,7 @@ func (d decoder) limit(text string, limit int) {
 func (d decoder) duration(text string, to reflect.Value, r *rules) {
 	v, err := values.ParseDuration(text)
 	if err != nil {
-		d.problem("shape.duration", strconv.Quote(shorten(text))+" is no duration", "as PT30S, PT10M, PT2H, P1D")
+		d.problem("shape.duration", strconv.Quote(values.Shorten(text))+" is no duration", "as PT30S, PT10M, PT2H, P1D")
 		return
 	}
 	if d.within(v.Seconds(), r, func(s float64) string { return values.FormatDuration(s) }) {
@@ -326,13 +318,4 @@ func (d decoder) within(v float64, r *rules, write func(float64) string) bool {
 		d.problem("shape.range", "must be at least "+write(*r.min), "")
 	}
 	return false
-}
-
-// shorten keeps messages short whatever a document holds.
-func shorten(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most]) + "…"
 }

@@ -1,7 +1,7 @@
 // Package flow is the language of flows: JSON documents of nodes, what may
-// stand in them, and what they do.
+// be in them, and what they do.
 //
-// It holds no data, knows no clock and calls nobody. A document is read with
+// It holds no data, knows no clock and does no I/O. A document is read with
 // [Decode], checked and made ready with [Types.Compile], and run by
 // [Program.Step], which takes the state of a run and what came in, and gives
 // back the new state and the effects that the world is to have:

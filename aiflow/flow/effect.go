@@ -16,7 +16,7 @@ type (
 		Node    string          `json:"node"`
 		Message json.RawMessage `json:"message"`           // as the send request has it
 		ReplyTo string          `json:"replyTo,omitempty"` // the id of the message that it answers
-		Typing  time.Duration   `json:"typing,omitempty"`  // how long to show that somebody types
+		Typing  time.Duration   `json:"typing,omitempty"`  // how long to show typing
 	}
 	// Call asks the world and resumes the run with what it answers:
 	// [EffectDone]. It is one attempt; repeating is up to the interpreter.
@@ -24,8 +24,8 @@ type (
 		ID   string   `json:"id"`
 		Node string   `json:"node"`
 		Kind CallKind `json:"kind"`
-		// Once says that the call must not be made a second time when nobody
-		// knows whether it was made: it ends with the code effect.unknown.
+		// Once says that the call must not be made a second time when it
+		// is not known whether it was made: it ends with the code effect.unknown.
 		Once    bool          `json:"once,omitempty"`
 		Key     string        `json:"key"` // the same for all attempts of one visit to the node
 		Attempt int           `json:"attempt"`
@@ -66,7 +66,7 @@ type (
 		Note   string `json:"note,omitempty"`
 		Pause  bool   `json:"pause"` // the bot is silent in the chat until it is over
 	}
-	// EndHandoff says that nobody waits for the person any more: the time is
+	// EndHandoff says that the run no longer waits for the person: the time is
 	// up, or the run ended.
 	EndHandoff struct {
 		ID string `json:"id"` // of the [Handoff]

@@ -3,6 +3,8 @@ package flow
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
@@ -47,8 +49,8 @@ func (en *environment) All(fields map[string]Data) (map[string]any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if out[name], err = Admit(v); err != nil {
-			return nil, At(err, name)
+		if out[name], err = admit(v); err != nil {
+			return nil, named(err, name)
 		}
 	}
 	return out, nil
@@ -109,4 +111,237 @@ func (en *environment) showError(e *Error) {
 // runValue is what expressions see as run.
 func (en *environment) runValue() map[string]any {
 	return map[string]any{"id": en.World.Run.ID, "startedAt": en.World.Run.StartedAt.In(en.graph().location)}
+}
+
+// Environment is what a document may refer to. What is nil is not checked; a
+// list without members means that there is nothing of the kind.
+type Environment struct {
+	Engine string // that will run it: EngineBot or EngineFlow
+	// Published says that the document was published before. A node type of
+	// one's own that is gone since is no problem then: runs that come to such a
+	// node take its error output, or fail, with the code unknown.type.
+	Published bool
+	// Functions are by slug the functions of the project. They are compiled
+	// with the document that calls them, and may call each other.
+	Functions map[string]*Document
+	// Unpublished says whether a function that is not among Functions is there as
+	// a draft. nil: none is.
+	Unpublished func(slug string) bool
+	Flows       []string            // slugs
+	Models      []string            // provider/model; "provider/*" for all of a provider
+	Servers     map[string][]string // tools of MCP servers by the server's name; nil: not known
+	Tools       []string            // functions of the registry
+	Extractors  map[string]string   // kinds by id
+	Credentials []string            // ids
+	Channels    []Channel           // the references that the document will work on
+}
+
+// Channel is what a kind of reference can do.
+type Channel struct {
+	Kind string   // "provider-cloud"
+	Send []string // types of messages; others are sent as text, or refused
+	Text int      // characters of a text at most; 0: as many as a message may have
+}
+
+// referring is a configuration that refers to an environment.
+type referring interface {
+	Refer(c *Checker, env *Environment)
+}
+
+// inEnvironment is the third pass. It links the program to its functions.
+func (t *Types) inEnvironment(d *Document, c *compiled, env *Environment) (*Program, []Problem) {
+	r := &report{root: d.root}
+	for _, v := range c.graph.order {
+		if v.config == nil || !v.sound {
+			continue
+		}
+		if k, ok := v.config.(referring); ok {
+			r.path = []any{"nodes", v.id, "config"}
+			k.Refer(&Checker{report: r, Document: d, graph: c.graph, vertex: v}, env)
+			r.path = nil
+		}
+		if !v.typ.runs(env.Engine) {
+			r.problem("node.engine", v.node.Type+" is no node of the engine "+env.Engine, "", "nodes", v.id, "type")
+		}
+	}
+	if env.Engine != "" && d.Engine != "" && d.Engine != env.Engine {
+		r.problem("document.engine", "is for the engine "+d.Engine+", not "+env.Engine, "", "engine")
+	}
+	l := linker{types: t, report: r, environment: env, programs: map[string]*Program{}}
+	return l.link(d, c), r.problems
+}
+
+// Refer checks a name against those that exist.
+func (c *Checker) Refer(what, name string, names []string, at ...any) {
+	if names != nil && !slices.Contains(names, name) {
+		c.Problem("unknown."+what, "there is no "+what+" "+values.Shorten(name), values.DidYouMean(name, names), at...)
+	}
+}
+
+// Function finds the function that a node calls.
+func (c *Checker) Function(slug string, env *Environment, at ...any) *Document {
+	f := env.Functions[slug]
+	if f == nil && c.Document.Kind == KindFunction && c.Document.Slug == slug {
+		f = c.Document
+	}
+	switch {
+	case f == nil:
+		if env.Unpublished != nil && env.Unpublished(slug) {
+			c.Problem("unknown.function", "the function "+values.Shorten(slug)+" is not published", "publish it first", at...)
+			return nil
+		}
+		c.Problem("unknown.function", "there is no function "+values.Shorten(slug), values.DidYouMean(slug, keys(env.Functions)), at...)
+	case f.Kind != KindFunction:
+		c.Problem("unknown.function", slug+" is a flow", "a flow is begun with a flow node", at...)
+		return nil
+	}
+	return f
+}
+
+// ReturnNames are the names by which a function returns.
+func (d *Document) ReturnNames() []string {
+	var names []string
+	for _, id := range keys(d.Nodes) {
+		if d.Nodes[id].Type != "return" {
+			continue
+		}
+		name := "default"
+		if t := d.root.at("nodes", id, "config", "name"); t != nil {
+			name = t.text
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// Extractor reports an extractor that the environment does not have.
+func (c *Checker) Extractor(id, kind string, env *Environment, at ...any) {
+	found, ok := env.Extractors[id]
+	switch {
+	case env.Extractors == nil:
+	case !ok:
+		c.Problem("unknown.extractor", "there is no extractor "+values.Shorten(id), "", at...)
+	case found != kind:
+		c.Problem("unknown.extractor", "the extractor is of kind "+found+", not "+kind, "", at...)
+	}
+}
+
+// Model reports a model that the environment does not have.
+func (c *Checker) Model(name string, env *Environment, at ...any) {
+	provider, _, _ := strings.Cut(name, "/")
+	if !slices.Contains(env.Models, provider+"/*") {
+		c.Refer("model", name, env.Models, at...)
+	}
+}
+
+// Server reports a server that the environment does not have.
+func (c *Checker) Server(name string, env *Environment, at ...any) bool {
+	if env.Servers == nil {
+		return true
+	}
+	_, ok := env.Servers[name]
+	if !ok {
+		c.Problem("unknown.server", "there is no MCP server "+values.Shorten(name), values.DidYouMean(name, keys(env.Servers)), at...)
+	}
+	return ok
+}
+
+// Tool reports a tool that its server does not have.
+func (c *Checker) Tool(server, name string, env *Environment, at ...any) {
+	c.Refer("tool", name, env.Servers[server], at...)
+}
+
+func (t *triggerConfig) Refer(c *Checker, env *Environment) {
+	if env.Channels == nil {
+		return
+	}
+	var names []string
+	for _, ch := range env.Channels {
+		names = append(names, ch.Kind)
+	}
+	for i, name := range t.Channels {
+		if !slices.Contains(names, name) {
+			c.Warn("unknown.channel", "there is no line of kind "+values.Shorten(name), values.DidYouMean(name, names), "channels", i)
+		}
+	}
+}
+
+// maxFunctions bounds the functions that belong to one document.
+const maxFunctions = 100
+
+// linker joins a program and the functions that it calls, and that they call.
+// All share one map of programs, so that they may call each other and
+// themselves.
+type linker struct {
+	types       *Types
+	report      *report
+	environment *Environment
+	programs    map[string]*Program
+	queue       []called
+}
+
+// called is a function that something calls.
+type called struct {
+	slug string
+	by   string // the function that calls it; "" for the document
+	at   []any  // where in the document this began
+}
+
+func (l *linker) link(d *Document, c *compiled) *Program {
+	program := *c.program
+	program.functions = l.programs
+	if d.Kind == KindFunction && d.Slug != "" {
+		l.programs[d.Slug] = &program
+	}
+	for _, v := range c.graph.order {
+		for slug, at := range v.functions() {
+			l.queue = append(l.queue, called{slug: slug, at: append([]any{"nodes", v.id, "config"}, at...)})
+		}
+	}
+	for ; len(l.queue) > 0 && l.environment.Functions != nil; l.queue = l.queue[1:] {
+		l.add(l.queue[0])
+	}
+	return &program
+}
+
+// add links one function. What is wrong with it is told where the document
+// calls it.
+func (l *linker) add(f called) {
+	if l.programs[f.slug] != nil || l.report.full() {
+		return
+	}
+	if len(l.programs) == maxFunctions {
+		l.report.problem("document.functions", fmt.Sprintf("needs more than %d functions", maxFunctions), "", f.at...)
+		return
+	}
+	d := l.environment.Functions[f.slug]
+	switch {
+	case d == nil && f.by == "":
+		return // reported with the node
+	case d == nil || d.root == nil:
+		l.report.problem("unknown.function", "the function "+f.by+" calls "+values.Shorten(f.slug)+", which is not there", "", f.at...)
+		return
+	}
+	c := l.types.compiled(d)
+	if Failed(d.problems) || Failed(c.problems) || len(c.gone) > 0 && !l.environment.Published {
+		l.report.problem("function.broken", "the function "+f.slug+" has errors", "correct them first", f.at...)
+		return
+	}
+	program := *c.program
+	program.functions = l.programs
+	l.programs[f.slug] = &program
+	for _, v := range c.graph.order {
+		for slug := range v.functions() {
+			l.queue = append(l.queue, called{slug, f.slug, f.at})
+		}
+	}
+}
+
+// functions yields the functions that a node calls, and where it names them.
+func (v *vertex) functions() func(yield func(slug string, at []any) bool) {
+	return func(yield func(string, []any) bool) {
+		if c, ok := v.config.(functional); ok {
+			c.UsesFunctions(yield)
+		}
+	}
 }

@@ -58,7 +58,7 @@ func TestEveryNode(t *testing.T) {
 	}
 }
 
-// covered requires that each member of a schema stands in one of the values.
+// covered requires that each member of a schema is in one of the values.
 func covered(t *testing.T, at string, schema map[string]any, values []any) {
 	t.Helper()
 	if items, ok := schema["items"].(map[string]any); ok {

@@ -2,8 +2,11 @@ package flow
 
 import (
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
@@ -11,12 +14,12 @@ import (
 )
 
 // Codes with which those who do effects say what went wrong. After the first
-// two groups a call is repeated if its node says so: always when nobody can have
-// heard it, else when that is safe.
+// two groups a call is repeated if its node says so: always when it reached no
+// server, else when that is safe.
 const (
-	CodeHTTPConnect    = "http.connect" // nobody heard the request
+	CodeHTTPConnect    = "http.connect" // the request reached no server
 	CodeHTTPTimeout    = "http.timeout"
-	CodeMCPConnect     = "mcp.connect" // nobody heard the request
+	CodeMCPConnect     = "mcp.connect" // the request reached no server
 	CodeMCPTimeout     = "mcp.timeout"
 	CodeLLMLimited     = "llm.rate_limited" // the request was turned away
 	CodeLLMTimeout     = "llm.timeout"
@@ -28,8 +31,8 @@ const (
 
 	CodeHTTPBody    = "http.bad_body"
 	CodeHTTPAuth    = "http.credential"    // there is none, or it cannot be used
-	CodeUnsupported = "effect.unsupported" // nobody answers calls of the kind, or does such a thing
-	CodeUnknown     = "effect.unknown"     // a call that must not be made twice was begun, and nobody knows its end
+	CodeUnsupported = "effect.unsupported" // the engine does not answer calls of the kind
+	CodeUnknown     = "effect.unknown"     // a call that must not be made twice was begun, and its end is not known
 	CodeNoChat      = "channel.no_chat"
 
 	codeNoType = "unknown.type" // of a node that the program of an earlier time had
@@ -52,7 +55,7 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 func (t *Turn) Fault(err error) *Error {
 	var e *Error
 	var x *expression.Error
-	switch {
+	switch err = ofRun(err); {
 	case errors.As(err, &e):
 		c := *e
 		c.Detail = maps.Clone(e.Detail)
@@ -151,8 +154,8 @@ type Failure struct {
 	Once bool `json:"once,omitempty"`
 }
 
-// failure is where a run stands while it is asked who takes an error: nobody
-// does, and this is kept.
+// failure is where a run stands while it is asked who takes an error: if none
+// does, this is kept.
 type failure struct {
 	at     Failure
 	frames []Frame
@@ -179,7 +182,7 @@ func (r runner) keepFailure() {
 	}
 }
 
-// retry goes on with the step that failed. Calls around it have as much time
+// retry continues with the step that failed. Calls around it have as much time
 // as they had left.
 func (r runner) retry() {
 	f := r.State.Failed
@@ -231,3 +234,136 @@ type RetryConfig struct {
 // Safe reports whether a tool says of itself that its call, which failed, may
 // be made again.
 func (e *Error) Safe() bool { return e.Detail["safe"] == true }
+
+// Limits of a turn: it commits and continues in another.
+const (
+	limitTurnSteps    = 250
+	limitTurnEffects  = 50
+	limitTurnMessages = 20
+	limitTurnBytes    = 16 << 20 // that its expressions make
+	limitTurnWork     = 32 << 20 // bytes of variables that it writes and counts
+
+	stepEffects = 6 // at most, of one node
+)
+
+// Limits of a run: it fails, and no error output takes that.
+const (
+	limitRunSteps    = 100_000
+	limitRunTurns    = 1000
+	limitRunFrames   = 16
+	maxRunTTL        = 100 * 24 * time.Hour
+	limitRunTimeouts = 5  // in a row, without input from outside
+	limitRunSame     = 20 // messages of one content
+	sameWithin       = 5 * time.Minute
+
+	keepSaid   = 64 // contents that are counted at a time
+	keepRecent = 12 // nodes that a state remembers
+)
+
+// Codes of runs that reached a limit.
+const (
+	codeRunSteps    = "run.steps"
+	codeRunTurns    = "run.turns"
+	codeRunFrames   = "run.frames"
+	codeRunTTL      = "run.life"
+	codeRunTimeouts = "run.timeouts"
+	codeRunSame     = "run.same_message"
+)
+
+// limitError is an error that ends the run.
+type limitError struct{ why *Error }
+
+func (e *limitError) Error() string { return e.why.Error() }
+
+// overLimit returns the error of a run that reached a limit.
+func overLimit(code, format string, args ...any) *limitError {
+	return &limitError{&Error{Code: code, Message: fmt.Sprintf(format, args...)}}
+}
+
+// overBudget reports whether others should have their turns first.
+func (r runner) overBudget() bool {
+	return len(r.Trace) >= limitTurnSteps || len(r.Effects) > limitTurnEffects-stepEffects || r.messages >= limitTurnMessages ||
+		r.work > limitTurnWork || r.budget.Steps < limitTurnSteps*expression.MaxSteps || r.budget.Bytes < limitTurnBytes
+}
+
+// budget is what the expressions of one turn may spend: twice its share, so
+// that the node which takes the turn over its share ends well.
+func budget() *expression.Budget {
+	return &expression.Budget{Steps: 2 * limitTurnSteps * expression.MaxSteps, Bytes: 2 * limitTurnBytes}
+}
+
+// lifetimeLimit is the limit that a run reached before this turn, if any.
+func (r runner) lifetimeLimit() *limitError {
+	switch s := r.State; {
+	case s.Turns > limitRunTurns:
+		return overLimit(codeRunTurns, "the run took more than %d turns%s", limitRunTurns, repeated(r.recent))
+	case !r.World.Run.StartedAt.IsZero() && r.World.Now.Sub(r.World.Run.StartedAt) > maxRunTTL:
+		return overLimit(codeRunTTL, "the run is more than 100 days old")
+	}
+	return nil
+}
+
+// stepLimit is the limit of steps, once it is reached.
+func (r runner) stepLimit() *limitError {
+	if r.State.Steps < limitRunSteps {
+		return nil
+	}
+	return overLimit(codeRunSteps, "the run took more than %d steps%s", limitRunSteps, repeated(r.recent))
+}
+
+// TimedOut leaves a node through its timeout output. A run that times out
+// again and again ends.
+func (t *Turn) TimedOut() (Exit, error) {
+	if t.State.Timeouts++; t.State.Timeouts > limitRunTimeouts {
+		return Exit{}, overLimit(codeRunTimeouts, "nobody answered %d times in a row%s", t.State.Timeouts, repeated(t.recent))
+	}
+	return Out("timeout"), nil
+}
+
+// say counts a content that is sent.
+func (t *Turn) say(content []byte) error {
+	h := fnv.New32a()
+	_, _ = h.Write(content)
+	sum, now := h.Sum32(), t.World.Now.Unix()
+	s := t.State
+	s.Said = slices.DeleteFunc(s.Said, func(said Said) bool { return now-said.Since >= int64(sameWithin/time.Second) })
+	for i := range s.Said {
+		if s.Said[i].Sum != sum {
+			continue
+		}
+		if s.Said[i].Count++; s.Said[i].Count > limitRunSame {
+			return overLimit(codeRunSame, "the same message was sent more than %d times in five minutes%s", limitRunSame, repeated(t.recent))
+		}
+		return nil
+	}
+	if len(s.Said) == keepSaid {
+		s.Said = s.Said[1:]
+	}
+	s.Said = append(s.Said, Said{sum, 1, now})
+	return nil
+}
+
+// repeated names the path that the nodes entered last went round and round,
+// as the end of a sentence.
+func repeated(recent []string) string {
+	for n := 1; n <= len(recent)/2; n++ {
+		last, before := recent[len(recent)-n:], recent[len(recent)-2*n:len(recent)-n]
+		if slices.Equal(last, before) {
+			return ", again and again: " + strings.Join(append(rotated(last), rotated(last)[0]), " → ")
+		}
+	}
+	if n := len(recent); n > keepRecent {
+		recent = recent[n-keepRecent:]
+	}
+	if len(recent) == 0 {
+		return ""
+	}
+	return ", at last: " + strings.Join(recent, " → ")
+}
+
+// rotated begins a circle with its first node by name, so that it reads the
+// same wherever it was cut.
+func rotated(circle []string) []string {
+	i := slices.Index(circle, slices.Min(circle))
+	return append(slices.Clone(circle[i:]), circle[:i]...)
+}

@@ -59,7 +59,7 @@ func (t Text) Constant() (string, bool) {
 	return s, err == nil
 }
 
-// Literal says that no expression stands in the text.
+// Literal says that no expression is in the text.
 func (t Text) Literal() bool { return t.template == nil || t.template.Constant() }
 
 // Authored is the text without its expressions: a space stands for each.

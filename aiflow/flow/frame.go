@@ -1,10 +1,14 @@
 package flow
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // frames are the levels of a run while it takes a turn: the flow, and the
@@ -98,7 +102,7 @@ func (fs *frames) loopIndex(node string) int {
 	return -1
 }
 
-// fits reports whether a frame can stand above the graph that its node is in.
+// fits reports whether a frame can be above the graph that its node is in.
 func fits(f *Frame, below *Program) bool {
 	n := below.steps[f.Node]
 	if n == nil {
@@ -181,7 +185,7 @@ func (r runner) leaveLoop() *step {
 // nextRound goes to the innermost loop's node.
 func (r runner) nextRound() *step { return r.graph().steps[r.top().Node] }
 
-// returned ends the function that runs and goes on where it was called.
+// returned ends the function that runs and continues where it was called.
 func (r runner) returned(name string, v any) *step {
 	r.popTo(r.base)
 	f := r.pop()
@@ -257,4 +261,66 @@ func (p *Program) initial() map[string]any {
 		vars[name] = v.initial
 	}
 	return vars
+}
+
+// Shown are those of the document's variables that are not secret.
+func (d *Document) Shown(vars map[string]any) map[string]any {
+	out := make(map[string]any, len(vars))
+	for name, value := range vars {
+		if !d.Variables[name].Secret {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// mask takes the values of secret variables out of a trace row.
+func (fs *frames) mask(row *TraceRow) {
+	secrets := fs.Secrets()
+	if len(secrets) == 0 {
+		return
+	}
+	row.In = values.ObjectOf(values.Hide(row.In, secrets))
+	row.Out = values.ObjectOf(values.Hide(row.Out, secrets))
+	row.Warning = values.TextOf(values.Hide(row.Warning, secrets))
+	row.Error = hideError(row.Error, secrets)
+}
+
+// Secrets are the values of secret variables and arguments, as texts.
+func (fs *frames) Secrets() []string {
+	out := fs.hidden[:len(fs.hidden):len(fs.hidden)]
+	for i := range fs.state.Frames {
+		if fs.graphs[i].secret {
+			out = fs.state.Frames[i].secrets(out, fs.graphs[i])
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { // longer ones first: they may hold others
+		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
+	})
+	return out
+}
+
+// hideError is e with secrets replaced.
+func hideError(e *Error, secrets []string) *Error {
+	if e == nil || len(secrets) == 0 {
+		return e
+	}
+	c := *e
+	c.Message = values.HideText(e.Message, secrets)
+	c.Detail = values.ObjectOf(values.Hide(e.Detail, secrets))
+	return &c
+}
+
+// secrets appends those of one frame.
+func (f *Frame) secrets(out []string, g *Program) []string {
+	return secretsOf(secretsOf(out, f.Vars, g.variables), f.Args, g.args)
+}
+
+func secretsOf(out []string, vars map[string]any, declared map[string]variable) []string {
+	for name, v := range vars {
+		if declared[name].Secret {
+			out = values.Leaves(out, v)
+		}
+	}
+	return out
 }

@@ -45,7 +45,7 @@ func TestGuide(t *testing.T) {
 	require.JSONEq(t, blocks.Block(t, "problem"), string(said))
 }
 
-// between replaces what stands between the markers of a name.
+// between replaces what is between the markers of a name.
 func between(t *testing.T, doc, name, body string) string {
 	t.Helper()
 	re := regexp.MustCompile(`(?s)(<!-- ` + name + `:[^\n]*-->\n).*(<!-- /` + name + ` -->)`)
@@ -143,22 +143,22 @@ func (p *property) form() string {
 }
 
 func (p *property) bounds() string {
-	least, most := p.Minimum, p.Maximum
+	least, limit := p.Minimum, p.Maximum
 	for _, b := range [][2]*float64{{p.MinLength, p.MaxLength}, {p.MinItems, p.MaxItems}, {p.XMin, p.XMax}, {nil, p.MaxProperties}} {
 		if b[0] != nil {
 			least = b[0]
 		}
 		if b[1] != nil {
-			most = b[1]
+			limit = b[1]
 		}
 	}
 	switch {
-	case least != nil && most != nil && *least == *most:
-		return " of " + p.measure(*most)
-	case least != nil && most != nil:
-		return " " + p.measure(*least) + " to " + p.measure(*most)
-	case most != nil:
-		return " up to " + p.measure(*most)
+	case least != nil && limit != nil && *least == *limit:
+		return " of " + p.measure(*limit)
+	case least != nil && limit != nil:
+		return " " + p.measure(*least) + " to " + p.measure(*limit)
+	case limit != nil:
+		return " up to " + p.measure(*limit)
 	}
 	return ""
 }

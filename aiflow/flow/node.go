@@ -65,7 +65,7 @@ type (
 	// caller runs a function, whose value it saves.
 	caller interface{ SavesTo() string }
 
-	// jumper goes on at a node without a connection.
+	// jumper continues at a node without a connection.
 	jumper interface{ Target() string }
 
 	// functional names functions that its node calls, and where.

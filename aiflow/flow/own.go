@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Runner is what a node type does when it runs, made by [NodeFunc].
@@ -47,8 +49,8 @@ func NodeFunc[In any](fn func(ctx context.Context, c NodeCall, in In) (NodeResul
 // NodeCall says for whom the function of a node is called.
 type NodeCall struct {
 	Account   string
-	Reference int64  // the line; 0: the run has no chat
-	ChatID    string // on its line; "": the run has no chat
+	Reference int64  // the reference; 0: the run has no chat
+	ChatID    string // on its reference; "": the run has no chat
 	Run       string // id of the run
 	Node      string // id of the node in its document
 	// Key names the call for good: all attempts of one visit to the node have
@@ -136,8 +138,8 @@ func ownOutputs(nt NodeType) ([]Output, error) {
 	}
 	seen := map[string]bool{}
 	for _, o := range outs {
-		if !Patterns["id"].MatchString(o.Name) || seen[o.Name] {
-			return nil, fmt.Errorf("its output %q stands twice, or does not match %s", o.Name, Patterns["id"])
+		if !values.Patterns["id"].MatchString(o.Name) || seen[o.Name] {
+			return nil, fmt.Errorf("its output %q stands twice, or does not match %s", o.Name, values.Patterns["id"])
 		}
 		seen[o.Name] = true
 	}
@@ -320,16 +322,16 @@ func (k *Checker) credentials(v *tree, s *shape, r *rules, env *Environment, at 
 	case formStruct:
 		for _, m := range v.members {
 			if f := s.field(m.name); f != nil {
-				k.credentials(m.value, f.shape, &f.rules, env, Below(at, m.name)...)
+				k.credentials(m.value, f.shape, &f.rules, env, values.Below(at, m.name)...)
 			}
 		}
 	case formMap:
 		for _, m := range v.members {
-			k.credentials(m.value, s.elem, r.items(), env, Below(at, m.name)...)
+			k.credentials(m.value, s.elem, r.items(), env, values.Below(at, m.name)...)
 		}
 	case formList:
 		for i, item := range v.items {
-			k.credentials(item, s.elem, r.items(), env, Below(at, i)...)
+			k.credentials(item, s.elem, r.items(), env, values.Below(at, i)...)
 		}
 	}
 }
@@ -365,12 +367,12 @@ func goneConfig(name string, config *tree) *gone {
 func (*gone) Outputs() []string { return nil }
 func (*gone) Check(*Checker)    {}
 
-// Step fails: nobody knows what to do.
+// Step fails: there is no code for the node.
 func (g *gone) Step(*Turn) (Exit, error) { return Exit{}, noType(g.name) }
 
 // Resume fails, whatever the function gave back.
 func (g *gone) Resume(*Turn, Input) (Exit, error) { return Exit{}, noType(g.name) }
 
 func noType(name string) *Error {
-	return &Error{Code: codeNoType, Message: "This program has no node type " + shorten(name) + "."}
+	return &Error{Code: codeNoType, Message: "This program has no node type " + values.Shorten(name) + "."}
 }

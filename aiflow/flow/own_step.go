@@ -31,17 +31,17 @@ func (*ownConfig) Check(*Checker)      {}
 func (c *ownConfig) Step(t *Turn) (Exit, error) {
 	v, err := t.Data(c.given)
 	if err == nil {
-		v, err = Admit(v)
+		v, err = admit(v)
 	}
 	if err == nil {
-		v, err = c.own.open.settled(v)
+		v, err = c.own.open.normalized(v)
 	}
 	if err != nil {
 		return Exit{}, err
 	}
-	raw := AppendValue(nil, v)
+	raw := values.Append(nil, v)
 	if len(raw) > maxOwn {
-		return Exit{}, TooLarge("the configuration has more than 256 KiB")
+		return Exit{}, tooLarge("the configuration has more than 256 KiB")
 	}
 	if _, err := c.own.read(raw); err != nil {
 		return Exit{}, err
@@ -63,14 +63,14 @@ func (c *ownConfig) Resume(t *Turn, in Input) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	v, err := Admit(r.Value)
+	v, err := admit(r.Value)
 	if err != nil {
 		return Exit{}, err
 	}
 	t.Note(nil, map[string]any{"value": v})
 	output := cmp.Or(r.Output, c.own.pass)
 	if output == "error" || !slices.Contains(c.own.outputs, output) {
-		return Exit{}, &Error{Code: CodeNodeFailed, Message: "The function of " + c.own.name + " left by the output " + shorten(output) + ", which the node type does not have."}
+		return Exit{}, &Error{Code: CodeNodeFailed, Message: "The function of " + c.own.name + " left by the output " + values.Shorten(output) + ", which the node type does not have."}
 	}
 	if err := t.Save(c.SaveTo, v); err != nil {
 		return Exit{}, err
@@ -78,21 +78,21 @@ func (c *ownConfig) Resume(t *Turn, in Input) (Exit, error) {
 	return Out(output), nil
 }
 
-// settled is a rendered value as a document would have it: texts where texts
+// normalized is a rendered value as a document would have it: texts where texts
 // are wanted, and numbers where those are. What rendered to nothing is left
 // out, as if it were not given.
-func (s *shape) settled(v any) (any, error) {
+func (s *shape) normalized(v any) (any, error) {
 	if s.form == formPointer {
-		return s.elem.settled(v)
+		return s.elem.normalized(v)
 	}
 	if s.form == formOpen {
-		return Conform(v, declaredAs[s.elem.form])
+		return conform(v, declaredAs[s.elem.form])
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for _, name := range values.Names(v) {
-			item, err := s.settle(v[name], name)
+			item, err := s.normalize(v[name], name)
 			if err != nil {
 				return nil, err
 			}
@@ -105,7 +105,7 @@ func (s *shape) settled(v any) (any, error) {
 		out := make([]any, len(v))
 		for i := range v {
 			var err error
-			if out[i], err = s.settle(v[i], i); err != nil {
+			if out[i], err = s.normalize(v[i], i); err != nil {
 				return nil, err
 			}
 		}
@@ -114,15 +114,15 @@ func (s *shape) settled(v any) (any, error) {
 	return v, nil
 }
 
-// settle settles a member or an item.
-func (s *shape) settle(v, part any) (any, error) {
+// normalize settles a member or an item.
+func (s *shape) normalize(v, part any) (any, error) {
 	inner := s.at(part)
 	if inner == nil {
 		return v, nil
 	}
-	out, err := inner.settled(v)
+	out, err := inner.normalized(v)
 	if err != nil {
-		return nil, At(err, fmt.Sprint(part))
+		return nil, named(err, fmt.Sprint(part))
 	}
 	return out, nil
 }
@@ -141,7 +141,7 @@ func (o *own) read(raw []byte) (reflect.Value, error) {
 	if name := strings.ReplaceAll(strings.TrimPrefix(p.Path, "/"), "/", "."); name != "" {
 		p.Message = name + ": " + p.Message
 	}
-	return in, WrongType(p.Message)
+	return in, wrongType(p.Message)
 }
 
 // Call calls the function of a node type. It is for those who answer calls of
@@ -175,7 +175,7 @@ func (r NodeResult) measured() (NodeResult, error) {
 	case err != nil:
 		return r, &Error{Code: CodeNodeFailed, Message: "The result is no JSON: " + err.Error()}
 	case len(raw) > maxOwnResult:
-		return r, TooLarge("The result has more than 1 MiB.")
+		return r, tooLarge("The result has more than 1 MiB.")
 	}
 	r.Value = json.RawMessage(raw)
 	return r, nil

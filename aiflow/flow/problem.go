@@ -109,7 +109,7 @@ func (r *report) warn(code, message, hint string, at ...any) {
 }
 
 // add adds p. A place that the document does not have, because a default
-// stands there, becomes the closest one around it.
+// is there, becomes the closest one around it.
 func (r *report) add(p Problem, at ...any) {
 	if p.Severity == SeverityError {
 		if r.full() {

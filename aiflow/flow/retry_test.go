@@ -59,7 +59,7 @@ func posting(t testing.TB, method string) *story {
 }
 
 // TestRetry fails a run in the middle of a loop of a function in a loop, and
-// has it go on there.
+// has it continue there.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	s := posting(t, "GET")
@@ -103,7 +103,7 @@ func TestRetry(t *testing.T) {
 // is said, unless nobody can have heard it.
 func TestRetryOnce(t *testing.T) {
 	t.Parallel()
-	for code, heard := range map[string]bool{
+	for code, seen := range map[string]bool{
 		flow.CodeUnknown: true, flow.CodeHTTPTimeout: true, flow.CodeHTTPConnect: false, flow.CodeHTTPAuth: false,
 	} {
 		s := posting(t, "POST")
@@ -112,9 +112,9 @@ func TestRetryOnce(t *testing.T) {
 		first := asks(t, turn)
 		turn, err = s.step(t, flow.EffectDone{ID: first.ID, Err: &flow.Error{Code: code}})
 		require.NoError(t, err)
-		require.Equal(t, heard, turn.State.Failed.Once, code)
+		require.Equal(t, seen, turn.State.Failed.Once, code)
 		turn, err = s.step(t, flow.Retry{})
-		if heard {
+		if seen {
 			require.ErrorIs(t, err, flow.ErrNotWaiting)
 			turn, err = s.step(t, flow.Retry{Repeat: true})
 		}
@@ -131,13 +131,13 @@ func TestRetryOnce(t *testing.T) {
 // begun with.
 func TestRetryOfWhatWasTurnedAway(t *testing.T) {
 	t.Parallel()
-	for status, heard := range map[int]bool{429: false, 503: false, 500: true, 400: true} {
+	for status, seen := range map[int]bool{429: false, 503: false, 500: true, 400: true} {
 		s := posting(t, "POST")
 		turn, err := s.step(t, flow.Begin{})
 		require.NoError(t, err)
 		turn, err = s.step(t, flow.EffectDone{ID: asks(t, turn).ID, Result: flow.HTTPResponse{Status: status}})
 		require.NoError(t, err)
-		require.Equal(t, heard, turn.State.Failed.Once, status)
+		require.Equal(t, seen, turn.State.Failed.Once, status)
 	}
 }
 

@@ -1,10 +1,19 @@
 package flow
 
-import "time"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
+)
 
 // State is a run between two turns: all that the next turn needs beside the
 // document and the [World]. It is a value: [Program.Step] never changes the
-// one it is given. Its JSON is exact: what is written and read back goes on
+// one it is given. Its JSON is exact: what is written and read back continues
 // as if it had stayed in memory.
 type State struct {
 	Hash  string `json:"hash"`  // of the document that it was begun with
@@ -21,13 +30,13 @@ type State struct {
 	Input  map[string]any `json:"input,omitempty"` // what last resumed it
 	Frames []Frame        `json:"frames,omitempty"`
 
-	// Next is the node with which [Continue] goes on, after a turn that
+	// Next is the node with which [Continue] continues, after a turn that
 	// reached one of its limits.
 	Next  string  `json:"next,omitempty"`
 	Wait  *Wait   `json:"wait,omitempty"`
 	Ended *Ending `json:"ended,omitempty"`
 	// Failed is the step that failed the run, whose frames are then as they
-	// were; nil for one that nothing can go on.
+	// were; nil for one that nothing can continue.
 	Failed  *Failure `json:"failed,omitempty"`
 	Retries int      `json:"retries,omitempty"` // of the run, so far
 
@@ -53,7 +62,7 @@ type Frame struct {
 // Loop is how far a loop has come.
 type Loop struct {
 	Index int   `json:"i"`
-	Count int   `json:"n"` // rounds in all; -1 while nobody knows
+	Count int   `json:"n"` // rounds in all; -1: not known yet
 	Items []any `json:"items,omitempty"`
 	// Failed says that the round ended with an error that the loop passes over.
 	Failed bool `json:"failed,omitempty"`
@@ -76,10 +85,10 @@ const (
 	WaitEvent    WaitKind = "event"    // [Event]
 	WaitHandoff  WaitKind = "handoff"  // a person: [Assigned], [HandoffClosed]
 	WaitEffect   WaitKind = "effect"   // the result of a [Call]: [EffectDone]
-	WaitApproval WaitKind = "approval" // somebody's consent: [Approval]
+	WaitApproval WaitKind = "approval" // a person's consent: [Approval]
 )
 
-// Wait is where a run stands between two turns.
+// Wait is where a run is between two turns.
 type Wait struct {
 	Kind  WaitKind  `json:"kind"`
 	Node  string    `json:"node"`
@@ -111,3 +120,251 @@ const (
 	StatusCancelled Status = "cancelled"
 	StatusFailed    Status = "failed"
 )
+
+// UnmarshalJSON reads a state as it was written: whole numbers are whole, and
+// exact to 64 bits.
+func (s *State) UnmarshalJSON(raw []byte) error {
+	var r stateReader
+	*s = State{}
+	if jsonscan.Kind(raw) != '{' {
+		r.fail(errors.New("it is no object"))
+	}
+	for name, v := range jsonscan.Members(raw) {
+		if jsonscan.Kind(v) == 'n' {
+			continue
+		}
+		r.state(s, string(name), v)
+	}
+	if r.err != nil {
+		return fmt.Errorf("reading the state of a run: %w", r.err)
+	}
+	return nil
+}
+
+// stateReader reads parts of a state and keeps the first error.
+type stateReader struct{ err error }
+
+func (r *stateReader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *stateReader) state(s *State, name string, v []byte) {
+	switch name {
+	case "hash":
+		s.Hash = r.text(v)
+	case "turns":
+		s.Turns = r.int(v)
+	case "steps":
+		s.Steps = r.int(v)
+	case "rows":
+		s.Rows = r.int(v)
+	case "serial":
+		s.Serial = r.int(v)
+	case "start":
+		s.Start = r.object(v)
+	case "input":
+		s.Input = r.object(v)
+	case "frames":
+		for item := range jsonscan.Elements(v) {
+			s.Frames = append(s.Frames, r.frame(item))
+		}
+	case "next":
+		s.Next = r.text(v)
+	case "wait":
+		s.Wait = r.wait(v)
+	case "ended":
+		s.Ended = &Ending{}
+		r.other(v, s.Ended)
+		s.Ended.normalize()
+	case "failed":
+		s.Failed = &Failure{}
+		r.other(v, s.Failed)
+	case "retries":
+		s.Retries = r.int(v)
+	case "timeouts":
+		s.Timeouts = r.int(v)
+	case "said":
+		for item := range jsonscan.Elements(v) {
+			s.Said = append(s.Said, r.said(item))
+		}
+	case "recent":
+		s.Recent = r.text(v)
+	}
+}
+
+func (r *stateReader) frame(raw []byte) (f Frame) {
+	for name, v := range jsonscan.Members(raw) {
+		switch string(name) {
+		case "node":
+			f.Node = r.text(v)
+		case "function":
+			f.Function = r.text(v)
+		case "vars":
+			f.Vars = r.object(v)
+		case "args":
+			f.Args = r.object(v)
+		case "error":
+			f.Error = &Error{}
+			r.other(v, f.Error)
+			f.Error.normalize()
+		case "deadline":
+			f.Deadline = r.time(v)
+		case "timer":
+			f.Timer = r.text(v)
+		case "caught":
+			f.Caught = jsonscan.Kind(v) == 't'
+		case "loop":
+			f.Loop = r.loop(v)
+		}
+	}
+	return f
+}
+
+func (r *stateReader) loop(raw []byte) *Loop {
+	l := &Loop{}
+	for name, v := range jsonscan.Members(raw) {
+		switch string(name) {
+		case "i":
+			l.Index = r.int(v)
+		case "n":
+			l.Count = r.int(v)
+		case "items":
+			l.Items, _ = r.value(v).([]any)
+		case "failed":
+			l.Failed = jsonscan.Kind(v) == 't'
+		}
+	}
+	return l
+}
+
+func (r *stateReader) wait(raw []byte) *Wait {
+	w := &Wait{}
+	for name, v := range jsonscan.Members(raw) {
+		switch string(name) {
+		case "kind":
+			w.Kind = WaitKind(r.text(v))
+		case "node":
+			w.Node = r.text(v)
+		case "id":
+			w.ID = r.text(v)
+		case "timer":
+			w.Timer = r.text(v)
+		case "until":
+			w.Until = r.time(v)
+		case "event":
+			w.Event = r.text(v)
+		case "reply":
+			w.Reply = jsonscan.Kind(v) == 't'
+		case "data":
+			w.Data = r.value(v)
+		case "tries":
+			w.Tries = r.int(v)
+		case "once":
+			w.Once = jsonscan.Kind(v) == 't'
+		case "parts":
+			for part := range jsonscan.Elements(v) {
+				w.Parts = append(w.Parts, r.text(part))
+			}
+		}
+	}
+	return w
+}
+
+func (r *stateReader) said(raw []byte) (s Said) {
+	for name, v := range jsonscan.Members(raw) {
+		switch string(name) {
+		case "s":
+			s.Sum = uint32(r.int(v))
+		case "n":
+			s.Count = r.int(v)
+		case "t":
+			s.Since = int64(r.int(v))
+		}
+	}
+	return s
+}
+
+func (r *stateReader) int(v []byte) int {
+	n, err := strconv.Atoi(string(v))
+	if err != nil {
+		r.fail(err)
+	}
+	return n
+}
+
+func (r *stateReader) text(v []byte) string {
+	s, ok := r.value(v).(string)
+	if !ok {
+		r.fail(errors.New("a member is no text"))
+	}
+	return s
+}
+
+func (r *stateReader) time(v []byte) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, r.text(v))
+	if err != nil {
+		r.fail(err)
+	}
+	return t
+}
+
+func (r *stateReader) object(v []byte) map[string]any {
+	m, ok := r.value(v).(map[string]any)
+	if !ok {
+		r.fail(errors.New("a member is no object"))
+	}
+	return m
+}
+
+func (r *stateReader) value(v []byte) any {
+	out, rest, err := values.Read(v, 1)
+	if err == nil && len(rest) > 0 {
+		err = values.ErrNotJSON
+	}
+	if err != nil {
+		r.fail(err)
+	}
+	return out
+}
+
+// other reads what is rare.
+func (r *stateReader) other(raw []byte, v any) {
+	if err := values.Decode(raw, v); err != nil {
+		r.fail(err)
+	}
+}
+
+func (e *Ending) normalize() {
+	e.Output = normalized(e.Output)
+	e.Error.normalize()
+	if e.Jump != nil {
+		normalized(e.Jump.Input)
+	}
+}
+
+func (e *Error) normalize() {
+	if e != nil {
+		normalized(e.Detail)
+	}
+}
+
+// normalized puts numbers for what was read as their text; lists and objects are
+// changed in place.
+func normalized(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		n, _ := values.AdmitNumber(v) // no state holds one that is too large
+		return n
+	case []any:
+		for i, item := range v {
+			v[i] = normalized(item)
+		}
+	case map[string]any:
+		for name, item := range v {
+			v[name] = normalized(item)
+		}
+	}
+	return v
+}

@@ -1,9 +1,7 @@
 package flow
 
 import (
-	"encoding/json"
-	"fmt"
-	"time"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // States are written and read at every turn. Done by hand that takes a third
@@ -12,161 +10,96 @@ import (
 
 // MarshalJSON writes the state.
 func (s *State) MarshalJSON() ([]byte, error) {
-	m := Members{make([]byte, 0, 1024)}
+	m := values.NewMembers(1024)
 	m.Text("hash", s.Hash)
-	m.int("turns", s.Turns)
-	m.int("steps", s.Steps)
-	m.int("rows", s.Rows)
-	m.int("serial", s.Serial)
-	m.object("start", s.Start)
-	m.object("input", s.Input)
+	m.Int("turns", s.Turns)
+	m.Int("steps", s.Steps)
+	m.Int("rows", s.Rows)
+	m.Int("serial", s.Serial)
+	m.Object("start", s.Start)
+	m.Object("input", s.Input)
 	if len(s.Frames) > 0 {
-		m.open("frames", '[')
+		m.Open("frames", '[')
 		for i := range s.Frames {
-			if err := s.Frames[i].write(&m); err != nil {
+			if err := s.Frames[i].write(m); err != nil {
 				return nil, err
 			}
 		}
-		m.close(']')
+		m.Close(']')
 	}
 	m.Given("next", s.Next)
 	if s.Wait != nil {
-		m.open("wait", '{')
-		s.Wait.write(&m)
-		m.close('}')
+		m.Open("wait", '{')
+		s.Wait.write(m)
+		m.Close('}')
 	}
 	if s.Ended != nil {
-		if err := m.other("ended", s.Ended); err != nil {
+		if err := m.Other("ended", s.Ended); err != nil {
 			return nil, err
 		}
 	}
 	if s.Failed != nil {
-		if err := m.other("failed", s.Failed); err != nil {
+		if err := m.Other("failed", s.Failed); err != nil {
 			return nil, err
 		}
 	}
-	m.some("retries", s.Retries)
-	m.some("timeouts", s.Timeouts)
+	m.Some("retries", s.Retries)
+	m.Some("timeouts", s.Timeouts)
 	if len(s.Said) > 0 {
-		m.open("said", '[')
+		m.Open("said", '[')
 		for _, said := range s.Said {
-			m.item('{')
-			m.int("s", int(said.Sum))
-			m.int("n", said.Count)
-			m.int("t", int(said.Since))
-			m.close('}')
+			m.Item('{')
+			m.Int("s", int(said.Sum))
+			m.Int("n", said.Count)
+			m.Int("t", int(said.Since))
+			m.Close('}')
 		}
-		m.close(']')
+		m.Close(']')
 	}
 	m.Given("recent", s.Recent)
 	return m.End(), nil
 }
 
-func (f *Frame) write(m *Members) error {
-	m.item('{')
+func (f *Frame) write(m *values.Members) error {
+	m.Item('{')
 	m.Given("node", f.Node)
 	m.Given("function", f.Function)
-	m.object("vars", f.Vars)
-	m.object("args", f.Args)
+	m.Object("vars", f.Vars)
+	m.Object("args", f.Args)
 	if f.Error != nil {
-		if err := m.other("error", f.Error); err != nil {
+		if err := m.Other("error", f.Error); err != nil {
 			return err
 		}
 	}
-	m.time("deadline", f.Deadline)
+	m.Time("deadline", f.Deadline)
 	m.Given("timer", f.Timer)
-	m.truth("caught", f.Caught)
+	m.Truth("caught", f.Caught)
 	if l := f.Loop; l != nil {
-		m.open("loop", '{')
-		m.int("i", l.Index)
-		m.int("n", l.Count)
+		m.Open("loop", '{')
+		m.Int("i", l.Index)
+		m.Int("n", l.Count)
 		if len(l.Items) > 0 {
 			m.Value("items", l.Items)
 		}
-		m.truth("failed", l.Failed)
-		m.close('}')
+		m.Truth("failed", l.Failed)
+		m.Close('}')
 	}
-	m.close('}')
+	m.Close('}')
 	return nil
 }
 
-func (w *Wait) write(m *Members) {
+func (w *Wait) write(m *values.Members) {
 	m.Text("kind", string(w.Kind))
 	m.Text("node", w.Node)
 	m.Given("id", w.ID)
 	m.Given("timer", w.Timer)
-	m.time("until", w.Until)
+	m.Time("until", w.Until)
 	m.Given("event", w.Event)
-	m.truth("reply", w.Reply)
+	m.Truth("reply", w.Reply)
 	if w.Data != nil {
 		m.Value("data", w.Data)
 	}
-	m.some("tries", w.Tries)
-	m.truth("once", w.Once)
-	if len(w.Parts) > 0 {
-		m.open("parts", '[')
-		for i, part := range w.Parts {
-			if i > 0 {
-				m.out = append(m.out, ',')
-			}
-			m.out = appendQuoted(m.out, part)
-		}
-		m.close(']')
-	}
-}
-
-// open begins an object or a list that is a member.
-func (m *Members) open(name string, bracket byte) {
-	m.name(name)
-	m.out = append(m.out, bracket)
-}
-
-// item begins an object that is an item of a list.
-func (m *Members) item(bracket byte) {
-	if m.out[len(m.out)-1] != '[' {
-		m.out = append(m.out, ',')
-	}
-	m.out = append(m.out, bracket)
-}
-
-func (m *Members) close(bracket byte) { m.out = append(m.out, bracket) }
-
-// object is a member that is left out when it is empty.
-func (m *Members) object(name string, v map[string]any) {
-	if len(v) > 0 {
-		m.name(name)
-		m.out = appendMap(m.out, v)
-	}
-}
-
-// some is a number that is left out when it is 0.
-func (m *Members) some(name string, n int) {
-	if n != 0 {
-		m.int(name, n)
-	}
-}
-
-// truth is a member that is left out when it is false.
-func (m *Members) truth(name string, yes bool) {
-	if yes {
-		m.Value(name, yes)
-	}
-}
-
-func (m *Members) time(name string, t time.Time) {
-	if !t.IsZero() {
-		m.name(name)
-		m.out = append(t.AppendFormat(append(m.out, '"'), time.RFC3339Nano), '"')
-	}
-}
-
-// other writes what is rare.
-func (m *Members) other(name string, v any) error {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("writing the state of a run: %w", err)
-	}
-	m.name(name)
-	m.out = append(m.out, raw...)
-	return nil
+	m.Some("tries", w.Tries)
+	m.Truth("once", w.Once)
+	m.Texts("parts", w.Parts)
 }

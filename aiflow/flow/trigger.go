@@ -111,12 +111,12 @@ func (t *Types) Schedules(document []byte) []Schedule {
 	return nil
 }
 
-// Step goes on: what starts a flow is looked at before it starts.
+// Step continues: what starts a flow is looked at before it starts.
 func (*triggerConfig) Step(*Turn) (Exit, error) { return Out("out"), nil }
 
-// Arrival is a message of a contact as a trigger sees it.
-type Arrival struct {
-	Channel  string // the kind of line it came on: "provider-cloud"
+// Inbound is a message of a contact as a trigger sees it.
+type Inbound struct {
+	Channel  string // the kind of reference it came on: "provider-cloud"
 	Group    bool
 	First    bool // the contact's first message in its chat
 	Text     string
@@ -156,7 +156,7 @@ type Trigger struct {
 // rule takes arrivals, or does not.
 type rule struct {
 	rank  Rank
-	takes func(Arrival) bool
+	takes func(Inbound) bool
 }
 
 // Trigger returns the program's trigger; one that takes nothing for a
@@ -211,7 +211,7 @@ func (t *Trigger) Narrowest() Rank {
 }
 
 // Match says whether the trigger takes an arrival, and by how narrow a rule.
-func (t *Trigger) Match(a Arrival) (Rank, bool) {
+func (t *Trigger) Match(a Inbound) (Rank, bool) {
 	if a.Group && !t.groups || len(t.channels) > 0 && !slices.Contains(t.channels, a.Channel) {
 		return 0, false
 	}
@@ -228,13 +228,13 @@ func (t *Trigger) Match(a Arrival) (Rank, bool) {
 func (r triggerRule) rules() []rule {
 	switch r.Kind {
 	case "any_message":
-		return []rule{{RankAny, func(Arrival) bool { return true }}}
+		return []rule{{RankAny, func(Inbound) bool { return true }}}
 	case "first_message":
-		return []rule{{RankFirst, func(a Arrival) bool { return a.First }}}
+		return []rule{{RankFirst, func(a Inbound) bool { return a.First }}}
 	case "button":
-		return []rule{{RankButton, func(a Arrival) bool { return a.Button != "" && (r.Payload == "" || r.Payload == a.Button) }}}
+		return []rule{{RankButton, func(a Inbound) bool { return a.Button != "" && (r.Payload == "" || r.Payload == a.Button) }}}
 	case "referral":
-		return []rule{{RankReferral, func(a Arrival) bool { return a.Referral != nil && (r.Payload == "" || r.Payload == *a.Referral) }}}
+		return []rule{{RankReferral, func(a Inbound) bool { return a.Referral != nil && (r.Payload == "" || r.Payload == *a.Referral) }}}
 	case "keyword":
 		return r.words()
 	}
@@ -248,12 +248,12 @@ func (r triggerRule) words() []rule {
 	for _, word := range r.Keywords {
 		if r.Match == "regex" {
 			if re := r.pattern(word); re != nil {
-				out = append(out, rule{RankRegexp, func(a Arrival) bool { return re.MatchString(a.Text) }})
+				out = append(out, rule{RankRegexp, func(a Inbound) bool { return re.MatchString(a.Text) }})
 			}
 			continue
 		}
 		word = r.fold(word)
-		out = append(out, rule{RankKeyword, func(a Arrival) bool { return r.compare(r.fold(a.Text), word) }})
+		out = append(out, rule{RankKeyword, func(a Inbound) bool { return r.compare(r.fold(a.Text), word) }})
 	}
 	return out
 }

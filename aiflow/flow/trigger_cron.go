@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // cronFields are the parts of a schedule and their ranges. Sunday is 0 or 7.
@@ -36,7 +38,7 @@ func parseCron(text string, bad func(message, hint string)) cron {
 		for item := range strings.SplitSeq(parts[i], ",") {
 			set, ok := cronItem(item, f.low, f.high)
 			if !ok {
-				bad("the "+f.name+" "+strconv.Quote(shorten(item))+" is none", "from "+strconv.Itoa(f.low)+" to "+strconv.Itoa(f.high))
+				bad("the "+f.name+" "+strconv.Quote(values.Shorten(item))+" is none", "from "+strconv.Itoa(f.low)+" to "+strconv.Itoa(f.high))
 			}
 			sets[i] |= set
 		}
@@ -48,7 +50,7 @@ func parseCron(text string, bad func(message, hint string)) cron {
 }
 
 // cronItem reads one item of a list: *, 5, 1-5, each with a step or without.
-// One number with a step goes on to the end of the range.
+// One number with a step continues to the end of the range.
 func cronItem(item string, low, high int) (set uint64, ok bool) {
 	item, step, stepped := strings.Cut(item, "/")
 	every := 1

@@ -19,7 +19,7 @@ type World struct {
 
 	// Refused are effects of this very turn that could not be done when it
 	// was first computed, by their id: a window that is closed, a type that
-	// the line lacks. Computed again, the turn takes the error outputs of
+	// the reference lacks. Computed again, the turn takes the error outputs of
 	// their nodes.
 	Refused map[string]*Error
 
@@ -41,7 +41,7 @@ type Turn struct {
 	Effects []Effect   // in the order in which they are to be done
 	Trace   []TraceRow // the steps taken
 	// More says that the turn reached one of its limits. Others should have
-	// their turns first; then it goes on with [Continue].
+	// their turns first; then it continues with [Continue].
 	More bool
 
 	environment
@@ -57,7 +57,7 @@ type Turn struct {
 	work      int // bytes of variables that were written and counted
 }
 
-// Step takes one turn: it gives the run what it waits for and goes on until
+// Step takes one turn: it gives the run what it waits for and continues until
 // the run waits again, ends, or has had its share. It has no effects of its
 // own and depends on nothing but its arguments: the same arguments give the
 // same turn. The state is not changed; the turn has the new one. A run begins
@@ -121,7 +121,7 @@ func (p *Program) newState(in Begin) (*State, error) {
 		return nil, fmt.Errorf("flow: %w", err)
 	}
 	for name, v := range in.Vars {
-		if f.Vars[name], err = Conform(v, p.variables[name].Type); err != nil {
+		if f.Vars[name], err = conform(v, p.variables[name].Type); err != nil {
 			return nil, fmt.Errorf("flow: vars.%s: %w", name, err)
 		}
 	}
@@ -163,7 +163,7 @@ func (r runner) receive(in Input) error {
 	return r.resume(in)
 }
 
-// standing is the node at which the run stands before it takes its input.
+// standing is the node at which the run is before it takes its input.
 func (r runner) standing() string {
 	switch s := r.State; {
 	case s.Wait != nil:
@@ -217,7 +217,7 @@ func (r runner) accept(in Input) (err error) {
 }
 
 // uncatch lets onError take errors again. Between two of them the run must
-// have waited for somebody, or for some time: else it would go round in
+// have waited for a person, or for some time: else it would go round in
 // circles.
 func (r runner) uncatch() {
 	for i := range r.State.Frames {
@@ -245,7 +245,7 @@ func (r runner) run(n *step) {
 	}
 }
 
-// perform lets a node take its step, or go on with what it waited for.
+// perform lets a node take its step, or continue with what it waited for.
 func (r runner) perform(n *step, in Input) (exit Exit, err error) {
 	r.begin(n)
 	defer func() {
@@ -269,7 +269,7 @@ func (r runner) perform(n *step, in Input) (exit Exit, err error) {
 	return Out(n.pass), nil
 }
 
-// follow writes the trace of a step and says where the run goes on; nil when
+// follow writes the trace of a step and says where the run continues; nil when
 // the turn is over.
 func (r runner) follow(n *step, exit Exit, err error) *step {
 	if r.State.Ended != nil {

@@ -104,7 +104,7 @@ func anyInput(r *rand.Rand, s *flow.State) flow.Input {
 }
 
 // Whatever comes, a turn ends well: the run waits, has ended or has more to
-// do, and goes on from its stored state as it does from memory. Nothing
+// do, and continues from its stored state as it does from memory. Nothing
 // panics.
 func TestAnythingMayCome(t *testing.T) {
 	t.Parallel()

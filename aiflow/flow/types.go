@@ -192,9 +192,6 @@ func (t *Types) names() []string {
 	return slices.Sorted(maps.Keys(t.byName))
 }
 
-// Modern are the engines of what the older editor does not know.
-func Modern() []string { return []string{EngineFlow} }
-
 // Limits of what is kept compiled.
 const (
 	keptDocuments   = 256
@@ -287,7 +284,7 @@ type Extractor interface {
 	Intent(extractor, text, locale string) ([]Intent, error)
 }
 
-// Intent is what somebody may have meant.
+// Intent is what the author of a message may have meant.
 type Intent struct {
 	ID         string  `json:"id"`
 	Confidence float64 `json:"confidence"` // from 0 to 1

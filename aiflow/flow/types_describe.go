@@ -46,7 +46,7 @@ type Description struct {
 func (t *Types) Describe() Palette {
 	p := Palette{
 		Format: Format,
-		Limits: Limits{Nodes: 1000, Variables: 200, Functions: maxFunctions, Bytes: MaxBytes, UIBytes: MaxUIBytes},
+		Limits: Limits{Nodes: 1000, Variables: 200, Functions: maxFunctions, Bytes: MaxBytes, UIBytes: maxUIBytes},
 	}
 	for _, name := range t.names() {
 		p.Nodes = append(p.Nodes, t.get(name).describe())
@@ -217,7 +217,7 @@ func (s *shape) listSchema(r *rules) *tree {
 func (s *shape) mapSchema(r *rules) *tree {
 	t := leaf("type", "object")
 	t.bounds(r, "minProperties", "maxProperties")
-	if p := Patterns[r.keys]; p != nil {
+	if p := values.Patterns[r.keys]; p != nil {
 		t.members = append(t.members, member{"propertyNames", leaf("pattern", p.String())})
 	}
 	t.members = append(t.members, member{"additionalProperties", s.elem.schema(r.items())})
@@ -253,7 +253,7 @@ func (s *shape) textSchema(r *rules) *tree {
 		return t
 	}
 	t.bounds(r, "minLength", "maxLength")
-	if p := Patterns[r.pattern]; p != nil {
+	if p := values.Patterns[r.pattern]; p != nil {
 		t.word("pattern", p.String())
 		t.word("x-kind", r.pattern)
 	}
@@ -263,11 +263,11 @@ func (s *shape) textSchema(r *rules) *tree {
 	return t
 }
 
-func (t *tree) bounds(r *rules, least, most string) {
+func (t *tree) bounds(r *rules, least, limit string) {
 	if r.min != nil {
 		t.number(least, *r.min)
 	}
 	if r.max != nil {
-		t.number(most, *r.max)
+		t.number(limit, *r.max)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // discount is the configuration of a node type of one's own. The tags say
-// what may stand in a document; expressions are compiled and checked when the
+// what may be in a document; expressions are compiled and checked when the
 // document is.
 type discount struct {
 	Of      flow.Expression `json:"of" required:"true" want:"number" doc:"The price."`

@@ -1,6 +1,9 @@
 package flow
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,9 +15,9 @@ import (
 // Set changes a variable of the graph that runs, or a place in it:
 // cart.items[0].price. Objects on the way are made, lists are not.
 func (t *Turn) Set(path string, v any) error {
-	v, err := Admit(v)
+	v, err := admit(v)
 	if err != nil {
-		return At(err, path)
+		return named(err, path)
 	}
 	return t.Change(path, func(any) (any, error) { return v, nil })
 }
@@ -30,12 +33,12 @@ func (t *Turn) Save(name string, v any) error {
 // Change replaces what is at a path by what to makes of it. Both are
 // admitted values.
 func (t *Turn) Change(path string, to func(any) (any, error)) error {
-	name, rest := CutPath(path)
+	name, rest := values.CutPath(path)
 	vars := t.Scope().Vars
 	old := vars[name]
 	v, err := changeAt(old, rest, to)
 	if err != nil {
-		return At(err, path)
+		return named(err, path)
 	}
 	if v == (Removed{}) {
 		delete(vars, name)
@@ -43,8 +46,8 @@ func (t *Turn) Change(path string, to func(any) (any, error)) error {
 		return nil
 	}
 	if kind := t.graph().variables[name].Type; kind != "" && kind != "any" {
-		if v, err = Conform(v, kind); err != nil {
-			return At(err, path)
+		if v, err = conform(v, kind); err != nil {
+			return named(err, path)
 		}
 	}
 	vars[name] = v
@@ -74,14 +77,6 @@ func (t *Turn) grow(old, v any) error {
 // Removed takes a place away.
 type Removed struct{}
 
-// CutPath splits off the first part of a path.
-func CutPath(path string) (first, rest string) {
-	if i := strings.IndexAny(path, ".["); i >= 0 {
-		return path[:i], path[i:]
-	}
-	return path, ""
-}
-
 // changeAt returns v with the place at rest changed. v itself stays as it is.
 func changeAt(v any, rest string, to func(any) (any, error)) (any, error) {
 	switch {
@@ -90,10 +85,10 @@ func changeAt(v any, rest string, to func(any) (any, error)) (any, error) {
 	case rest[0] == '[':
 		return changeItem(v, rest[1:], to)
 	}
-	name, rest := CutPath(rest[1:])
+	name, rest := values.CutPath(rest[1:])
 	m, ok := v.(map[string]any)
 	if !ok && v != nil {
-		return nil, WrongType(name + " is looked for in something that is no object")
+		return nil, wrongType(name + " is looked for in something that is no object")
 	}
 	item, err := changeAt(m[name], rest, to)
 	if err != nil {
@@ -107,15 +102,7 @@ func changeAt(v any, rest string, to func(any) (any, error)) (any, error) {
 		return m, nil
 	}
 	m[name] = item
-	return m, FewMembers(m)
-}
-
-// FewMembers returns an error for an object with too many members.
-func FewMembers(m map[string]any) error {
-	if len(m) > values.MaxList {
-		return TooLarge("an object has at most 1,000 members")
-	}
-	return nil
+	return m, values.FewMembers(m)
 }
 
 func changeItem(v any, rest string, to func(any) (any, error)) (any, error) {
@@ -124,11 +111,11 @@ func changeItem(v any, rest string, to func(any) (any, error)) (any, error) {
 	list, ok := v.([]any)
 	switch {
 	case err != nil:
-		return nil, WrongType("[" + index + "] is no number")
+		return nil, wrongType("[" + index + "] is no number")
 	case !ok && v != nil:
-		return nil, WrongType("[" + index + "] is looked for in something that is no list")
+		return nil, wrongType("[" + index + "] is looked for in something that is no list")
 	case i < 0 || i > len(list):
-		return nil, WrongType("the list has no item " + index)
+		return nil, wrongType("the list has no item " + index)
 	}
 	var old any
 	if i < len(list) {
@@ -145,20 +132,109 @@ func changeItem(v any, rest string, to func(any) (any, error)) (any, error) {
 			list = slices.Delete(list, i, i+1)
 		}
 	case i == len(list):
-		return Appended(list, item)
+		return values.Appended(list, item)
 	default:
 		list[i] = item
 	}
 	return list, nil
 }
 
-// Appended is list with one item more, in memory of its own.
-func Appended(list []any, item any) (any, error) {
-	if len(list) >= values.MaxList {
-		return nil, TooLarge("a list has at most 1,000 items")
+// Limits of a value.
+const (
+	limitVariables = 256 << 10 // all variables of a run together
+)
+
+// admit returns v as a state holds it: a JSON value of its own whose whole
+// numbers are int, within the limits of a value. What it shares with v is never
+// changed by a run.
+func admit(v any) (any, error) {
+	v, err := values.Admit(v)
+	return v, ofRun(err)
+}
+
+// conform returns v as a declared type has it.
+func conform(v any, kind string) (any, error) {
+	v, err := values.Conform(v, kind)
+	return v, ofRun(err)
+}
+
+// encode writes any value as JSON.
+func encode(v any) (json.RawMessage, error) {
+	raw, err := values.Encode(v)
+	return raw, ofRun(err)
+}
+
+// ofRun is an error of a value as that of a run.
+func ofRun(err error) error {
+	var e *values.Error
+	if errors.As(err, &e) {
+		return &Error{Code: e.Code, Message: e.Message}
 	}
-	out := make([]any, len(list)+1)
-	copy(out, list)
-	out[len(list)] = item
+	return err
+}
+
+func wrongType(message string) *Error { return &Error{Code: CodeValueType, Message: message} }
+
+func tooLarge(message string) *Error { return &Error{Code: codeValueSize, Message: message} }
+
+// named puts the name of a value before what is wrong with it.
+func named(err error, name string) error {
+	var e *Error
+	if err = ofRun(err); errors.As(err, &e) {
+		return &Error{Code: e.Code, Message: name + ": " + e.Message}
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// admitInput is admit for what comes from outside: what is too large is
+// shortened, so that no message stops a run. nil stays nil.
+func admitInput(what string, v map[string]any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	out, err := admit(v)
+	var e *Error
+	if errors.As(err, &e) && e.Code == codeValueSize {
+		out, err = admit(values.InputBounds.Truncate(v))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("flow: %s: %w", what, err)
+	}
+	return values.ObjectOf(out), nil
+}
+
+// Codes of values that cannot be kept.
+const (
+	CodeValueType = values.CodeType
+	codeValueSize = values.CodeSize
+)
+
+// conformAll checks values against their declarations: all that are required
+// are there, none is unknown, and each has its type.
+func conformAll(what string, given map[string]any, declared map[string]variable) (map[string]any, error) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if _, ok := declared[name]; !ok {
+			return nil, wrongType(what + "." + name + ": is not declared")
+		}
+	}
+	if len(declared) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]any, len(declared))
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		d := declared[name]
+		v, ok := given[name]
+		if !ok || v == nil {
+			v = d.initial
+		}
+		if v == nil && d.Required {
+			return nil, wrongType(what + "." + name + ": is required")
+		}
+		v, err := conform(v, d.Type)
+		if err != nil {
+			return nil, named(err, what+"."+name)
+		}
+		out[name] = v
+	}
 	return out, nil
 }

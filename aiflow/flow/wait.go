@@ -54,7 +54,7 @@ func (t *Turn) nextID() string {
 	return strconv.Itoa(t.State.Serial)
 }
 
-// Wait makes the run wait at the node that takes its step. The node goes on
+// Wait makes the run wait at the node that takes its step. The node continues
 // in its Resume.
 func (t *Turn) Wait(w Wait) Exit {
 	w.Node = t.node.id
@@ -128,7 +128,7 @@ func (r runner) fail(e *Error) {
 	r.keepFailure()
 }
 
-// cancel ends the run because somebody wants it.
+// cancel ends the run because a user asked for it.
 func (r runner) cancel(in Cancel) {
 	if w := r.State.Wait; w != nil {
 		r.State.Wait = nil
@@ -196,12 +196,12 @@ type (
 	Cancel struct {
 		Reason string `json:"reason,omitempty"`
 	}
-	// Continue goes on after a turn with More.
+	// Continue continues after a turn with More.
 	Continue struct{}
-	// Retry has a run that failed go on with the step that failed.
+	// Retry has a run that failed continue with the step that failed.
 	Retry struct {
 		// Repeat makes a call again that must not be made twice, and may have
-		// been. Without it such a run does not go on.
+		// been. Without it such a run does not continue.
 		Repeat bool `json:"repeat,omitempty"`
 	}
 )

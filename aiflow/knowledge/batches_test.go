@@ -16,7 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// distinct is a text of so many words, each of which stands in it once.
+// distinct is a text of so many words, each of which is in it once.
 func distinct(words int) string {
 	var b strings.Builder
 	for i := range words {

@@ -160,7 +160,7 @@ func (a *Account) Files(ctx context.Context, project string, l List) (Page, erro
 	return Page{out, next}, nil
 }
 
-// postings say which words stand in which passages of a file.
+// postings say which words are in which passages of a file.
 type postings struct {
 	terms   map[string][]byte
 	lengths []byte // words of each passage

@@ -308,7 +308,7 @@ type webpage struct {
 	above    headings
 	blocks   []string
 	text     strings.Builder
-	hidden   int // elements around that nobody sees
+	hidden   int // elements around that are not shown
 	heading  int // level of the heading that is being read
 }
 

@@ -44,7 +44,7 @@ func (a *Account) Delete(ctx context.Context, project, file string) error {
 	if err != nil {
 		return fmt.Errorf("deleting a file: %w", err)
 	}
-	a.s.db.Wake(removedTopic)
+	a.s.db.Notify(removedTopic)
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (s *Service) abandon(ctx context.Context, file int64) {
 		s.opts.Logger.WarnContext(ctx, "giving up a file that could not be stored", "error", err)
 		return // it is removed when its time is over
 	}
-	s.db.Wake(removedTopic)
+	s.db.Notify(removedTopic)
 }
 
 // Run removes the text of files that were deleted, of deleted projects and of
@@ -87,7 +87,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// Clean removes what nobody can find any more, in small transactions.
+// Clean removes what cannot be found any more, in small transactions.
 // [Service.Run] does so by itself.
 func (s *Service) Clean(ctx context.Context) error {
 	if err := s.removeEach(ctx, `NOT ready AND due_us <= $1`, database.Micros(s.opts.Now())); err != nil {
@@ -115,7 +115,7 @@ func (s *Service) removeEach(ctx context.Context, where string, args ...any) err
 	}
 }
 
-// remove removes a file, last its row: what is interrupted goes on from there.
+// remove removes a file, last its row: what is interrupted continues from there.
 // Two nodes may remove the same one.
 func (s *Service) remove(ctx context.Context, file int64) error {
 	for _, q := range []string{

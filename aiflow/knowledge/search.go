@@ -168,7 +168,7 @@ func (a *Account) lexical(ctx context.Context, c *corpus, text string) ([]hit, e
 	return c.rank(marks), nil
 }
 
-// mark says how often a word stands in a passage.
+// mark says how often a word is in a passage.
 type mark struct {
 	spot
 	times int
@@ -191,7 +191,7 @@ func unpack(to []mark, file int64, parts []byte) []mark {
 	return to
 }
 
-// rank scores passages by the words that stand in them. The rarest words come
+// rank scores passages by the words that are in them. The rarest words come
 // first, and when enough passages have been looked at the others do not count.
 func (c *corpus) rank(marks map[string][]mark) []hit {
 	terms := make([]string, 0, len(marks))

@@ -21,7 +21,7 @@ const (
 	fusion = 60
 )
 
-// vectors are where texts lie; nil when nobody says so.
+// vectors are where texts lie; nil when there is no model to say so.
 func (s *Service) vectors(ctx context.Context, t Texts) [][]float32 {
 	if s.opts.Embed == nil {
 		return nil

@@ -1,5 +1,5 @@
 // Package llm is about language models: what they are asked and what they
-// answer, whoever makes them. Package openai and package anthropic speak to
+// answer, for all providers alike. Package openai and package anthropic speak to
 // providers; package mock needs none.
 //
 //	models, err := llm.NewModels(map[string]llm.Model{"mock": mock.New()})

@@ -83,7 +83,7 @@ func (r retrier) pause(attempt int) time.Duration {
 	return d/2 + rand.N(d/2+1) //nolint:gosec // a pause is no secret
 }
 
-// late says whether nobody waits any more after a pause.
+// late reports whether the caller will have gone after a pause.
 func late(ctx context.Context, pause time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && time.Until(deadline) <= pause

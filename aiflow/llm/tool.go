@@ -32,7 +32,7 @@ type Tool struct {
 	Leaves bool
 	// Source names what a private result comes from, and Home from where alone
 	// the arguments are read, by something that only looks them up there: what
-	// came from there is no news to it. "": nobody knows.
+	// came from there is no news to it. "": not known.
 	Source, Home string
 	// Shared says that the contact of the run may know what a private result
 	// holds: it is of the contact's own chat. Others says that it is of other

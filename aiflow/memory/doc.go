@@ -1,6 +1,6 @@
 // Package memory keeps what models and contacts said to each other, so that
 // the next question finds what came before: that of the run, of the chat, or
-// of the contact on all its lines.
+// of the contact on all its references.
 //
 // What is recalled is bounded in messages and tokens. A call of a tool is never
 // parted from its result: results of long ago are left out first, then whole

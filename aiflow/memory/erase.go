@@ -15,7 +15,7 @@ import (
 // Erasure chooses what is erased.
 type Erasure struct {
 	Reference int64
-	ChatIDs   []string // every id by which the chat is or was known; nil: all of the line
+	ChatIDs   []string // every id by which the chat is or was known; nil: all of the reference
 	// MessageIDs are messages that the contact wrote in groups: what was
 	// answered to them goes, too. Ignored without ChatIDs.
 	MessageIDs []string

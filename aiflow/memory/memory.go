@@ -20,7 +20,7 @@ const (
 	ScopeNone    Scope = "none"
 	ScopeRun     Scope = "run"
 	ScopeChat    Scope = "chat"
-	ScopeContact Scope = "contact" // on all lines
+	ScopeContact Scope = "contact" // on all references
 )
 
 // rank orders scopes: a turn that was said in one is recalled in the smaller
@@ -39,7 +39,7 @@ func (s Scope) rank() int64 {
 
 // Chat names a chat.
 type Chat struct {
-	Reference int64 // of its line; 0: there is none
+	Reference int64 // of its reference; 0: there is none
 	ID        string
 }
 
@@ -62,14 +62,14 @@ func (p Place) scope() Scope {
 
 // Options configures a [Service].
 type Options struct {
-	// Names returns the names by which a chat is or was known on its line;
-	// everywhere adds those of the same contact on all lines. nil: a chat has
+	// Names returns the names by which a chat is or was known on its reference;
+	// everywhere adds those of the same contact on all references. nil: a chat has
 	// one name, and a contact one chat.
 	Names func(ctx context.Context, account string, c Chat, everywhere bool) ([]Chat, error)
-	// Hold says whether a run is there, and keeps it from being erased until tx
+	// Lock says whether a run is there, and keeps it from being erased until tx
 	// ends: what was said in one that was erased meanwhile is not kept. nil: all
 	// are there.
-	Hold func(ctx context.Context, tx *sqlx.Tx, account, run string) (bool, error)
+	Lock func(ctx context.Context, tx *sqlx.Tx, account, run string) (bool, error)
 	// Retention is how long turns of chats and contacts are kept; 0: for ever.
 	Retention time.Duration
 	Logger    *slog.Logger     // nil: slog.Default()
@@ -99,8 +99,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.opts.Names == nil {
 		s.opts.Names = func(_ context.Context, _ string, c Chat, _ bool) ([]Chat, error) { return []Chat{c}, nil }
 	}
-	if s.opts.Hold == nil {
-		s.opts.Hold = func(context.Context, *sqlx.Tx, string, string) (bool, error) { return true, nil }
+	if s.opts.Lock == nil {
+		s.opts.Lock = func(context.Context, *sqlx.Tx, string, string) (bool, error) { return true, nil }
 	}
 	if s.opts.Logger == nil {
 		s.opts.Logger = slog.Default()

@@ -24,7 +24,7 @@ type fixture struct {
 	db *sqlx.DB
 }
 
-// ana is one contact on two lines.
+// ana is one contact on two references.
 var ana = []memory.Chat{{Reference: 1, ID: "ana@sandbox"}, {Reference: 2, ID: "16505551234"}}
 
 func eachDatabase(t *testing.T, fn func(t *testing.T, f *fixture)) {
@@ -40,7 +40,7 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	})
 }
 
-// names knows that a chat had another id, and that ana has two lines.
+// names knows that a chat had another id, and that ana has two references.
 func names(_ context.Context, _ string, c memory.Chat, everywhere bool) ([]memory.Chat, error) {
 	switch {
 	case c.ID == "ana@sandbox" && everywhere:
@@ -318,7 +318,7 @@ func TestErase(t *testing.T) {
 }
 
 // TestErasureIsBounded erases what is summed up of more chats than are read at
-// once, some of which are not of the line.
+// once, some of which are not of the reference.
 func TestErasureIsBounded(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		const n = 1200
@@ -344,7 +344,7 @@ func TestErasedMeanwhile(t *testing.T) {
 		require.NoError(t, memory.Migrate(t.Context(), db))
 		there := true
 		s, err := memory.New(t.Context(), db, &memory.Options{
-			Hold: func(_ context.Context, _ *sqlx.Tx, account, run string) (bool, error) {
+			Lock: func(_ context.Context, _ *sqlx.Tx, account, run string) (bool, error) {
 				require.Equal(t, "acme r1", account+" "+run)
 				return there, nil
 			},

@@ -93,7 +93,7 @@ func (a *Account) past(ctx context.Context, q Question) (past, error) {
 		switch {
 		case r.UpTo > 0:
 			if q.Sum == nil || r.Scope != q.Place.scope().rank() || upTo > 0 {
-				continue // nobody asked, it sums up another place, or is out of date
+				continue // there is no question, it sums up another place, or is out of date
 			}
 			upTo, p.summary = r.UpTo, r.Messages
 			if p.covers, err = readCovers(r.Covers); err != nil {

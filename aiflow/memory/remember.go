@@ -37,7 +37,7 @@ func (a *Account) RememberTx(ctx context.Context, tx *sqlx.Tx, p Place, key stri
 	if err != nil {
 		return fmt.Errorf("memory: writing a turn: %w", err)
 	}
-	if there, err := a.s.opts.Hold(ctx, tx, a.id, p.Run); err != nil {
+	if there, err := a.s.opts.Lock(ctx, tx, a.id, p.Run); err != nil {
 		return fmt.Errorf("memory: looking for a run: %w", err)
 	} else if !there {
 		return nil

@@ -71,7 +71,7 @@ func transcript(said []llm.Message) string {
 }
 
 // sum sums up what does not fit, and half of what does, so that it is not done
-// again with the next message. Without a summary the conversation goes on all
+// again with the next message. Without a summary the conversation continues all
 // the same. It returns what is left to recall as it was said.
 func (a *Account) sum(ctx context.Context, q Question, p *past) []turn {
 	window := fit(p.turns, q.Messages/2, q.Tokens/2)
@@ -106,7 +106,7 @@ func (a *Account) keepSummary(ctx context.Context, place Place, text string, upT
 	key := "summary:" + string(place.scope()) + ":" + place.Run + ":" + strconv.FormatInt(upTo, 10)
 	return a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		there, err := a.s.opts.Hold(ctx, tx, a.id, place.Run)
+		there, err := a.s.opts.Lock(ctx, tx, a.id, place.Run)
 		if err != nil || !there {
 			return err
 		}

@@ -60,7 +60,7 @@ func (b *builder) pairs(p place, list []object) map[string]any {
 	return out
 }
 
-// body is JSON if it is that once variables stand in it, else a text.
+// body is JSON if it is that once variables are in it, else a text.
 func (b *builder) body(p place, raw string) map[string]any {
 	var value any
 	d := json.NewDecoder(strings.NewReader(b.quoted(p, raw)))
@@ -71,7 +71,7 @@ func (b *builder) body(p place, raw string) map[string]any {
 	return map[string]any{"kind": "text", "value": b.template(p, raw)}
 }
 
-// quoted is JSON with variables in it, which stand in texts or instead of
+// quoted is JSON with variables in it, which are in texts or instead of
 // values, as JSON whose texts are templates.
 func (b *builder) quoted(p place, raw string) string {
 	texts, variables := pieces(raw)

@@ -71,7 +71,7 @@ func TestConverse(t *testing.T) {
 	require.NoError(t, err)
 	doc, program := compile(t, f.Draft)
 	require.Empty(t, f.Problems)
-	rank, takes := program.Trigger().Match(flow.Arrival{Text: "I need help, please"})
+	rank, takes := program.Trigger().Match(flow.Inbound{Text: "I need help, please"})
 	require.True(t, takes)
 	require.Equal(t, flow.RankKeyword, rank)
 

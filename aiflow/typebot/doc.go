@@ -1,5 +1,5 @@
-// Package typebot makes flows of what the builder Typebot exports, so that who
-// comes from there need not begin anew. It reads the documents of its versions
+// Package typebot makes flows of the exports of the builder Typebot, so that its
+// users keep their work. It reads the documents of its versions
 // 3 to 6 (https://docs.typebot.io), knows nothing of how they run, and needs no
 // database.
 //

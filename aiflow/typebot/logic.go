@@ -127,7 +127,7 @@ func re2(pattern string) (string, bool) {
 	return quote(pattern), err == nil && !strings.Contains(pattern, "{{")
 }
 
-// redirect sends the address: nobody can be redirected in a chat.
+// redirect sends the address: a contact cannot be redirected in a chat.
 func (b *builder) redirect(p place) {
 	url := b.template(p, strings.TrimSpace(b.at(p).object("options").text("url")))
 	if url == "" {
@@ -166,7 +166,7 @@ func (b *builder) jump(p place) {
 	b.changed(p, "", "jumps nowhere and is left out")
 }
 
-// typebotLink goes on in a group of the same typebot, or in another one.
+// typebotLink continues in a group of the same typebot, or in another one.
 func (b *builder) typebotLink(p place) {
 	options := b.at(p).object("options")
 	if id := options.text("typebotId"); id == "current" || id == b.export.text("id") && id != "" {
@@ -204,7 +204,7 @@ func (b *builder) abTest(p place) {
 	}
 }
 
-// listen waits for a call of somebody else.
+// listen waits for a call of another system.
 func (b *builder) listen(p place) {
 	node := b.step(p, "wait", map[string]any{"event": "webhook"})
 	b.changed(p, node.id, "it waits for POST /aiflow/run/{id}/event with the name webhook")

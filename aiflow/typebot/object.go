@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// object reads a JSON object of somebody else: what is missing, or has another
+// object reads a JSON object that another program wrote: what is missing, or has another
 // form, is zero.
 type object struct{ m map[string]any }
 

@@ -114,7 +114,7 @@ func open(ctx context.Context, s *server.Server, model string) (*phone, error) {
 	flows := s.Flows.For(account)
 	flow, err := flows.Deploy(ctx, aiflow.Deployment{
 		Project: "Shop", Flow: []byte(strings.ReplaceAll(shopFlow, "MODEL", model)),
-		By: aiflow.Publisher{User: owner.User.ID}, // the agent acts with the rights of whoever publishes it
+		By: aiflow.Publisher{User: owner.User.ID}, // the agent acts with the rights of its publisher
 	})
 	if err != nil {
 		return nil, err

@@ -45,13 +45,13 @@ func run(ctx context.Context, database string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	begun, err := account.Start(ctx, aiflow.Start{Flow: deployed.ID, Input: map[string]any{
+	started, err := account.Start(ctx, aiflow.Start{Flow: deployed.ID, Input: map[string]any{
 		"items": []any{map[string]any{"name": "cup", "price": 10}, map[string]any{"name": "jug", "price": 35}},
 	}})
 	if err != nil {
 		return err
 	}
-	if err := trace(ctx, account, begun.ID, out); err != nil {
+	if err := trace(ctx, account, started.ID, out); err != nil {
 		return err
 	}
 	stop()

@@ -10,7 +10,7 @@ import (
 )
 
 // TestTrace runs the line of the README twice, the second time on what the first
-// has left, and compares what is printed with what stands there.
+// has left, and compares what is printed with what is there.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	readme := testkit.ReadExample(t)

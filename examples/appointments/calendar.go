@@ -46,7 +46,7 @@ func (c *calendar) free() []string {
 	return free
 }
 
-// book gives a time to somebody, who may ask again: the flow repeats a request
+// book gives a time to a contact, who may ask again: the flow repeats a request
 // whose answer was lost.
 func (c *calendar) book(t, who string) bool {
 	c.mu.Lock()

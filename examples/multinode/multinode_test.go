@@ -56,7 +56,7 @@ func runs(t *testing.T, bin, database string) {
 	require.Empty(t, left)
 }
 
-// composition is compose.yaml, with all that stands in it.
+// composition is compose.yaml, with all that is in it.
 type composition struct {
 	Name     string
 	Node     service `yaml:"x-node"`

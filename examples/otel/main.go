@@ -1,7 +1,7 @@
 // Command otel is a Trunkline server whose traces go to an OpenTelemetry
 // collector, such as Jaeger or Tempo, over OTLP. The standard variables say
 // where to, and how many of them: OTEL_EXPORTER_OTLP_ENDPOINT,
-// OTEL_TRACES_SAMPLER and the others. It is a module of its own, so that nobody
+// OTEL_TRACES_SAMPLER and the others. It is a module of its own, so that no one
 // else has what an exporter needs.
 package main
 

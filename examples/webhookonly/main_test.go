@@ -52,15 +52,15 @@ func TestKill(t *testing.T) {
 	require.JSONEq(t, `{"order":1,"what":"2 cups"}`, first.body)
 	require.Equal(t, "1", first.sequence)
 
-	rec.hold()
+	rec.delay()
 	p.order(t, "3 plates", "order 2 is stored")
-	held := rec.next(t)
-	require.JSONEq(t, `{"order":2,"what":"3 plates"}`, held.body)
+	delayed := rec.next(t)
+	require.JSONEq(t, `{"order":2,"what":"3 plates"}`, delayed.body)
 	p.kill(t) // it has not heard whether the receiver took it
 	rec.release()
 
 	p = start(t, bin, args...)
-	require.Equal(t, held, rec.next(t), "it says so again, with the same id and number")
+	require.Equal(t, delayed, rec.next(t), "it says so again, with the same id and number")
 	p.order(t, "1 jug", "order 3 is stored")
 	last := rec.next(t)
 	require.JSONEq(t, `{"order":3,"what":"1 jug"}`, last.body)
@@ -146,8 +146,8 @@ func listen(t *testing.T, addr string) *receiver {
 	return rec
 }
 
-// hold lets later requests wait until release.
-func (r *receiver) hold() {
+// delay lets later requests wait until release.
+func (r *receiver) delay() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.gate = make(chan struct{})

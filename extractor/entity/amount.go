@@ -73,7 +73,7 @@ func (s *amountScan) figured(i int) (float64, int) {
 	return sign * n.value, n.end
 }
 
-// counted is a number, or an article that stands for one.
+// counted is a number, or an article that means one.
 func (s *amountScan) counted(i int) (float64, int) {
 	if n, at := s.signed(i); at > i {
 		return n, at
@@ -132,7 +132,7 @@ func (s *amountScan) moneyAt(i int) (any, int) {
 	return nil, i
 }
 
-// unitAt is where the unit of an amount stands: behind a hyphen, or behind
+// unitAt is where the unit of an amount is: behind a hyphen, or behind
 // what follows a million (de euros).
 func (s *amountScan) unitAt(i int) int {
 	if s.hyphened(i) {

@@ -21,7 +21,7 @@ var leastOwn = map[string][3]int{
 }
 
 // TestOwnCases says how many of our own cases are right: what is found first in
-// each sentence of testdata/cases is what stands behind it, or nothing is. They
+// each sentence of testdata/cases is what is behind it, or nothing is. They
 // were written without a look at the rules; what is wrong stays in.
 func TestOwnCases(t *testing.T) {
 	t.Parallel()

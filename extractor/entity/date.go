@@ -12,7 +12,7 @@ func (s *timeScan) dateAt(i int) (any, int) {
 	return s.language.date.at(s, i, s.dateOf)
 }
 
-// dateOf is the day that a rule stands for:
+// dateOf is the day that a rule means:
 //
 //	date       day and month, of a year or of the next that has it
 //	day        the next such day of a month

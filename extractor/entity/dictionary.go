@@ -105,7 +105,7 @@ func maskOf(letters []rune) uint64 {
 }
 
 // Looking for terms with typing mistakes takes time in the size of the text and
-// of the dictionary, whoever wrote them: in one text, so much of it is done.
+// of the dictionary, of all its authors: in one text, so much of it is done.
 // Behind that terms are found as they are written.
 const (
 	maxEffort  = 32 << 20 // terms that are looked at
@@ -179,8 +179,8 @@ func (f *finder) termAt(d *WordList, i int, effort *int) (value string, end int,
 }
 
 // keysAt are the keys of one token, of two, and so on.
-func (f *finder) keysAt(i, most int) []string {
-	tokens := f.tokens[i:min(i+most, len(f.tokens))]
+func (f *finder) keysAt(i, limit int) []string {
+	tokens := f.tokens[i:min(i+limit, len(f.tokens))]
 	size := 0
 	for n, t := range tokens {
 		if size += 1 + len(t.text); size > 2*MaxTerm {

@@ -31,7 +31,7 @@ func Types() []string {
 }
 
 // MaxText is how many bytes of a text are looked at, and of these no more than
-// some thousand words, numbers and signs: messages are shorter, and whoever sends
+// some thousand words, numbers and signs: messages are shorter, and who sends
 // more shall not make more work.
 const MaxText = 16 << 10
 

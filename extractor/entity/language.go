@@ -32,7 +32,7 @@ type language struct {
 	and        map[string]bool
 	phrases    map[string]phrases // by slot
 	currencies phrases
-	signs      phrases // of currencies, which may stand before an amount
+	signs      phrases // of currencies, which may precede an amount
 	cents      phrases
 	measures   phrases
 	percent    phrases

@@ -24,7 +24,7 @@ type numberScan struct {
 	found []numeral // by token, as they are asked for
 }
 
-// aloneAt finds a number that stands by itself: articles are none.
+// aloneAt finds a number that is a word of its own. Articles are not numbers.
 func (s *numberScan) aloneAt(i int) (any, int) {
 	v, end := s.numberAt(i)
 	if !s.whole && s.article(i, end) {
@@ -202,7 +202,7 @@ func (s *numberScan) multiplied(n numeral) numeral {
 	return n
 }
 
-// joinedWord says whether figures follow a token at once: 2k3 is no number.
+// joinedWord says whether figures follow a token at once: 2k3 is not a number.
 func (s *numberScan) joinedWord(i int) bool {
 	return s.joined(i+1) && s.tokens[i+1].kind == digits
 }

@@ -119,7 +119,7 @@ func (s *numberScan) sum(i int, figures float64) (float64, int) {
 	return c.total(), end
 }
 
-// connects says whether a token may stand between the words of a number, and
+// connects says whether a token may be between the words of a number, and
 // a word of it follows, or figures (3 hundred and 21).
 func (s *numberScan) connects(i int, c *counter) bool {
 	if i+1 >= len(s.tokens) {
@@ -150,7 +150,7 @@ type counter struct {
 
 type part struct{ value, scale float64 }
 
-// take adds a word. onlyScale: figures stand before it.
+// take adds a word. onlyScale: figures precede it.
 func (c *counter) take(w string, onlyScale bool) bool {
 	if c.language.hundreds[w] {
 		if c.group >= 100 && !onlyScale || c.group != math.Trunc(c.group) && !onlyScale {

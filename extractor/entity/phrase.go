@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// phrases are words, or several in a row, with what they stand for.
+// phrases are words, or several in a row, with what they mean.
 type phrases map[string][]phrase // by the first token, longest first
 
 type phrase struct {

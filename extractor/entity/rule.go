@@ -10,7 +10,7 @@ import (
 type rule struct {
 	pattern sequence
 	is      string // the meaning, which the type's recogniser knows
-	whole   bool   // only where nothing else stands in the text
+	whole   bool   // only where the text has nothing else
 	order   string // mdy or dmy: only of interest where two rules fit
 }
 

@@ -77,7 +77,7 @@ func (s *scan) touched(i int) bool {
 	return s.tokens[i].kind == digits && s.joined(i) && i > 0 && s.tokens[i-1].kind == word
 }
 
-// chained says whether a token goes on with a decimal number or a chain such
+// chained says whether a token continues with a decimal number or a chain such
 // as 1-2-3-4, in which no value begins.
 func (s *scan) chained(i int) bool {
 	return i >= 2 && s.tokens[i].kind == digits && s.joined(i) && s.tokens[i-2].kind == digits && s.ties(i-1)
@@ -88,7 +88,7 @@ func (s *scan) ended(end int) bool {
 	return s.tokens[end-1].kind != digits || !s.ties(end) || !s.joined(end+1) || s.tokens[end+1].kind != digits
 }
 
-// ties says whether a token is a mark that joins what stands before it with
+// ties says whether a token is a mark that joins what is before it with
 // what follows.
 func (s *scan) ties(i int) bool {
 	if !s.joined(i) || s.tokens[i].kind != symbol {

@@ -36,7 +36,7 @@ const (
 )
 
 // fill fills a slot from a token on, and returns the token behind it; the
-// same: nothing of the kind stands there. What is no slot of its own is a
+// same: nothing of the kind is there. What is no slot of its own is a
 // table of phrases in the language's file.
 func (s *timeScan) fill(name string, i int, b *bound) int {
 	if i >= len(s.tokens) {
@@ -191,7 +191,7 @@ func (s *timeScan) minutesSlot(i int, b *bound) int {
 	return end
 }
 
-// amountSlot reads any number, or what stands for one: a, a few.
+// amountSlot reads any number, or what means one: a, a few.
 func (s *timeScan) amountSlot(i int, to *float64) int {
 	if v, end := s.language.phrases["few"].at(s.tokens, i); end > i {
 		n, err := strconv.ParseFloat(v, 64)

@@ -15,7 +15,7 @@ func (s *timeScan) timeAt(i int) (any, int) {
 	return s.language.time.at(s, i, timeOf)
 }
 
-// timeOf is the time that a rule stands for: clock (hour, minute, second),
+// timeOf is the time that a rule means: clock (hour, minute, second),
 // past and to (a count of minutes from the hour), or the time itself.
 func timeOf(r *rule, b bound) (any, bool) {
 	minutes := 0

@@ -22,7 +22,7 @@ const (
 type token struct {
 	start, end int
 	kind       kind
-	gap        bool   // white space, or nothing, stands before it
+	gap        bool   // white space, or nothing, precedes it
 	text       string // lower case, without accents
 }
 

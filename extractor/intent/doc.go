@@ -14,6 +14,6 @@
 //
 // [Model.MarshalBinary] writes a model to be kept, at most [MaxStored] bytes, and
 // [Model.Evaluate] says how good it is on examples that it has not learned from.
-// Errors name the field of the examples that is wrong; bytes that are no model are
+// Errors name the field of the examples that is wrong; bytes that are not a model are
 // [ErrStored].
 package intent

@@ -19,7 +19,7 @@ const MaxStored = 3 << 20
 // with what features are made of.
 const version = 1
 
-// ErrStored says that bytes are no model of this version: it must be trained
+// ErrStored reports bytes that are not a model of this version: it must be trained
 // again.
 var ErrStored = errors.New("intent: the stored model cannot be read")
 

@@ -131,7 +131,7 @@ func (a *Account) load(ctx context.Context, id string) (*compiled, error) {
 		a.s.opts.Logger.ErrorContext(ctx, "an extractor cannot be read", "extractor", id, "error", err)
 		return nil, nil
 	}
-	c.revision, c.Config = r.Revision, nil // nobody asks the shelf for it, and it may be large
+	c.revision, c.Config = r.Revision, nil // the cache is never asked for it, and it may be large
 	return c, nil
 }
 
@@ -157,7 +157,7 @@ func (a *Account) learned(ctx context.Context, c *compiled) (*intent.Model, erro
 	}
 	m := &intent.Model{}
 	if err := m.UnmarshalBinary(raw); err != nil {
-		// Another version of this program wrote it: it is learned anew.
+		// Another version of this program wrote it: it is learned again.
 		return nil, errors.Join(err, a.relearn(ctx, c.ID))
 	}
 	a.s.cache.keep(c.ID, cachedModel{stored.Revision, len(raw), m})

@@ -43,8 +43,8 @@ type EntityConfig struct {
 // IntentConfig is the config of kind [Intent].
 type IntentConfig struct {
 	Intents   []intent.Intent  `json:"intents"`
-	Threshold *float64         `json:"threshold,omitempty"` // 0 to 1: what is less likely is no match; nil: 0.5
-	Fallback  *Fallback        `json:"fallback,omitempty"`  // who is asked then; nil: nobody
+	Threshold *float64         `json:"threshold,omitempty"` // 0 to 1: a less likely intent does not match; nil: 0.5
+	Fallback  *Fallback        `json:"fallback,omitempty"`  // what is asked then; nil: nothing
 	Tests     []extractor.Test `json:"tests,omitempty"`
 }
 

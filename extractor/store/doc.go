@@ -1,5 +1,5 @@
 // Package store keeps the extractors of accounts: patterns, kinds of
-// values, intents and questions to a model, each with the lines, bots or flows
+// values, intents and questions to a model, each with the references, bots or flows
 // whose messages it reads. It checks them, trains those that learn, keeps all
 // of them ready, and runs them on a text. What becomes of the values is its
 // caller's business: it knows no chats, webhooks or flows.

@@ -18,7 +18,7 @@ import (
 // Message is a message of a chat whose values are looked for.
 type Message struct {
 	Said
-	Reference int64 // of the line
+	Reference int64 // of the message
 	ChatID    string
 	// Owners are the ids of the bots and flows whose extractors read the message
 	// beside those of the reference: the ones that listen there, or have a run in

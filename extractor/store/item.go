@@ -39,10 +39,10 @@ const (
 	Failed   = "failed"
 )
 
-// Scope says whose messages an extractor reads: those of a line, of the line of
+// Scope says whose messages an extractor reads: those of a reference, of the reference of
 // a bot, or of the chats that a flow answers.
 type Scope struct {
-	Reference int64 // of the line; beside Bot: of the bot's line
+	Reference int64 // with Bot: that of the bot
 	Bot, Flow string
 }
 
@@ -101,7 +101,7 @@ func (a *Account) Create(ctx context.Context, n NewExtractor) (Extractor, error)
 	if err != nil {
 		return Extractor{}, fmt.Errorf("storing an extractor: %w", err)
 	}
-	a.s.db.Wake(trainTopic)
+	a.s.db.Notify(trainTopic)
 	return r.view(), nil
 }
 
@@ -159,7 +159,7 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Extractor, e
 	if err != nil {
 		return Extractor{}, fmt.Errorf("changing an extractor: %w", err)
 	}
-	a.s.db.Wake(trainTopic)
+	a.s.db.Notify(trainTopic)
 	return r.view(), nil
 }
 

@@ -24,7 +24,7 @@ type Options struct {
 	// that need a model find nothing, and say so when they are tried.
 	Model func(ctx context.Context, c Call) (llm.Model, string, error)
 	// Timeout is how long a model may take for a message; 0: 13 s, so that
-	// whoever waits 15 s for the values has them.
+	// a caller that waits 15 s for the values has them.
 	Timeout time.Duration
 	// Exclusive says that no other process uses the database, so that what a
 	// killed predecessor was training is taken up at once.

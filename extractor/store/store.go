@@ -76,8 +76,8 @@ func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock strin
 type List struct {
 	Limit  int     // at least 1, above 200 it is 200; 0: 50
 	Cursor string  // Page.Next of the page before; "": the first page
-	Scope  Scope   // of this line, bot or flow alone; the zero value: of all
-	Among  []int64 // of these lines and their bots alone; nil: of all
+	Scope  Scope   // of this reference, bot or flow alone; the zero value: of all
+	Among  []int64 // of these references and their bots alone; nil: of all
 }
 
 // Page is a page of a list.

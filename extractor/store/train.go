@@ -188,7 +188,7 @@ func (s *Service) giveBack(ctx context.Context, r row) error {
 	return nil
 }
 
-// relearn has intents learned anew.
+// relearn has intents learned again.
 func (a *Account) relearn(ctx context.Context, id string) error {
 	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.Exec(`UPDATE extractor_item SET training = 'training', claim = '', claim_us = 0 WHERE id = $1 AND account = $2 AND training <> 'training'`, id, a.id)
@@ -197,6 +197,6 @@ func (a *Account) relearn(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("having intents learned anew: %w", err)
 	}
-	a.s.db.Wake(trainTopic)
+	a.s.db.Notify(trainTopic)
 	return nil
 }

@@ -78,7 +78,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// body is what stands in main, which must be all that a program has beside its
+// body is what is in main, which must be all that a program has beside its
 // imports and embedded files.
 func body(t *testing.T, source []byte) string {
 	t.Helper()
@@ -129,6 +129,24 @@ func linked(t *testing.T, dir string) string {
 	}
 	maps.DeleteFunc(found, func(_ string, is bool) bool { return !is })
 	return strings.Join(slices.Sorted(maps.Keys(found)), "")
+}
+
+// TestWithoutWeb finds nothing of WhatsApp Web's libraries, whose licences reach
+// further than ours, in a program that is built without it.
+func TestWithoutWeb(t *testing.T) {
+	t.Parallel()
+	list := func(args ...string) string {
+		cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"list", "-deps"}, args)...)
+		cmd.Dir = root
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		return string(out)
+	}
+	const libraries = "go.mau.fi/"
+	require.Contains(t, list("./server/cmd/trunkline"), libraries)
+	require.NotContains(t, list("-tags", "noweb", "./server/cmd/trunkline"), libraries)
+	require.NotContains(t, list("./server"), libraries)
 }
 
 // runsServer signs up through the program's own router.
@@ -188,7 +206,7 @@ func runsFlow(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// start starts a program that goes on until the test ends.
+// start starts a program that continues until the test ends.
 func start(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	require.NoError(t, cmd.Start())

@@ -96,7 +96,7 @@ func TestSnippetsAreWellFormed(t *testing.T) {
 	}
 }
 
-// isGo says whether code is a file, or stands in a file or a function.
+// isGo says whether code is a file, or is in a file or a function.
 func isGo(code string) bool {
 	for _, around := range [][2]string{{"", ""}, {"package p\n", ""}, {"package p\nfunc f() {\n", "\n}"}} {
 		if _, err := parser.ParseFile(token.NewFileSet(), "", around[0]+code+around[1], parser.SkipObjectResolution); err == nil {

@@ -43,7 +43,7 @@ func Changed(names ...string) map[string]any {
 	return map[string]any{"changed": names}
 }
 
-// Kind is how an actor has shown who he is.
+// Kind is how an actor was identified.
 type Kind string
 
 // The kinds of actors.
@@ -54,7 +54,7 @@ const (
 	Agent    Kind = "agent"    // a model, or a flow, in a run
 	Operator Kind = "operator" // who has the database: the command line
 	System   Kind = "system"   // the server by itself
-	Nobody   Kind = "nobody"   // who has not shown who he is, as in a log-in that failed
+	Nobody   Kind = "nobody"   // not identified, as in a log-in that failed
 )
 
 // Actor is who makes a change, and in which account.
@@ -93,7 +93,7 @@ type scope struct {
 
 type scopeKey struct{}
 
-// With returns a context whose changes are recorded, as those of nobody until
+// With returns a context whose changes are recorded, as those of [Nobody] until
 // [As] says whose they are.
 func With(ctx context.Context, to Recorder, from Origin) context.Context {
 	return context.WithValue(ctx, scopeKey{}, scope{to: to, origin: from})

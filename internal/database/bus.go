@@ -12,8 +12,8 @@ import (
 // the topic, and with "" when something may have been missed.
 type Remote func(ctx context.Context, notify func(topic string))
 
-// bus carries wake-ups. A wake-up says "look now" and may be lost: whoever
-// listens also polls.
+// bus carries wake-ups. A wake-up says "look now" and may be lost:
+// listeners also poll.
 type bus struct {
 	mu      sync.Mutex
 	remote  Remote
@@ -90,9 +90,9 @@ func (b *bus) notify(topic string) {
 	}
 }
 
-// Wake tells whoever listens to topic to look now: this node at once, others
+// Notify tells the listeners of topic to look now: this node at once, others
 // within a few milliseconds. Call it after the commit.
-func (d *DB) Wake(topic string) {
+func (d *DB) Notify(topic string) {
 	d.bus.notify(topic)
 	if d.Dialect != Postgres {
 		return

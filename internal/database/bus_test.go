@@ -28,7 +28,7 @@ func woken(t *testing.T, ch <-chan struct{}) {
 	}
 }
 
-func TestWake(t *testing.T) {
+func TestNotify(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
@@ -42,8 +42,8 @@ func TestWake(t *testing.T) {
 			woken(t, a)
 			woken(t, b)
 		}
-		again.Wake("a") // another Of of the same handle
-		again.Wake("a") // folded, never blocked
+		again.Notify("a") // another Of of the same handle
+		again.Notify("a") // folded, never blocked
 		woken(t, a)
 		require.Empty(t, b)
 		cancel()
@@ -52,7 +52,7 @@ func TestWake(t *testing.T) {
 			case <-a:
 			default:
 			}
-			d.Wake("a")
+			d.Notify("a")
 			return len(a) == 0
 		}, 40*time.Second, time.Millisecond, "nobody listens any more")
 	})
@@ -62,7 +62,7 @@ func TestWake(t *testing.T) {
 func seen(t *testing.T, from *database.DB, topic string, ch <-chan struct{}) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		from.Wake(topic)
+		from.Notify(topic)
 		select {
 		case <-ch:
 			return true
@@ -72,9 +72,9 @@ func seen(t *testing.T, from *database.DB, topic string, ch <-chan struct{}) {
 	}, 40*time.Second, time.Millisecond)
 }
 
-// TestWakeOtherNode wakes another handle on the same server, also after a
+// TestNotifyOtherNode wakes another handle on the same server, also after a
 // subscription ended and began again, and after the connection was lost.
-func TestWakeOtherNode(t *testing.T) {
+func TestNotifyOtherNode(t *testing.T) {
 	t.Parallel()
 	url := testkit.PostgresURL(t)
 	here, there := of(t, url), of(t, url)

@@ -126,7 +126,7 @@ func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	}
 }
 
-// Alone runs fn, which writes to the database on its own, while nobody else
+// Alone runs fn, which writes to the database on its own, while no other
 // writes through this package: libraries that begin their own transactions do
 // not wait for SQLite's lock then, whose waiting is not fair. On PostgreSQL it
 // just runs fn. Fn must not call InTx, Write or Alone.

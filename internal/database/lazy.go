@@ -42,7 +42,7 @@ const LazySQL = `set_config('synchronous_commit', 'off', true)`
 // The levels of SQLite's pragma synchronous.
 const normal = 1 // in WAL mode: a commit is not waited for, a checkpoint is
 
-// unsynchronized lets commits of a connection of SQLite go on before they are
+// unsynchronized lets commits of a connection of SQLite continue before they are
 // on disk, until restore.
 func unsynchronized(ctx context.Context, conn *sqlx.Conn) (restore func(), err error) {
 	var level int
@@ -60,7 +60,7 @@ func unsynchronized(ctx context.Context, conn *sqlx.Conn) (restore func(), err e
 		return nil, err
 	}
 	return func() {
-		if set(context.WithoutCancel(ctx), level) != nil { // nobody else may get such a connection
+		if set(context.WithoutCancel(ctx), level) != nil { // no other caller may get such a connection
 			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 		}
 	}, nil

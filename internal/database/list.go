@@ -12,7 +12,7 @@ import (
 // than a list of arrays.
 const fewRows = 4
 
-// List is a list of rows, to be inserted or to stand in brackets behind FROM
+// List is a list of rows, to be inserted or to be in brackets behind FROM
 // or IN, and its arguments; its columns are named column1, column2 … values are
 // the rows one after the other, types the types of their columns. Parameters
 // are numbered from first, and come last in the statement.

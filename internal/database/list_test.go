@@ -34,7 +34,7 @@ func TestList(t *testing.T) {
 		require.NoError(t, d.Select(&got, `SELECT n - $1 AS n, s, b FROM y WHERE `+in+` ORDER BY y.n`, append([]any{10}, args...)...))
 		require.Equal(t, append(want[4:], want[1:4]...), got)
 
-		// A parameter after it keeps its number, and so does one that stands twice.
+		// A parameter after it keeps its number, and so does one that is twice.
 		in, args = d.Dialect.In("s", 1, texts[1:])
 		got = nil
 		require.NoError(t, d.Select(&got, `SELECT n - $2 AS n, s, b FROM y WHERE `+in+` AND n > $3 ORDER BY y.n LIMIT $4`, append(args, 10, 12, 1)...))

@@ -64,7 +64,7 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 
 // up applies what is missing. SQLite has no lock across migrations, so two
 // programs that start together may both apply one: the second fails, without a
-// trace, and goes on from where the first has come to.
+// trace, and continues from where the first has come to.
 // It applies none beyond stop.
 func up(ctx context.Context, p *goose.Provider, pkg string, stop int64) error {
 	var failed error
@@ -78,7 +78,7 @@ func up(ctx context.Context, p *goose.Provider, pkg string, stop int64) error {
 				ErrNewer, pkg, current, target)
 		case current == target || current >= stop:
 			return nil
-		case current == before: // nobody else has come further
+		case current == before: // no other process has come further
 			return failed
 		}
 		before = current

@@ -7,7 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Rows is a statement about rows, which stand in it as a list. It is prepared
+// Rows is a statement about rows, which are in it as a list. It is prepared
 // once it has been run a few times, so there may only be so many pairs of
 // Before and After.
 type Rows struct {
@@ -18,7 +18,7 @@ type Rows struct {
 	Types []string
 	// Values are the rows one after the other.
 	Values []any
-	// Set says that a row may as well stand there twice, as in what is looked
+	// Set says that a row may as well be there twice, as in what is looked
 	// for. Lists of many lengths can then have one text.
 	Set bool
 }
@@ -84,7 +84,7 @@ func (d *DB) eachPart(tx *sqlx.Tx, r Rows, run func(s *statement, ready *sqlx.St
 }
 
 // part says how many of the rows that are left the next statement takes, and
-// how many stand in its list. PostgreSQL has one text for any number.
+// how many are in its list. PostgreSQL has one text for any number.
 func (d Dialect) part(left int, set bool) (n, size int) {
 	if d == Postgres {
 		n = min(left, pgRows)

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrUnwritable is in the chain of what [DB.InTx] and [DB.Write] return when
-// the store takes nothing for now, whoever asks: it is full, read-only, locked
+// the store takes nothing for now: it is full, read-only, locked
 // by another program, or out of reach.
 var ErrUnwritable = errors.New("database: the store cannot be written")
 

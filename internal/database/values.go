@@ -13,7 +13,7 @@ import (
 // On SQLite the parameters are written "?". A "$1" is a name there, and names
 // are looked up one after the other, both when a statement is prepared and
 // when it is bound: the time is quadratic, 60 ms instead of 1 for 5,000
-// parameters. What stands before the list may be "$1" and so on as usual.
+// parameters. What is before the list may be "$1" and so on as usual.
 func (d Dialect) Values(rows, width, first int, types ...string) string {
 	var b strings.Builder
 	n := first

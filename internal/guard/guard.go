@@ -199,7 +199,7 @@ func (g *Guard) check(address string) error {
 	if g.permits(s) {
 		return nil
 	}
-	return refusal("the target") // where a name leads inside is nobody's to know
+	return refusal("the target") // where a name leads inside must not be told
 }
 
 func (g *Guard) permits(s netip.AddrPort) bool {

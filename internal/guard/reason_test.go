@@ -19,7 +19,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// TestReason shows nothing of the network that the server stands in: neither
+// TestReason shows nothing of the network that the server is in: neither
 // the address that a name has there nor who resolves it.
 func TestReason(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ type address struct {
 	from, to int    // where it stands
 	text     string // in the form of reading
 	scheme   string // with its colon and slashes; "": none
-	mail     bool   // something stands before the host's @
+	mail     bool   // something is before the host's @
 }
 
 // sentenceEnd is what may end a sentence after an address.
@@ -103,7 +103,7 @@ func runEnd(s string) int {
 	return len(s)
 }
 
-// goesOn says whether an address goes on behind the name of its host.
+// goesOn says whether an address continues behind the name of its host.
 func goesOn(rest string) bool {
 	return rest != "" && strings.ContainsRune("/?#\\@%", rune(rest[0])) || len(rest) > 1 && rest[0] == ':' && rest[1] >= '0' && rest[1] <= '9'
 }
@@ -168,7 +168,7 @@ func (f *folded) mailFrom(from, start int) int {
 	return start
 }
 
-// narrow is an address without what stands behind it and is none of it. What
+// narrow is an address without what is behind it and is none of it. What
 // could be taken for a part of the host stays: [address.target] refuses it.
 func (a address) narrow() address {
 	rest := a.text[len(a.scheme):]

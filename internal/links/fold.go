@@ -15,7 +15,7 @@ type folded struct {
 	ends   []int
 }
 
-// fold reads a text. What is not seen joins what stands around it, or splits it:
+// fold reads a text. What is not seen joins what is around it, or splits it:
 // programs differ.
 func fold(s string, splits bool) *folded {
 	f := &folded{}

@@ -27,9 +27,9 @@ type Options struct {
 	// the one that is named: "shop.example", "shop.example:8443".
 	Hosts []string
 	// Author is a text whose addresses allow their hosts; what else leads
-	// somewhere, such as a mail address, is allowed as it stands there.
+	// somewhere, such as a mail address, is allowed as it is there.
 	Author string
-	// Written are texts whose addresses are allowed as they stand there.
+	// Written are texts whose addresses are allowed as they are there.
 	Written []string
 }
 

@@ -239,7 +239,7 @@ func TestDrain(t *testing.T) {
 		require.Equal(t, []string{"1"}, s.of("c/k0"), "the rest of a run is handed back")
 		stats, err := q.Stats(t.Context())
 		require.NoError(t, err)
-		require.Zero(t, stats.Held)
+		require.Zero(t, stats.Leased)
 		require.EqualValues(t, 8, stats.Ready)
 		var nodes int
 		require.NoError(t, db.Get(&nodes, `SELECT count(*) FROM queue_node`))

@@ -53,7 +53,7 @@ func (d *dialect) text(s string) string {
 	return strings.ReplaceAll(t.(string), "{now}", now)
 }
 
-// list is a list of rows of numbers, to stand behind FROM or IN, and its
+// list is a list of rows of numbers, to be behind FROM or IN, and its
 // arguments. SQLite gets them in the text: they need no quoting, and it is not
 // quick with thousands of parameters. PostgreSQL gets an array per column.
 func (d *dialect) list(first int, rows [][]int64) (string, []any) {

@@ -91,7 +91,7 @@ func spawn(t *testing.T, url string, lease time.Duration) child {
 	name := <-nodes
 	cmd, lines := testkit.Child(t, "TestChild", "running", childURL+"="+url, childLease+"="+lease.String(), childName+"="+name)
 	go func() {
-		for lines.Scan() { // so that it can go on
+		for lines.Scan() { // so that it can continue
 		}
 	}()
 	return child{cmd, name}
@@ -223,7 +223,7 @@ func TestKill(t *testing.T) {
 	})
 }
 
-// TestFreeze stops a node for longer than its leases last, and lets it go on.
+// TestFreeze stops a node for longer than its leases last, and lets it continue.
 func TestFreeze(t *testing.T) {
 	t.Parallel()
 	url := testkit.PostgresURL(t)
@@ -402,7 +402,7 @@ func TestDatabaseRestart(t *testing.T) {
 		server.Start(t)
 		require.Eventually(t, func() bool {
 			stats, err := q.Stats(t.Context()) // a pooled connection may be dead
-			return err == nil && stats.Unrouted+stats.Ready+stats.Held+stats.Waiting == 0
+			return err == nil && stats.Unrouted+stats.Ready+stats.Leased+stats.Waiting == 0
 		}, lease/4, 10*time.Millisecond, "sooner than leases end")
 	}
 	for k := range keys {

@@ -13,7 +13,7 @@ import (
 // before is in the two partitions then, what comes after goes to the partition of the
 // job's key, its successor. The successor is not claimed before the other partition
 // is empty. So neither an attempt in hand nor a wait of the other partition is
-// touched: it goes on as it is, on whichever node, under the key that it has.
+// touched: it continues as it is, on whichever node, under the key that it has.
 //
 // Only the router changes who waits for whom. A worker that empties a partition with
 // a successor says so by a job of the outbox, in the transaction that
@@ -26,7 +26,7 @@ const blockedUntil = int64(1) << 52 // in the year 2112
 func (e *JobArgs) merging() bool { return e.Merged != "" }
 
 // reviews says that it is to be looked whether the successor of the job's partition
-// may go on.
+// may continue.
 func (e *JobArgs) reviews() bool { return e.Merged == e.Key }
 
 // redirects are the keys that have become one with others.
@@ -213,7 +213,7 @@ func (n *node) merge(ctx context.Context, tx *sqlx.Tx, e JobArgs) error {
 
 // review has the successor of a partition wait for it while there is anything in it,
 // or in those for which it waits itself. What of the successor is in hand, was
-// there before. Parked jobs hold back nobody; but if they are taken back, and
+// there before. Parked jobs hold back no other; but if they are taken back, and
 // the successor has finished nothing that came after the merge, it waits again.
 func (n *node) review(ctx context.Context, tx *sqlx.Tx, l *link) error {
 	const (
@@ -264,7 +264,7 @@ func (n *node) review(ctx context.Context, tx *sqlx.Tx, l *link) error {
 	return n.review(ctx, tx, s)
 }
 
-// reviewTx has it looked, later, whether the successors of partitions may go on, or
+// reviewTx has it looked, later, whether the successors of partitions may continue, or
 // must wait again.
 func (n *node) reviewTx(ctx context.Context, tx *sqlx.Tx, partitions []partitionKey) error {
 	slices.SortFunc(partitions, partitionKey.compare)

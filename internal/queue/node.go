@@ -32,7 +32,7 @@ type node struct {
 
 	finished  chan *run       // what waits to be finished
 	gathering sync.Mutex      // held by the finisher that makes up a batch
-	ended     <-chan struct{} // closed when nobody finishes any more
+	ended     <-chan struct{} // closed when no work finishes any more
 	void      *time.Timer     // fires when others may think that this node is dead
 	beaten    time.Time       // when it last said that it lives; of the loop that says so
 	spared    bool            // it has just left the dead alone; likewise
@@ -135,7 +135,7 @@ func notify(ch chan struct{}) {
 	}
 }
 
-// await waits for a signal, or d, and reports whether ctx goes on.
+// await waits for a signal, or d, and reports whether ctx continues.
 func await(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

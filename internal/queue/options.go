@@ -28,7 +28,7 @@ type JobArgs struct {
 	// Merged is a key that has become one with Key: this is no work, and has no
 	// Subject. What was put before under either keeps its order and is worked on
 	// before what is put under either later, all of which goes to Key. The caller
-	// holds the locks of both keys. The numbers of the partition of Key go on behind
+	// holds the locks of both keys. The numbers of the partition of Key continue behind
 	// those of both.
 	Merged string
 
@@ -52,7 +52,7 @@ type Result int
 
 // The results.
 const (
-	Done        Result = iota // finished, for good or ill: the partition goes on
+	Done        Result = iota // finished, for good or ill: the partition continues
 	Retry                     // stays at the head; the partition waits After; counts as an attempt
 	Park                      // like Retry, but in a partition of its own: those behind it pass; an OpenCircuit takes it back if none has
 	OpenCircuit               // the whole subscriber waits After, then is tried with one job, mostly the oldest, until one is Done; no attempt is counted
@@ -96,7 +96,7 @@ type Options struct {
 	OnComplete func(outs []Outcome)
 
 	// Serves reports whether this node works for a subscriber at present. Others
-	// may; nobody else takes what is left. It is asked often, and must not
+	// may; no other node takes what is left. It is asked often, and must not
 	// block. After it changed its mind call [Queue.Notify]. nil: for all.
 	Serves func(subscriber string) bool
 
@@ -105,7 +105,7 @@ type Options struct {
 	Run       int           // jobs taken with one claim of a partition; 0: 16
 	Lease     time.Duration // 0: 60 s
 	Timeout   time.Duration // of one call of Handle: its ctx ends with a context.DeadlineExceeded as its cause; 0: none
-	Drain     time.Duration // how long work in hand may go on after Run's ctx ended; 0: 15 s
+	Drain     time.Duration // how long work in hand may continue after Run's ctx ended; 0: 15 s
 	Exclusive bool          // no other process uses this database: what others held is free at once
 	Logger    *slog.Logger  // nil: slog.Default()
 

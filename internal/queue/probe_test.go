@@ -87,7 +87,7 @@ func TestProbeOfDeadNode(t *testing.T) {
 			q := newQueue(t, db, o)
 			put(t, db, q, jobArgs("c", 3, 6)...)
 			stop := start(t, q)
-			eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Paused == 1 && st.Held == 0 })
+			eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Paused == 1 && st.Leased == 0 })
 			stop()
 			const later = 9_000_000_000_000_000
 			db.MustExec(`INSERT INTO queue_node (id, queue, seen_us) VALUES ($1, $2, 1)`, "dead"+o.Name, o.Name)

@@ -122,7 +122,7 @@ func (q *Queue) prepare(ctx context.Context) error {
 	return q.db.Prepare(ctx, one, many, guardSQL, q.scanText(), jobs, advance, remove)
 }
 
-// prepareOnce prepares a text that nobody may need.
+// prepareOnce prepares a text at its first use.
 func (q *Queue) prepareOnce(ctx context.Context, text string) error {
 	if q.o.Now != nil { // it is in the text
 		return nil
@@ -133,7 +133,7 @@ func (q *Queue) prepareOnce(ctx context.Context, text string) error {
 // Committed tells the queue, on all nodes, that what was put, resumed or
 // dropped is committed. It does not block. Without it the work is found by
 // polling, within a second.
-func (q *Queue) Notify() { q.db.Wake(q.topic()) }
+func (q *Queue) Notify() { q.db.Notify(q.topic()) }
 
 func (q *Queue) topic() string { return "queue:" + q.o.Name }
 

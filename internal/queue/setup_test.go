@@ -163,12 +163,17 @@ func eventually(t testing.TB, ok func() bool) {
 func idle(t testing.TB, q *queue.Queue) {
 	t.Helper()
 	var s queue.Stats
-	require.Eventually(t, func() bool {
+	defer func() {
+		if t.Failed() {
+			t.Logf("still queued: %+v", s)
+		}
+	}()
+	eventually(t, func() bool {
 		var err error
 		s, err = q.Stats(t.Context())
 		require.NoError(t, err)
-		return s.Unrouted+s.Ready+s.Held+s.Waiting == 0
-	}, timeout, 5*time.Millisecond, "%+v", s)
+		return s.Unrouted+s.Ready+s.Leased+s.Waiting == 0
+	})
 }
 
 func done(s *sink) func(context.Context, queue.Job) queue.Outcome {

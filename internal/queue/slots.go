@@ -6,7 +6,7 @@ import (
 )
 
 // The node has Workers slots. Under load it claims ahead, so that a worker
-// never waits for the database; and it lets nobody keep the slots for long.
+// never waits for the database; and it lets no subscriber keep the slots for long.
 const (
 	firstCap  = 4                      // partitions in flight of a subscriber that has not finished any yet
 	maxAhead  = 4                      // times Cap: partitions of a subscriber that may wait here
@@ -81,7 +81,7 @@ func (n *node) vacate(c *subscriber, r *run) {
 }
 
 // passSlow takes the slots from attempts that take long: they wait for
-// somebody, and so do not work. mu is held.
+// another program, and so do not work. mu is held.
 func (n *node) passSlow(now time.Time) []*run {
 	for _, r := range n.leased {
 		if n.slow >= maxSlow*n.o.Workers {

@@ -10,7 +10,7 @@ import (
 type Stats struct {
 	Unrouted int64         // jobs that are not in partitions yet
 	Ready    int64         // jobs of partitions that may be claimed
-	Held     int64         // jobs of partitions that nodes work on
+	Leased   int64         // jobs of partitions that nodes work on
 	Waiting  int64         // jobs of partitions whose head waits for its next attempt
 	Paused   int           // subscribers that are paused, or on probe after a pause
 	Oldest   time.Duration // how long the longest has waited that nothing keeps from being worked on
@@ -41,7 +41,7 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 			return Stats{}, fmt.Errorf("counting queue %s: %w", q.o.Name, err)
 		}
 	}
-	s.Unrouted, s.Held, s.Ready, s.Waiting = b.Unrouted, l.Held, l.Ready, l.Waiting
+	s.Unrouted, s.Leased, s.Ready, s.Waiting = b.Unrouted, l.Held, l.Ready, l.Waiting
 	s.Oldest = time.Duration(max(l.Oldest, b.Oldest)) * time.Microsecond
 	return s, nil
 }

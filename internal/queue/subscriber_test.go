@@ -54,7 +54,7 @@ func TestPause(t *testing.T) {
 		stats, err := q.Stats(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 1, stats.Paused)
-		require.EqualValues(t, 200, stats.Ready+stats.Held)
+		require.EqualValues(t, 200, stats.Ready+stats.Leased)
 		up.Store(true)
 		s.await(t, 400)
 		idle(t, q)
@@ -66,7 +66,7 @@ func TestPause(t *testing.T) {
 }
 
 // TestProbeIsOne tries a paused subscriber with a single job on two nodes, and
-// goes on to the next when that one is refused.
+// continues to the next when that one is refused.
 func TestProbeIsOne(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		type attempt struct {
@@ -135,7 +135,7 @@ func TestResume(t *testing.T) {
 		start(t, q)
 		put(t, db, q, jobArgs("c", 1, 5)...)
 		<-tried
-		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Paused == 1 && s.Held == 0 })
+		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Paused == 1 && s.Leased == 0 })
 		require.Zero(t, s.count())
 		in(t, db, func(tx *sqlx.Tx) error { return q.ResumeTx(t.Context(), tx, "c") })
 		q.Notify()
@@ -252,7 +252,7 @@ func TestManySubscribers(t *testing.T) {
 		}
 		put(t, db, q, es...)
 		start(t, q)
-		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Held == 1500 })
+		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Leased == 1500 })
 		close(block)
 		s.await(t, 1500)
 		idle(t, q)

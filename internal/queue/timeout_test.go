@@ -13,7 +13,7 @@ import (
 )
 
 // TestTimeout has a handler that hangs once, amidst a run. Its context ends for
-// that reason, it is tried again, and what comes behind it goes on.
+// that reason, it is tried again, and what comes behind it continues.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

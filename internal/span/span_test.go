@@ -57,7 +57,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestBadHook: what is traced goes on without its trace.
+// TestBadHook: what is traced continues without its trace.
 func TestBadHook(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -20,7 +20,7 @@ var (
 	nextPort  atomic.Int64
 )
 
-// FreeAddress is an address of this machine that nobody listens on, and that
+// FreeAddress is an address of this machine on which nothing listens, and that
 // no other test of this binary is given. It is outside of the ports that
 // connections take, so that none of them is there before the program that is
 // told to listen on it.
@@ -37,7 +37,7 @@ func FreeAddress(t testing.TB) string {
 	return ""
 }
 
-// AwaitListener waits until somebody listens at an address.
+// AwaitListener waits until a program listens at an address.
 func AwaitListener(t testing.TB, addr string) {
 	t.Helper()
 	require.Eventually(t, func() bool {

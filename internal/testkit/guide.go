@@ -39,7 +39,7 @@ func (g Guide) Block(t testing.TB, name string, pairs ...string) string {
 var goRun = regexp.MustCompile(`go run (\./examples/(\w+))`)
 
 // ReadExample reads the README of the example whose test this is. Programs
-// that are built stand in the place of "go run ./examples/NAME".
+// that are built are in the place of "go run ./examples/NAME".
 func ReadExample(t testing.TB) Guide {
 	t.Helper()
 	g := ReadGuide(t, "README.md")

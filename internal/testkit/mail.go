@@ -30,9 +30,9 @@ type MailOptions struct {
 	User, Password string // it asks for a log-in
 }
 
-// Mailbox is a mail server and what it has delivered. It refuses mails to
+// Inbox is a mail server and what it has delivered. It refuses mails to
 // nobody@… for good, and those to busy@… for now.
-type Mailbox struct {
+type Inbox struct {
 	Addr     string // 127.0.0.1:PORT
 	CertFile string // its certificate, in PEM; "": it has none
 	dir      string
@@ -46,10 +46,10 @@ type Mail struct {
 
 // MailServer runs aiosmtpd until the test ends. Where it is not installed the
 // test is skipped, or fails when CI=true.
-func MailServer(t testing.TB, o MailOptions) *Mailbox {
+func MailServer(t testing.TB, o MailOptions) *Inbox {
 	t.Helper()
 	Program(t, "aiosmtpd")
-	m := &Mailbox{dir: filepath.Join(t.TempDir(), "mail")}
+	m := &Inbox{dir: filepath.Join(t.TempDir(), "mail")}
 	key := ""
 	if o.TLS || o.Implicit {
 		m.CertFile, key = Certificate(t, t.TempDir(), 1)
@@ -80,7 +80,7 @@ func MailServer(t testing.TB, o MailOptions) *Mailbox {
 }
 
 // Delivered are the mails that have come, in no order.
-func (m *Mailbox) Delivered(t testing.TB) []Mail {
+func (m *Inbox) Delivered(t testing.TB) []Mail {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(m.dir, "new", "*"))
 	require.NoError(t, err)

@@ -76,7 +76,7 @@ func (s *service) wouldBe(ctx context.Context, c mcp.Call, in chatArguments) (me
 	if !errors.Is(err, messaging.ErrNotFound) {
 		return chat, err
 	}
-	ids, err := s.account(c).ChatIDs(ctx, in.Reference, in.ChatID) // is there such a line, and can it have such a chat?
+	ids, err := s.account(c).ChatIDs(ctx, in.Reference, in.ChatID) // is there such a reference, and can it have such a chat?
 	if err != nil {
 		return chat, err
 	}

@@ -77,7 +77,7 @@ func (s *service) runFlow(ctx context.Context, c mcp.Call, in runFlow) (flowRun,
 	return flowRun(run), err
 }
 
-// planRun says what would be run, if the line is one of the account's.
+// planRun says what would be run, if the reference is one of the account's.
 func (s *service) planRun(ctx context.Context, c mcp.Call, in runFlow) (any, error) {
 	if s.flows == nil {
 		return nil, unavailable("flows")

@@ -1,7 +1,7 @@
 // Package functions holds the twelve functions of a chat service for package
-// mcp: reading and writing chats, switching bots, looking after lines. Each
+// mcp: reading and writing chats, switching bots, looking after references. Each
 // does what the same method of [messaging.Account] does, for the account of
-// whoever calls, and refuses what it refuses: the window, the type, the rates
+// the caller, and refuses what it refuses: the window, the type, the rates
 // and what belongs to others are checked there and nowhere else.
 //
 //	registry, err := mcp.New(ctx, db, nil)
@@ -33,19 +33,19 @@ type Options struct {
 // FlowRunner runs flows of an account. An error that is an [mcp.Error], or one
 // of package messaging's, is told to the caller.
 type FlowRunner interface {
-	// RunFlow begins a run and returns how it stands after its first turn.
+	// RunFlow begins a run and returns its state after the first turn.
 	RunFlow(ctx context.Context, account string, run FlowRun) (FlowResult, error)
 }
 
 // FlowRun is a run to be begun.
 type FlowRun struct {
 	FlowID    string
-	Reference provider.ReferenceID // 0: the one line of the flow, or of the chat
+	Reference provider.ReferenceID // 0: the only reference of the flow, or of the chat
 	ChatID    string               // "": the flow sends nothing
 	Input     map[string]json.RawMessage
 }
 
-// FlowResult is how a run stands.
+// FlowResult is the state of a run.
 type FlowResult struct {
 	RunID  string
 	Status string                     // running, waiting, completed, failed or cancelled
@@ -55,7 +55,7 @@ type FlowResult struct {
 // BotSwitch switches bots of an account. Its errors are like those of
 // [FlowRunner].
 type BotSwitch interface {
-	// SwitchBot lets a bot answer on its line, or not, and returns what was
+	// SwitchBot lets a bot answer on its reference, or not, and returns what was
 	// before.
 	SwitchBot(ctx context.Context, account string, ref provider.ReferenceID, botID string, active bool) (before bool, err error)
 }
@@ -93,7 +93,7 @@ func Register(r *mcp.Registry, m *messaging.Service, opts *Options) error {
 	return nil
 }
 
-// account is the share of messaging that belongs to whoever calls.
+// account is the share of messaging that belongs to the caller.
 func (s *service) account(c mcp.Call) *messaging.Account { return s.messaging.For(c.Account) }
 
 // add registers a function whose errors are told as messaging means them;

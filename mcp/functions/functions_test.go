@@ -24,7 +24,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestCatalogue compares what is published of the functions with what was
-// reviewed. A difference needs another functions.Version, which stands in the
+// reviewed. A difference needs another functions.Version, which is in the
 // file: patch for texts, minor for what was added, major for anything else.
 func TestCatalogue(t *testing.T) {
 	t.Parallel()

@@ -33,7 +33,7 @@ func (s *service) lines(r *mcp.Registry) error {
 	)
 }
 
-// referenceArgument names a line.
+// referenceArgument names a reference.
 type referenceArgument struct {
 	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the line, as list_references shows it."`
 }
@@ -46,7 +46,7 @@ type referenceList struct {
 	References []referenceItem `json:"references" doc:"The lines, oldest first."`
 }
 
-// referenceItem is what a caller needs to choose a line.
+// referenceItem is what a caller needs to choose a reference.
 type referenceItem struct {
 	ID        provider.ReferenceID `json:"id" doc:"The argument reference of other functions."`
 	Name      string               `json:"name" doc:"What its owner calls it."`

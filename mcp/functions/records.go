@@ -13,7 +13,7 @@ func slim(m *messaging.Message) {
 	m.JPEGThumbnail, m.Waveform = "", ""
 }
 
-// objects are records as they stand in every answer of the service.
+// objects are records as they are in every answer of the service.
 func objects[T any](items []T) ([]json.RawMessage, error) {
 	out := make([]json.RawMessage, len(items))
 	for i, it := range items {

@@ -41,7 +41,7 @@ func (s *service) planVariable(ctx context.Context, c mcp.Call, in setVariable) 
 	return variableSet{chat.ID, chat.Reference, in.Name, in.Value}, err
 }
 
-// value is the JSON that the text stands for.
+// value is the JSON that the text means.
 func (in setVariable) value() (json.RawMessage, error) {
 	v := json.RawMessage(strings.TrimSpace(in.Value))
 	switch in.ValueType {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// address is the URI template of a resource. Each variable stands for what
+// address is the URI template of a resource. Each variable takes the place of what
 // lies between two slashes.
 type address struct {
 	template string

@@ -64,7 +64,7 @@ func (h *Handler) completer(others completionHandler) completionHandler {
 	}
 }
 
-// completionOf is who completes an argument of ours; nil: nobody.
+// completionOf is what completes an argument of ours; nil: nothing does.
 func (h *Handler) completionOf(p *sdk.CompleteParams) *completion {
 	if h.resources[p.Ref.URI] == nil && h.prompts[p.Ref.Name] == nil {
 		return nil
@@ -73,7 +73,7 @@ func (h *Handler) completionOf(p *sdk.CompleteParams) *completion {
 }
 
 // complete calls the function. One that fails proposes nothing: the person
-// goes on typing.
+// continues typing.
 func (h *Handler) complete(ctx context.Context, c *completion, p *sdk.CompleteParams) (*sdk.CompleteResult, error) {
 	values := map[string]string{}
 	if p.Context != nil {

@@ -12,7 +12,7 @@
 //
 // A function is a tool, with the schemas of its arguments and its result.
 // Which rules a call must pass is the registry's affair; this package adds who
-// calls, and shows a caller only what he may use.
+// calls, and shows a caller only what they may use.
 //
 // # Failures
 //

@@ -46,8 +46,8 @@ func header(name, value string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set(name, value) }
 }
 
-// TestDoor shows which requests reach a method, and how others are refused.
-func TestDoor(t *testing.T) {
+// TestHTTPHandler shows which requests reach a method, and how others are refused.
+func TestHTTPHandler(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, nil)
 	s.opts.BaseURL = "https://chat.example.com"

@@ -81,7 +81,7 @@ func loopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// admit says who calls, or answers why nobody may.
+// admit says who calls, or answers why the request is refused.
 func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (mcp.Caller, bool) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)
@@ -98,7 +98,7 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (mcp.Caller, boo
 	switch {
 	case errors.As(err, &known):
 		h.deny(w, known)
-	case r.Context().Err() != nil: // nobody waits for an answer
+	case r.Context().Err() != nil: // the client has gone
 	default:
 		h.logger.ErrorContext(r.Context(), "authenticating failed", "error", err)
 		refuse(w, http.StatusServiceUnavailable, codeRefused, "who calls cannot be told at the moment")

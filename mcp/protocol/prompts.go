@@ -14,12 +14,12 @@ import (
 type Prompt struct {
 	Name, Title, Description string
 	Arguments                []PromptArgument
-	// Text is what the model is told; {name} stands for an argument.
+	// Text is what the model is told; {name} is replaced by an argument.
 	Text string
 	// Resource is the template of one of [Options.Resources], whose variables
 	// are arguments of the prompt; it is read and put behind the text. "": none.
 	Resource string
-	// Functions are what Text speaks of. Who may not call them all is not
+	// Functions are what Text speaks of. A caller who may not call them all is not
 	// shown the prompt.
 	Functions []string
 }

@@ -75,7 +75,7 @@ func (a *Account) Call(ctx context.Context, c Call) (Result, error) {
 }
 
 // Repeatable says whether a tool that is approved may be called again when
-// nobody knows whether it was called: it only reads, or a second call changes
+// it is not known whether it was called: it only reads, or a second call changes
 // nothing more, as its server says.
 func (a *Account) Repeatable(ctx context.Context, server, tool string) bool {
 	_, t, err := a.find(ctx, server, tool)
@@ -150,7 +150,7 @@ func checkArguments(schema, arguments json.RawMessage) error {
 }
 
 // call connects, looks whether the tool is still what was approved, and calls
-// it. A server that has forgotten the connection is connected to anew, once.
+// it. A server that has forgotten the connection is connected to again, once.
 func (s *Service) call(ctx context.Context, t target, tool *toolRow, c Call) (Result, error) {
 	for again := true; ; again = false {
 		conn, err := s.pool.acquire(ctx, t)
@@ -173,7 +173,7 @@ func (s *Service) call(ctx context.Context, t target, tool *toolRow, c Call) (Re
 }
 
 // broken says whether an error is one of the connection, so that another is
-// needed. Who gives up waiting breaks nothing.
+// needed. A caller may give up waiting.
 func broken(ctx context.Context, err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Code == CodeConnect || e.Code == CodeTimeout) && !errors.Is(ctx.Err(), context.Canceled)

@@ -34,7 +34,7 @@ type Definition struct {
 }
 
 // define reads a tool of a server's list. One that cannot be kept, or whose
-// arguments are no object, is none.
+// arguments are not an object, is not a tool.
 func define(t *sdk.Tool) (Definition, bool) {
 	schema, err := json.Marshal(t.InputSchema)
 	if err != nil || len(schema) == 0 || schema[0] != '{' || !keepable(t.Name) || len(schema)+len(t.Description) > maxDefinition {

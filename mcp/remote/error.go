@@ -7,8 +7,8 @@ type Code string
 
 // Why a call came to nothing.
 const (
-	CodeConnect   Code = "mcp.connect"       // nobody heard it
-	CodeTimeout   Code = "mcp.timeout"       // it may have been heard, and there was no answer
+	CodeConnect   Code = "mcp.connect"       // the server did not get it
+	CodeTimeout   Code = "mcp.timeout"       // the server may have got it; there was no answer
 	CodeTool      Code = "mcp.tool_error"    // the tool failed, or may not be used
 	CodeArguments Code = "mcp.bad_arguments" // they do not fit the tool
 )

@@ -25,7 +25,7 @@ type pool struct {
 	s       *Service
 	mu      sync.Mutex
 	servers map[string]*holder // by the server's id
-	open    map[*session]bool  // connections that nobody has closed
+	open    map[*session]bool  // connections that are not closed
 	closed  bool
 	work    sync.WaitGroup  // connecting and closing
 	ctx     context.Context //nolint:containedctx // ends what connects when the pool closes
@@ -35,7 +35,7 @@ type pool struct {
 // holder is what the pool has of a server.
 type holder struct {
 	session  *session
-	dialing  *dialing // nil: nobody connects
+	dialing  *dialing // nil: nothing connects
 	failures int      // in a row
 	until    time.Time
 }
@@ -55,7 +55,7 @@ func newPool(s *Service) *pool {
 
 // acquire returns a connection to a server; the caller gives it back with
 // [pool.give]. The client is known to overshoot its deadline against hosts that
-// swallow everything, so nobody waits for it longer than that.
+// swallow everything, so no call waits for it longer than that.
 func (p *pool) acquire(ctx context.Context, t target) (*session, error) {
 	late := time.NewTimer(p.s.opts.Connect)
 	defer late.Stop()
@@ -204,7 +204,7 @@ func (p *pool) shut(s *session) {
 	}()
 }
 
-// forget closes the connection to a server that is no more.
+// forget closes the connection to a server that was removed.
 func (p *pool) forget(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,7 +214,7 @@ func (p *pool) forget(id string) {
 	}
 }
 
-// renew has the next call connect anew, whatever has failed before.
+// renew has the next call connect again, whatever has failed before.
 func (p *pool) renew(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -224,7 +224,7 @@ func (p *pool) renew(id string) {
 	}
 }
 
-// sweep closes what nobody has used for a while.
+// sweep closes connections that were not used for a while.
 func (p *pool) sweep() {
 	now := p.s.opts.Now()
 	p.mu.Lock()

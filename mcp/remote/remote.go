@@ -38,7 +38,7 @@ type Options struct {
 	Connect time.Duration
 	// Call is how long a call may take whose context has no deadline. 0: 15 s.
 	Call time.Duration
-	// Idle is how long a connection is kept that nobody uses. 0: 60 s.
+	// Idle is how long a connection is kept that is not used. 0: 60 s.
 	Idle time.Duration
 	// Version is what servers are told of this program. "": "0".
 	Version string
@@ -134,7 +134,7 @@ func (s *Service) defaults() error {
 	return nil
 }
 
-// Run closes connections that nobody uses, and all of them once ctx has ended
+// Run closes connections that are not used, and all of them once ctx has ended
 // and the calls that are under way are over.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.web.CloseIdleConnections()

@@ -59,7 +59,7 @@ type List struct {
 	Cursor string // Page.Next of the page before; "": the first page
 }
 
-// serverName leaves "__" free to stand between a server and its tool.
+// serverName leaves "__" free to separate a server and its tool.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$`)
 
 const (
@@ -130,7 +130,7 @@ func checkCredential(id string) error {
 	return nil
 }
 
-// Create registers a server. Nobody asks for its tools before [Account.Refresh].
+// Create registers a server. Its tools are asked for by [Account.Refresh].
 // An [*Invalid] names what is refused; whether the credential exists is not
 // looked at.
 func (a *Account) Create(ctx context.Context, d NewServer) (Server, error) {

@@ -55,7 +55,7 @@ func (s *Service) relist(ctx context.Context, r serverRow) error {
 }
 
 // Known are the approved tools of all servers of the account by the server's
-// name; nil: nobody has asked that server for its tools. q reads them: the
+// name; nil: that server was never asked for its tools. q reads them: the
 // database, or a transaction of the caller's.
 func (a *Account) Known(ctx context.Context, q sqlx.QueryerContext) (map[string][]string, error) {
 	known := map[string][]string{}

@@ -18,7 +18,7 @@ const (
 	// maxAnswer bounds an answer of a server, in bytes.
 	maxAnswer = 1 << 20
 	// DepthHeader tells a server that a flow or an agent of ours is calling,
-	// and how many stand above each other. A server of ours starts nothing for
+	// and how many are above each other. A server of ours starts nothing for
 	// it that calls on in its turn.
 	DepthHeader = "Trunkline-Depth"
 

@@ -16,8 +16,8 @@ type Format struct {
 	// Name is how an endpoint asks for it: "evolution", "waha", "wuzapi".
 	Name string
 
-	has     func(*told) bool
-	body    func(*told) any
+	has     func(*published) bool
+	body    func(*published) any
 	headers func(d Signed) http.Header // nil: none
 }
 
@@ -42,7 +42,7 @@ func Find(name string) *Format {
 type Event struct {
 	ID      string    // the same in every repeat
 	Type    string    // message, status, calls or session
-	ChatID  string    // as the line's network names it; "": from the payload's remoteJid
+	ChatID  string    // as the reference's network names it; "": from the payload's remoteJid
 	At      time.Time // when it happened
 	Payload []byte    // of package messaging, by the type: MessagePayload, StatusPayload, CallPayload, SessionPayload
 	URL     string    // where it goes
@@ -50,17 +50,17 @@ type Event struct {
 	// Actor wrote the message, when it is the account's own; "": unknown, and
 	// taken for a program.
 	Actor messaging.Actor
-	// QR is the code that links the line now, for a session that is PAIRING;
+	// QR is the code that links the reference now, for a session that is PAIRING;
 	// nil: there is none at the moment.
 	QR          *messaging.QR
 	PairingCode string // likewise
 }
 
-// Line is the line on which it happened.
+// Line is the reference on which it happened.
 type Line struct {
 	ID      string // of the reference
 	Name    string // of the reference: what they call the instance or the session
-	Self    string // who the line speaks for: "16505550100@s.whatsapp.net"; "": unknown
+	Self    string // who the reference speaks for: "16505550100@s.whatsapp.net"; "": unknown
 	Profile string // the name of that account, or ""
 	BaseURL string // where the server is reached, without a slash at the end
 }

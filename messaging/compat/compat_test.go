@@ -291,7 +291,7 @@ func TestBareLine(t *testing.T) {
 	}
 }
 
-// FuzzBody gives the formats whatever might stand in a payload.
+// FuzzBody gives the formats whatever might be in a payload.
 func FuzzBody(f *testing.F) {
 	for _, h := range append(messages(), others()...) {
 		ev := h.event(f)

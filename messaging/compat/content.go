@@ -22,7 +22,7 @@ func stripped(o object) object {
 
 // content is a message as WhatsApp's own clients have it, in the spelling of
 // Baileys, and its kind: the name of its one member.
-func (t *told) content() (kind string, message object) {
+func (t *published) content() (kind string, message object) {
 	m := t.message
 	switch {
 	case m.Reaction != nil:
@@ -38,8 +38,8 @@ func (t *told) content() (kind string, message object) {
 	return t.said()
 }
 
-// said is the content of a message that is no note on another one.
-func (t *told) said() (kind string, message object) {
+// said is the content of a message that is not a note on another one.
+func (t *published) said() (kind string, message object) {
 	m := t.message
 	switch {
 	case isMedia(m):
@@ -62,7 +62,7 @@ func (t *told) said() (kind string, message object) {
 func one(kind string, content object) (string, object) { return kind, object{kind: content} }
 
 // media is a message with a file.
-func (t *told) media() (kind string, message object) {
+func (t *published) media() (kind string, message object) {
 	m := t.message
 	c := stripped(object{
 		"url": t.file(), "mimetype": m.MimeType, "caption": m.Caption, "title": m.Title, "fileName": m.FileName, "fileLength": m.FileLength,
@@ -80,15 +80,15 @@ func poll(p *messaging.Poll) (kind string, message object) {
 	for i, o := range p.Options {
 		options[i] = object{"optionName": o}
 	}
-	most := 1
+	limit := 1
 	if p.Multiple {
-		most = 0 // as many as one likes
+		limit = 0 // as many as one likes
 	}
-	return one("pollCreationMessage", object{"name": p.Question, "options": options, "selectableOptionsCount": most})
+	return one("pollCreationMessage", object{"name": p.Question, "options": options, "selectableOptionsCount": limit})
 }
 
 // keyOf names another message of the chat.
-func (t *told) keyOf(id string, mine bool) object {
+func (t *published) keyOf(id string, mine bool) object {
 	chat := t.chat(t.message.RemoteJID)
 	key := object{"remoteJid": chat, "fromMe": mine, "id": id}
 	if sender := t.sender(chat); sender != "" && mine == t.message.Mine {
@@ -98,7 +98,7 @@ func (t *told) keyOf(id string, mine bool) object {
 }
 
 // quoted is what the message answers or was forwarded from, or empty.
-func (t *told) quoted() object {
+func (t *published) quoted() object {
 	c := t.message.Context
 	if c == nil {
 		return object{}
@@ -107,7 +107,7 @@ func (t *told) quoted() object {
 }
 
 // votes are the options of a poll with who has ticked them in this vote.
-func (t *told) votes(voter string) []object {
+func (t *published) votes(voter string) []object {
 	p, picked := t.message.Poll, map[string]bool{}
 	for _, name := range p.Selected {
 		picked[name] = true

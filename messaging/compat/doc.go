@@ -1,5 +1,5 @@
-// Package compat writes what happens on a line as webhooks of Evolution API,
-// WAHA and wuzapi, so that a receiver that was written for one of them goes on
+// Package compat writes what happens on a reference as webhooks of Evolution API,
+// WAHA and wuzapi, so that a receiver that was written for one of them continues
 // without a change. It is pure: a payload of package messaging goes in, theirs
 // comes out.
 //
@@ -20,6 +20,6 @@
 // this server gives it out instead, in clear.
 //
 // What an event has no likeness of, [Format.Has] says: values that extractors
-// found and subscriptions are told to nobody in these formats. Groups make no
+// found and subscriptions are not told in these formats. Groups make no
 // events here, but for the messages in them.
 package compat

@@ -8,8 +8,8 @@ import (
 // evolution is Evolution API 2: https://doc.evolution-api.com/v2/en/configuration/webhooks
 var evolution = &Format{Name: "evolution", has: hasAny, body: evolutionBody}
 
-// hasAny is for a format that has a likeness of every event of a line.
-func hasAny(t *told) bool {
+// hasAny is for a format that has a likeness of every event of a reference.
+func hasAny(t *published) bool {
 	return t.message != nil || t.status != nil || t.call != nil || t.session != nil
 }
 
@@ -70,7 +70,7 @@ type evolutionCall struct {
 	Offline bool   `json:"offline"`
 }
 
-// evolutionConnection is how an instance stands.
+// evolutionConnection is the state of an instance.
 type evolutionConnection struct {
 	Instance     string `json:"instance"`
 	WUID         string `json:"wuid,omitempty"`
@@ -82,7 +82,7 @@ type evolutionConnection struct {
 // isoMillis is how JavaScript writes an instant.
 const isoMillis = "2006-01-02T15:04:05.000Z"
 
-func evolutionBody(t *told) any {
+func evolutionBody(t *published) any {
 	event, data := t.evolution()
 	w := evolutionWebhook{
 		Event: event, Instance: t.Line.Name, Data: data, Destination: t.URL, DateTime: t.At.UTC().Format(isoMillis), ServerURL: t.Line.BaseURL,
@@ -93,7 +93,7 @@ func evolutionBody(t *told) any {
 	return w
 }
 
-func (t *told) evolution() (event string, data any) {
+func (t *published) evolution() (event string, data any) {
 	switch {
 	case t.status != nil:
 		return "messages.update", t.evolutionUpdate(t.status.ID, evolutionStatus(t.status.Status))
@@ -105,7 +105,7 @@ func (t *told) evolution() (event string, data any) {
 	return t.evolutionMessage()
 }
 
-func (t *told) evolutionMessage() (event string, data any) {
+func (t *published) evolutionMessage() (event string, data any) {
 	m, chat := t.message, t.chat(t.message.RemoteJID)
 	kind, message := t.content()
 	switch {
@@ -144,7 +144,7 @@ func baileys(name string, value any) (string, any) {
 	return name, value
 }
 
-func (t *told) evolutionUpdate(id, status string) evolutionUpdate {
+func (t *published) evolutionUpdate(id, status string) evolutionUpdate {
 	h := t.head()
 	chat := t.chat(h.RemoteJID)
 	return evolutionUpdate{
@@ -170,7 +170,7 @@ var evolutionSteps = map[provider.CallStatus]string{
 	provider.CallMissed: "timeout", provider.CallEnded: "terminate",
 }
 
-func (t *told) evolutionCall() evolutionCall {
+func (t *published) evolutionCall() evolutionCall {
 	c := t.call
 	chat := t.chat(c.RemoteJID)
 	return evolutionCall{
@@ -179,7 +179,7 @@ func (t *told) evolutionCall() evolutionCall {
 	}
 }
 
-func (t *told) evolutionSession() (event string, data any) {
+func (t *published) evolutionSession() (event string, data any) {
 	if t.session.State == messaging.StatePairing && t.QR != nil {
 		qr := struct {
 			Instance    string  `json:"instance"`

@@ -27,7 +27,7 @@ type sample struct {
 var words = []string{"event", "type", "state", "status", "ackName", "ack", "messageType", "statusReason", "Type", "MediaType", "Edit", "fromMe", "IsFromMe", "IsGroup"}
 
 // TestSamples holds our bodies against samples of the projects' own: whatever
-// stands there stands here, in the same type.
+// is there is here, too, in the same type.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	byName := map[string]happened{}
@@ -61,10 +61,10 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// sameWords are members whose value stands in the sample by chance.
+// sameWords are members whose value is in the sample by chance.
 var sameWords = map[string]bool{"data.status": true} // of a message just sent: theirs is PENDING, ours is only told when the network has taken it
 
-// missing lists what stands in theirs and not, or otherwise, in ours.
+// missing lists what is in theirs and not, or otherwise, in ours.
 func missing(path string, theirs, ours any) []string {
 	var out []string
 	switch theirs := theirs.(type) {

@@ -8,9 +8,9 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 )
 
-// told is an event with its payload read: one of the pointers is set, or none
-// when nobody has a likeness of its type.
-type told struct {
+// published is an event with its payload read: one of the pointers is set, or none
+// when no format has a likeness of its type.
+type published struct {
 	Event
 	message *messaging.MessagePayload
 	status  *messaging.StatusPayload
@@ -18,8 +18,8 @@ type told struct {
 	session *messaging.SessionPayload
 }
 
-func read(ev Event) (*told, error) {
-	t := &told{Event: ev}
+func read(ev Event) (*published, error) {
+	t := &published{Event: ev}
 	var into any
 	switch messaging.EventType(ev.Type) {
 	case messaging.EventMessage:
@@ -44,7 +44,7 @@ func read(ev Event) (*told, error) {
 }
 
 // head is that of the message or the status.
-func (t *told) head() *messaging.Head {
+func (t *published) head() *messaging.Head {
 	if t.status != nil {
 		return &t.status.Head
 	}
@@ -59,7 +59,7 @@ const (
 )
 
 // chat is the address of the event's chat.
-func (t *told) chat(remoteJID string) string { return addressIn(t.ChatID, remoteJID) }
+func (t *published) chat(remoteJID string) string { return addressIn(t.ChatID, remoteJID) }
 
 // addressIn is the address of a chat id, or of a remoteJid when there is none.
 func addressIn(chatID, remoteJID string) string {
@@ -96,7 +96,7 @@ func isDigits(s string) bool {
 func isGroup(address string) bool { return strings.HasSuffix(address, groups) }
 
 // sender is who wrote the message in a group; "": a person's chat, or unknown.
-func (t *told) sender(chat string) string {
+func (t *published) sender(chat string) string {
 	switch {
 	case !isGroup(chat):
 		return ""
@@ -109,7 +109,7 @@ func (t *told) sender(chat string) string {
 }
 
 // author is the name of who wrote the message.
-func (t *told) author() string {
+func (t *published) author() string {
 	m := t.message
 	switch {
 	case m.Mine:
@@ -122,10 +122,10 @@ func (t *told) author() string {
 
 // byProgram says whether an own message was sent through the API, and not by a
 // person on the account's phone.
-func (t *told) byProgram() bool { return t.Actor != messaging.ActorPhone }
+func (t *published) byProgram() bool { return t.Actor != messaging.ActorPhone }
 
 // file is the address of a message's file, or "".
-func (t *told) file() string {
+func (t *published) file() string {
 	if t.message.FileURL == "" {
 		return ""
 	}

@@ -17,13 +17,15 @@ import (
 var waha = &Format{Name: "waha", has: wahaHas, body: wahaBody, headers: wahaHeaders}
 
 // wahaCalls are the events of calls. That one ended after it was accepted has no
-// event; nobody answered is told as rejected.
+// event; an unanswered call is told as rejected.
 var wahaCalls = map[provider.CallStatus]string{
 	provider.CallRinging: "call.received", provider.CallAccepted: "call.accepted",
 	provider.CallRejected: "call.rejected", provider.CallMissed: "call.rejected",
 }
 
-func wahaHas(t *told) bool { return hasAny(t) && (t.call == nil || wahaCalls[t.call.Status] != "") }
+func wahaHas(t *published) bool {
+	return hasAny(t) && (t.call == nil || wahaCalls[t.call.Status] != "")
+}
 
 // wahaHeaders are the id and the time of a request, and its signature: the
 // HMAC-SHA512 of the body in hexadecimal digits.
@@ -167,7 +169,7 @@ type wahaStatusOnce struct {
 	Timestamp int64  `json:"timestamp"` // ms
 }
 
-func wahaBody(t *told) any {
+func wahaBody(t *published) any {
 	event, payload := t.waha()
 	w := wahaWebhook{
 		ID: "evt_" + strings.ReplaceAll(t.ID, "-", ""), Timestamp: t.At.UnixMilli(), Event: event, Session: t.Line.Name,
@@ -180,7 +182,7 @@ func wahaBody(t *told) any {
 	return w
 }
 
-func (t *told) waha() (event string, payload any) {
+func (t *published) waha() (event string, payload any) {
 	switch {
 	case t.status != nil:
 		ack, name := wahaAckOf(t.status.Status)
@@ -196,7 +198,7 @@ func (t *told) waha() (event string, payload any) {
 	return t.wahaMessage()
 }
 
-func (t *told) wahaMessage() (event string, payload any) {
+func (t *published) wahaMessage() (event string, payload any) {
 	m := t.message
 	switch {
 	case m.Reaction != nil:
@@ -219,7 +221,7 @@ func (t *told) wahaMessage() (event string, payload any) {
 }
 
 // wahaWhole is a message with its content.
-func (t *told) wahaWhole() *wahaMessage {
+func (t *published) wahaWhole() *wahaMessage {
 	m, at := t.message, t.wahaPlace(t.message.ID, t.message.Mine)
 	out := &wahaMessage{
 		ID: at.ID, Timestamp: m.MessageTimestamp.Unix(), From: at.From, FromMe: m.Mine, Source: "app", To: at.To, Participant: at.Participant,
@@ -244,7 +246,7 @@ func (t *told) wahaWhole() *wahaMessage {
 	return out
 }
 
-func (t *told) wahaMedia() *wahaMedia {
+func (t *published) wahaMedia() *wahaMedia {
 	m := t.message
 	out := &wahaMedia{MimeType: m.MimeType}
 	if url := t.file(); url != "" {
@@ -260,7 +262,7 @@ func (t *told) wahaMedia() *wahaMedia {
 }
 
 // wahaPlace names a message of the event's chat.
-func (t *told) wahaPlace(id string, mine bool) wahaPlace {
+func (t *published) wahaPlace(id string, mine bool) wahaPlace {
 	h := t.head()
 	chat := t.chat(h.RemoteJID)
 	p := wahaPlace{ID: strconv.FormatBool(mine) + "_" + wahaID(chat) + "_" + id, From: wahaID(chat), FromMe: mine}

@@ -18,7 +18,7 @@ var wuzapi = &Format{Name: "wuzapi", has: wuzapiHas, body: wuzapiBody, headers: 
 // wuzapiReceipts are the states of receipts; it is silent about other statuses.
 var wuzapiReceipts = map[string]bool{"DELIVERED": true, "READ": true}
 
-func wuzapiHas(t *told) bool {
+func wuzapiHas(t *published) bool {
 	switch {
 	case t.status != nil:
 		return wuzapiReceipts[t.status.Status]
@@ -106,8 +106,8 @@ type wuzapiCall struct {
 	GroupJID       string
 }
 
-// wuzapiCallBegun is a call that is offered or accepted.
-type wuzapiCallBegun struct {
+// wuzapiCallStarted is a call that is offered or accepted.
+type wuzapiCallStarted struct {
 	wuzapiCall
 	RemotePlatform string
 	RemoteVersion  string
@@ -134,7 +134,7 @@ type wuzapiVote struct {
 	Hashes   []string `json:"selectedHashesB64"`
 }
 
-func wuzapiBody(t *told) any {
+func wuzapiBody(t *published) any {
 	var w wuzapiWebhook
 	switch {
 	case t.status != nil:
@@ -150,7 +150,7 @@ func wuzapiBody(t *told) any {
 	return w
 }
 
-func (t *told) wuzapiMessage() wuzapiWebhook {
+func (t *published) wuzapiMessage() wuzapiWebhook {
 	m := t.message
 	kind, message := t.content()
 	w := wuzapiWebhook{Type: "Message", IsSticker: m.Sticker}
@@ -180,7 +180,7 @@ func (t *told) wuzapiMessage() wuzapiWebhook {
 
 // wuzapiQuoting puts what a message answers into it, where a plain text has no
 // place for it.
-func (t *told) wuzapiQuoting(kind string, message object) object {
+func (t *published) wuzapiQuoting(kind string, message object) object {
 	quoted := t.quoted()
 	if len(quoted) == 0 || t.message.Reaction != nil {
 		return message
@@ -252,7 +252,7 @@ func instant(t time.Time) time.Time {
 }
 
 // wuzapiSource is the place of an event that the account made, or another.
-func (t *told) wuzapiSource(mine bool) wuzapiSource {
+func (t *published) wuzapiSource(mine bool) wuzapiSource {
 	chat := t.chat(t.head().RemoteJID)
 	s := wuzapiSource{Chat: chat, Sender: chat, IsFromMe: mine, IsGroup: isGroup(chat), AddressingMode: "pn"}
 	if sender := t.sender(chat); sender != "" {
@@ -267,7 +267,7 @@ func (t *told) wuzapiSource(mine bool) wuzapiSource {
 	return s
 }
 
-func (t *told) wuzapiReceipt() wuzapiWebhook {
+func (t *published) wuzapiReceipt() wuzapiWebhook {
 	h := &t.status.Head
 	w := wuzapiWebhook{Type: "ReadReceipt", State: "Delivered"}
 	r := wuzapiReceipt{MessageIDs: []string{h.ID}, Timestamp: instant(t.At), wuzapiSource: t.wuzapiSource(!h.Mine)}
@@ -287,20 +287,20 @@ func (t *told) wuzapiReceipt() wuzapiWebhook {
 // wuzapiReasons are why a call is over: wuzapi has one event for all of them.
 var wuzapiReasons = map[provider.CallStatus]string{provider.CallRejected: "reject", provider.CallMissed: "timeout"}
 
-func (t *told) wuzapiCall() wuzapiWebhook {
+func (t *published) wuzapiCall() wuzapiWebhook {
 	c := t.call
 	from := t.chat(c.RemoteJID)
 	call := wuzapiCall{From: from, Timestamp: instant(c.MessageTimestamp.Time), CallCreator: from, CallID: c.ID}
 	switch c.Status {
 	case provider.CallRinging:
-		return wuzapiWebhook{Type: "CallOffer", Event: wuzapiCallBegun{wuzapiCall: call}}
+		return wuzapiWebhook{Type: "CallOffer", Event: wuzapiCallStarted{wuzapiCall: call}}
 	case provider.CallAccepted:
-		return wuzapiWebhook{Type: "CallAccept", Event: wuzapiCallBegun{wuzapiCall: call}}
+		return wuzapiWebhook{Type: "CallAccept", Event: wuzapiCallStarted{wuzapiCall: call}}
 	}
 	return wuzapiWebhook{Type: "CallTerminate", Event: wuzapiCallOver{wuzapiCall: call, Reason: wuzapiReasons[c.Status]}}
 }
 
-func (t *told) wuzapiSession() wuzapiWebhook {
+func (t *published) wuzapiSession() wuzapiWebhook {
 	s := t.session
 	switch s.State {
 	case messaging.StateConnected:

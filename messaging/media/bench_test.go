@@ -29,9 +29,9 @@ func BenchmarkSave(b *testing.B) {
 			b.ResetTimer()
 			for range b.N {
 				b.StopTimer()
-				begun := time.Now()
+				started := time.Now()
 				floor(b, path, content)
-				floorTime += time.Since(begun)
+				floorTime += time.Since(started)
 				require.NoError(b, os.Remove(path))
 				b.StartTimer()
 				f := save(b, lib, content)

@@ -78,13 +78,13 @@ func TestKilled(t *testing.T) {
 	for range testkit.Rounds(3) {
 		_, path := newFolder(t)
 		cmd, lines := start(t, path)
-		var told []string
-		for n := 1 + rand.N(8); len(told) < n && lines.Scan(); {
-			told = append(told, lines.Text())
+		var output []string
+		for n := 1 + rand.N(8); len(output) < n && lines.Scan(); {
+			output = append(output, lines.Text())
 		}
 		require.NoError(t, cmd.Process.Kill())
 		for lines.Scan() {
-			told = append(told, lines.Text())
+			output = append(output, lines.Text())
 		}
 		_ = cmd.Wait() // it was killed
 
@@ -99,7 +99,7 @@ func TestKilled(t *testing.T) {
 			here[filepath.Base(name)+" "+hex.EncodeToString(sum[:])] = true
 			require.NotEmpty(t, content)
 		}
-		for _, line := range told {
+		for _, line := range output {
 			require.True(t, here[line], "%s was told of", line)
 		}
 	}
@@ -110,13 +110,13 @@ func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	_, path := newFolder(t)
 	cmd, lines := start(t, path, "MEDIA_TEST_ROOM=1")
-	var told []string
+	var output []string
 	for lines.Scan() {
-		told = append(told, lines.Text())
+		output = append(output, lines.Text())
 	}
 	require.NoError(t, cmd.Wait())
-	last := told[len(told)-1]
+	last := output[len(output)-1]
 	require.True(t, strings.HasPrefix(last, "full"), last)
 	require.Contains(t, last, "there is no room for the file")
-	require.Len(t, files(t, path), len(told)-1, "no draft is left")
+	require.Len(t, files(t, path), len(output)-1, "no draft is left")
 }

@@ -1,6 +1,6 @@
 // Package media keeps the files of messages: it takes them from a stream,
 // checks them, looks into them, stores them in a folder or a bucket, and serves
-// them by links that nobody can guess. It knows no message and keeps no table:
+// them by links that cannot be guessed. It knows no message and keeps no table:
 // what [Library.Save] returns is for the caller to remember.
 //
 // # A library
@@ -54,7 +54,7 @@
 // # Links
 //
 // [Library.Link] is the address of a file, "files/<id>/<signature>/<name>",
-// relative to where the Library is mounted as an [http.Handler]. Whoever has the
+// relative to where the Library is mounted as an [http.Handler]. All who have the
 // link may read the file. It is made of the file's id, its name and the first
 // secret, so it is always the same as long as the secrets are; keep it beside
 // the message, because it stays valid when a secret is put before the one it was

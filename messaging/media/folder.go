@@ -25,7 +25,7 @@ type Folder struct {
 
 const drafts = "tmp"
 
-// OpenFolder opens the folder at path and makes it, readable by nobody else,
+// OpenFolder opens the folder at path and makes it, readable by no other user,
 // when it is not there.
 func OpenFolder(path string) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
@@ -70,7 +70,7 @@ func (f *Folder) Open(_ context.Context, id string) (Object, error) {
 	if err := CheckID(id); err != nil {
 		return nil, err
 	}
-	file, err := f.root.Open(shelf(id))
+	file, err := f.root.Open(cache(id))
 	if err != nil {
 		return nil, lookup(id, err)
 	}
@@ -90,7 +90,7 @@ func (f *Folder) Size(_ context.Context, id string) (int64, error) {
 	if err := CheckID(id); err != nil {
 		return 0, err
 	}
-	info, err := f.root.Stat(shelf(id))
+	info, err := f.root.Stat(cache(id))
 	if err != nil {
 		return 0, lookup(id, err)
 	}
@@ -102,12 +102,12 @@ func (f *Folder) Delete(_ context.Context, id string) error {
 	if err := CheckID(id); err != nil {
 		return err
 	}
-	err := f.root.Remove(shelf(id))
+	err := f.root.Remove(cache(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = f.sync(path.Dir(shelf(id)))
+		err = f.sync(path.Dir(cache(id)))
 	}
 	if err != nil {
 		return fmt.Errorf("deleting file %s: %w", id, err)
@@ -115,7 +115,7 @@ func (f *Folder) Delete(_ context.Context, id string) error {
 	return nil
 }
 
-// Sweep removes drafts that nobody has written to for longer than age, and
+// Sweep removes drafts that were not written to for longer than age, and
 // says how many: a killed process leaves its own.
 func (f *Folder) Sweep(ctx context.Context, age time.Duration) (int, error) {
 	dir, err := f.root.Open(drafts)
@@ -162,13 +162,13 @@ func (f *Folder) place(id string, d *draft) error {
 		err = d.Close() // some systems rename no open file
 	}
 	if err == nil {
-		err = f.shard(path.Dir(shelf(id)))
+		err = f.shard(path.Dir(cache(id)))
 	}
 	if err == nil {
-		err = f.root.Rename(path.Join(drafts, path.Base(d.Name())), shelf(id))
+		err = f.root.Rename(path.Join(drafts, path.Base(d.Name())), cache(id))
 	}
 	if err == nil {
-		err = f.sync(path.Dir(shelf(id)))
+		err = f.sync(path.Dir(cache(id)))
 	}
 	if err != nil {
 		return fmt.Errorf("storing file %s: %w", id, full(err))
@@ -204,8 +204,8 @@ func (f *Folder) sync(name string) error {
 	return dir.Sync()
 }
 
-// shelf is where a file lies: UUIDs of one hour differ at their ends only.
-func shelf(id string) string { return path.Join(id[len(id)-2:], id) }
+// cache is where a file lies: UUIDs of one hour differ at their ends only.
+func cache(id string) string { return path.Join(id[len(id)-2:], id) }
 
 func lookup(id string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {

@@ -33,7 +33,7 @@ func framesDuration(src *source) time.Duration {
 		head, parse = 7, adtsFrame
 	}
 	var total time.Duration
-	for total <= longest {
+	for total <= maxDuration {
 		p, err := r.Peek(head)
 		if err != nil {
 			break

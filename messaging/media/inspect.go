@@ -28,7 +28,7 @@ type Info struct {
 
 const (
 	inspectTime = 5 * time.Second
-	longest     = 7 * 24 * time.Hour // what claims to last longer is lying
+	maxDuration = 7 * 24 * time.Hour // what claims to last longer is lying
 )
 
 // Inspect looks into a file of size bytes of the given type (parameters are
@@ -79,7 +79,7 @@ func (l *Library) inspect(ctx context.Context, r io.ReaderAt, size int64, conten
 
 // seconds is d as Info has it.
 func seconds(d time.Duration) int {
-	if d <= 0 || d > longest {
+	if d <= 0 || d > maxDuration {
 		return 0
 	}
 	return max(1, int(math.Round(d.Seconds())))
@@ -87,7 +87,7 @@ func seconds(d time.Duration) int {
 
 // units is the duration of n units, of which there are rate in a second.
 func units(n, rate uint64) time.Duration {
-	if rate == 0 || n/rate > uint64(longest/time.Second) {
+	if rate == 0 || n/rate > uint64(maxDuration/time.Second) {
 		return 0
 	}
 	return time.Duration(float64(n) / float64(rate) * float64(time.Second))

@@ -42,15 +42,15 @@ type Library struct {
 	store  Store
 	opts   Options
 	keys   *keyring.Ring
-	lenses chan struct{} // held by whoever looks into a file
-	turns  chan struct{} // held by whoever runs a program
+	lenses chan struct{} // held while a file is looked into
+	turns  chan struct{} // held while a program runs
 }
 
 const (
 	// inspectors bounds the memory that images need while they are decoded.
 	inspectors = 1
 
-	sweepAge   = time.Hour // much longer than a stream may stand still
+	sweepAge   = time.Hour // much longer than a stream may pause
 	sweepEvery = time.Hour
 )
 
@@ -64,7 +64,7 @@ func New(store Store, opts *Options) (*Library, error) {
 	if l.keys, err = keyring.New("media", l.opts.Secrets); err != nil {
 		return nil, fmt.Errorf("media: Options.Secrets: %w", err)
 	}
-	l.opts.Secrets = nil // nobody prints them by mistake
+	l.opts.Secrets = nil // so that they are not printed by mistake
 	if l.opts.NotFound == nil {
 		l.opts.NotFound = http.HandlerFunc(http.NotFound)
 	}

@@ -34,15 +34,15 @@ func TestMemory(t *testing.T) {
 				io.LimitReader(endless{}, largeFile-8), bytes.NewReader(index))), media.Upload{Type: "video/mp4"})
 			require.NoError(t, err)
 			require.Equal(t, media.Info{Width: 1920, Height: 1080, Seconds: 5}, f.Info, "the index stands at the end")
-			require.Less(t, h.most(), uint64(largeHeap), "saving")
-			t.Logf("saving: %d KiB", h.most()>>10)
+			require.Less(t, h.limit(), uint64(largeHeap), "saving")
+			t.Logf("saving: %d KiB", h.limit()>>10)
 
 			h = newHeap()
 			w := &sink{heap: h, header: http.Header{}}
 			lib.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/"+lib.Link(f.ID, "a.mp4"), nil))
 			require.Equal(t, f.Size, w.n)
-			require.Less(t, h.most(), uint64(largeHeap), "serving")
-			t.Logf("serving: %d KiB", h.most()>>10)
+			require.Less(t, h.limit(), uint64(largeHeap), "serving")
+			t.Logf("serving: %d KiB", h.limit()>>10)
 		})
 	}
 }
@@ -65,7 +65,7 @@ func (h *heap) look() {
 	h.peak = max(h.peak, m.HeapAlloc)
 }
 
-func (h *heap) most() uint64 {
+func (h *heap) limit() uint64 {
 	h.look()
 	return h.peak - h.base
 }

@@ -65,14 +65,14 @@ func fewEntries(src *source) bool {
 }
 
 // unzipped is what a file of an archive holds; nil if that is more than most.
-func unzipped(f *zip.File, most int64) []byte {
+func unzipped(f *zip.File, limit int64) []byte {
 	r, err := f.Open()
 	if err != nil {
 		return nil
 	}
 	defer r.Close()
-	raw, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err != nil || int64(len(raw)) > most {
+	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil || int64(len(raw)) > limit {
 		return nil
 	}
 	return raw

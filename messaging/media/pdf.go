@@ -9,7 +9,7 @@ import (
 )
 
 // The pages of a PDF hang on a tree whose root is a dictionary with the type
-// Pages, without a parent, and with the number of pages. It stands in the file
+// Pages, without a parent, and with the number of pages. It is in the file
 // as text, or in a compressed "object stream". Where a later version of the
 // document was appended, the last one counts. A file that hides its tree by
 // encryption or an unusual filter has 0 pages.
@@ -49,7 +49,7 @@ func inspectPDF(src *source, info *Info) {
 		})
 	}
 	if encrypted {
-		info.Title = "" // nobody can read it
+		info.Title = "" // it cannot be read
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// The title of a PDF stands in its information dictionary, which is known by
+// The title of a PDF is in its information dictionary, which is known by
 // the program or the dates beside it, or in its XMP metadata.
 
 const pdfInfos = 200 // dictionaries of a window or a stream that are looked at

@@ -205,14 +205,14 @@ func TestPreview_Hostile(t *testing.T) {
 	lib := programmed(t)
 	secretFile := filepath.Join(t.TempDir(), "secret.png")
 	require.NoError(t, os.WriteFile(secretFile, pngFile(30, 30), 0o600))
-	clip := made(t, "a.mp4", "testsrc=size=64x64:duration=1")
+	truncate := made(t, "a.mp4", "testsrc=size=64x64:duration=1")
 	for name, content := range map[string][]byte{
 		"playlist":    []byte("#EXTM3U\n#EXTINF:1,\nfile://" + secretFile + "\n#EXT-X-ENDLIST\n"),
 		"concat":      []byte("ffconcat version 1.0\nfile '" + secretFile + "'\n"),
 		"address":     []byte("http://127.0.0.1:1/a.mp4"),
-		"cut":         clip[:len(clip)/3],
+		"cut":         truncate[:len(truncate)/3],
 		"nothing":     bytes.Repeat([]byte{0}, 1000),
-		"head, noise": append(bytes.Clone(clip[:48]), bytes.Repeat([]byte{0xff, 0, 0x7f}, 100_000)...),
+		"head, noise": append(bytes.Clone(truncate[:48]), bytes.Repeat([]byte{0xff, 0, 0x7f}, 100_000)...),
 	} {
 		for _, contentType := range []string{"video/mp4", "audio/mpeg", "application/pdf", ""} {
 			f, err := lib.Save(t.Context(), bytes.NewReader(content), media.Upload{Type: contentType})
@@ -223,6 +223,6 @@ func TestPreview_Hostile(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := lib.Save(ctx, bytes.NewReader(clip), media.Upload{})
+	_, err := lib.Save(ctx, bytes.NewReader(truncate), media.Upload{})
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -44,7 +44,7 @@ func runProgram(ctx context.Context, read func(io.Reader) error, name string, ar
 		return err
 	}
 	err = read(out)
-	cancel() // it may write on where nobody reads
+	cancel() // it may still write, and its output is not read
 	_ = cmd.Wait()
 	return err
 }

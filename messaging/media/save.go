@@ -108,7 +108,7 @@ func (up *Upload) receive(ctx context.Context, d *draft, r io.Reader) (File, err
 	case up.SHA256 != nil && !bytes.Equal(up.SHA256, f.SHA256):
 		return f, &Mismatch{Field: "sha256", Want: hex.EncodeToString(up.SHA256), Got: hex.EncodeToString(f.SHA256)}
 	}
-	f.Type, err = settle(up.Type, head.Bytes())
+	f.Type, err = detectType(up.Type, head.Bytes())
 	return f, err
 }
 

@@ -19,7 +19,7 @@ type Store interface {
 	Open(ctx context.Context, id string) (Object, error)
 	// Size is the length of a file in bytes, or [ErrNotFound].
 	Size(ctx context.Context, id string) (int64, error)
-	// Delete removes a file; one that is not there is no error.
+	// Delete removes a file; a missing file is not an error.
 	Delete(ctx context.Context, id string) error
 }
 
@@ -39,7 +39,7 @@ type placer interface {
 
 // A sweeper is a Store in which a killed process leaves something.
 type sweeper interface {
-	// Sweep removes what nobody has written to for longer than age and says
+	// Sweep removes what was not written to for longer than age and says
 	// how many files that were.
 	Sweep(ctx context.Context, age time.Duration) (int, error)
 }

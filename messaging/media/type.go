@@ -23,9 +23,9 @@ var containers = []string{
 	"video/mp4", "video/3gpp", "video/3gpp2", "video/webm", "video/quicktime", "video/ogg", "application/ogg",
 }
 
-// settle is the type of a file that begins with head and was declared to be
-// of a type. The rule stands in the package's text.
-func settle(declared string, head []byte) (string, error) {
+// detectType is the type of a file that begins with head and was declared to be
+// of a type. The package's documentation has the rule.
+func detectType(declared string, head []byte) (string, error) {
 	found := mimetype.Detect(head)
 	name := plain(found)
 	want, params, err := mime.ParseMediaType(declared)

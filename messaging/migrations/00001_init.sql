@@ -54,7 +54,7 @@ CREATE TABLE messaging_chat (
 	activity_slot BIGINT NOT NULL, -- activity_us in ten minutes: an index on it need not be written with every message
 	window_us BIGINT NOT NULL,
 	choices TEXT NOT NULL DEFAULT '', -- JSON: what it was asked in numbered text and has not answered, '' when nothing
-	marks TEXT NOT NULL DEFAULT '', -- JSON: up to when what was written to it has been got and read, '' when the network does not say
+	watermarks TEXT NOT NULL DEFAULT '', -- JSON: up to when what was written to it has been got and read, '' when the network does not say
 	created_us BIGINT NOT NULL,
 	updated_us BIGINT NOT NULL,
 	UNIQUE (reference, chat_id)
@@ -87,7 +87,7 @@ CREATE TABLE messaging_message (
 	at_us BIGINT NOT NULL,
 	created_us BIGINT NOT NULL,
 	past_us BIGINT NOT NULL, -- 0; of imported history: by when it was written, and below 0
-	trail TEXT NOT NULL DEFAULT '', -- what became of it since: JSON objects with commas between
+	timeline TEXT NOT NULL DEFAULT '', -- what became of it since: JSON objects with commas between
 	UNIQUE (reference, id)
 );
 CREATE INDEX messaging_message_chat ON messaging_message (chat, past_us, seq);
@@ -117,10 +117,10 @@ CREATE TABLE messaging_outbound (
 	sent_us BIGINT NOT NULL DEFAULT 0, -- the network took it then; 0: it has not
 	UNIQUE (reference, own_id)
 );
-CREATE INDEX messaging_outbound_doubt ON messaging_outbound (give_up_us) WHERE give_up_us > 0;
+CREATE INDEX messaging_outbound_uncertain ON messaging_outbound (give_up_us) WHERE give_up_us > 0;
 
 -- statuses of messages that are not known yet
-CREATE TABLE messaging_early (
+CREATE TABLE messaging_early_status (
 	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
 	message_id TEXT NOT NULL,
 	status INTEGER NOT NULL,
@@ -130,7 +130,7 @@ CREATE TABLE messaging_early (
 	created_us BIGINT NOT NULL,
 	PRIMARY KEY (reference, message_id, status)
 );
-CREATE INDEX messaging_early_created ON messaging_early (created_us);
+CREATE INDEX messaging_early_status_created ON messaging_early_status (created_us);
 
 -- how far calls have come
 CREATE TABLE messaging_call (
@@ -168,7 +168,7 @@ CREATE TABLE messaging_raw (
 );
 
 -- items of callbacks that could not be read
-CREATE TABLE messaging_dead (
+CREATE TABLE messaging_dead_letter (
 	id {identity},
 	reference BIGINT NOT NULL REFERENCES messaging_reference (id) ON DELETE CASCADE,
 	digest TEXT NOT NULL,
@@ -179,7 +179,7 @@ CREATE TABLE messaging_dead (
 );
 
 -- what happened, in commit order, for the stream
-CREATE TABLE messaging_feed (
+CREATE TABLE messaging_change (
 	id {identity},
 	txid BIGINT NOT NULL DEFAULT {transaction}, -- later transactions have higher ones
 	account TEXT NOT NULL,
@@ -188,7 +188,7 @@ CREATE TABLE messaging_feed (
 	data TEXT NOT NULL, -- JSON
 	created_us BIGINT NOT NULL
 );
-CREATE INDEX messaging_feed_order ON messaging_feed (account, txid, id);
+CREATE INDEX messaging_change_order ON messaging_change (account, txid, id);
 
 CREATE TABLE messaging_idempotency (
 	account TEXT NOT NULL,
@@ -214,7 +214,7 @@ CREATE TABLE messaging_template (
 	status TEXT NOT NULL, provider_status TEXT NOT NULL,
 	reason TEXT NOT NULL,
 	quality TEXT NOT NULL,
-	heard_us BIGINT NOT NULL, -- the latest news of it was of then, by the network's clock; 0: it was only listed
+	reported_us BIGINT NOT NULL, -- the latest news of it was of then, by the network's clock; 0: it was only listed
 	updated_us BIGINT NOT NULL,
 	UNIQUE (reference, name, language)
 );

@@ -36,10 +36,10 @@ CREATE TABLE messaging_library (
 );
 
 -- whether events of a chat are held back: all further ones wait behind them
-ALTER TABLE messaging_chat ADD COLUMN held BOOLEAN NOT NULL DEFAULT FALSE;
+ALTER TABLE messaging_chat ADD COLUMN deferring BOOLEAN NOT NULL DEFAULT FALSE;
 
 -- events that wait for the file of a message, and those behind them
-CREATE TABLE messaging_held (
+CREATE TABLE messaging_deferred (
 	id {identity}, -- their order within a chat
 	chat BIGINT NOT NULL REFERENCES messaging_chat (id) ON DELETE CASCADE,
 	event_id TEXT NOT NULL,
@@ -54,5 +54,5 @@ CREATE TABLE messaging_held (
 	message BIGINT NOT NULL, -- messaging_message.seq of the one whose file it waits for; 0: it waits behind others only
 	until_us BIGINT NOT NULL -- it waits no longer than this; 0: as long as those before it
 );
-CREATE INDEX messaging_held_chat ON messaging_held (chat, id);
-CREATE INDEX messaging_held_until ON messaging_held (until_us) WHERE until_us > 0;
+CREATE INDEX messaging_deferred_chat ON messaging_deferred (chat, id);
+CREATE INDEX messaging_deferred_until ON messaging_deferred (until_us) WHERE until_us > 0;

@@ -7,7 +7,7 @@ CREATE INDEX messaging_outbound_client ON messaging_outbound (reference, client_
 
 -- what can be done about the error, '' when there is no advice
 ALTER TABLE messaging_message ADD COLUMN error_advice TEXT NOT NULL DEFAULT '';
-ALTER TABLE messaging_early ADD COLUMN error_advice TEXT NOT NULL DEFAULT '';
+ALTER TABLE messaging_early_status ADD COLUMN error_advice TEXT NOT NULL DEFAULT '';
 
 -- where ids are chosen here, own_id is the id that the answer of the send had
 UPDATE messaging_outbound SET own_id = (SELECT m.id FROM messaging_message m WHERE m.seq = messaging_outbound.message)

@@ -112,13 +112,13 @@ func (b *Body) Target() string {
 	return ""
 }
 
-// Undecryptable says whether a body stands for a message that may still come
+// Undecryptable says whether a body takes the place of a message that may still come
 // to be read.
 func (b *Body) Undecryptable() bool {
 	return b.Unsupported != nil && b.Unsupported.Kind == provider.Undecryptable
 }
 
-// Placeholder says whether a body stands for a file that may follow.
+// Placeholder says whether a body takes the place of a file that may follow.
 func (b *Body) Placeholder() bool {
 	return b.Unsupported != nil && b.Unsupported.Kind == string(provider.Placeholder)
 }

@@ -13,7 +13,7 @@ type ChatUpdate struct {
 	Key       string // that of the chat's events
 	ChatID    string
 	BotActive bool
-	Handoff   time.Time // a person took over then; zero: nobody has
+	Handoff   time.Time // a person took over then; zero: no one has
 	WasTaken  bool      // a person had taken over before this change, or was asked for
 	Merged    []string  // keys of chats that have become one with this one; their events have this one's key from now on
 }

@@ -20,7 +20,7 @@ type Invalid struct {
 func (e *Invalid) Error() string { return "messaging: " + e.Field + ": " + e.Message }
 
 // Missing is an id beside that of what is worked on which leads to nothing of
-// the account's, whoever else may have it. It is an [ErrNotFound].
+// the account's. It is an [ErrNotFound].
 type Missing struct {
 	Field   string // path in the request, "message.mediaId"
 	Message string
@@ -41,7 +41,7 @@ const (
 	CodeRateLimited         = "rate_limited"
 	CodeProvider            = "provider_error"
 
-	// CodeAmbiguousChat refuses an id that may name somebody else than meant.
+	// CodeAmbiguousChat refuses an id that may name another person than meant.
 	CodeAmbiguousChat = "chatId.ambiguous"
 )
 

@@ -37,7 +37,7 @@ type StatusPayload struct {
 	Error *Failure `json:"error,omitempty" doc:"With the status FAIL: why."`
 }
 
-// CallPayload is what integrators receive when somebody calls.
+// CallPayload is what integrators receive when a contact calls.
 type CallPayload struct {
 	Reference        provider.ReferenceID `json:"reference" example:"1"`
 	Ref              provider.ReferenceID `json:"ref" doc:"The same as reference." example:"1"`

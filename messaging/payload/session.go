@@ -1,6 +1,8 @@
 package payload
 
-// State is how a session stands.
+import "github.com/trunklinehq/trunkline/provider"
+
+// State is the state of a session.
 type State string
 
 // The states of a session.
@@ -20,4 +22,50 @@ type SessionError struct {
 	Message string    `json:"message"`
 	At      UnixTime  `json:"at"`
 	RetryAt *UnixTime `json:"retryAt"`
+}
+
+// Session is the connection of a reference with its network.
+type Session struct {
+	Reference   provider.ReferenceID `json:"reference"`
+	State       State                `json:"state" enum:"STOPPED,STARTING,PAIRING,CONNECTED,RECONNECTING,LOGGED_OUT,FAILED"`
+	QR          *QR                  `json:"qr"`
+	PairingCode *string              `json:"pairingCode"`
+	Account     *SessionAccount      `json:"account" doc:"Who the line speaks for, as the network says."`
+	ConnectedAt *UnixTime            `json:"connectedAt"`
+	Health      Health               `json:"health"`
+	LastError   *SessionError        `json:"lastError"`
+	Node        *string              `json:"node"`
+}
+
+// QR is a code to be scanned.
+type QR struct {
+	Code      string   `json:"code"`
+	Image     string   `json:"image" doc:"A data: URL of a PNG."`
+	ExpiresAt UnixTime `json:"expiresAt"`
+}
+
+// SessionAccount is who a reference speaks for.
+type SessionAccount struct {
+	ID              string `json:"id"`
+	Name            string `json:"name"`
+	VerifiedBizName string `json:"verifiedBizName"`
+}
+
+// Health says when a reference last showed signs of life.
+type Health struct {
+	LastInboundAt *UnixTime `json:"lastInboundAt"`
+	LastAckAt     *UnixTime `json:"lastAckAt"`
+	LastProbeAt   *UnixTime `json:"lastProbeAt"`
+	// Reports of the network are there when a session is asked for by itself;
+	// those that follow from the settings always.
+	Reports []HealthReport `json:"reports,omitempty" nullable:"false" doc:"What does not work with the settings that the line has, such as callbacks.unverified. When the session is asked for by itself also what the network last said of the line: its quality, limits, account and credentials."`
+}
+
+// HealthReport is the latest that a network said of one side of a reference's
+// health: its quality and limits, the account above it, its credentials.
+type HealthReport struct {
+	Kind    string   `json:"kind" example:"phone_number" doc:"The network's word for what it is about."`
+	Level   string   `json:"level" enum:"news,good,warning,stopped"`
+	Message string   `json:"message" example:"GREEN: CONNECTED, STANDARD: limit TIER_10K" doc:"In the network's words."`
+	At      UnixTime `json:"at"`
 }

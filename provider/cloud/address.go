@@ -68,7 +68,7 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// person names somebody by what the network said: ids holds the wire's
+// person makes an address of what the network said: ids holds the wire's
 // members for a phone number or WhatsApp id, where a business-scoped id has
 // been seen as well; user is the business-scoped id or "".
 func person(user string, ids ...string) provider.Address {

@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// calls reads calls and what became of them: one id stands in several events.
+// calls reads calls and what became of them: several events have the same id.
 func (r *reader) calls(string) {
 	r.people = readPeople(r.value.Get("contacts"))
 	r.each("calls", r.call)
@@ -90,5 +90,5 @@ func (r *reader) reportCall(c *provider.Call, item graph.Value) {
 	r.Report(c)
 }
 
-// reachable says whether an address names somebody.
+// reachable reports whether an address names a person.
 func reachable(a provider.Address) bool { return a.ChatID != "" && len(a.ChatID) <= maxName }

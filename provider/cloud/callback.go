@@ -47,8 +47,8 @@ func (*Provider) Verify(secret string, header http.Header, body []byte) bool {
 const maxParts = 1000
 
 // Route makes a part of each change of each entry. Changes of a phone number
-// name it; those of the whole account (templates, reviews) have no line. The
-// parts share body's memory. A body that is no JSON object is an error.
+// name it; those of the whole account (templates, reviews) have no reference. The
+// parts share body's memory. A body that is not a JSON object is an error.
 func (*Provider) Route(body []byte) ([]provider.Part, error) {
 	if !json.Valid(body) || jsonscan.Kind(body) != '{' {
 		return nil, errors.New("cloud: the callback is no JSON object")

@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// change is a callback with one change of the line.
+// change is a callback with one change of the reference.
 func change(field, value string) []byte {
 	return []byte(`{"object":"whatsapp_business_account","entry":[{"id":"` + accountID + `","changes":[{"field":"` + field +
 		`","value":{"messaging_product":"whatsapp","metadata":{"phone_number_id":"` + lineID + `"},` + value + `}}]}]}`)

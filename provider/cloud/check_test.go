@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 )
 
-// checked opens a line as it is at the network and checks it.
+// checked opens a reference as it is at the network and checks it.
 func checked(t *testing.T, line graphtest.Line, faults ...graphtest.Fault) provider.Account {
 	t.Helper()
 	fake := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{line}})

@@ -25,7 +25,7 @@ type Client struct {
 	log     *slog.Logger
 }
 
-// Client returns the calls of the line that settings describe. A setting that
+// Client returns the calls of the reference that settings describe. A setting that
 // is missing, or that cannot be an id, is an error.
 func (p *Provider) Client(settings provider.Settings) (*Client, error) {
 	s, err := graph.Trimmed(p.Settings(), settings)

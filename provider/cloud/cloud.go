@@ -20,7 +20,7 @@ const Kind provider.Kind = "provider-cloud"
 // window is how long free-form messages may follow a contact's last one.
 const window = 24 * time.Hour
 
-// The names of the settings, beside those of all lines of the Graph API.
+// The names of the settings, beside those of all references of the Graph API.
 const (
 	phoneNumberID     = "phoneNumberId"
 	businessAccountID = "businessAccountId"
@@ -46,7 +46,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Provider speaks for all lines of the Cloud API. It is a [provider.Caller];
+// Provider speaks for all references of the Cloud API. It is a [provider.Caller];
 // its sessions are a [provider.Checker], a [provider.Subscriber], a
 // [provider.Reader], a [provider.Typist], a [provider.MediaFetcher] and a
 // [provider.TemplateManager].
@@ -89,7 +89,7 @@ func (p *Provider) Defaults() provider.Settings { return maps.Clone(p.defaults) 
 // Kind returns [Kind].
 func (*Provider) Kind() provider.Kind { return Kind }
 
-// Capabilities says what a line can do.
+// Capabilities says what a reference can do.
 func (*Provider) Capabilities() provider.Capabilities {
 	media := make(map[string]int64, len(mediaLimits))
 	for kind, limit := range mediaLimits {
@@ -106,7 +106,7 @@ func (*Provider) Capabilities() provider.Capabilities {
 	}
 }
 
-// Settings lists what a line is configured with.
+// Settings lists what a reference is configured with.
 func (*Provider) Settings() []provider.Setting {
 	return graph.Credentials("A token of a system user with whatsapp_business_messaging and whatsapp_business_management.",
 		provider.Setting{Name: phoneNumberID, Doc: "The id of the phone number, as the app's dashboard shows it; not the number.", Required: true, Digits: true},
@@ -114,7 +114,7 @@ func (*Provider) Settings() []provider.Setting {
 	)
 }
 
-// Open returns the session of a line. Nothing is sent to the network; a
+// Open returns the session of a reference. Nothing is sent to the network; a
 // setting that is missing, or that cannot be an id, is an error.
 func (p *Provider) Open(_ context.Context, ref provider.Reference, _ provider.Inbox) (provider.Session, error) {
 	c, err := p.Client(ref.Settings)

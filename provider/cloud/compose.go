@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// sendable are the content types that a line sends.
+// sendable are the content types that a reference sends.
 var sendable = []string{
 	"text", "image", "video", "audio", "document", "sticker", "template",
 	"buttons", "list", "location", "contacts", "reaction", "interactive",
@@ -38,7 +38,7 @@ func (m *Message) address(to provider.Address) error {
 	return nil
 }
 
-// pending stands for the id of a file that is still to be uploaded.
+// pending takes the place of the id of a file that is still to be uploaded.
 const pending = "pending"
 
 // compose turns content into the body of a [Message] that keeps all limits. An

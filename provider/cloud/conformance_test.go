@@ -42,7 +42,7 @@ func opening(data string) func(context.Context) (io.ReadCloser, error) {
 	return func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(data)), nil }
 }
 
-// conformanceLine is a line with the fake behind it.
+// conformanceLine is a reference with the fake behind it.
 func conformanceLine(t *testing.T) providertest.Line {
 	fake := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{fakeLine()}})
 	t.Cleanup(fake.Close)

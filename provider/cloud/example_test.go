@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 )
 
-// A line can be used without package messaging; here its network is a fake.
+// A reference can be used without package messaging; here its network is a fake.
 func Example() {
 	ctx := context.Background()
 	network := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{{
@@ -75,7 +75,7 @@ func ExampleClient_Send() {
 	// message.interactive.action.parameters.display_text must have at most 20 characters
 }
 
-// A callback is split by line first; only then, with the line's secret known,
+// A callback is split by reference first; only then, with the reference's secret known,
 // is it worth to be read.
 func ExampleProvider_Parse() {
 	body := []byte(`{"object":"whatsapp_business_account","entry":[{"id":"800100200300","changes":[{"field":"messages","value":{

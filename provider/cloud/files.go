@@ -24,7 +24,7 @@ var mediaLimits = map[provider.MediaKind]int64{
 	provider.Video:    16 << 20,
 	provider.Audio:    16 << 20,
 	provider.Document: 100 << 20,
-	provider.Sticker:  500 << 10, // animated; one that stands still 100 KiB
+	provider.Sticker:  500 << 10, // animated; one that is not animated 100 KiB
 }
 
 // mediaTypes are the types of files that are shown; documents of other types
@@ -62,7 +62,7 @@ func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
 		ID graph.ID `json:"id"`
 	}
 	err = c.graph.Upload(ctx, c.phone+"/media", map[string]string{"messaging_product": product, "type": u.MIME},
-		graph.File{Name: first(u.Name, string(u.Kind)), MimeType: u.MIME, Size: u.Size, Most: mediaLimits[u.Kind], Body: u.Body}, &out)
+		graph.File{Name: first(u.Name, string(u.Kind)), MimeType: u.MIME, Size: u.Size, MaxBytes: mediaLimits[u.Kind], Body: u.Body}, &out)
 	switch {
 	case errors.Is(err, graph.ErrTooLong):
 		return "", graph.TooLarge(u.Kind, mediaLimits[u.Kind])
@@ -142,7 +142,7 @@ func plainID(id string) bool {
 // scalarCount is a number, or one in a string.
 type scalarCount int64
 
-// UnmarshalJSON takes what is no number as 0.
+// UnmarshalJSON takes what is not a number as 0.
 func (n *scalarCount) UnmarshalJSON(raw []byte) error {
 	_, _ = fmt.Sscan(strings.Trim(string(raw), `"`), (*int64)(n))
 	return nil

@@ -172,7 +172,7 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// TestFetching: what is cut goes on, what expired is asked for again, and what
+// TestFetching: what is cut continues, what expired is asked for again, and what
 // arrives is what was promised or an error.
 func TestFetching(t *testing.T) {
 	t.Parallel()
@@ -203,11 +203,11 @@ func TestFetching(t *testing.T) {
 			t.Parallel()
 			fake, _, session := setup(t, graphtest.Options{})
 			id := fake.Files.Put("", "image/jpeg", data)
-			fake.Files.Spoil(id, c.fault)
+			fake.Files.Corrupt(id, c.fault)
 			var got bytes.Buffer
 			to := io.Writer(&got)
 			if c.midway.Expired > 0 {
-				to = &spoiling{Buffer: &got, then: func() { fake.Files.Spoil(id, c.midway) }}
+				to = &spoiling{Buffer: &got, then: func() { fake.Files.Corrupt(id, c.midway) }}
 			}
 			m := provider.Media{Kind: provider.Image, ID: id, File: provider.File{SHA256: c.promised, Animated: true}}
 			file, err := session.(provider.MediaFetcher).Fetch(t.Context(), m, to)

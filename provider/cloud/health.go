@@ -7,7 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// health begins a report on the line or account from the change's value.
+// health begins a report on the reference or account from the change's value.
 func (r *reader) health(kind string) *provider.Health {
 	return &provider.Health{
 		Raw:   r.Itself(kind, r.value),
@@ -156,7 +156,7 @@ func (r *reader) security(kind string) {
 	r.Report(h)
 }
 
-// issue keeps an error of the line, or of a call, which has no id.
+// issue keeps an error of the reference, or of a call, which has no id.
 func (r *reader) issue(level provider.HealthLevel, item graph.Value) {
 	r.Report(&provider.Health{Raw: r.Itself("error", item), Level: level, At: r.At.Time(), Error: readFailure(item)})
 }

@@ -16,7 +16,7 @@ const (
 	accountID = "800100200300"
 )
 
-// settings are those of the fake's line, as people paste them.
+// settings are those of the fake's reference, as people paste them.
 func settings() provider.Settings {
 	return provider.Settings{
 		"phoneNumberId": " " + lineID, "businessAccountId": accountID, "accessToken": "token\n",
@@ -31,7 +31,7 @@ func fakeLine() graphtest.Line {
 	}
 }
 
-// setup opens the line against a fake.
+// setup opens the reference against a fake.
 func setup(t *testing.T, o graphtest.Options) (*graphtest.Server, *cloud.Provider, provider.Session) {
 	t.Helper()
 	o.Lines = append(o.Lines, fakeLine())

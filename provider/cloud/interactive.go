@@ -28,7 +28,7 @@ type Action interface {
 	check(r *graph.Rules, at string)
 }
 
-// Header stands over the body: a text of at most 60 characters, or an image,
+// Header is shown above the body: a text of at most 60 characters, or an image,
 // video or document.
 type Header struct {
 	Text  string

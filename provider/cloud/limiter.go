@@ -22,7 +22,7 @@ const (
 	// transit is how long a message is taken to be on its way at most, once it
 	// is written. It arrives earlier when it is answered earlier.
 	transit = 250 * time.Millisecond
-	// soon is when to look again while nobody knows when a turn will be free.
+	// soon is when to look again while it is not known when a turn will be free.
 	soon = 20 * time.Millisecond
 
 	// timeout is how long a send waits for its turn. Who would wait longer is
@@ -33,7 +33,7 @@ const (
 	forgetAt = 1024
 )
 
-// limiter keeps what leaves within Meta's rates, for all lines of one process. The
+// limiter keeps what leaves within Meta's rates, for all references of one process. The
 // network counts messages when they arrive, and not all are under way for as
 // long: a turn is had before the request, and is free again a second after the
 // message must have arrived. A message that is given up has used its turn.

@@ -67,7 +67,7 @@ func (n *network) peak(d time.Duration) int {
 	return peak
 }
 
-// paced opens a line whose network has the clock of the test.
+// paced opens a reference whose network has the clock of the test.
 func paced(t *testing.T) (*network, provider.Session) {
 	t.Helper()
 	n := &network{answer: `{"id":"` + lineID + `","success":true,"throughput":{"level":"STANDARD"}}`}

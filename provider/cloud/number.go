@@ -57,7 +57,7 @@ func (n *Number) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Number reads the line's phone number.
+// Number reads the reference's phone number.
 func (c *Client) Number(ctx context.Context) (Number, error) { return c.number(ctx, numberFields) }
 
 func (c *Client) number(ctx context.Context, fields string) (Number, error) {
@@ -69,7 +69,7 @@ func (c *Client) number(ctx context.Context, fields string) (Number, error) {
 }
 
 // page is a part of a list. There are more while Next is not empty: the cursor
-// alone also stands on the last page.
+// alone is also on the last page.
 type page[T any] struct {
 	Data   []T `json:"data"`
 	Paging struct {

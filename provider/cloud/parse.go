@@ -89,7 +89,7 @@ func (r *reader) each(name string, read func(item graph.Value)) {
 }
 
 // messages reads a change of the field that carries messages, their statuses
-// and errors of the line itself, all of which may be present.
+// and errors of the reference itself, all of which may be present.
 func (r *reader) messages(string) {
 	r.people = readPeople(r.value.Get("contacts"))
 	r.each("messages", r.message)

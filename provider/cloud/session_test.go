@@ -108,7 +108,7 @@ func TestReceipt(t *testing.T) {
 	}
 }
 
-// answering opens the line against a server that always answers 200 with body.
+// answering opens the reference against a server that always answers 200 with body.
 func answering(t *testing.T, body string) provider.Session {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))

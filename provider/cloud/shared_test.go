@@ -63,7 +63,7 @@ func TestSharedCallbacks(t *testing.T) {
 }
 
 // ignored are members that the model may leave in the raw body, or drop: what
-// a message cost, what the line is called in a call to it, and what a
+// a message cost, what the reference is called in a call to it, and what a
 // template's own record says.
 var ignored = []string{
 	"billable", "pricing_category", "conversation_id", "conversation_expires",

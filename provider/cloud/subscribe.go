@@ -42,7 +42,7 @@ func (s *session) subscribe(ctx context.Context, callbackURL string, overridden 
 	return s.Client.Subscribe(ctx, callbackURL, s.verify)
 }
 
-// overridden says whether the network still has the address that this line was
+// overridden says whether the network still has the address that this reference was
 // subscribed with. An address of another app's proves nothing.
 func (s *session) overridden(ctx context.Context) (bool, error) {
 	if s.callback == "" {

@@ -17,7 +17,7 @@ import (
 // DefaultURL is where Meta serves the Graph API.
 const DefaultURL = "https://graph.facebook.com"
 
-// Version is the version of the Graph API that this package speaks. It stands
+// Version is the version of the Graph API that this package speaks. It is
 // in the path of every request.
 const Version = "v25.0"
 
@@ -90,7 +90,7 @@ func withoutRedirects(c *http.Client) *http.Client {
 }
 
 // NewHTTPClient returns an HTTP client for the Graph API: up to 10 s to
-// connect, connections kept for many lines at once, dead ones noticed. The
+// connect, connections kept for many references at once, dead ones noticed. The
 // whole call is bounded by its context.
 func NewHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
@@ -190,7 +190,7 @@ func (c *Client) bound(ctx context.Context, limit time.Duration) (context.Contex
 	return context.WithTimeout(ctx, max(c.timeout, limit))
 }
 
-// roundTrip returns the body of an answer that is no error.
+// roundTrip returns the body of an answer that is not an error.
 func (c *Client) roundTrip(ctx context.Context, r *request) ([]byte, error) {
 	w := &watch{}
 	req, err := c.request(w.trace(ctx), r)

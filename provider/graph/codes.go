@@ -18,7 +18,7 @@ const (
 	recipient       // the contact cannot be reached
 )
 
-// meaning is what a code means, and what whoever runs the line can do.
+// meaning is what a code means, and what the owner of the reference can do.
 type meaning struct {
 	class  class
 	advice string

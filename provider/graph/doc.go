@@ -1,4 +1,4 @@
-// Package graph holds what lines of Meta's Graph API share: a client, the
+// Package graph holds what references of Meta's Graph API share: a client, the
 // handshake and the signature of callbacks, the meaning of error codes, and
 // the loose scalars of its JSON. Packages cloud and messenger are built on it.
 // It knows no message type and keeps no state; package graphtest is a fake of

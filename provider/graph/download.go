@@ -98,7 +98,7 @@ func (d *download) final(err error) bool {
 	return true
 }
 
-// expired says whether a link that answers so is one to ask for anew.
+// expired reports whether such an answer means that a new link is needed.
 func expired(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone:

@@ -74,7 +74,7 @@ type envelopeError struct {
 // refusal reads an answer that refuses; nil when it does not.
 func (c *Client) refusal(res *http.Response, raw []byte) *Error {
 	var outer envelope
-	_ = json.Unmarshal(raw, &outer) // what is no object holds no error
+	_ = json.Unmarshal(raw, &outer) // a value that is not an object has no error
 	has := len(outer.Error) > 0 && string(outer.Error) != "null"
 	if !has && res.StatusCode >= 200 && res.StatusCode < 300 {
 		return nil

@@ -4,11 +4,11 @@ import "bytes"
 
 const (
 	// maxHits is how many members of a name are looked at. The ids that a
-	// callback is about stand at the beginning of each of its entries.
+	// callback is about are at the beginning of each of its entries.
 	maxHits = 4096
 	// maxID is the most digits of an id; Meta's have up to 17.
 	maxID = 32
-	// maxSpace is how much space may stand around a colon.
+	// maxSpace is how much space may surround a colon.
 	maxSpace = 8
 )
 
@@ -16,7 +16,7 @@ const (
 // in body: each once, in order, and at most limit of them. It searches bytes
 // and takes nothing apart, so that it costs a fraction of a reader of JSON and
 // nothing that a sender could raise; texts in which such a member is written
-// are no members, as their quotes are escaped.
+// are not members, as their quotes are escaped.
 func Mentions(body []byte, name string, limit int) []string {
 	quoted := []byte(`"` + name + `"`)
 	var ids []string
@@ -35,7 +35,7 @@ func Mentions(body []byte, name string, limit int) []string {
 	return ids
 }
 
-// mentioned is the id that stands after a name: digits, in quotes or not.
+// mentioned is the id after a name: digits, in quotes or not.
 func mentioned(rest []byte) []byte {
 	rest = unspaced(rest)
 	if len(rest) == 0 || rest[0] != ':' {

@@ -32,7 +32,7 @@ func TestMentions(t *testing.T) {
 		require.Equal(t, want, graph.Mentions([]byte(body), "id", 9), body)
 	}
 	require.Len(t, graph.Mentions([]byte(`{"id":1,"id":2,"id":3}`), "id", 2), 2, "as many as are asked for")
-	// Past a bound none is looked at, whatever stands there.
+	// Past a bound none is looked at, whatever is there.
 	require.Empty(t, graph.Mentions([]byte(strings.Repeat(`"id":[],`, 10_000)+`"id":7`), "id", 9))
 }
 

@@ -12,7 +12,7 @@ import (
 // Reader collects what is read of one part of a callback. Line and At tell
 // items apart that have no id of their own.
 type Reader struct {
-	Line   string // the network's id of the line, or ""
+	Line   string // the network's id of the reference, or ""
 	At     Value  // time of the entry, or nil
 	Events []provider.Event
 	Bad    []provider.Bad
@@ -68,7 +68,7 @@ func (r *Reader) Each(name string, array Value, read func(item Value)) {
 	}
 }
 
-// Key makes an id for what has none: the same bytes about the same line, in an
+// Key makes an id for what has none: the same bytes about the same reference, in an
 // entry of the same time, are a repeat.
 func (r *Reader) Key(name string, item Value) string {
 	h := sha256.New()

@@ -7,7 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// The names of the settings that every line of the Graph API has.
+// The names of the settings that every reference of the Graph API has.
 const (
 	AccessToken = "accessToken"
 	AppSecret   = "appSecret"

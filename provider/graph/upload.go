@@ -21,7 +21,7 @@ type File struct {
 	Name     string
 	MimeType string
 	Size     int64  // bytes; 0: not known, then it goes out in chunks
-	Most     int64  // bytes that Body may have; 0: any number
+	MaxBytes int64  // bytes that Body may have; 0: any number
 	Field    string // of the form; "": file
 	Body     io.Reader
 }
@@ -51,7 +51,7 @@ func (c *Client) Upload(ctx context.Context, path string, fields map[string]stri
 	if f.Size > 0 {
 		r.size = int64(head.Len()) + f.Size + tail.Size()
 	}
-	file := &bounded{from: f.Body, left: f.Most, endless: f.Most == 0}
+	file := &bounded{from: f.Body, left: f.MaxBytes, endless: f.MaxBytes == 0}
 	r.body = io.MultiReader(&head, file, tail)
 	err := c.call(ctx, r, out)
 	if file.over {

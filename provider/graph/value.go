@@ -69,7 +69,7 @@ func (v Value) Time() time.Time {
 	return t.Time
 }
 
-// Number returns a number, or one that stands in a string; "" when there is
+// Number returns a number, or one that is in a string; "" when there is
 // none.
 func (v Value) Number() json.Number {
 	n := json.Number(v)

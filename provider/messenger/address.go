@@ -6,7 +6,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// suffix ends the chat ids of this kind of line.
+// suffix ends the chat ids of this kind of reference.
 const suffix = "@messenger"
 
 // maxIDLength is the most digits of a page-scoped id that are believed.
@@ -24,7 +24,8 @@ func (*Provider) Address(chatID string) (provider.Address, error) {
 	}
 }
 
-// person names somebody by a page-scoped id; what is none names nobody.
+// person makes an address of a page-scoped id. It returns the zero Address for
+// any other text.
 func person(id string) provider.Address {
 	if id == "" || len(id) > maxIDLength || strings.Trim(id, "0123456789") != "" {
 		return provider.Address{}

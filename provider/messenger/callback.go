@@ -41,7 +41,7 @@ func (*Provider) Verify(secret string, header http.Header, body []byte) bool {
 const maxParts = 1000
 
 // Route makes a part of each entry: it is about one page. The parts share
-// body's memory. A body that is no JSON object is an error.
+// body's memory. A body that is not a JSON object is an error.
 func (*Provider) Route(body []byte) ([]provider.Part, error) {
 	if !json.Valid(body) || jsonscan.Kind(body) != '{' {
 		return nil, errors.New("messenger: the callback is no JSON object")

@@ -37,7 +37,7 @@ func wordsOf(c provider.Content) string {
 	return atText
 }
 
-// Split sends what stands below a file, and a question whose answers are
+// Split sends what is below a file, and a question whose answers are
 // cards, as a text: pages have no captions, and cards no question.
 func (*Provider) Split(c provider.Content) []provider.Content { return split(c) }
 
@@ -110,7 +110,7 @@ var mediaTypes = map[provider.MediaKind]string{
 	provider.Image: "image", provider.Video: "video", provider.Audio: "audio", provider.Document: "file",
 }
 
-// pending stands for the id of a file that is still to be uploaded.
+// pending takes the place of the id of a file that is still to be uploaded.
 const pending = "pending"
 
 // fileOf has the id [pending] where the file is in our hands.

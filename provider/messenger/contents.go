@@ -54,7 +54,7 @@ func described(parts []provider.Content, text string) []provider.Content {
 	return append([]provider.Content{provider.Text{Text: text}}, parts...)
 }
 
-// attachments reads what is attached. A sticker may stand there twice, as an
+// attachments reads what is attached. A sticker may be there twice, as an
 // image for those who know no stickers.
 func attachments(array graph.Value) []provider.Content {
 	var parts []provider.Content
@@ -98,7 +98,7 @@ func attachment(v graph.Value) provider.Content {
 	return provider.Unknown{Kind: kind, Body: json.RawMessage(v)}
 }
 
-// file is open to whoever has its address, for some hours or days.
+// file is open to everybody who has its address, for some hours or days.
 func file(kind provider.MediaKind, payload graph.Value) provider.Content {
 	m := provider.Media{Kind: kind, URL: payload.Get("url").Text(), ID: payload.Get("sticker_id").ID()}
 	if m.ID != "" {

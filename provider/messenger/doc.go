@@ -6,7 +6,7 @@
 // [provider.Raw].
 //
 // It stores nothing and serves no route: package messaging keeps what it
-// parses, and whoever owns the callback's address gives it the bytes. A program
+// parses, and the owner of the callback's address gives it the bytes. A program
 // without messaging can use it alone:
 //
 //	pages := messenger.New(nil)
@@ -14,6 +14,6 @@
 //	to, err := pages.Address("5552000000000009@messenger")
 //	receipt, err := session.Send(ctx, provider.Outbound{ID: "order-7", To: to, Content: provider.Text{Text: "Hello"}})
 //
-// What the contract of all lines does not say (personas, private replies,
+// What the contract of all references does not say (personas, private replies,
 // threads that change hands) a [Client] calls by type.
 package messenger

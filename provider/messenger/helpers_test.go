@@ -30,7 +30,7 @@ func fakePage() graphtest.Page {
 	return graphtest.Page{ID: page, Name: "Hat Shop", AccessToken: "token", AppSecret: "app secret", VerifyToken: "verify word"}
 }
 
-// fakeNetwork has the page, and lines over it.
+// fakeNetwork has the page, and references over it.
 func fakeNetwork(t *testing.T, o graphtest.Options) (*graphtest.Server, *messenger.Provider) {
 	t.Helper()
 	if o.Pages == nil {

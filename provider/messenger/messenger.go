@@ -31,7 +31,7 @@ var tags = map[string]time.Duration{
 	TagCustomerFeedback: 7 * 24 * time.Hour,
 }
 
-// pageID is the name of the setting, beside those of all lines of the Graph API.
+// pageID is the name of the setting, beside those of all references of the Graph API.
 const pageID = "pageId"
 
 // Options configures the provider. Nil and the zero value mean the defaults.

@@ -39,7 +39,7 @@ func (r *reader) optin(in *item, v graph.Value) {
 	r.opened("optin", in, &provider.Referral{Source: optInSource, Ref: v.Get("ref").ID(), Body: json.RawMessage(v)})
 }
 
-// opened keeps that the contact opened the chat. Somebody whom the page knows
+// opened keeps that the contact opened the chat. A person whom the page knows
 // by a plugin's name alone has none yet.
 func (r *reader) opened(kind string, in *item, ref *provider.Referral) {
 	if r.contact(in).ChatID == "" {

@@ -106,7 +106,7 @@ func (s *session) Subscribe(ctx context.Context, callbackURL string) error {
 	return s.Client.Subscribe(ctx)
 }
 
-// Profile is a person as the network shows him to the page. All of it may be
+// Profile is a person as the network shows them to the page. All of it may be
 // "".
 type Profile struct {
 	FirstName string `json:"first_name"`

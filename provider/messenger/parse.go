@@ -32,7 +32,7 @@ type item struct {
 	all               graph.Value
 	sender, recipient string
 	at                time.Time // zero: not said
-	standby           bool      // somebody else answers there
+	standby           bool      // another app answers there
 }
 
 // kinds read what happened by the member that holds it. They are described at

@@ -16,12 +16,12 @@ func (c *Client) PassThread(ctx context.Context, to Recipient, app, metadata str
 	return c.thread(ctx, "passing a thread", "pass_thread_control", to, app, metadata)
 }
 
-// TakeThread takes the conversation with a person from whoever has it.
+// TakeThread takes the conversation with a person from the app that has it.
 func (c *Client) TakeThread(ctx context.Context, to Recipient, metadata string) error {
 	return c.thread(ctx, "taking a thread", "take_thread_control", to, "", metadata)
 }
 
-// RequestThread asks whoever has the conversation with a person for it.
+// RequestThread asks the app that has the conversation with a person for it.
 func (c *Client) RequestThread(ctx context.Context, to Recipient, metadata string) error {
 	return c.thread(ctx, "asking for a thread", "request_thread_control", to, "", metadata)
 }
@@ -39,7 +39,7 @@ func (c *Client) thread(ctx context.Context, doing, edge string, to Recipient, a
 	}{to, json.Number(app), metadata})
 }
 
-// Persona is somebody who speaks for the page.
+// Persona is a name and a picture that speak for the page.
 type Persona struct {
 	ID      string `json:"id,omitempty"`
 	Name    string `json:"name"`

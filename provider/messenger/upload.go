@@ -45,7 +45,7 @@ func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
 	}
 	var a answer
 	err = c.graph.Upload(ctx, c.page+"/message_attachments", map[string]string{"message": string(message)},
-		graph.File{Field: "filedata", Name: name, MimeType: u.MIME, Size: u.Size, Most: limit, Body: u.Body}, &a)
+		graph.File{Field: "filedata", Name: name, MimeType: u.MIME, Size: u.Size, MaxBytes: limit, Body: u.Body}, &a)
 	if errors.Is(err, graph.ErrTooLong) {
 		return "", graph.TooLarge(u.Kind, limit)
 	}

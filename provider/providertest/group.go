@@ -93,7 +93,7 @@ func (f *fixture) invites(t *testing.T, m provider.GroupManager, chat provider.A
 	require.NotEqual(t, link, other)
 }
 
-// unknownGroup: a group that nobody knows is no group to any call.
+// unknownGroup: a group that does not exist is refused by every call.
 func (f *fixture) unknownGroup(t *testing.T, m provider.GroupManager) {
 	t.Helper()
 	nowhere := provider.Address{ChatID: "120363000000000000@g.us", Group: true}

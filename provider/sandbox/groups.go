@@ -21,7 +21,7 @@ const (
 	notInGroup = "not_in_group"
 )
 
-// groups are those of all lines.
+// groups are those of all references.
 type groups struct {
 	mu  sync.Mutex
 	all map[groupKey]*group
@@ -46,7 +46,7 @@ func (gs *groups) left(ref provider.ReferenceID, id string) bool {
 	return g != nil && g.left
 }
 
-// in runs fn with a group that the account is in, while nobody else has it.
+// in runs fn with a group that the account is in, under the lock of the group.
 func (s *session) in(ctx context.Context, chat provider.Address, fn func(g *group)) error {
 	if err := s.alive(ctx); err != nil {
 		return err

@@ -7,13 +7,13 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Phone is a simulated contact of one line.
+// Phone is a simulated contact of one reference.
 type Phone struct {
 	Inbox     provider.Inbox // the messaging service
 	Reference provider.ReferenceID
 	Name      string // in the chat id: "ana" writes from ana@sandbox
 	PushName  string // the name the contact shows; "": Name
-	Group     string // chat id of the group that the contact writes in; "": to the line itself
+	Group     string // chat id of the group that the contact writes in; "": to the reference itself
 }
 
 // Write makes the contact write. A [provider.Edit] replaces the text of a

@@ -1,10 +1,10 @@
-// Package sandbox is a line whose contacts are simulated: no account is needed
+// Package sandbox is the provider of references whose contacts are simulated: no account is needed
 // anywhere. What is sent to a contact is delivered at once; what the contact
 // writes, edits, deletes and reads goes through a [Phone]. It has groups, which
 // live as long as the [Provider], and reviews templates by the rules of the
 // WhatsApp Business platform.
 //
-// It is the newcomer's first line, the peer of tests, and the shortest
+// It is the newcomer's first reference, the peer of tests, and the shortest
 // complete [provider.Provider].
 package sandbox
 
@@ -24,13 +24,13 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Kind is the kind of sandbox lines.
+// Kind is the kind of sandbox references.
 const Kind provider.Kind = "provider-sandbox"
 
 // ErrClosed is why a closed session sends nothing.
 var ErrClosed = errors.New("sandbox: the session is closed")
 
-// suffix ends the chat ids of sandbox lines: "ana@sandbox".
+// suffix ends the chat ids of sandbox references: "ana@sandbox".
 const suffix = "@sandbox"
 
 // sendable are the content types that a simulated phone shows.
@@ -45,7 +45,7 @@ const maxFile = 100 << 20
 // settingLate names the setting [Provider.LateIDs] is about.
 const settingLate = "lateIds"
 
-// Provider opens sandbox lines. The zero value is ready to use.
+// Provider opens sandbox references. The zero value is ready to use.
 type Provider struct{ groups groups }
 
 // New returns a Provider.
@@ -187,10 +187,10 @@ func (s *session) alive(ctx context.Context) error {
 	return nil
 }
 
-// MarkRead has nobody to tell.
+// MarkRead does nothing: there is no network to tell.
 func (s *session) MarkRead(context.Context, provider.Address, string) error { return nil }
 
-// Typing has nobody to tell either: the messaging service keeps what the
+// Typing does nothing either: the messaging service keeps what the
 // contacts' phones show.
 func (s *session) Typing(ctx context.Context, _ provider.Address, _ string) error {
 	return s.alive(ctx)

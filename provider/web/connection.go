@@ -43,7 +43,7 @@ type connectionLoop struct {
 }
 
 // run connects the line until the session is closed. With wrong, it waits for
-// somebody to put that right and to open the line anew.
+// the owner to put that right and to open the line again.
 func (s *session) run(wrong error) {
 	defer close(s.done)
 	r := &connectionLoop{session: s}
@@ -171,7 +171,7 @@ func (r *connectionLoop) lost(why provider.ConnectionCode, detail string) {
 	pause := time.Duration(0)
 	if r.tries > 0 {
 		pause = min(maxRedialDelay, time.Second<<min(r.tries-1, 10))
-		pause = time.Duration(float64(pause) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // nobody guesses a pause
+		pause = time.Duration(float64(pause) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // a pause is not a secret
 	}
 	r.tries++
 	r.redial = time.Now().Add(pause)
@@ -261,7 +261,7 @@ func (r *connectionLoop) refused(e any) {
 	}
 }
 
-// stop ends the connection for good, or until somebody opens the line anew.
+// stop ends the connection for good, or until a user opens the line again.
 func (r *connectionLoop) stop(why provider.ConnectionCode, words string, until time.Time) {
 	r.cut(r.device())
 	r.setIdle(true)

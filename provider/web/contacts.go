@@ -122,7 +122,7 @@ func (s *session) contactChanges(c *whatsmeow.Client, change int64, who map[type
 	return evs, nil
 }
 
-// entry is somebody in the phone's book, after a change of that.
+// entry is a person in the phone's book, after a change of that.
 func (s *session) entry(j types.JID, name string, change int64) *provider.ContactChange {
 	c := &provider.ContactChange{What: provider.ContactSaved, Chat: s.both(s.ctx, j, types.EmptyJID), At: s.p.opts.Now(), Name: name}
 	if name == "" {

@@ -16,7 +16,7 @@ import (
 // it is: what is lost then is found only by fetching the whole book. So that a
 // change is about to be noted is stored first.
 type contactStore struct {
-	report func() // reports it; nil: nobody asks
+	report func() // reports it; nil: it is not reported
 
 	mu    sync.Mutex
 	who   map[types.JID]bool
@@ -25,7 +25,7 @@ type contactStore struct {
 	spoilt bool
 }
 
-// noted adds somebody.
+// noted adds a person.
 func (b *contactStore) noted(who types.JID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -54,7 +54,7 @@ func (b *contactStore) isStale() bool {
 	return b.spoilt
 }
 
-// take hands out whom the report is to be about, and begins anew.
+// take hands out whom the report is to be about, and begins again.
 func (b *contactStore) take() (who map[types.JID]bool, whole, spoilt bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,14 +104,14 @@ func (g *guarded) contactsChanged(ctx context.Context) error {
 	return nil
 }
 
-// contactNames are the names of people. whatsmeow goes on as if those were stored
+// contactNames are the names of people. whatsmeow continues as if those were stored
 // that could not be.
 type contactNames struct {
 	store.ContactStore
 	g *guarded
 }
 
-// PutContactName stores what the phone's book calls somebody.
+// PutContactName stores what the phone's book calls a person.
 func (c *contactNames) PutContactName(ctx context.Context, user types.JID, first, full string) error {
 	err := c.ContactStore.PutContactName(ctx, user, first, full)
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *contactNames) PutContactName(ctx context.Context, user types.JID, first
 	return nil
 }
 
-// PutAllContactNames stores the whole book. Of somebody who is in it more than
+// PutAllContactNames stores the whole book. Of a person who is in it more than
 // once whatsmeow would keep the oldest name.
 func (c *contactNames) PutAllContactNames(ctx context.Context, all []store.ContactEntry) error {
 	latest := make([]store.ContactEntry, 0, len(all))

@@ -72,7 +72,7 @@ func TestRemovedWhileAway(t *testing.T) {
 	})
 }
 
-// TestLinkAfterRemoval links a line anew as soon as it says that it was
+// TestLinkAfterRemoval links a line again as soon as it says that it was
 // removed, while its old keys may still be on their way out.
 func TestLinkAfterRemoval(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {

@@ -17,7 +17,7 @@ var _ provider.Eraser = (*Provider)(nil)
 const eraseRows = 200
 
 // manyErasures delete what is kept of each message or each member of a group:
-// $3 rows of what is kept under an id of somebody or of a group ($2), in a line's
+// $3 rows of what is kept under an id of a person or of a group ($2), in a line's
 // ($1) tables of whatsmeow.
 var manyErasures = []string{
 	`DELETE FROM whatsmeow_message_secrets WHERE our_jid = $1 AND (chat_jid, sender_jid, message_id) IN (SELECT chat_jid, sender_jid, message_id
@@ -28,7 +28,7 @@ var manyErasures = []string{
 		FROM whatsmeow_sender_keys WHERE our_jid = $1 AND chat_id = $2 LIMIT $3)`,
 }
 
-// manyKeyErasures delete so many of the keys of somebody's devices in groups.
+// manyKeyErasures delete so many of the keys of a person's devices in groups.
 var manyKeyErasures = []string{
 	`DELETE FROM whatsmeow_sender_keys WHERE our_jid = $1 AND (chat_id, sender_id) IN (SELECT chat_id, sender_id
 		FROM whatsmeow_sender_keys WHERE our_jid = $1 AND (sender_id LIKE $2 ESCAPE '!' OR sender_id LIKE $3 ESCAPE '!') LIMIT $4)`,
@@ -41,14 +41,14 @@ var erasures = []string{
 	`DELETE FROM whatsmeow_privacy_tokens WHERE our_jid = $1 AND their_jid = $2`,
 }
 
-// keyErasures delete the keys shared with somebody's devices, whose names begin
+// keyErasures delete the keys shared with a person's devices, whose names begin
 // with $2 or $3. Who writes again is asked for new ones.
 var keyErasures = []string{
 	`DELETE FROM whatsmeow_sessions WHERE our_jid = $1 AND (their_id LIKE $2 ESCAPE '!' OR their_id LIKE $3 ESCAPE '!')`,
 	`DELETE FROM whatsmeow_identity_keys WHERE our_jid = $1 AND (their_id LIKE $2 ESCAPE '!' OR their_id LIKE $3 ESCAPE '!')`,
 }
 
-// EraseTx deletes what a line keeps of somebody or of a group: names, numbers of
+// EraseTx deletes what a line keeps of a person or of a group: names, numbers of
 // hidden ids, texts kept for who could not read them, and keys, or some hundred
 // rows of it. Tx must be of the database of [New].
 func (p *Provider) EraseTx(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, chatIDs []string) (more bool, err error) {
@@ -66,7 +66,7 @@ func (p *Provider) EraseTx(ctx context.Context, tx *sql.Tx, ref provider.Referen
 			return more, orErasing(err)
 		}
 	}
-	for _, j := range whose { // last, for here stands which ids somebody has
+	for _, j := range whose { // last, for here are the ids that a person has
 		if err := eraseID(ctx, tx, ref, ours, j); err != nil {
 			return false, orErasing(err)
 		}
@@ -114,7 +114,7 @@ func idsOf(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, chatIDs []
 	for _, id := range chatIDs {
 		j, err := types.ParseJID(id)
 		if err != nil {
-			continue // an id of another kind of line leads to nobody here
+			continue // an id of another kind of line is not known here
 		}
 		out = append(out, j)
 		query, server := `SELECT phone FROM web_lid WHERE reference = $1 AND lid = $2`, types.DefaultUserServer

@@ -25,7 +25,7 @@ var deviceTables = []struct{ table, device string }{
 }
 
 // forget deletes the device of a line. What there may be much of goes first, in
-// small transactions; what is interrupted goes on from there when it is called
+// small transactions; what is interrupted continues from there when it is called
 // again.
 func (d *devices) forget(ctx context.Context, ref provider.ReferenceID) error {
 	g := d.of(provider.Reference{ID: ref}, nil)

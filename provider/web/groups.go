@@ -61,10 +61,10 @@ func (s *session) CreateGroup(ctx context.Context, subject string, who []provide
 	return g, nil
 }
 
-// notAdded is said of somebody of whom the network says nothing.
+// notAdded is the error of a person of whom the network says nothing.
 var notAdded = provider.Failure{Code: "not_added", Message: "WhatsApp did not add this person."}
 
-// isIn reports whether somebody is among those who were added, or refused.
+// isIn reports whether a person is among those who were added, or refused.
 func isIn(g provider.Group, who provider.Address) bool {
 	same := func(a provider.Address) bool {
 		return a.ChatID == who.ChatID || who.Phone != "" && a.Phone == who.Phone || who.LID != "" && a.LID == who.LID

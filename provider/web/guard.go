@@ -17,7 +17,7 @@ import (
 var errLost = errors.New("web: the line is held by another process")
 
 // leased reports whether this process may still act for a line.
-func leased(ref provider.Reference) bool { return ref.Held == nil || ref.Held() }
+func leased(ref provider.Reference) bool { return ref.Leased == nil || ref.Leased() }
 
 // guarded is the database as whatsmeow's store of one line uses it. It writes
 // nothing once the line is another process's, whose keys would be spoiled, and
@@ -31,7 +31,7 @@ type guarded struct {
 	contactStore contactStore
 }
 
-// write runs fn while nobody else writes.
+// write runs fn while no other call writes.
 func (g *guarded) write(ctx context.Context, fn func() error) error {
 	return g.db.Alone(ctx, func() error {
 		if !leased(g.ref) {
@@ -73,7 +73,7 @@ func (s *sessions) PutManySessions(ctx context.Context, all map[string][]byte) e
 	return s.g.write(ctx, func() error { return s.SessionStore.PutManySessions(ctx, all) })
 }
 
-// MigratePNToLID renames the keys of somebody whose hidden id became known.
+// MigratePNToLID renames the keys of a person whose hidden id became known.
 func (s *sessions) MigratePNToLID(ctx context.Context, pn, lid types.JID) error {
 	return s.g.write(ctx, func() error { return s.SessionStore.MigratePNToLID(ctx, pn, lid) })
 }

@@ -130,7 +130,7 @@ func (s *session) importPiece(ctx context.Context, c *whatsmeow.Client, at notic
 		if err := c.SendHistorySyncServerErrorReceipt(ctx, at.Message, n.GetMediaKey()); err != nil {
 			return fmt.Errorf("asking for history again: %w", err)
 		}
-		return s.dropHistory(ctx, at.ID) // the phone announces it anew
+		return s.dropHistory(ctx, at.ID) // the phone announces it again
 	case spoilt(err):
 		s.log.WarnContext(ctx, "a piece of history cannot be read", slog.Any("error", err))
 		return s.dropHistory(ctx, at.ID)
@@ -201,7 +201,7 @@ func (s *session) history(ctx context.Context, c *whatsmeow.Client, blob *waHist
 // historical is an old message.
 func (s *session) historical(c *whatsmeow.Client, chat types.JID, w *waWeb.WebMessageInfo) []provider.Event {
 	if w.GetMessage() == nil {
-		return nil // a note of the app: somebody joined, a number changed
+		return nil // a note of the app: a member joined, a number changed
 	}
 	e, err := c.ParseWebMessage(chat, w)
 	if err != nil {

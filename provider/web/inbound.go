@@ -119,7 +119,7 @@ func (s *session) known(c provider.Content) provider.Content {
 	return t
 }
 
-// pushName is the name that somebody chose; "-" is none.
+// pushName is the name that a person chose; "-" is none.
 func pushName(name string) string {
 	if name == "-" {
 		return ""
@@ -231,7 +231,7 @@ func (s *session) stopped(e *events.CallTerminate) provider.CallStatus {
 	return provider.CallMissed
 }
 
-// identity is that somebody has new keys: another device, perhaps another person.
+// identity is that a contact has new keys: another device, perhaps another person.
 func (s *session) identity(e *events.IdentityChange) []provider.Event {
 	c := &provider.ContactChange{What: provider.ContactIdentity, Chat: s.both(s.ctx, e.JID, types.EmptyJID), At: e.Timestamp}
 	c.Raw = provider.Raw{Kind: "identity", ID: fmt.Sprintf("%s:%d", c.Chat.ChatID, e.Timestamp.UnixMilli())}

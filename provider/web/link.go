@@ -109,7 +109,7 @@ func (r *connectionLoop) isPaired() {
 	r.redial = time.Now().Add(restartTimeout)
 }
 
-// restart connects anew, but not before a new device's keys are stored: the end
+// restart connects again, but not before a new device's keys are stored: the end
 // of the connection would undo the pairing.
 func (r *connectionLoop) restart() {
 	if r.linking.open() && !r.linking.stored {

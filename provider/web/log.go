@@ -17,7 +17,7 @@ type wire struct {
 	ctx  context.Context //nolint:containedctx // of the session: what it says about the end of one is no news
 	log  *slog.Logger
 	part string
-	full func() // called, and waited for, when whatsmeow has lost count of what comes after what; nil: nobody is
+	full func() // called, and waited for, when whatsmeow has lost count of what comes after what; nil: nothing is
 }
 
 func (w wire) Warnf(form string, _ ...any) {

@@ -78,9 +78,9 @@ func TestOfflineQueue(t *testing.T) {
 	})
 }
 
-// TestFlood leaves a line offline for so long that more waits for it than
+// TestBacklog leaves a line offline for so long that more waits for it than
 // whatsmeow keeps in order at a time: it comes in order all the same.
-func TestFlood(t *testing.T) {
+func TestBacklog(t *testing.T) {
 	t.Parallel()
 	db := testkit.Open(t, testkit.SQLiteURL(t))
 	f, ana := paired(t, db), fake.AddPhone(nil)
@@ -195,13 +195,13 @@ func TestPanic(t *testing.T) {
 	})
 }
 
-// TestNotHeld loses the line in the middle of a receive: nothing is
+// TestNotLeased loses the line in the middle of a receive: nothing is
 // acknowledged and nothing is written, and the next holder gets the message.
-func TestNotHeld(t *testing.T) {
+func TestNotLeased(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f := newLine(t, db, nil)
 		var lost atomic.Bool
-		f.ref.Held = func() bool { return !lost.Load() }
+		f.ref.Leased = func() bool { return !lost.Load() }
 		f.open(t)
 		f.link(t)
 		ana := fake.AddPhone(nil)
@@ -220,7 +220,7 @@ func TestNotHeld(t *testing.T) {
 		f.close(t)
 		require.Equal(t, before, f.keys(t))
 
-		f.ref.Held = nil
+		f.ref.Leased = nil
 		f.open(t)
 		f.inbox.message(t, id)
 		require.NoError(t, f.device.AwaitAck(soon(t), id))
@@ -316,7 +316,7 @@ func TestAskedAgain(t *testing.T) {
 		id := f.send(t, f.number(t, ana), provider.Text{Text: "say again"})
 		f.close(t)
 		require.NoError(t, f.device.AwaitGone(soon(t)))
-		ana.Spoil(1)
+		ana.MakeUndecryptable(1)
 		ana.SetOnline(true)
 		f.open(t)
 		m, err := ana.AwaitText(soon(t), "say again")

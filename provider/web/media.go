@@ -17,7 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// handle is what it takes to fetch a file: it stands in [provider.Media]'s ID.
+// handle is what it takes to fetch a file: it is in [provider.Media]'s ID.
 type handle struct {
 	Kind   provider.MediaKind `json:"kind"`
 	Path   string             `json:"path"`

@@ -16,7 +16,7 @@ import (
 const remembered = 512
 
 // names remembers what later events do not say again: who wrote a message, how
-// a call went on, which groups were asked for their names.
+// a call continued, which groups were asked for their names.
 type names struct {
 	mu     sync.Mutex
 	from   map[types.MessageID]types.MessageSource

@@ -66,7 +66,7 @@ func TestCallEnds(t *testing.T) {
 	})
 }
 
-// TestIdentity is that a contact has new keys, and goes on writing.
+// TestIdentity is that a contact has new keys, and continues writing.
 func TestIdentity(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(nil)

@@ -30,9 +30,9 @@ func waits(t testing.TB, err error) (time.Duration, string) {
 	return slower.After, slower.Code
 }
 
-// TestPace keeps a line from writing like a machine: some at once, then at a
+// TestRate keeps a line from writing like a machine: some at once, then at a
 // pace, and to strangers at a slower one.
-func TestPace(t *testing.T) {
+func TestRate(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f := pacedLine(t, db, web.Rates{Messages: 60, Burst: 4, Outreach: 60, OutreachBurst: 2})
 		ana, ben, eve := fake.AddPhone(nil), fake.AddPhone(nil), fake.AddPhone(nil)
@@ -52,9 +52,9 @@ func TestPace(t *testing.T) {
 	})
 }
 
-// TestPaceIsKept opens the line anew, as another process would: it goes on
+// TestRateIsKept opens the line again, as another process would: it continues
 // where it was, and says when it can.
-func TestPaceIsKept(t *testing.T) {
+func TestRateIsKept(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f := pacedLine(t, db, web.Rates{Messages: 60, Burst: 4, Outreach: 60, OutreachBurst: 2})
 		ana, ben, eve := fake.AddPhone(nil), fake.AddPhone(nil), fake.AddPhone(nil)
@@ -85,9 +85,9 @@ func TestPaceIsKept(t *testing.T) {
 	})
 }
 
-// TestPaceAfterRush opens a line that has sent as fast as it may: what it
+// TestRateAfterBurst opens a line that has sent as fast as it may: what it
 // remembers is no new burst.
-func TestPaceAfterRush(t *testing.T) {
+func TestRateAfterBurst(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := pacedLine(t, db, web.Rates{Messages: 60, Burst: 20}), fake.AddPhone(nil)
 		to := f.number(t, ana)

@@ -81,7 +81,7 @@ func (s *session) storeRate(ctx context.Context) error {
 		SET free_us = CASE WHEN excluded.free_us > web_outreach.free_us THEN excluded.free_us ELSE web_outreach.free_us END`, whole)
 }
 
-// lockOutreach keeps the line from writing to strangers until then, whoever
+// lockOutreach keeps the line from writing to strangers until then, whichever process
 // opens it; zero: not any more.
 func (s *session) lockOutreach(ctx context.Context, until time.Time) error {
 	s.rate.lock(until)

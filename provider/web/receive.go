@@ -51,7 +51,7 @@ func (s *session) on(c *whatsmeow.Client, e any) (ok bool) {
 }
 
 // take hands events to the inbox. When they cannot be stored, the network is
-// to send them again: it does when the line connects anew.
+// to send them again: it does when the line connects again.
 func (s *session) take(c *whatsmeow.Client, evs ...provider.Event) bool {
 	if len(evs) == 0 {
 		return true

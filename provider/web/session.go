@@ -54,7 +54,7 @@ type signal struct {
 }
 
 type (
-	link  struct{ phone string } // somebody asked for the line to be linked
+	link  struct{ phone string } // a user asked for the line to be linked
 	stuck struct{}               // something could not be stored: it is to come again
 )
 
@@ -91,7 +91,7 @@ func (p *Provider) Open(ctx context.Context, ref provider.Reference, inbox provi
 	return s, nil
 }
 
-// Link begins to pair the line, or anew.
+// Link begins to pair the line, or again.
 func (s *session) Link(ctx context.Context, phone string) error {
 	return s.signal(ctx, signal{what: link{phone}})
 }
@@ -218,8 +218,8 @@ func (s *session) setUp(up bool) {
 	}
 }
 
-// setIdle notes that nothing is done about a connection before somebody links
-// the line or opens it anew.
+// setIdle notes that nothing is done about a connection before a user links
+// the line or opens it again.
 func (s *session) setIdle(idle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

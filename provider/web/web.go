@@ -8,7 +8,7 @@
 //
 // What is received is acknowledged to the network only when the Inbox has
 // stored it. The keys of a line are in the database that [New] is given, so that
-// whichever process holds the line next goes on with it. Two processes must not
+// whichever process holds the line next continues with it. Two processes must not
 // hold one line: see [provider.Reference.Held].
 //
 // A phone number that the network hides behind a LID is resolved only by what
@@ -55,7 +55,7 @@ type Options struct {
 type Provider struct {
 	opts    Options
 	devices *devices
-	proxies *guard.Guard // what may be dialled as a proxy: whoever makes a line names it
+	proxies *guard.Guard // what may be dialled as a proxy: users name it
 }
 
 var (

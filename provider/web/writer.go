@@ -11,7 +11,7 @@ import (
 )
 
 // writer is who wrote a message of a chat: as this session remembers it, else
-// as the caller knows it. It is empty when nobody knows.
+// as the caller knows it. It is empty when it is not known.
 func (s *session) writer(ctx context.Context, c *whatsmeow.Client, chat types.JID, id types.MessageID, about *provider.About) (types.JID, error) {
 	own := c.Store.GetJID().ToNonAD()
 	m, remembered := s.names.writer(id)

@@ -43,7 +43,7 @@ func (s *Service) Accept(ctx context.Context, token string, n NewUser) (Session,
 		if err != nil || !accepted {
 			return err
 		}
-		if err := s.rememberTx(ctx, tx, u.ID, n.Address); err != nil {
+		if err := s.limits.rememberTx(ctx, tx, u.ID, n.Address); err != nil {
 			return err
 		}
 		return recordInvitationTx(asUser(ctx, u, "", n.Cookie), tx, audit.InvitationAccept, row)

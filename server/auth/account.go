@@ -14,9 +14,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// HoldAccountTx says whether an account exists and is not closed, and keeps it
+// LockAccountTx says whether an account exists and is not closed, and keeps it
 // so until tx ends.
-func (s *Service) HoldAccountTx(ctx context.Context, tx *sqlx.Tx, id string) (bool, error) {
+func (s *Service) LockAccountTx(ctx context.Context, tx *sqlx.Tx, id string) (bool, error) {
 	q := `SELECT id FROM auth_account WHERE id = $1 AND closed_us = 0`
 	if s.db.Dialect == database.Postgres {
 		q += ` FOR SHARE`
@@ -90,7 +90,7 @@ func (s *Service) EraseUsers(ctx context.Context, account string) error {
 	return nil
 }
 
-// TakeClosed returns an account that is closed and on which nobody works, and
+// TakeClosed returns an account that is closed and on which no node works, and
 // since when it is closed. It is the caller's for a while: see
 // [Service.KeepClosed]. [ErrNotFound]: there is none.
 func (s *Service) TakeClosed(ctx context.Context, until time.Duration) (id string, closed time.Time, err error) {
@@ -120,7 +120,7 @@ func (s *Service) KeepClosed(ctx context.Context, id string, until time.Duration
 	return err
 }
 
-// keepClosed takes an account until a time, if nobody has it at another.
+// keepClosed takes an account until a time, if it is not taken until another.
 func (s *Service) keepClosed(ctx context.Context, id string, free, until time.Time) (bool, error) {
 	var taken bool
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {

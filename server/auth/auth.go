@@ -49,11 +49,11 @@ type Options struct {
 	// [ErrUndeliverable]. nil: no link is ever sent.
 	SendReset func(ctx context.Context, to User, token string) error
 	// SendInvitation sends a link to accept an invitation, made of the token, as
-	// SendReset does. nil: whoever invites gets the token.
+	// SendReset does. nil: the inviter gets the token.
 	SendInvitation func(ctx context.Context, to Invitation, token string) error
 	// SendSignUp sends a link to confirm a sign-up, made of the token, as
 	// SendReset does; with the token "" it tells a user that the e-mail, with
-	// which somebody wanted to sign up, has an account already. nil: a sign-up
+	// which a sign-up named, has an account already. nil: a sign-up
 	// needs no confirmation.
 	SendSignUp func(ctx context.Context, email, token string) error
 	// HasReferences says whether an account has all of some references, so that
@@ -76,8 +76,10 @@ type Service struct {
 	factors  *secondfactor.Store
 	passkeys *passkey.Store
 	opts     Options
-	mails    *queue.Queue  // nil: no link is ever sent
-	hashes   chan struct{} // held while a password is hashed: 19 MiB each
+	mails    *queue.Queue // nil: no link is ever sent
+	hashes   *hasher
+	limits   *limits
+	devices  *devices
 	touches  touches
 }
 
@@ -101,7 +103,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auth: %w", err)
 	}
-	s := &Service{db: d, hashes: make(chan struct{}, 2)}
+	s := &Service{db: d}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -116,7 +118,10 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auth: Options.Secrets: %w", err)
 	}
-	s.opts.Secrets = nil // nobody prints them by mistake
+	s.hashes = newHasher(s.opts.Cost, hashesAtOnce)
+	s.devices = &devices{keys: keys}
+	s.limits = &limits{db: d, now: s.opts.Now, devices: s.devices}
+	s.opts.Secrets = nil // so that they are not printed by mistake
 	s.keys = keys
 	s.tokens = newTokens(keys.Keys("jwt"), s.opts.Now)
 	if err := Migrate(ctx, db); err != nil {

@@ -217,7 +217,7 @@ func TestPasswordIsHashed(t *testing.T) {
 	require.ErrorContains(t, err, "malformed")
 }
 
-// TestRehash logs in under another cost: a hash is made anew when it was
+// TestRehash logs in under another cost: a hash is made again when it was
 // cheaper, and never when it was dearer.
 func TestRehash(t *testing.T) {
 	t.Parallel()

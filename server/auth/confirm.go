@@ -27,7 +27,7 @@ type signUpRow struct {
 }
 
 // confirms says whether a sign-up ends with a link: mail is sent, and there is an
-// account. The first one needs no link: nobody has tried the mail server yet.
+// account. The first one needs no link: the mail server was not tried yet.
 func (s *Service) confirms(ctx context.Context) (bool, error) {
 	if s.opts.SendSignUp == nil {
 		return false, nil
@@ -47,19 +47,19 @@ func (s *Service) requestSignUp(ctx context.Context, n NewUser) error {
 	if err != nil {
 		return fmt.Errorf("making the id of a sign-up: %w", err)
 	}
-	h, err := s.newHash(ctx, n.Password)
+	h, err := s.hashes.of(ctx, n.Password)
 	if err != nil {
 		return err
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		q, err := s.takeTx(ctx, tx, signUpsLimit(n.Address))
+		q, err := s.limits.takeTx(ctx, tx, signUpsLimit(n.Address))
 		if err != nil {
 			return err
 		}
 		if q.Over {
 			return &RateLimited{After: q.Reset}
 		}
-		if q, err = s.takeTx(ctx, tx, signUpLimit(n.Email)); err != nil || q.Over {
+		if q, err = s.limits.takeTx(ctx, tx, signUpLimit(n.Email)); err != nil || q.Over {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO auth_signup (id, email, name, password, expires_us) VALUES ($1, $2, $3, $4, $5)`,
@@ -101,8 +101,8 @@ func (s *Service) sendSignUp(ctx context.Context, id string) (string, error) {
 
 // ConfirmSignUp ends a sign-up: it makes the account and its first user. The
 // token came by mail, which shows that the mailbox is the caller's; the
-// password must be that of the sign-up, so that nobody confirms what somebody
-// else began in their name. Of n it reads Password, Address, Agent, Cookie and
+// password must be that of the sign-up, so that a stranger's sign-up in their
+// name is not confirmed. Of n it reads Password, Address, Agent, Cookie and
 // Device. The link works once. It returns [Invalid], of the field token when
 // the link is not, or no longer, valid.
 func (s *Service) ConfirmSignUp(ctx context.Context, token string, n NewUser) (Session, error) {
@@ -120,7 +120,7 @@ func (s *Service) ConfirmSignUp(ctx context.Context, token string, n NewUser) (S
 	if err != nil {
 		return Session{}, fmt.Errorf("reading a sign-up: %w", err)
 	}
-	switch right, err := s.matches(ctx, h, n.Password); {
+	switch right, err := s.hashes.matches(ctx, h, n.Password); {
 	case err != nil:
 		return Session{}, err
 	case !right:
@@ -158,7 +158,7 @@ func (s *Service) foundTx(ctx context.Context, tx *sqlx.Tx, u userRow, n NewUser
 	if err := insertUser(ctx, tx, u); err != nil {
 		return err
 	}
-	if err := s.rememberTx(ctx, tx, u.ID, n.Address); err != nil {
+	if err := s.limits.rememberTx(ctx, tx, u.ID, n.Address); err != nil {
 		return err
 	}
 	return audit.RecordTx(asUser(ctx, u, "", n.Cookie), tx, audit.Entry{Action: audit.AccountCreate, ObjectID: u.Account})
@@ -168,7 +168,7 @@ func (s *Service) foundTx(ctx context.Context, tx *sqlx.Tx, u userRow, n NewUser
 func (s *Service) begin(ctx context.Context, u userRow, n NewUser) (Session, error) {
 	out, err := s.session(audit.Without(ctx), u, n.Cookie, Client{n.Address, n.Agent})
 	if n.Cookie {
-		out.Device = s.rememberDevice(u.ID, n.Device)
+		out.Device = s.devices.remember(u.ID, n.Device)
 	}
 	return out, err
 }

@@ -20,13 +20,13 @@ const (
 )
 
 // AuthenticateCookie says whose session a cookie holds, as [Service.Authenticate]
-// does for a token. [Service.Seen] lets the session go on.
+// does for a token. [Service.Seen] lets the session continue.
 func (s *Service) AuthenticateCookie(ctx context.Context, value string) (Caller, error) {
 	a, err := s.active(ctx, activeSessions+`s.cookie = $1`, hashOpaque(value))
 	if err != nil {
 		return Caller{}, err
 	}
-	if a.Begun != a.Version {
+	if a.Started != a.Version {
 		return Caller{}, ErrToken
 	}
 	caller := a.caller()

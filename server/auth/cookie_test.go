@@ -61,7 +61,7 @@ func request(t *testing.T, f fixture, value string) error {
 	return err
 }
 
-// TestCookieSlides lets a session lie still, and go on for too long.
+// TestCookieSlides lets a session lie still, and continue for too long.
 func TestCookieSlides(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f fixture) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/keyring"
 )
 
 // DeviceTTL is how long a browser is known after a log-in.
@@ -19,22 +21,25 @@ const deviceUsers = 5
 // one MAC over the id and each user, the newest first. The server keeps nothing
 // of it, and it gives no right: it only keeps strangers' failures from counting.
 
-// knownDevice returns the id of a device in which user has logged in, or "".
-func (s *Service) knownDevice(user, value string) string {
+// devices knows browsers again.
+type devices struct{ keys *keyring.Ring }
+
+// known returns the id of a device in which user has logged in, or "".
+func (d *devices) known(user, value string) string {
 	id, macs, _ := strings.Cut(value, ".")
 	if user == "" || id == "" || len(value) > 1000 {
 		return ""
 	}
 	for mac := range strings.SplitSeq(macs, ".") {
-		if b, err := base64.RawURLEncoding.DecodeString(mac); err == nil && s.keys.Verify("device", deviceText(id, user), b) {
+		if b, err := base64.RawURLEncoding.DecodeString(mac); err == nil && d.keys.Verify("device", deviceText(id, user), b) {
 			return id
 		}
 	}
 	return ""
 }
 
-// rememberDevice is the value of a device in which user has logged in now, too.
-func (s *Service) rememberDevice(user, value string) string {
+// remember is the value of a device in which user has logged in now, too.
+func (d *devices) remember(user, value string) string {
 	id, macs, _ := strings.Cut(value, ".")
 	var others []string
 	if len(value) <= 1000 && macs != "" {
@@ -44,12 +49,12 @@ func (s *Service) rememberDevice(user, value string) string {
 		_, _ = rand.Read(b) // never fails
 		id = base64.RawURLEncoding.EncodeToString(b)
 	}
-	own := base64.RawURLEncoding.EncodeToString(s.keys.MAC("device", deviceText(id, user)))
+	own := base64.RawURLEncoding.EncodeToString(d.keys.MAC("device", deviceText(id, user)))
 	others = slices.DeleteFunc(others, func(mac string) bool { return mac == own || !plainMAC(mac) })
 	return strings.Join(append([]string{id, own}, others[:min(len(others), deviceUsers-1)]...), ".")
 }
 
-// plainMAC keeps what somebody made up out of our cookie.
+// plainMAC keeps values that were made up out of our cookie.
 func plainMAC(s string) bool {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	return err == nil && len(b) == 32

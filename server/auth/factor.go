@@ -135,7 +135,7 @@ func (s *Service) onOther(ctx context.Context, by Caller, id string, change func
 
 // proveSecond returns nil if the user has no second factor, or code is right.
 // Then the attempt has succeeded. A wrong code counts as a wrong password does,
-// and from where the user is not known also over all addresses: whoever gets so
+// and from where the user is not known also over all addresses: an attacker who gets so
 // far knows the password.
 func (s *Service) proveSecond(ctx context.Context, a attempt, u userRow, code string) error {
 	state, err := s.factors.State(ctx, u.ID)
@@ -147,7 +147,7 @@ func (s *Service) proveSecond(ctx context.Context, a attempt, u userRow, code st
 			return err
 		}
 	}
-	if err := s.succeeded(ctx, a); err != nil {
+	if err := s.limits.succeeded(ctx, a); err != nil {
 		return err
 	}
 	if state.Enabled && code == "" {
@@ -157,11 +157,11 @@ func (s *Service) proveSecond(ctx context.Context, a attempt, u userRow, code st
 }
 
 func (s *Service) proveCode(ctx context.Context, a attempt, u userRow, code string) error {
-	strangers := attempt{counts: []limit{codeLimit(u.ID)}}
+	others := attempt{counts: []limit{codeLimit(u.ID)}}
 	if !a.known {
 		var q Quota
 		err := s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
-			q, err = s.takeTx(ctx, tx, strangers.counts[0])
+			q, err = s.limits.takeTx(ctx, tx, others.counts[0])
 			return err
 		})
 		if err != nil {
@@ -180,5 +180,5 @@ func (s *Service) proveCode(ctx context.Context, a attempt, u userRow, code stri
 	case err != nil || a.known:
 		return err
 	}
-	return s.succeeded(ctx, strangers)
+	return s.limits.succeeded(ctx, others)
 }

@@ -20,7 +20,7 @@ import (
 // The refusals of a sign-in at a provider. [ErrClosed] and [ErrEmailTaken] are
 // others.
 var (
-	// ErrUnverified reports somebody unknown whose e-mail the provider has not
+	// ErrUnverified reports an unknown user whose e-mail the provider has not
 	// verified.
 	ErrUnverified = errors.New("auth: the provider has not verified the e-mail")
 	// ErrDisabled reports a user who is kept out.
@@ -29,7 +29,7 @@ var (
 	ErrLinked = errors.New("auth: the identity belongs to another user")
 )
 
-// External is somebody whom a provider has named. The session is a cookie's.
+// External is a user whom a provider has named. The session is a cookie's.
 type External struct {
 	oidc.Identity
 	Address netip.Addr
@@ -59,7 +59,7 @@ func (s *Service) LoginExternal(ctx context.Context, x External) (Session, error
 		if u.Disabled != 0 {
 			return ErrDisabled
 		}
-		return s.rememberTx(ctx, tx, u.ID, x.Address)
+		return s.limits.rememberTx(ctx, tx, u.ID, x.Address)
 	})
 	if err != nil {
 		return Session{}, fmt.Errorf("signing in at a provider: %w", err)
@@ -68,7 +68,7 @@ func (s *Service) LoginExternal(ctx context.Context, x External) (Session, error
 		ctx = audit.Without(ctx)
 	}
 	out, err := s.session(ctx, u, true, Client{x.Address, x.Agent})
-	out.Device = s.rememberDevice(u.ID, x.Device)
+	out.Device = s.devices.remember(u.ID, x.Device)
 	return out, err
 }
 
@@ -119,7 +119,7 @@ func (s *Service) linkTx(ctx context.Context, tx *sqlx.Tx, id oidc.Identity, u u
 }
 
 // externalRow is a user as an identity would be made one: the first of an
-// account, with a password that nobody knows.
+// account, with a random password that is not kept.
 func (s *Service) externalRow(ctx context.Context, x External) (userRow, error) {
 	email, err := normalEmail(x.Email)
 	if err != nil {

@@ -125,7 +125,7 @@ func (s *Service) inviteTx(ctx context.Context, tx *sqlx.Tx, by Caller, row invi
 		return ErrEmailTaken
 	}
 	for _, l := range []limit{invitationLimit(by.Account), invitedLimit(by.Account, row.Email)} {
-		q, err := s.takeTx(ctx, tx, l)
+		q, err := s.limits.takeTx(ctx, tx, l)
 		if err != nil {
 			return err
 		}

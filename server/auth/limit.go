@@ -17,8 +17,15 @@ import (
 type Quota struct {
 	Limit     int
 	Remaining int           // 0 or more
-	Reset     time.Duration // until the counter begins anew
+	Reset     time.Duration // until the counter begins again
 	Over      bool          // this call was one too many
+}
+
+// limits counts calls and attempts to log in.
+type limits struct {
+	db      *database.DB
+	now     func() time.Time
+	devices *devices
 }
 
 // limit counts calls in a window that begins with the first of them. The
@@ -44,7 +51,7 @@ func publicLimit(from netip.Addr) limit {
 }
 
 // emailLimit closes an e-mail once there were more than 100 failures. It is
-// named by a hash: the e-mail may be nobody's.
+// named by a hash: the e-mail may belong to no user.
 func emailLimit(email string) limit {
 	return limit{"email " + hashOpaque(email), 101, time.Hour}
 }
@@ -91,11 +98,11 @@ func network(a netip.Addr) string {
 // minute. One that is refused writes nothing.
 func (s *Service) TakePublic(ctx context.Context, from netip.Addr) (q Quota, err error) {
 	l := publicLimit(from)
-	if q, err = s.seen(ctx, l); err != nil || q.Over {
+	if q, err = s.limits.seen(ctx, l); err != nil || q.Over {
 		return q, err
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		q, err = s.takeTx(ctx, tx, l)
+		q, err = s.limits.takeTx(ctx, tx, l)
 		return err
 	})
 	return q, err
@@ -108,8 +115,8 @@ type counter struct {
 }
 
 // takeTx counts a call, also one that is refused.
-func (s *Service) takeTx(ctx context.Context, tx *sqlx.Tx, l limit) (Quota, error) {
-	now := s.opts.Now()
+func (c *limits) takeTx(ctx context.Context, tx *sqlx.Tx, l limit) (Quota, error) {
+	now := c.now()
 	var row counter
 	err := tx.GetContext(ctx, &row, `INSERT INTO auth_limit (name, count, ends_us) VALUES ($1, 1, $2)
 		ON CONFLICT (name) DO UPDATE SET
@@ -124,10 +131,10 @@ func (s *Service) takeTx(ctx context.Context, tx *sqlx.Tx, l limit) (Quota, erro
 }
 
 // seen is what another call would find, which is not counted.
-func (s *Service) seen(ctx context.Context, l limit) (Quota, error) {
-	now := s.opts.Now()
+func (c *limits) seen(ctx context.Context, l limit) (Quota, error) {
+	now := c.now()
 	row := counter{Ends: database.Micros(now.Add(l.window))}
-	err := s.db.GetContext(ctx, &row, `SELECT count, ends_us FROM auth_limit WHERE name = $1 AND ends_us > $2`, l.name, database.Micros(now))
+	err := c.db.GetContext(ctx, &row, `SELECT count, ends_us FROM auth_limit WHERE name = $1 AND ends_us > $2`, l.name, database.Micros(now))
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return Quota{}, fmt.Errorf("reading how many calls there were: %w", err)
 	}

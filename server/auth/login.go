@@ -49,7 +49,7 @@ func (s *Service) Login(ctx context.Context, c Credentials) (Session, error) {
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Session{}, err
 	}
-	a, err := s.attempt(ctx, u, email, c.Address, c.Device)
+	a, err := s.limits.attempt(ctx, u, email, c.Address, c.Device)
 	if err != nil {
 		return Session{}, err
 	}
@@ -59,26 +59,26 @@ func (s *Service) Login(ctx context.Context, c Credentials) (Session, error) {
 	if err := s.proveSecond(ctx, a, u, c.Code); err != nil {
 		return Session{}, s.refused(asNobody(ctx, u), u, a, err)
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error { return s.rememberTx(ctx, tx, u.ID, c.Address) })
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) error { return s.limits.rememberTx(ctx, tx, u.ID, c.Address) })
 	if err != nil {
 		return Session{}, err
 	}
 	s.rehash(ctx, u, c.Password)
 	out, err := s.session(ctx, u, c.Cookie, Client{c.Address, c.Agent})
 	if c.Cookie {
-		out.Device = s.rememberDevice(u.ID, c.Device)
+		out.Device = s.devices.remember(u.ID, c.Device)
 	}
 	return out, err
 }
 
-// ConfirmPassword lets a caller show that he knows his own password, within
-// the limits of a login. It returns [Invalid] when he does not.
+// ConfirmPassword lets callers show that they know their own password, within
+// the limits of a login. It returns [Invalid] when they do not.
 func (s *Service) ConfirmPassword(ctx context.Context, by Caller, password string, from netip.Addr) error {
 	u, err := s.member(ctx, by.Account, by.User)
 	if err != nil {
 		return err
 	}
-	a, err := s.attempt(ctx, u, u.Email, from, "")
+	a, err := s.limits.attempt(ctx, u, u.Email, from, "")
 	if err == nil {
 		err = s.refused(ctx, u, a, s.prove(ctx, u, password))
 	}
@@ -88,7 +88,7 @@ func (s *Service) ConfirmPassword(ctx context.Context, by Caller, password strin
 	if err != nil {
 		return err
 	}
-	return s.succeeded(ctx, a)
+	return s.limits.succeeded(ctx, a)
 }
 
 // attempt is a login under way. It counts as a failure until it has succeeded:
@@ -102,18 +102,18 @@ type attempt struct {
 // attempt counts an attempt to log in, or refuses it when there were too many
 // failures. It looks first: an attack must not cost a write, and a lock, for
 // each attempt.
-func (s *Service) attempt(ctx context.Context, u userRow, email string, from netip.Addr, device string) (attempt, error) {
-	a, err := s.attemptOf(ctx, u.ID, email, from, device)
+func (c *limits) attempt(ctx context.Context, u userRow, email string, from netip.Addr, device string) (attempt, error) {
+	a, err := c.attemptOf(ctx, u.ID, email, from, device)
 	if err != nil {
 		return a, err
 	}
-	return a, s.count(ctx, a)
+	return a, c.count(ctx, a)
 }
 
 // count begins an attempt.
-func (s *Service) count(ctx context.Context, a attempt) error {
+func (c *limits) count(ctx context.Context, a attempt) error {
 	for _, l := range a.closes {
-		q, err := s.seen(ctx, l)
+		q, err := c.seen(ctx, l)
 		if err != nil {
 			return err
 		}
@@ -122,10 +122,10 @@ func (s *Service) count(ctx context.Context, a attempt) error {
 		}
 	}
 	var over Quota
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err := c.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
 		over = Quota{}
 		for _, l := range a.counts {
-			q, err := s.takeTx(ctx, tx, l)
+			q, err := c.takeTx(ctx, tx, l)
 			if err != nil {
 				return err
 			}
@@ -145,13 +145,13 @@ func (s *Service) count(ctx context.Context, a attempt) error {
 // attemptOf chooses the counters. Where the user has logged in before, others'
 // failures do not count: an attacker at the same address must not keep the user
 // out.
-func (s *Service) attemptOf(ctx context.Context, user, email string, from netip.Addr, device string) (attempt, error) {
-	if id := s.knownDevice(user, device); id != "" {
+func (c *limits) attemptOf(ctx context.Context, user, email string, from netip.Addr, device string) (attempt, error) {
+	if id := c.devices.known(user, device); id != "" {
 		own := []limit{deviceLimit(id, user)}
 		return attempt{own, own, true}, nil
 	}
 	address, pair, all := loginLimit(from), pairLimit(from, email), emailLimit(email)
-	known, err := s.knowsOrigin(ctx, user, from)
+	known, err := c.knowsOrigin(ctx, user, from)
 	if known {
 		return attempt{[]limit{address, pair, all}, []limit{pair}, true}, err
 	}
@@ -160,7 +160,7 @@ func (s *Service) attemptOf(ctx context.Context, user, email string, from netip.
 
 // prove returns nil if password is that of u, who may not exist.
 func (s *Service) prove(ctx context.Context, u userRow, password string) error {
-	ok, err := s.knows(ctx, u, password)
+	ok, err := s.hashes.knows(ctx, u, password)
 	if err != nil {
 		return err
 	}
@@ -172,8 +172,8 @@ func (s *Service) prove(ctx context.Context, u userRow, password string) error {
 }
 
 // succeeded takes an attempt out of the counters.
-func (s *Service) succeeded(ctx context.Context, a attempt) error {
-	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
+func (c *limits) succeeded(ctx context.Context, a attempt) error {
+	return c.db.Write(ctx, func(tx *sqlx.Tx) error {
 		for _, l := range a.counts {
 			if _, err := tx.ExecContext(ctx, `UPDATE auth_limit SET count = count - 1 WHERE name = $1 AND count > 0`, l.name); err != nil {
 				return err
@@ -183,7 +183,7 @@ func (s *Service) succeeded(ctx context.Context, a attempt) error {
 	})
 }
 
-// refused returns err, and records that a user was refused a log-in. Of nobody it
+// refused returns err, and records that a user was refused a log-in. Of an unknown user it
 // takes the same time, a write: it must not show who has an account.
 func (s *Service) refused(ctx context.Context, u userRow, a attempt, err error) error {
 	var second *SecondFactorRequired
@@ -209,45 +209,45 @@ func (s *Service) refused(ctx context.Context, u userRow, a attempt, err error) 
 }
 
 // knows says whether password is that of u, who may not exist.
-func (s *Service) knows(ctx context.Context, u userRow, password string) (bool, error) {
-	h := s.noHash()
+func (p *hasher) knows(ctx context.Context, u userRow, password string) (bool, error) {
+	h := p.none()
 	if u.ID != "" {
 		var err error
 		if h, err = parseHash(u.Password); err != nil {
 			return false, err
 		}
 	}
-	return s.matches(ctx, h, password)
+	return p.matches(ctx, h, password)
 }
 
 // rememberTx keeps from where a user has logged in, if that is known.
-func (s *Service) rememberTx(ctx context.Context, tx *sqlx.Tx, user string, from netip.Addr) error {
+func (c *limits) rememberTx(ctx context.Context, tx *sqlx.Tx, user string, from netip.Addr) error {
 	if !from.IsValid() {
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO auth_origin (user_id, address, seen_us) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id, address) DO UPDATE SET seen_us = excluded.seen_us`,
-		user, network(from), database.Micros(s.opts.Now()))
+		user, network(from), database.Micros(c.now()))
 	if err != nil {
 		return fmt.Errorf("remembering from where a user has logged in: %w", err)
 	}
 	return nil
 }
 
-func (s *Service) knowsOrigin(ctx context.Context, user string, from netip.Addr) (bool, error) {
+func (c *limits) knowsOrigin(ctx context.Context, user string, from netip.Addr) (bool, error) {
 	var n int
-	err := s.db.GetContext(ctx, &n, `SELECT count(*) FROM auth_origin WHERE user_id = $1 AND address = $2`, user, network(from))
+	err := c.db.GetContext(ctx, &n, `SELECT count(*) FROM auth_origin WHERE user_id = $1 AND address = $2`, user, network(from))
 	return n > 0, err
 }
 
-// rehash makes a hash anew that was cheaper than those of today. The login
+// rehash makes a hash again that was cheaper than those of today. The login
 // succeeds without it.
 func (s *Service) rehash(ctx context.Context, u userRow, password string) {
 	old, err := parseHash(u.Password)
-	if err != nil || !s.cheap(old) {
+	if err != nil || !s.hashes.cheap(old) {
 		return
 	}
-	fresh, err := s.newHash(ctx, password)
+	fresh, err := s.hashes.of(ctx, password)
 	if err == nil {
 		err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
 			_, err := tx.ExecContext(ctx, `UPDATE auth_user SET password = $1 WHERE id = $2 AND password = $3`, fresh.String(), u.ID, u.Password)

@@ -59,12 +59,12 @@ func (s *Service) CreateUser(ctx context.Context, by Caller, n NewUser, permissi
 type UserChange struct {
 	Name        *string
 	Email       *string
-	Password    *string      // ends his tokens and cookie sessions
+	Password    *string      // ends the user's tokens and cookie sessions
 	Permissions []Permission // needs [UsersManage]; less than all makes an owner a user like others
 	Role        Role         // instead of Permissions; "": it stays
-	Disabled    *bool        // needs [UsersManage]; true: he may not log in, and his sessions are refused
+	Disabled    *bool        // needs [UsersManage]; true: the user may not log in, and the sessions are refused
 
-	// CurrentPassword is required of who changes his own e-mail or password.
+	// CurrentPassword is required to change one's own e-mail or password.
 	CurrentPassword string
 	Address         netip.Addr // of the client; wrong passwords are counted by it
 }
@@ -98,7 +98,7 @@ func (s *Service) UpdateUser(ctx context.Context, by Caller, id string, ch UserC
 	}
 	password := ""
 	if ch.Password != nil {
-		h, err := s.newHash(ctx, *ch.Password)
+		h, err := s.hashes.of(ctx, *ch.Password)
 		if err != nil {
 			return User{}, err
 		}
@@ -169,7 +169,7 @@ func (ch *UserChange) checkPasswordOf(u userRow) error {
 	return CheckPassword(*ch.Password, about...)
 }
 
-// confirm has someone show his password before he changes it or his e-mail.
+// confirm has users show their password before they change it or their e-mail.
 func (s *Service) confirm(ctx context.Context, by Caller, ch UserChange) error {
 	if ch.CurrentPassword == "" {
 		return &Invalid{"currentPassword", "is required to change one's own e-mail or password"}

@@ -13,8 +13,8 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
 )
 
-// Operator manages the users of all accounts for who has the database: nobody
-// is asked whether he may, and no secret is needed. What it changes holds
+// Operator manages the users of all accounts for who has the database: no one
+// is asked for permission, and no secret is needed. What it changes holds
 // at once on a server that runs.
 type Operator struct{ s *Service }
 
@@ -24,7 +24,10 @@ func NewOperator(ctx context.Context, db *sqlx.DB) (*Operator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auth: %w", err)
 	}
-	return &Operator{&Service{db: d, hashes: make(chan struct{}, 1), opts: Options{Cost: Cost{}.withDefaults(), Now: time.Now}}}, nil
+	s := &Service{db: d, opts: Options{Cost: Cost{}.withDefaults(), Now: time.Now}}
+	s.hashes = newHasher(s.opts.Cost, 1)
+	s.limits = &limits{db: d, now: s.opts.Now}
+	return &Operator{s}, nil
 }
 
 // Users are all users, the oldest first.
@@ -101,7 +104,7 @@ func (o *Operator) Create(ctx context.Context, account string, n NewUser, permis
 	return u.user(), nil
 }
 
-// SetPassword gives a user another password, and ends his tokens, cookie
+// SetPassword gives a user another password, and ends the user's tokens, cookie
 // sessions and links. It returns [Invalid], or [ErrNotFound].
 func (o *Operator) SetPassword(ctx context.Context, email, password string) error {
 	u, err := o.find(ctx, email)
@@ -111,7 +114,7 @@ func (o *Operator) SetPassword(ctx context.Context, email, password string) erro
 	if err := CheckPassword(password, u.Email, u.Name); err != nil {
 		return err
 	}
-	h, err := o.s.newHash(ctx, password)
+	h, err := o.s.hashes.of(ctx, password)
 	if err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func (o *Operator) SetPassword(ctx context.Context, email, password string) erro
 	return nil
 }
 
-// SetDisabled keeps a user from logging in, and his tokens and cookie sessions
+// SetDisabled keeps a user from logging in, and the user's tokens and cookie sessions
 // from being valid, or ends that. It returns [ErrNotFound].
 func (o *Operator) SetDisabled(ctx context.Context, email string, disabled bool) error {
 	u, err := o.find(ctx, email)

@@ -53,7 +53,7 @@ func memberTx(ctx context.Context, tx *sqlx.Tx, account, id string) (userRow, er
 }
 
 // above returns [ErrOwner] or [ErrGrant] when the caller must not change u:
-// only an owner changes an owner, and nobody a user with a permission that the
+// only an owner changes an owner, and no one a user with a permission that the
 // caller lacks.
 func above(by Caller, u userRow) error {
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth/passkey"
 )
 
-// ErrPasskey reports a passkey that lets nobody in; it does not say whether it is
+// ErrPasskey reports a passkey that is refused; it does not say whether it is
 // unknown, belongs to a user who is disabled, or has not proved anything.
 var ErrPasskey = errors.New("auth: the passkey was refused")
 
@@ -76,7 +76,7 @@ func (s *Service) AddPasskey(ctx context.Context, by Caller, name string, respon
 }
 
 // RemovePasskey takes a passkey of the caller away, who gives the password.
-// Sessions that began with it go on. It returns [Invalid] or [passkey.ErrNone].
+// Sessions that began with it continue. It returns [Invalid] or [passkey.ErrNone].
 func (s *Service) RemovePasskey(ctx context.Context, by Caller, password, id string, from netip.Addr) error {
 	if err := s.ConfirmPassword(ctx, by, password, from); err != nil {
 		return err
@@ -128,8 +128,8 @@ func (s *Service) LoginPasskey(ctx context.Context, l PasskeyLogin) (Session, er
 	if err != nil && !errors.Is(err, passkey.ErrResponse) {
 		return Session{}, err
 	}
-	a := s.passkeyAttempt(shown.User(), l.Address, l.Device)
-	if counted := s.count(ctx, a); counted != nil {
+	a := s.limits.passkeyAttempt(shown.User(), l.Address, l.Device)
+	if counted := s.limits.count(ctx, a); counted != nil {
 		return Session{}, counted
 	}
 	var u userRow
@@ -139,12 +139,12 @@ func (s *Service) LoginPasskey(ctx context.Context, l PasskeyLogin) (Session, er
 	if err != nil {
 		return Session{}, s.refusedPasskey(ctx, shown.User(), a, err)
 	}
-	if err := s.succeeded(ctx, a); err != nil {
+	if err := s.limits.succeeded(ctx, a); err != nil {
 		return Session{}, err
 	}
 	out, err := s.session(ctx, u, l.Cookie, Client{l.Address, l.Agent})
 	if l.Cookie {
-		out.Device = s.rememberDevice(u.ID, l.Device)
+		out.Device = s.devices.remember(u.ID, l.Device)
 	}
 	return out, err
 }
@@ -165,16 +165,16 @@ func (s *Service) provePasskey(ctx context.Context, shown passkey.Shown, from ne
 		if err := s.passkeys.UseTx(ctx, tx, proved); err != nil {
 			return err
 		}
-		return s.rememberTx(ctx, tx, u.ID, from)
+		return s.limits.rememberTx(ctx, tx, u.ID, from)
 	})
 	return u, err
 }
 
 // passkeyAttempt counts by the address: a passkey cannot be guessed, so that
 // nothing is won by many addresses.
-func (s *Service) passkeyAttempt(user string, from netip.Addr, device string) attempt {
+func (c *limits) passkeyAttempt(user string, from netip.Addr, device string) attempt {
 	own := []limit{passkeyLimit(from)}
-	if id := s.knownDevice(user, device); id != "" {
+	if id := c.devices.known(user, device); id != "" {
 		own = []limit{deviceLimit(id, user)}
 	}
 	return attempt{own, own, true}

@@ -15,7 +15,7 @@ import (
 )
 
 // Cost is what it takes to try one password. It is stored with each hash: a
-// user whose hash was cheaper gets a new one when he logs in.
+// user whose hash was cheaper gets a new one at the next log-in.
 type Cost struct {
 	Passes uint32 // 0: 2
 	Memory uint32 // KiB; 0: 19,456
@@ -46,15 +46,29 @@ type hash struct {
 	salt, sum    []byte
 }
 
-// noHash takes the place of the hash of a user who does not exist, so that his
-// login takes as long as another's.
-func (s *Service) noHash() hash {
-	return hash{s.opts.Cost.Passes, s.opts.Cost.Memory, 1, make([]byte, 16), make([]byte, 32)}
+// hashesAtOnce is how many passwords are hashed at a time: 19 MiB each.
+const hashesAtOnce = 2
+
+// hasher hashes passwords.
+type hasher struct {
+	cost  Cost
+	slots chan struct{} // held while a password is hashed
 }
 
-// cheap says whether a hash is to be made anew.
-func (s *Service) cheap(h hash) bool {
-	return h.time < s.opts.Cost.Passes || h.memory < s.opts.Cost.Memory
+// newHasher returns a hasher that hashes so many passwords at a time.
+func newHasher(cost Cost, slots int) *hasher {
+	return &hasher{cost: cost, slots: make(chan struct{}, slots)}
+}
+
+// none takes the place of the hash of a user who does not exist, so that his
+// login takes as long as another's.
+func (p *hasher) none() hash {
+	return hash{p.cost.Passes, p.cost.Memory, 1, make([]byte, 16), make([]byte, 32)}
+}
+
+// cheap says whether a hash is to be made again.
+func (p *hasher) cheap(h hash) bool {
+	return h.time < p.cost.Passes || h.memory < p.cost.Memory
 }
 
 // CheckPassword returns [Invalid] for a new password that is too short, too long
@@ -73,32 +87,32 @@ func CheckPassword(password string, about ...string) error {
 	return nil
 }
 
-// newHash hashes a new password.
-func (s *Service) newHash(ctx context.Context, password string) (hash, error) {
-	h := s.noHash()
+// of hashes a new password.
+func (p *hasher) of(ctx context.Context, password string) (hash, error) {
+	h := p.none()
 	_, _ = rand.Read(h.salt) // never fails
-	sum, err := s.derive(ctx, h, password)
+	sum, err := p.derive(ctx, h, password)
 	h.sum = sum
 	return h, err
 }
 
 // matches says whether password is the one of h.
-func (s *Service) matches(ctx context.Context, h hash, password string) (bool, error) {
+func (p *hasher) matches(ctx context.Context, h hash, password string) (bool, error) {
 	if utf8.RuneCountInString(password) > maxPassword {
 		password = "" // shorter than any that was ever accepted
 	}
-	sum, err := s.derive(ctx, h, password)
+	sum, err := p.derive(ctx, h, password)
 	return err == nil && subtle.ConstantTimeCompare(sum, h.sum) == 1, err
 }
 
 // derive computes a sum once there is memory for it.
-func (s *Service) derive(ctx context.Context, h hash, password string) ([]byte, error) {
+func (p *hasher) derive(ctx context.Context, h hash, password string) ([]byte, error) {
 	select {
-	case s.hashes <- struct{}{}:
+	case p.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting to hash a password: %w", ctx.Err())
 	}
-	defer func() { <-s.hashes }()
+	defer func() { <-p.slots }()
 	return argon2.IDKey([]byte(password), h.salt, h.time, h.memory, h.threads, uint32(len(h.sum))), nil
 }
 

@@ -19,7 +19,7 @@ func asUser(ctx context.Context, u userRow, session string, cookie bool) context
 }
 
 // asNobody returns a context whose changes are recorded in the account of a
-// user as those of somebody who has not shown who he is.
+// user as those of a caller who is not identified.
 func asNobody(ctx context.Context, u userRow) context.Context {
 	return audit.As(ctx, audit.Actor{Account: u.Account, Kind: audit.Nobody})
 }

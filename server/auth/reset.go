@@ -30,7 +30,7 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 		return nil
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		q, err := s.takeTx(ctx, tx, resetLimit(email))
+		q, err := s.limits.takeTx(ctx, tx, resetLimit(email))
 		if err != nil || q.Over {
 			return err
 		}
@@ -107,7 +107,7 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	if err := CheckPassword(password, u.Email, u.Name); err != nil {
 		return err
 	}
-	h, err := s.newHash(ctx, password)
+	h, err := s.hashes.of(ctx, password)
 	if err != nil {
 		return err
 	}

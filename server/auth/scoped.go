@@ -35,8 +35,8 @@ type Token struct {
 	CreatedAt   time.Time
 }
 
-// CreateToken makes a scoped token of a caller, with rights that he has. It
-// does not get rights that he gets later, and loses those that he loses. It
+// CreateToken makes a scoped token of a caller, with rights that the caller has. It
+// does not get rights that the caller gets later, and loses those that the caller loses. It
 // returns [Invalid] or [ErrGrant] when that is refused.
 func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, token string, err error) {
 	if n.Name, err = normalName(n.Name); err != nil {

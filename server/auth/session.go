@@ -83,7 +83,7 @@ func (s *Service) beginTx(ctx context.Context, tx *sqlx.Tx, u userRow, n newSess
 	return nil
 }
 
-// session is what a user gets who has shown who he is.
+// session is what a user gets who is identified.
 func (s *Service) session(ctx context.Context, u userRow, cookie bool, from Client) (Session, error) {
 	id, err := uuid.NewRandom()
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Service) session(ctx context.Context, u userRow, cookie bool, from Clie
 type activeSession struct {
 	ID      string `db:"id"`
 	Kind    Kind   `db:"kind"`
-	Begun   int64  `db:"begun"` // version of the user when it began
+	Started int64  `db:"begun"` // version of the user when it began
 	Expires int64  `db:"expires_us"`
 	Created int64  `db:"created_us"`
 	Used    int64  `db:"used_us"`
@@ -161,7 +161,7 @@ func (a activeSession) caller() Caller {
 const touchInterval = time.Minute
 
 // Seen remembers when a session was last used, and by which client, at most
-// once a minute. A cookie session goes on for [CookieIdle] from then, but not
+// once a minute. A cookie session continues for [CookieIdle] from then, but not
 // beyond [CookieTTL]. A request does not fail because the store takes nothing
 // for now.
 func (s *Service) Seen(ctx context.Context, by Caller, from Client) {

@@ -59,7 +59,7 @@ func (s *Service) SignUp(ctx context.Context, n NewUser) (Session, error) {
 	case confirms:
 		return Session{}, s.requestSignUp(ctx, n)
 	}
-	h, err := s.newHash(ctx, n.Password)
+	h, err := s.hashes.of(ctx, n.Password)
 	if err != nil {
 		return Session{}, err
 	}
@@ -100,10 +100,10 @@ func (n *NewUser) check() (err error) {
 	return CheckPassword(n.Password, n.Email, n.Name)
 }
 
-// newRow is a user who was checked. It hashes his password, which takes
+// newRow is a user who was checked. It hashes the password, which takes
 // longest and so comes last.
 func (s *Service) newRow(ctx context.Context, n NewUser, account string, owner bool, ps []Permission) (userRow, error) {
-	h, err := s.newHash(ctx, n.Password)
+	h, err := s.hashes.of(ctx, n.Password)
 	if err != nil {
 		return userRow{}, err
 	}

@@ -61,7 +61,7 @@ func (t *tokens) signed(u userRow, id string, expires time.Time, scope *[]Permis
 }
 
 // read returns the claims of a token that is ours and has not expired, or
-// [ErrToken]: why is nobody's business who has no token.
+// [ErrToken]: it does not tell the reason.
 func (t *tokens) read(token string) (claims, error) {
 	var c claims
 	if _, err := t.parser.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.verify, nil }); err != nil {

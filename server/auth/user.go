@@ -20,7 +20,7 @@ type User struct {
 	Permissions []Permission // never nil
 	Role        Role         // "": another set of permissions
 	CreatedAt   time.Time
-	Disabled    bool // he may not log in, and his tokens are not valid meanwhile
+	Disabled    bool // may not log in; tokens are not valid meanwhile
 }
 
 // Session is what a login gives.

@@ -6,7 +6,7 @@
 // is a JSON array of its values, in the order of the manifest's columns; the
 // rows come in the order of the table's key, so two databases that hold the
 // same give the same digests, whatever kind they are. Secrets are sealed in the
-// rows as they are in the database: without the server's secret nobody opens
+// rows as they are in the database: without the server's secret no one opens
 // them.
 //
 //	m, err := backup.Write(ctx, db, file, &backup.WriteOptions{Media: store})
@@ -96,7 +96,7 @@ type Step struct {
 // WriteOptions configures [Write].
 type WriteOptions struct {
 	// Media is where the files of messages are. nil: they are left there, and
-	// whoever restores must use the same.
+	// a restore must use the same.
 	Media media.Store
 	// Secret is put into the archive, which is then as good as the server's own
 	// secret: keep it as one. "": who restores must have it.
@@ -171,7 +171,7 @@ func (b *writing) rows(ctx context.Context) error {
 	if b.d.Dialect == database.Postgres {
 		how.Isolation = sql.LevelRepeatableRead
 	}
-	tx, err := b.d.BeginTxx(ctx, how) // on SQLite one that reads only keeps nobody from writing
+	tx, err := b.d.BeginTxx(ctx, how) // on SQLite one that reads only keeps no other from writing
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging/media"
+	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/backup"
 )
@@ -36,9 +38,14 @@ func pairs(t *testing.T, fn func(t *testing.T, from *sqlx.DB, to string)) {
 	}
 }
 
+// migrate makes the tables of a program with WhatsApp Web.
+func migrate(ctx context.Context, db *sqlx.DB) error {
+	return errors.Join(server.Migrate(ctx, db), web.Migrate(ctx, db))
+}
+
 func migrated(t *testing.T, db *sqlx.DB) *sqlx.DB {
 	t.Helper()
-	require.NoError(t, server.Migrate(t.Context(), db))
+	require.NoError(t, migrate(t.Context(), db))
 	return db
 }
 
@@ -62,7 +69,7 @@ func fill(t *testing.T, db *sqlx.DB, store media.Store) {
 	require.NoError(t, tx.Commit())
 	db.MustExec(`INSERT INTO queue_outbox (queue, subscriber, key, subject, metadata, at_us) VALUES ('q', '', 'k', 's', '', 1)`)
 	db.MustExec(`DELETE FROM queue_outbox`) // its number must not come again
-	db.MustExec(`INSERT INTO messaging_feed (account, reference, kind, data, created_us) VALUES ('acc', 1, 'message', '{}', 1)`)
+	db.MustExec(`INSERT INTO messaging_change (account, reference, kind, data, created_us) VALUES ('acc', 1, 'message', '{}', 1)`)
 	key, sig := bytes.Repeat([]byte{0, 255}, 16), bytes.Repeat([]byte{7}, 64)
 	db.MustExec(`INSERT INTO whatsmeow_device (jid, lid, facebook_uuid, registration_id, noise_key, identity_key, signed_pre_key, signed_pre_key_id,
 		signed_pre_key_sig, adv_key, adv_details, adv_account_sig, adv_account_sig_key, adv_device_sig)
@@ -107,11 +114,11 @@ func restore(t *testing.T, name string, db *sqlx.DB, store media.Store) error {
 		return err
 	}
 	defer a.Close() //nolint:errcheck // it was only read
-	return a.Restore(t.Context(), db, &backup.RestoreOptions{Migrate: server.Migrate, Media: store})
+	return a.Restore(t.Context(), db, &backup.RestoreOptions{Migrate: migrate, Media: store})
 }
 
 // TestRoundTrip takes everything from each kind of database to each: the rows
-// are the same, and what counts goes on where it was.
+// are the same, and what counts continues where it was.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	pairs(t, func(t *testing.T, from *sqlx.DB, to string) {
@@ -144,9 +151,9 @@ func TestRoundTrip(t *testing.T) {
 		require.NoError(t, db.Get(&next, `INSERT INTO queue_outbox (queue, subscriber, key, subject, metadata, at_us)
 			VALUES ('q', '', 'k', 's', '', 1) RETURNING id`))
 		require.EqualValues(t, 2, next)
-		require.NoError(t, db.Get(&txid, `SELECT txid FROM messaging_feed`))
+		require.NoError(t, db.Get(&txid, `SELECT txid FROM messaging_change`))
 		require.Zero(t, txid, "before every transaction of this database")
-		require.NoError(t, db.Get(&current, `INSERT INTO messaging_feed (account, reference, kind, data, created_us)
+		require.NoError(t, db.Get(&current, `INSERT INTO messaging_change (account, reference, kind, data, created_us)
 			VALUES ('acc', 1, 'message', '{}', 1) RETURNING id`))
 		require.EqualValues(t, 2, current)
 	})
@@ -322,9 +329,9 @@ func TestOlder(t *testing.T) {
 		again, _ := write(t, db, nil)
 		require.Equal(t, m.Versions, again.Versions)
 		require.Equal(t, m.Tables, again.Tables)
-		require.NoError(t, server.Migrate(t.Context(), db))
-		var held int
-		require.NoError(t, db.Get(&held, `SELECT count(*) FROM webhook_deferred`))
+		require.NoError(t, migrate(t.Context(), db))
+		var rows int
+		require.NoError(t, db.Get(&rows, `SELECT count(*) FROM webhook_deferred`))
 	})
 }
 
@@ -340,7 +347,7 @@ func TestCancelled(t *testing.T) {
 		require.NoError(t, err)
 		defer a.Close() //nolint:errcheck // it was only read
 		ctx, cancel := context.WithCancel(t.Context())
-		err = a.Restore(ctx, db, &backup.RestoreOptions{Migrate: server.Migrate, Progress: func(s backup.Step) {
+		err = a.Restore(ctx, db, &backup.RestoreOptions{Migrate: migrate, Progress: func(s backup.Step) {
 			if s.What == "rows" && s.Done > 1000 {
 				cancel()
 			}

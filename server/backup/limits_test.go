@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
-	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/backup"
 )
 
@@ -71,7 +70,7 @@ func TestSecretBeforeRows(t *testing.T) {
 		require.NoError(t, err)
 		defer a.Close() //nolint:errcheck // it was only read
 		full, given := errors.New("the disk is full"), ""
-		o := &backup.RestoreOptions{Migrate: server.Migrate, Secret: func(string) error { return full }}
+		o := &backup.RestoreOptions{Migrate: migrate, Secret: func(string) error { return full }}
 		require.ErrorIs(t, a.Restore(t.Context(), db, o), full)
 		require.Zero(t, accounts(t, db))
 		o.Secret = func(s string) error { given = s; return nil }

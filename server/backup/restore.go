@@ -18,13 +18,14 @@ import (
 
 // RestoreOptions configures [Archive.Restore]. Migrate is required.
 type RestoreOptions struct {
-	// Migrate makes the tables of all packages, as server.Migrate does.
+	// Migrate makes the tables of all packages that wrote the archive, as
+	// server.Migrate does, and web.Migrate where WhatsApp Web is used.
 	Migrate func(ctx context.Context, db *sqlx.DB) error
 	// Media is where the files of messages are put. nil: nowhere.
 	Media media.Store
 	// Secret is given the archive's secret, if it has one, before the rows are
 	// committed: they come when it has returned nil, and not at all when it
-	// fails. nil: nobody is.
+	// fails. nil: it is not kept.
 	Secret func(secret string) error
 	// Progress is called now and then, from one goroutine.
 	Progress func(Step)
@@ -289,7 +290,7 @@ func (r *restoring) insertion(t Table) string {
 	return `INSERT INTO ` + t.Name + ` (` + strings.Join(names, ", ") + `)` + how + ` VALUES `
 }
 
-// count lets a table go on counting where it was.
+// count lets a table continue counting where it was.
 func (r *restoring) count(ctx context.Context, tx *sqlx.Tx, t Table) error {
 	if t.Counter == "" || t.Last == 0 {
 		return nil

@@ -140,7 +140,7 @@ const (
 		WHERE c.conrelid = CAST($1 AS regclass) AND c.contype = 'f' ORDER BY 1`
 )
 
-// kindOf is what is in columns of a type, "": nobody knows.
+// kindOf is what is in columns of a type, "": not known.
 func kindOf(declared string) string {
 	declared = strings.ToUpper(declared)
 	for _, k := range []struct{ part, kind string }{

@@ -1,4 +1,4 @@
-// Package billing keeps how the accounts of a server stand with whoever bills
+// Package billing keeps the state of the accounts of a server with the service that bills
 // them, as Stripe's notifications say. It makes no call to Stripe and knows no
 // price: another program sells, and gives each subscription the metadata
 // account, by which it is found here.
@@ -25,7 +25,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Subscription is how an account stands with whoever bills it.
+// Subscription is the state of an account with the service that bills it.
 type Subscription struct {
 	Account          string
 	Plan             string    // "": unknown
@@ -43,7 +43,7 @@ type Options struct {
 	Known func(ctx context.Context, tx *sqlx.Tx, account string) (bool, error)
 	// Changed is told of each change in the transaction that makes it, in the
 	// order of the changes of an account; Committed is called after the commit.
-	// nil: nobody is told.
+	// nil: nothing is.
 	Changed   func(ctx context.Context, tx *sqlx.Tx, sub Subscription) error
 	Committed func()
 	// Received counts notifications by what became of them. nil: nothing is
@@ -149,9 +149,9 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) prune(ctx context.Context) error {
-	for table, life := range map[string]time.Duration{"billing_event": eventTTL, "billing_dead": deadTTL} {
+	for table, ttl := range map[string]time.Duration{"billing_event": eventTTL, "billing_dead": deadTTL} {
 		err := s.db.InSteps(ctx, `DELETE FROM `+table+` WHERE id IN (SELECT id FROM `+table+` WHERE seen_us < $1 LIMIT $2)`,
-			database.Micros(s.opts.Now().Add(-life)), pruneChunk)
+			database.Micros(s.opts.Now().Add(-ttl)), pruneChunk)
 		if err != nil {
 			return err
 		}

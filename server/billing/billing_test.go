@@ -133,8 +133,8 @@ func each(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	})
 }
 
-// TestLife follows a subscription from its beginning to its end.
-func TestLife(t *testing.T) {
+// TestSubscriptionFromTrialToEnd follows a subscription from its beginning to its end.
+func TestSubscriptionFromTrialToEnd(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f *fixture) {
 		f.stands(t, "ana", "", "", 0)

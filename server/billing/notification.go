@@ -80,7 +80,7 @@ type price struct {
 	Nickname  text `json:"nickname"`
 }
 
-// text is a string, or the id of what stands in its place; null is "".
+// text is a string, or the id of what is in its place; null is "".
 type text string
 
 func (t *text) UnmarshalJSON(b []byte) error {

@@ -135,7 +135,7 @@ func (s *Service) receive(ctx context.Context, tx *sqlx.Tx, n notification) (Out
 }
 
 // accountOf finds whose a notification is: the account that it names, else
-// that of its customer; "": nobody's. It learns the customer of one that names
+// that of its customer; "": that of none. It learns the customer of one that names
 // both.
 func (s *Service) accountOf(ctx context.Context, tx *sqlx.Tx, n notification) (string, error) {
 	if n.account != "" {

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// mostAnswer is the largest answer that is read: an export of a chat.
-const mostAnswer = 256 << 20
+// maxAnswer is the largest answer that is read: an export of a chat.
+const maxAnswer = 256 << 20
 
 // request is a call of an operation.
 type request struct {
@@ -178,7 +178,7 @@ func (c *Client) once(ctx context.Context, r *request, out any) error {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer))
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
 		return fmt.Errorf("client: reading the answer of %s: %w", r.id, err)
 	}

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// mostEvent bounds an event, in bytes.
-const mostEvent = 64 << 20
+// maxEvent bounds an event, in bytes.
+const maxEvent = 64 << 20
 
 var errEndless = errors.New("client: an event is larger than 64 MiB")
 
@@ -92,7 +92,7 @@ func hopeless(err error) bool {
 }
 
 // follow reads one stream. It returns nil when tell returned false.
-func (s *Messaging) follow(ctx context.Context, q *FollowParams, tell func(Event) bool) error {
+func (s *Messaging) follow(ctx context.Context, q *FollowParams, publish func(Event) bool) error {
 	r := request{id: "Messaging_Follow", method: http.MethodGet, path: "/chats/stream"}
 	if q.Reference != 0 {
 		r.inQuery("reference", q.Reference)
@@ -117,7 +117,7 @@ func (s *Messaging) follow(ctx context.Context, q *FollowParams, tell func(Event
 	lines := bufio.NewReaderSize(res.Body, 64<<10)
 	var e Event
 	for {
-		line, err := readLine(lines, mostEvent-len(e.Data))
+		line, err := readLine(lines, maxEvent-len(e.Data))
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (s *Messaging) follow(ctx context.Context, q *FollowParams, tell func(Event
 			if e.ID != "" {
 				q.After = e.ID
 			}
-			if e.Type != "" && !tell(e) {
+			if e.Type != "" && !publish(e) {
 				return nil
 			}
 			e = Event{ID: e.ID}
@@ -144,13 +144,13 @@ func (s *Messaging) follow(ctx context.Context, q *FollowParams, tell func(Event
 }
 
 // readLine reads a line of at most so many bytes, and little more.
-func readLine(from *bufio.Reader, most int) (string, error) {
+func readLine(from *bufio.Reader, limit int) (string, error) {
 	var line strings.Builder
 	for {
 		piece, err := from.ReadSlice('\n')
 		line.Write(piece)
 		switch {
-		case line.Len() > most:
+		case line.Len() > limit:
 			return "", errEndless
 		case err == nil:
 			return line.String(), nil

@@ -1,8 +1,8 @@
-// Package job does the work that goes on behind the answer of a request, such as
+// Package job does the work that continues behind the answer of a request, such as
 // deleting a chat with a million messages.
 //
 // A job is a row, written in the transaction of the request. Any node takes it,
-// and another one goes on when that node dies. The work itself must be done in
+// and another one continues when that node dies. The work itself must be done in
 // small transactions, and continue from where it was when it begins again.
 //
 // It is no queue for many small things: see package queue.
@@ -35,7 +35,7 @@ type Job struct {
 	Reference int64           // that it is about; 0: none
 	Args      json.RawMessage // nil when it has ended
 	CreatedAt time.Time
-	EndedAt   time.Time // zero: it goes on
+	EndedAt   time.Time // zero: it continues
 }
 
 // New describes a job.
@@ -143,7 +143,7 @@ func (s *Service) AddTx(ctx context.Context, tx *sqlx.Tx, n New) (Job, error) {
 const topic = "job"
 
 // Committed wakes who does jobs.
-func (s *Service) Committed() { s.db.Wake(topic) }
+func (s *Service) Committed() { s.db.Notify(topic) }
 
 // Job returns a job of an account. One that has ended is kept for 30 days.
 func (s *Service) Job(ctx context.Context, account, id string) (Job, error) {

@@ -19,7 +19,7 @@ import (
 const (
 	workers       = 2               // jobs of a node at a time
 	pollInterval  = 5 * time.Second // beside the wake-ups
-	lease         = 9 * time.Second // after which another node goes on with what a killed one began
+	lease         = 9 * time.Second // after which another node continues with what a killed one began
 	maxWait       = 5 * time.Minute // between two tries
 	kept          = 30 * 24 * time.Hour
 	pruneInterval = time.Hour
@@ -38,7 +38,7 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) work(ctx context.Context) error {
-	wake := s.db.Listen(ctx, topic)
+	changed := s.db.Listen(ctx, topic)
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
@@ -54,7 +54,7 @@ func (s *Service) work(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-wake:
+		case <-changed:
 		case <-tick.C:
 		}
 	}
@@ -67,7 +67,7 @@ func (s *Service) Step(ctx context.Context) (bool, error) {
 	if err != nil || row == nil {
 		return false, err
 	}
-	failed := s.held(ctx, *row)
+	failed := s.leased(ctx, *row)
 	if ctx.Err() != nil {
 		return true, errors.Join(failed, s.put(context.WithoutCancel(ctx), row.Number, 0, row.Tries)) // for another node, now
 	}
@@ -78,7 +78,7 @@ func (s *Service) Step(ctx context.Context) (bool, error) {
 	return true, errors.Join(fmt.Errorf("%s of account %s: %w", row.Kind, row.Account, failed), s.put(ctx, row.Number, wait, row.Tries+1))
 }
 
-// take takes a job that nobody has; nil: there is none.
+// take takes a job that is free; nil: there is none.
 func (s *Service) take(ctx context.Context) (*jobRow, error) {
 	kinds := make([]any, 0, len(s.opts.Kinds))
 	for kind := range s.opts.Kinds {
@@ -107,14 +107,14 @@ func (s *Service) take(ctx context.Context) (*jobRow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("taking a job: %w", err)
 	}
-	if n == 0 { // somebody was faster
+	if n == 0 { // another node was faster
 		return s.take(ctx)
 	}
 	return row, nil
 }
 
-// held does a job while it keeps it from other nodes.
-func (s *Service) held(ctx context.Context, row jobRow) error {
+// leased does a job while it keeps it from other nodes.
+func (s *Service) leased(ctx context.Context, row jobRow) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	g, gctx := errgroup.WithContext(ctx)

@@ -3,7 +3,7 @@
 //	sender, err := mail.New("smtp://user:password@smtp.example.org?from=chat@example.org", nil)
 //	err = sender.Send(ctx, "ana@example.org", "Set a new password", "…")
 //
-// It keeps nothing and tries once; whoever calls it tries again.
+// It keeps nothing and tries once; the caller tries again.
 package mail
 
 import (
@@ -97,7 +97,7 @@ func (o *Options) verify(host string) *tls.Config {
 	return c
 }
 
-// query reads what stands behind the question mark; the ports come first,
+// query reads what is behind the question mark; the ports come first,
 // because the policies set their defaults.
 func (s *Sender) query(u *url.URL, from string) error {
 	q, err := url.ParseQuery(u.RawQuery)
@@ -162,7 +162,7 @@ func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 	}
 	m.SetDate()
 	m.SetMessageID()
-	m.SetGenHeader("Auto-Submitted", "auto-generated") // nobody's absence is answered
+	m.SetGenHeader("Auto-Submitted", "auto-generated") // no out-of-office reply is wanted
 	m.Subject(subject)
 	m.SetBodyString(gomail.TypeTextPlain, text)
 	c, err := gomail.NewClient(s.host, s.with...)

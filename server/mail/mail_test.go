@@ -15,7 +15,7 @@ import (
 )
 
 // trusting is a configuration that trusts a mailbox's certificate.
-func trusting(t *testing.T, m *testkit.Mailbox) *mail.Options {
+func trusting(t *testing.T, m *testkit.Inbox) *mail.Options {
 	t.Helper()
 	o := &mail.Options{From: "chat@example.org", TLS: &tls.Config{RootCAs: x509.NewCertPool()}}
 	if m.CertFile != "" {

@@ -4,7 +4,7 @@
 //	s, err := server.New(ctx, server.Config{DB: db, Secrets: secrets, Panel: panel.Handler})
 //
 // The sources are beside it (src); npm run build makes dist of them. The tests
-// of the repository build it anew and compare.
+// of the repository build it again and compare.
 package panel
 
 import (

@@ -6,7 +6,7 @@
 //	svc, err := quota.New(ctx, db, &quota.Options{Defaults: quota.Limits{quota.Messages: 100_000}, Used: counters})
 //	err = svc.Take(ctx, db, account, quota.Messages, 1) // an *[Exceeded] when it is one too many
 //
-// A counter is read anew every few seconds, and what this process takes
+// A counter is read again every few seconds, and what this process takes
 // meanwhile is added in memory: a take costs no statement as a rule. What other
 // nodes take is seen at the next reading, so an account can go over a limit by
 // what they take until then. [Service.TakeTx] is exact.
@@ -30,7 +30,7 @@ import (
 // Name is what a quota bounds.
 type Name string
 
-// The quotas. Those of a day begin anew at midnight in UTC.
+// The quotas. Those of a day begin again at midnight in UTC.
 const (
 	References Name = "references" // that the account has
 	Contacts   Name = "contacts"   // chats with people that it has
@@ -43,7 +43,7 @@ const (
 // Names lists all quotas.
 func Names() []Name { return []Name{References, Contacts, Storage, Messages, Runs, API} }
 
-// Daily says whether a quota begins anew every day.
+// Daily says whether a quota begins again every day.
 func (n Name) Daily() bool { return n == Messages || n == Runs }
 
 // Limits are limits by name; 0 or absent: unlimited.

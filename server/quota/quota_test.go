@@ -39,7 +39,7 @@ func setup(t *testing.T, db *sqlx.DB, limits quota.Limits) *world {
 	return w
 }
 
-// TestTake takes up to the limit and no more, reads rarely, and begins anew at
+// TestTake takes up to the limit and no more, reads rarely, and begins again at
 // midnight.
 func TestTake(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,7 @@ func (s *Service) Take(ctx context.Context, q sqlx.QueryerContext, account strin
 	case !fits && age < retryInterval:
 		return s.exceeded(name, limit, now)
 	case fits:
-		s.add(key{account, name}, -n, limit+n, now) // it is counted anew below
+		s.add(key{account, name}, -n, limit+n, now) // it is counted again below
 	}
 	used, err := s.used(ctx, q, account, name, now)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestGuide(t *testing.T) {
 
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-// section replaces what stands between the markers of that name.
+// section replaces what is between the markers of that name.
 func section(t *testing.T, doc, name, body string) string {
 	t.Helper()
 	re := regexp.MustCompile(`(?s)(<!-- ` + name + `[^\n]*-->\n).*(<!-- /` + name + ` -->)`)

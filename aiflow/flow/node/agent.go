@@ -33,7 +33,7 @@ type agentConfig struct {
 func agentType() flow.NodeType {
 	return flow.NodeType{
 		Name: "agent", Group: "ai", Text: "Lets a model work with tools until it has an answer.",
-		Engines: flow.Modern(), Effect: "llm", Wait: "approval",
+		Engines: modern(), Effect: "llm", Wait: "approval",
 		Outputs: []flow.Output{
 			{Name: "out", Text: "an answer"},
 			{Name: "limit", Text: "steps, calls or tokens are used up"},
@@ -61,7 +61,7 @@ func (cfg *agentConfig) Check(c *flow.Checker) {
 		}
 	}
 	for i, slug := range cfg.Functions {
-		if !flow.Patterns["slug"].MatchString(slug) {
+		if !values.Patterns["slug"].MatchString(slug) {
 			c.Problem("shape.pattern", "is no slug", "", "functions", i)
 		}
 	}
@@ -124,7 +124,7 @@ func (cfg *agentConfig) request(t *flow.Turn) (flow.ModelRequest, error) {
 	return r, prompt(t, &r, cfg.Instructions, cfg.Input)
 }
 
-// Resume takes the agent's answer, or lets it go on with what it asked for.
+// Resume takes the agent's answer, or lets it continue with what it asked for.
 func (cfg *agentConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	switch in := in.(type) {
 	case flow.EffectDone:
@@ -160,7 +160,7 @@ func (cfg *agentConfig) done(t *flow.Turn, done flow.EffectDone) (flow.Exit, err
 		return flow.Exit{}, err
 	}
 	t.Note(nil, traced(&r, nil))
-	kept, err := flow.Admit(r.Resume)
+	kept, err := values.Admit(r.Resume)
 	if err != nil {
 		return flow.Exit{}, err
 	}
@@ -197,7 +197,7 @@ func (cfg *agentConfig) ask(t *flow.Turn, question string, kept any) (flow.Exit,
 
 // approve shows a tool call and waits for consent.
 func (cfg *agentConfig) approve(t *flow.Turn, r flow.ModelResult, kept any) (flow.Exit, error) {
-	arguments, err := flow.Admit(r.Arguments)
+	arguments, err := values.Admit(r.Arguments)
 	if err != nil {
 		return flow.Exit{}, err
 	}

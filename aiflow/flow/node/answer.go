@@ -87,7 +87,7 @@ func conformRead(n any, ok, whole bool) (any, bool) {
 	if !ok {
 		return nil, false
 	}
-	return flow.ConformNumber(n, whole)
+	return values.ConformNumber(n, whole)
 }
 
 func (r reader) any(said string) (any, bool) {

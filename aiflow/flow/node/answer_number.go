@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // parseNumber finds the one number in a text, written as people of a locale
@@ -33,7 +33,7 @@ func parseNumber(said, locale string) (any, bool) {
 	if err != nil {
 		return nil, false
 	}
-	v, err := flow.AdmitFloat(f)
+	v, err := values.AdmitFloat(f)
 	return v, err == nil
 }
 
@@ -69,7 +69,7 @@ func digitOf(r rune) rune {
 	return n
 }
 
-// numberTokens are the runs of digits with what may stand inside a number.
+// numberTokens are the runs of digits with what may be inside a number.
 // Spaces belong to it between groups of three digits.
 func numberTokens(s string) []string {
 	var out []string
@@ -131,7 +131,7 @@ func plainNumber(s, locale string) (string, bool) {
 }
 
 // grouped takes the groups' mark away; the other one is the decimal's, and
-// stands once.
+// is once.
 func grouped(s, mark, decimal string) (string, bool) {
 	if strings.Count(s, decimal) != 1 {
 		return "", false

@@ -34,7 +34,7 @@ func (r reader) foreign(kind, said string) (any, bool) {
 	if !ok {
 		return nil, false
 	}
-	v, err := flow.Admit(v)
+	v, err := values.Admit(v)
 	return v, err == nil
 }
 

@@ -26,7 +26,7 @@ type assistantConfig struct {
 func assistantType() flow.NodeType {
 	return flow.NodeType{
 		Name: "assistant", Group: "ai", Text: "Asks a model and sends or keeps its answer.",
-		Engines: flow.Modern(), Effect: "llm",
+		Engines: modern(), Effect: "llm",
 		Outputs: []flow.Output{
 			{Name: "out", Text: "an answer"},
 			{Name: "invalid", Text: "an answer that does not fit the schema"},

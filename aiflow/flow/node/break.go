@@ -13,14 +13,14 @@ type (
 func breakType() flow.NodeType {
 	return flow.NodeType{
 		Name: "break", Group: "flow", Text: "Ends the loop around it; the loop leaves through done.",
-		Engines: flow.Modern(), Config: func() flow.Config { return &breakConfig{} },
+		Engines: modern(), Config: func() flow.Config { return &breakConfig{} },
 	}
 }
 
 func continueType() flow.NodeType {
 	return flow.NodeType{
 		Name: "continue", Group: "flow", Text: "Ends this round of the loop around it.",
-		Engines: flow.Modern(), Config: func() flow.Config { return &continueConfig{} },
+		Engines: modern(), Config: func() flow.Config { return &continueConfig{} },
 	}
 }
 

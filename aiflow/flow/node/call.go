@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// callConfig calls a function and goes on with what it returned.
+// callConfig calls a function and continues with what it returned.
 type callConfig struct {
 	Function string               `json:"function" required:"true" pattern:"slug" doc:"Slug of a function of the same project."`
 	Args     map[string]flow.Data `json:"args" max:"32" doc:"Its arguments."`
@@ -21,7 +21,7 @@ type callConfig struct {
 func callType() flow.NodeType {
 	return flow.NodeType{
 		Name: "call", Group: "flow", Text: "Calls a function, which has variables of its own.",
-		Engines: flow.Modern(),
+		Engines: modern(),
 		Outputs: []flow.Output{
 			{Name: "out", Text: "it returned"},
 			{Name: "return:<name>", Text: "it returned with that name (not wired: out)"},

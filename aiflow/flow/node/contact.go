@@ -65,7 +65,7 @@ func (o *contactOp) apply(t *flow.Turn, change *flow.ContactChange) error {
 	if err != nil {
 		return err
 	}
-	if v, err = flow.Admit(v); err != nil {
+	if v, err = values.Admit(v); err != nil {
 		return err
 	}
 	word := expression.Format(v)
@@ -82,7 +82,7 @@ func (o *contactOp) apply(t *flow.Turn, change *flow.ContactChange) error {
 		return nil
 	}
 	if word == "" || len(word) > 64 {
-		return flow.WrongType(o.Op + " needs a text of 1 to 64 characters")
+		return values.WrongType(o.Op + " needs a text of 1 to 64 characters")
 	}
 	switch o.Op {
 	case "add_tag":

@@ -6,12 +6,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // writing renders the parts of a message and keeps the first error.
 type writing struct {
 	t   *flow.Turn
-	m   flow.Members
+	m   values.Members
 	err error
 }
 
@@ -22,20 +23,20 @@ func (w *writing) fail(err error) {
 }
 
 // text renders a text of at most so many characters.
-func (w *writing) text(field string, x flow.Text, most int) string {
+func (w *writing) text(field string, x flow.Text, limit int) string {
 	s, err := w.t.Text(x)
 	switch {
 	case err != nil:
 		w.fail(fmt.Errorf("%s: %w", field, err))
-	case len(s) > most && utf8.RuneCountInString(s) > most:
-		w.fail(flow.TooLarge(fmt.Sprintf("%s: has more than %d characters", field, most)))
+	case len(s) > limit && utf8.RuneCountInString(s) > limit:
+		w.fail(values.TooLarge(fmt.Sprintf("%s: has more than %d characters", field, limit)))
 	}
 	return s
 }
 
 // needed is text for what must not be empty.
-func (w *writing) needed(field string, x flow.Text, most int) string {
-	s := w.text(field, x, most)
+func (w *writing) needed(field string, x flow.Text, limit int) string {
+	s := w.text(field, x, limit)
 	if strings.TrimSpace(s) == "" {
 		w.fail(&flow.Error{Code: codeMessageEmpty, Message: field + ": is empty"})
 	}
@@ -47,7 +48,7 @@ func (w *writing) data(field string, list []flow.Data) []any {
 	for i, d := range list {
 		v, err := w.t.Data(d)
 		if err == nil {
-			v, err = flow.Admit(v)
+			v, err = values.Admit(v)
 		}
 		if err != nil {
 			w.fail(fmt.Errorf("%s[%d]: %w", field, i, err))
@@ -63,9 +64,9 @@ func (w *writing) number(field string, d flow.Data) any {
 		w.fail(fmt.Errorf("%s: %w", field, err))
 		return nil
 	}
-	n, ok := flow.ConformNumber(v, false)
+	n, ok := values.ConformNumber(v, false)
 	if !ok {
-		w.fail(flow.WrongType(field + ": must be a number"))
+		w.fail(values.WrongType(field + ": must be a number"))
 	}
 	return n
 }

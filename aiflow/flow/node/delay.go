@@ -78,7 +78,7 @@ func (cfg *delayConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	return t.Wait(flow.Wait{Kind: flow.WaitTimer, Timer: t.SetTimer(until), Until: until, Reply: cfg.Interruptible}), nil
 }
 
-// Resume goes on once the time has come, or the contact wrote.
+// Resume continues once the time has come, or the contact wrote.
 func (*delayConfig) Resume(_ *flow.Turn, in flow.Input) (flow.Exit, error) {
 	if _, ok := in.(flow.Reply); ok {
 		return flow.Out("reply"), nil

@@ -2,6 +2,7 @@ package node
 
 import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // endConfig ends the run.
@@ -26,8 +27,8 @@ func (cfg *endConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	if result, err = flow.Admit(result); err != nil {
-		return flow.Exit{}, flow.At(err, "result")
+	if result, err = values.Admit(result); err != nil {
+		return flow.Exit{}, values.At(err, "result")
 	}
 	e := flow.Ending{Status: flow.Status(cfg.Status), Output: result}
 	if e.Status == flow.StatusFailed {

@@ -18,7 +18,7 @@ type waitConfig struct {
 func waitType() flow.NodeType {
 	return flow.NodeType{
 		Name: "wait", Group: "flow", Text: "Waits until the integrator sends an event to the run.",
-		Engines: flow.Modern(), Wait: "event",
+		Engines: modern(), Wait: "event",
 		Outputs: []flow.Output{{Name: "out", Text: "the event came"}, {Name: "timeout", Text: "it did not in time"}},
 		Config:  func() flow.Config { return &waitConfig{} },
 	}

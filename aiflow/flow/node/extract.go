@@ -93,7 +93,7 @@ func (cfg *extractConfig) Refer(c *flow.Checker, env *flow.Environment) {
 	}
 }
 
-// codeExtract is the code when nobody is there to find entities or intents.
+// codeExtract is the code when the engine cannot find entities or intents.
 const codeExtract = "extract.unavailable"
 
 // extractTimeout is how long a model may take to extract.
@@ -153,11 +153,11 @@ func (cfg *extractConfig) match(input string) map[string]any {
 }
 
 // found leaves with what there is.
-func (cfg *extractConfig) found(t *flow.Turn, values map[string]any) (flow.Exit, error) {
-	if len(values) == 0 {
+func (cfg *extractConfig) found(t *flow.Turn, found map[string]any) (flow.Exit, error) {
+	if len(found) == 0 {
 		return flow.Out("nomatch"), nil
 	}
-	v, err := flow.Admit(values)
+	v, err := values.Admit(found)
 	if err != nil {
 		return flow.Exit{}, err
 	}

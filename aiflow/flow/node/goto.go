@@ -4,7 +4,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// gotoConfig goes on at another node of the same graph.
+// gotoConfig continues at another node of the same graph.
 type gotoConfig struct {
 	Node string `json:"node" required:"true" pattern:"node" doc:"Id of the node."`
 }

@@ -54,7 +54,7 @@ func (cfg *handoffConfig) Check(c *flow.Checker) {
 	c.Timezone(cfg.BusinessHours.Timezone, "businessHours", "timezone")
 	for _, day := range slices.Sorted(maps.Keys(cfg.BusinessHours.Days)) {
 		for i, span := range cfg.BusinessHours.Days[day] {
-			if len(span) != 2 || !flow.Patterns["clock"].MatchString(span[0]) || !isClosing(span[1]) || span[0] >= span[1] {
+			if len(span) != 2 || !values.Patterns["clock"].MatchString(span[0]) || !isClosing(span[1]) || span[0] >= span[1] {
 				c.Problem("handoff.hours", "is no pair of times, the earlier one first", `as ["09:00", "18:00"]`, "businessHours", "days", day, i)
 			}
 		}
@@ -62,7 +62,7 @@ func (cfg *handoffConfig) Check(c *flow.Checker) {
 }
 
 // isClosing accepts the end of a day besides its times.
-func isClosing(s string) bool { return s == "24:00" || flow.Patterns["clock"].MatchString(s) }
+func isClosing(s string) bool { return s == "24:00" || values.Patterns["clock"].MatchString(s) }
 
 func (cfg *handoffConfig) Refer(c *flow.Checker, env *flow.Environment) {
 	if cfg.Message != nil {
@@ -96,7 +96,7 @@ func (cfg *handoffConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	return t.Wait(flow.Wait{Kind: flow.WaitHandoff, ID: handoff.ID, Timer: t.SetTimer(until), Until: until}), nil
 }
 
-// Resume goes on when somebody took the chat, is done with it, or did not
+// Resume continues when a person took the chat, is done with it, or did not
 // come.
 func (cfg *handoffConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	switch in.(type) {
@@ -112,7 +112,7 @@ func (cfg *handoffConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error)
 	return t.TimedOut()
 }
 
-// open reports whether somebody is there; without hours, always.
+// open reports whether it is within the hours; without hours, always.
 func (cfg *hoursConfig) open(now time.Time) bool {
 	if cfg == nil {
 		return true

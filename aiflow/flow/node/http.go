@@ -200,7 +200,7 @@ func (cfg *httpConfig) headers(t *flow.Turn) (map[string]string, error) {
 			return nil, fmt.Errorf("headers.%s: %w", name, err)
 		}
 		if strings.ContainsAny(v, "\r\n\x00") {
-			return nil, flow.WrongType("headers." + name + ": must be one line")
+			return nil, values.WrongType("headers." + name + ": must be one line")
 		}
 		out[name] = v
 	}
@@ -211,7 +211,7 @@ func (cfg *httpConfig) headers(t *flow.Turn) (map[string]string, error) {
 func (b *httpBody) build(t *flow.Turn) (flow.HTTPBody, error) {
 	v, err := t.Data(b.Value)
 	if err == nil {
-		v, err = flow.Admit(v)
+		v, err = values.Admit(v)
 	}
 	if err != nil {
 		return flow.HTTPBody{}, fmt.Errorf("body: %w", err)
@@ -219,7 +219,7 @@ func (b *httpBody) build(t *flow.Turn) (flow.HTTPBody, error) {
 	var out flow.HTTPBody
 	switch b.Kind {
 	case "json":
-		out = flow.HTTPBody{Type: "application/json", Text: string(flow.AppendValue(nil, v))}
+		out = flow.HTTPBody{Type: "application/json", Text: string(values.Append(nil, v))}
 	case "text":
 		out = flow.HTTPBody{Type: "text/plain; charset=utf-8", Text: expression.Format(v)}
 	case "form", "multipart":
@@ -228,7 +228,7 @@ func (b *httpBody) build(t *flow.Turn) (flow.HTTPBody, error) {
 		}
 	}
 	if len(out.Text) > maxHTTPBody {
-		return flow.HTTPBody{}, flow.TooLarge("body: has more than 256 KiB")
+		return flow.HTTPBody{}, values.TooLarge("body: has more than 256 KiB")
 	}
 	return out, nil
 }
@@ -236,7 +236,7 @@ func (b *httpBody) build(t *flow.Turn) (flow.HTTPBody, error) {
 func (b *httpBody) form(v any) (flow.HTTPBody, error) {
 	fields, ok := v.(map[string]any)
 	if !ok {
-		return flow.HTTPBody{}, flow.WrongType("body: must be an object of fields")
+		return flow.HTTPBody{}, values.WrongType("body: must be an object of fields")
 	}
 	form, size := make(map[string]string, len(fields)), 0
 	for name, v := range fields {
@@ -244,7 +244,7 @@ func (b *httpBody) form(v any) (flow.HTTPBody, error) {
 		size += len(name) + len(form[name])
 	}
 	if size > maxHTTPBody {
-		return flow.HTTPBody{}, flow.TooLarge("body: has more than 256 KiB")
+		return flow.HTTPBody{}, values.TooLarge("body: has more than 256 KiB")
 	}
 	if b.Kind == "multipart" {
 		return flow.HTTPBody{Type: "multipart/form-data", Form: form}, nil
@@ -304,7 +304,7 @@ func (cfg *httpConfig) answered(t *flow.Turn, r flow.HTTPResponse) (flow.Exit, e
 	}
 	if !success {
 		failed.Attempt = t.WaitedFor.Tries
-		if body, err := flow.Admit(values.TraceBounds.Truncate(response["body"])); err == nil {
+		if body, err := values.Admit(values.TraceBounds.Truncate(response["body"])); err == nil {
 			failed.Detail["body"] = body
 		}
 		return flow.Exit{}, failed

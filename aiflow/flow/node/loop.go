@@ -29,7 +29,7 @@ type collectConfig struct {
 func loopType() flow.NodeType {
 	return flow.NodeType{
 		Name: "loop", Group: "flow", Text: "Repeats the nodes behind body; a round ends where a path has no next node.",
-		Engines: flow.Modern(), Pass: "done",
+		Engines: modern(), Pass: "done",
 		Outputs: []flow.Output{
 			{Name: "body", Text: "one round"},
 			{Name: "done", Text: "after the last round, or break"},
@@ -140,8 +140,8 @@ func (cfg *loopConfig) items(t *flow.Turn) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v, err = flow.Admit(v); err != nil {
-		return nil, flow.At(err, "items")
+	if v, err = values.Admit(v); err != nil {
+		return nil, values.At(err, "items")
 	}
 	if v == nil {
 		return []any{}, nil

@@ -92,7 +92,7 @@ var needs = map[string][]string{
 
 func (cfg *messageConfig) Check(c *flow.Checker) { cfg.check(c) }
 
-// check is Check of a message that stands at a place of another node's
+// check is Check of a message that is at a place of another node's
 // configuration.
 func (cfg *messageConfig) check(c *flow.Checker, at ...any) {
 	given := map[string]bool{
@@ -100,23 +100,23 @@ func (cfg *messageConfig) check(c *flow.Checker, at ...any) {
 		"template": cfg.Template != nil, "location": cfg.Location != nil, "contacts": len(cfg.Contacts) > 0, "options": len(cfg.Options) > 0,
 	}
 	for _, name := range needs[cfg.Kind] {
-		c.Need(given[name], flow.Below(at, name)...)
+		c.Need(given[name], values.Below(at, name)...)
 	}
 	for _, name := range []string{"media", "buttons", "sections", "template", "location", "contacts", "options"} {
 		if given[name] && !slices.Contains(needs[cfg.Kind], name) {
-			c.Warn("message.unused", name+" is not sent by a message of kind "+cfg.Kind, "", flow.Below(at, name)...)
+			c.Warn("message.unused", name+" is not sent by a message of kind "+cfg.Kind, "", values.Below(at, name)...)
 		}
 	}
 	if cfg.Kind == "buttons" || cfg.Kind == "list" {
-		c.ShortText(cfg.Text, maxInteractive, flow.Below(at, "text")...)
+		c.ShortText(cfg.Text, maxInteractive, values.Below(at, "text")...)
 	}
 	cfg.checkChoices(c, at)
 	if cfg.Location != nil {
-		c.Degrees(cfg.Location.Latitude, 90, flow.Below(at, "location", "latitude")...)
-		c.Degrees(cfg.Location.Longitude, 180, flow.Below(at, "location", "longitude")...)
+		c.Degrees(cfg.Location.Latitude, 90, values.Below(at, "location", "latitude")...)
+		c.Degrees(cfg.Location.Longitude, 180, values.Below(at, "location", "longitude")...)
 	}
 	if cfg.Kind == "poll" && len(cfg.Options) == 1 {
-		c.Problem("message.options", "a poll has at least 2 options", "", flow.Below(at, "options")...)
+		c.Problem("message.options", "a poll has at least 2 options", "", values.Below(at, "options")...)
 	}
 }
 
@@ -127,41 +127,41 @@ const (
 )
 
 func (cfg *messageConfig) checkChoices(c *flow.Checker, at []any) {
-	buttons := flow.NewDistinct(c, "message.twice")
+	buttons := newDistinct(c, "message.twice")
 	for i, b := range cfg.Buttons {
-		buttons.See("id "+b.ID, flow.Below(at, "buttons", i, "id"))
-		buttons.Text("title", b.Title, flow.Below(at, "buttons", i, "title"))
+		buttons.see("id "+b.ID, values.Below(at, "buttons", i, "id"))
+		buttons.text("title", b.Title, values.Below(at, "buttons", i, "title"))
 	}
-	rows, ids := 0, flow.NewDistinct(c, "message.twice")
+	rows, ids := 0, newDistinct(c, "message.twice")
 	for i, s := range cfg.Sections {
 		rows += len(s.Rows)
 		if len(cfg.Sections) > 1 {
-			c.Need(s.Title.Present(), flow.Below(at, "sections", i, "title")...)
+			c.Need(s.Title.Present(), values.Below(at, "sections", i, "title")...)
 		}
 		for k, row := range s.Rows {
-			ids.See("id "+row.ID, flow.Below(at, "sections", i, "rows", k, "id"))
+			ids.see("id "+row.ID, values.Below(at, "sections", i, "rows", k, "id"))
 		}
 	}
 	if rows > maxRows {
-		c.Problem("message.rows", fmt.Sprintf("has %d rows in all; a list has at most %d", rows, maxRows), "", flow.Below(at, "sections")...)
+		c.Problem("message.rows", fmt.Sprintf("has %d rows in all; a list has at most %d", rows, maxRows), "", values.Below(at, "sections")...)
 	}
-	options := flow.NewDistinct(c, "message.twice")
+	options := newDistinct(c, "message.twice")
 	for i, o := range cfg.Options {
-		options.Text("option", o, flow.Below(at, "options", i))
+		options.text("option", o, values.Below(at, "options", i))
 	}
 }
 
 func (cfg *messageConfig) Refer(c *flow.Checker, env *flow.Environment) { cfg.fits(c, env) }
 
-// fits warns of what a line would refuse.
+// fits warns of what a reference would refuse.
 func (cfg *messageConfig) fits(c *flow.Checker, env *flow.Environment, at ...any) {
 	text, constant := cfg.Text.Constant()
 	for _, ch := range env.Channels {
-		if !slices.Contains(ch.Send, cfg.Kind) && !slices.Contains(flow.PlainTextKinds, cfg.Kind) {
-			c.Warn("channel.unsupported", ch.Kind+" has no messages of kind "+cfg.Kind, "", flow.Below(at, "kind")...)
+		if !slices.Contains(ch.Send, cfg.Kind) && !slices.Contains(values.PlainTextKinds, cfg.Kind) {
+			c.Warn("channel.unsupported", ch.Kind+" has no messages of kind "+cfg.Kind, "", values.Below(at, "kind")...)
 		}
 		if n := utf8.RuneCountInString(text); constant && cfg.Kind == "text" && ch.Text > 0 && n > ch.Text {
-			c.Warn("channel.length", fmt.Sprintf("has %s; %s takes %d", flow.Count(n, "character"), ch.Kind, ch.Text), "", flow.Below(at, "text")...)
+			c.Warn("channel.length", fmt.Sprintf("has %s; %s takes %d", values.Count(n, "character"), ch.Kind, ch.Text), "", values.Below(at, "text")...)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (cfg *assistantConfig) request(t *flow.Turn) (flow.ModelRequest, error) {
 	return r, prompt(t, &r, cfg.Instructions, cfg.Input)
 }
 
-// prompt renders what a model is told.
+// prompt renders what a model is given.
 func prompt(t *flow.Turn, r *flow.ModelRequest, instructions, input flow.Text) (err error) {
 	if r.Instructions, err = t.Text(instructions); err != nil {
 		return err
@@ -49,8 +49,8 @@ func prompt(t *flow.Turn, r *flow.ModelRequest, instructions, input flow.Text) (
 	if !instructions.Literal() || !input.Literal() && !input.Message() {
 		r.Filled, r.Authored, r.Said = true, instructions.Authored(), values.TextOf(t.State.Input["text"])
 	}
-	told := r.Instructions + "\x00" + r.Input
-	r.Secret = flow.HideText(told, t.Secrets()) != told
+	prompt := r.Instructions + "\x00" + r.Input
+	r.Secret = values.HideText(prompt, t.Secrets()) != prompt
 	return nil
 }
 
@@ -106,7 +106,7 @@ func answerModel(t *flow.Turn, r flow.ModelResult, mode string, send bool, saveT
 	if mode == "json" {
 		v = r.Value
 	}
-	v, err := flow.Admit(v)
+	v, err := values.Admit(v)
 	if err != nil {
 		return flow.Exit{}, err
 	}
@@ -158,7 +158,7 @@ func traced(r *flow.ModelResult, more map[string]any) map[string]any {
 // speak sends a text, in several messages when it is long.
 func speak(t *flow.Turn, s string) error {
 	for _, part := range parted(s, maxText) {
-		var m flow.Members
+		var m values.Members
 		m.Text("type", "text")
 		m.Text("text", part)
 		if err := t.SendRaw(m.End(), "", 0); err != nil {
@@ -170,10 +170,10 @@ func speak(t *flow.Turn, s string) error {
 
 // parted cuts a text into parts of at most so many characters, where a
 // paragraph, a line or a word ends.
-func parted(s string, most int) (parts []string) {
+func parted(s string, limit int) (parts []string) {
 	s = strings.TrimSpace(s)
-	for utf8.RuneCountInString(s) > most {
-		head := string([]rune(s)[:most])
+	for utf8.RuneCountInString(s) > limit {
+		head := string([]rune(s)[:limit])
 		cut := len(head)
 		for _, gap := range []string{"\n\n", "\n", " "} {
 			if i := strings.LastIndex(head, gap); i > len(head)/2 {

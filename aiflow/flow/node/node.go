@@ -27,3 +27,6 @@ func builtin() []flow.NodeType {
 		assistantType(), agentType(), toolType(),
 	}
 }
+
+// modern are the engines of what the older editor does not know.
+func modern() []string { return []string{flow.EngineFlow} }

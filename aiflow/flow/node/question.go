@@ -70,13 +70,13 @@ func (cfg *questionConfig) Check(c *flow.Checker) {
 	} else if cfg.Choices != nil {
 		c.Warn("question.unused", "choices are for expect choice", "", "choices")
 	}
-	titles := flow.NewDistinct(c, "question.twice")
+	titles := newDistinct(c, "question.twice")
 	for i, choice := range cfg.Choices {
 		c.OwnID(choice.ID, "choices", i, "id")
-		titles.Text("title", choice.Title, []any{"choices", i, "title"})
+		titles.text("title", choice.Title, []any{"choices", i, "title"})
 	}
 	cfg.checkBounds(c)
-	c.Saves(cfg.SaveTo, flow.AnswerTypes[cfg.Expect].Kind, "saveTo")
+	c.Saves(cfg.SaveTo, values.AnswerTypes[cfg.Expect].Kind, "saveTo")
 }
 
 // measures are the answers that min and max bound, and how a bound is
@@ -106,12 +106,12 @@ func (cfg *questionConfig) checkBounds(c *flow.Checker) {
 func isBound(v any, kind string) bool {
 	if kind == "clock" {
 		s, ok := v.(string)
-		return ok && flow.Patterns["clock"].MatchString(s)
+		return ok && values.Patterns["clock"].MatchString(s)
 	}
 	if _, text := v.(string); text && (kind == "number" || kind == "integer") {
 		return false
 	}
-	v, err := flow.Conform(v, kind)
+	v, err := values.Conform(v, kind)
 	return err == nil && v != nil
 }
 
@@ -239,7 +239,7 @@ func (cfg *questionConfig) answered(t *flow.Turn, w flow.Wait) (flow.Exit, error
 // shown is a value as the trace shows it.
 func (cfg *questionConfig) shown(t *flow.Turn, v any) any {
 	if cfg.SaveTo != "" && t.IsSecret(cfg.SaveTo) {
-		return flow.Masked
+		return values.Masked
 	}
 	return v
 }
@@ -289,7 +289,7 @@ func within(t *flow.Turn, v any, bound flow.Data, sign int) (bool, error) {
 	if err != nil || end == nil {
 		return err == nil, err
 	}
-	if end, err = flow.Admit(end); err != nil {
+	if end, err = values.Admit(end); err != nil {
 		return false, err
 	}
 	if s, ok := v.(string); ok {

@@ -11,7 +11,7 @@ type returnConfig struct {
 func returnType() flow.NodeType {
 	return flow.NodeType{
 		Name: "return", Group: "flow", Text: "Ends a function and gives values back.",
-		Engines: flow.Modern(), Config: func() flow.Config { return &returnConfig{} },
+		Engines: modern(), Config: func() flow.Config { return &returnConfig{} },
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // setConfig changes variables, one after the other.
@@ -63,7 +64,7 @@ func (cfg *setConfig) Step(t *flow.Turn) (flow.Exit, error) {
 		if err := a.apply(t); err != nil {
 			return flow.Exit{}, err
 		}
-		name, _ := flow.CutPath(a.Var)
+		name, _ := values.CutPath(a.Var)
 		out[name] = t.Scope().Vars[name]
 	}
 	t.Note(nil, out)
@@ -80,8 +81,8 @@ func (a *assignment) apply(t *flow.Turn) error {
 		if by, err = t.Data(a.Value); err != nil {
 			return fmt.Errorf("%s: %w", a.Var, err)
 		}
-		if by, err = flow.Admit(by); err != nil {
-			return flow.At(err, a.Var)
+		if by, err = values.Admit(by); err != nil {
+			return values.At(err, a.Var)
 		}
 	}
 	return t.Change(a.Var, func(old any) (any, error) { return combine(a.Op, old, by) })
@@ -93,9 +94,9 @@ func combine(op string, old, by any) (any, error) {
 	case "append":
 		list, ok := old.([]any)
 		if !ok && old != nil {
-			return nil, flow.WrongType("something can be appended to a list only")
+			return nil, values.WrongType("something can be appended to a list only")
 		}
-		return flow.Appended(list, by)
+		return values.Appended(list, by)
 	case "increment":
 		return incremented(old, by)
 	case "merge":
@@ -115,14 +116,14 @@ func incremented(old, by any) (any, error) {
 		if sum := a + b; (sum > a) == (b > 0) {
 			return sum, nil
 		}
-		return nil, flow.WrongType("the sum is too large")
+		return nil, values.WrongType("the sum is too large")
 	}
 	x, okX := toFloat(old)
 	y, okY := toFloat(by)
 	if !okX || !okY || math.IsInf(x+y, 0) {
-		return nil, flow.WrongType("only numbers can be incremented, and by numbers")
+		return nil, values.WrongType("only numbers can be incremented, and by numbers")
 	}
-	return flow.AdmitFloat(x + y)
+	return values.AdmitFloat(x + y)
 }
 
 func toFloat(v any) (float64, bool) {
@@ -138,23 +139,23 @@ func toFloat(v any) (float64, bool) {
 func merged(old, by any) (any, error) {
 	m, ok := old.(map[string]any)
 	if !ok && old != nil {
-		return nil, flow.WrongType("something can be merged into an object only")
+		return nil, values.WrongType("something can be merged into an object only")
 	}
 	more, ok := by.(map[string]any)
 	if !ok && by != nil {
-		return nil, flow.WrongType("only an object can be merged")
+		return nil, values.WrongType("only an object can be merged")
 	}
 	out := make(map[string]any, len(m)+len(more))
 	maps.Copy(out, m)
 	maps.Copy(out, more)
-	return out, flow.FewMembers(out)
+	return out, values.FewMembers(out)
 }
 
 // appendTo adds an item to a list variable.
 func appendTo(t *flow.Turn, path string, v any) error {
-	v, err := flow.Admit(v)
+	v, err := values.Admit(v)
 	if err != nil {
-		return flow.At(err, path)
+		return values.At(err, path)
 	}
 	return t.Change(path, func(old any) (any, error) { return combine("append", old, v) })
 }

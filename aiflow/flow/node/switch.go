@@ -7,6 +7,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // switchConfig compares one value with several.
@@ -27,7 +28,7 @@ type switchCase struct {
 func switchType() flow.NodeType {
 	return flow.NodeType{
 		Name: "switch", Group: "flow", Text: "Goes the way of the first case that fits a value.",
-		Engines: flow.Modern(), Pass: "default",
+		Engines: modern(), Pass: "default",
 		Outputs: []flow.Output{{Name: "<case id>", Text: "the first that fits"}, {Name: "default", Text: "none does"}},
 		Config:  func() flow.Config { return &switchConfig{} },
 	}
@@ -66,7 +67,7 @@ func (cfg *switchConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	if err != nil {
 		return flow.Exit{}, err
 	}
-	if v, err = flow.Admit(v); err != nil {
+	if v, err = values.Admit(v); err != nil {
 		return flow.Exit{}, err
 	}
 	t.Note(map[string]any{"value": v}, nil)
@@ -94,7 +95,7 @@ func (k *switchCase) fits(t *flow.Turn, v any) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if want, err = flow.Admit(want); err != nil {
+	if want, err = values.Admit(want); err != nil {
 		return false, err
 	}
 	if equal(want, v) {
@@ -115,7 +116,7 @@ func (k *switchCase) between(t *flow.Turn, v any) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if end, err = flow.Admit(end); err != nil {
+		if end, err = values.Admit(end); err != nil {
 			return false, err
 		}
 		order, ok := compare(v, end)

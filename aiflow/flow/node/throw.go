@@ -13,7 +13,7 @@ type throwConfig struct {
 func throwType() flow.NodeType {
 	return flow.NodeType{
 		Name: "throw", Group: "flow", Text: "Raises an error, which the loop or call around it takes, else the settings' onError.",
-		Engines: flow.Modern(), Config: func() flow.Config { return &throwConfig{} },
+		Engines: modern(), Config: func() flow.Config { return &throwConfig{} },
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // toolConfig calls one tool of an MCP server.
@@ -20,7 +21,7 @@ type toolConfig struct {
 func toolType() flow.NodeType {
 	return flow.NodeType{
 		Name: "tool", Group: "ai", Text: "Calls a tool of an MCP server.",
-		Engines: flow.Modern(), Effect: "mcp",
+		Engines: modern(), Effect: "mcp",
 		Outputs: []flow.Output{{Name: "out", Text: "its result"}, {Name: "error", Text: "it failed"}},
 		Errors:  []string{"mcp.connect", "mcp.timeout", "mcp.tool_error", "mcp.bad_arguments", "effect.unknown"},
 		Config:  func() flow.Config { return &toolConfig{} },
@@ -71,7 +72,7 @@ func (cfg *toolConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	case done.Err != nil:
 		return t.Again(cfg.Retry, done.Err, cfg.once() && !done.Err.Safe())
 	}
-	v, err := flow.Admit(done.Result)
+	v, err := values.Admit(done.Result)
 	if err != nil {
 		return flow.Exit{}, err
 	}

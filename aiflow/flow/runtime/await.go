@@ -68,7 +68,7 @@ func (r *Runtime) await(ctx context.Context, run int64, d time.Duration) {
 }
 
 // awaitTaken waits until a run has taken an input, or it was dropped, and the
-// run does not go on by itself.
+// run does not continue by itself.
 func (r *Runtime) awaitTaken(ctx context.Context, t *runWatcher, run, input int64, d time.Duration) {
 	r.awaitQuery(ctx, t, d, `SELECT r.status <> 'running' AND NOT EXISTS (SELECT 1 FROM flow_input i WHERE i.id = $1)
 		FROM flow_run r WHERE r.seq = $2`, input, run)

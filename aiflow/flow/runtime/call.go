@@ -56,34 +56,43 @@ type answer struct {
 	traceparent string // of the call
 }
 
+// callHandler makes the calls of runs, and records what comes of them.
+type callHandler struct {
+	db       *database.DB
+	inbox    *inbox
+	outbound *outbound
+	opts     *Options
+	now      func() time.Time
+}
+
 // handleCall makes a call. One that must not be made twice is noted before: if
-// it was begun already and has no result, nobody knows what became of it.
-func (r *Runtime) handleCall(ctx context.Context, it queue.Job) queue.Outcome {
-	c, err := r.callOf(ctx, it.Subject)
+// it was begun already and has no result, it is not known what became of it.
+func (h *callHandler) handleCall(ctx context.Context, it queue.Job) queue.Outcome {
+	c, err := h.callOf(ctx, it.Subject)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return queue.Outcome{Result: queue.Done} // erased meanwhile
 	case err != nil:
-		return r.callLater(ctx, it, "reading a call failed", err)
+		return h.callLater(ctx, it, "reading a call failed", err)
 	case c.DoneUS > 0:
 		return queue.Outcome{Result: queue.Done}
 	case c.Once && c.StartedUS > 0:
 		return queue.Outcome{Result: queue.Done, Data: &answer{call: c, err: c.unknown(), startedAt: database.Time(c.StartedUS)}}
 	}
-	run, err := r.runBySeq(ctx, c.Run)
+	run, err := runBySeq(ctx, h.db, c.Run)
 	if err == nil && run.EndedUS > 0 {
 		return queue.Outcome{Result: queue.Done}
 	}
-	a := &answer{call: c, startedAt: r.now()}
-	c.Once = c.Once && !(err == nil && r.repeatable(ctx, run, c))
+	a := &answer{call: c, startedAt: h.now()}
+	c.Once = c.Once && !(err == nil && h.outbound.repeatable(ctx, run, c))
 	if err == nil && c.Once {
-		err = r.beginCall(ctx, c, a.startedAt)
+		err = h.beginCall(ctx, c, a.startedAt)
 	}
 	if err != nil {
-		return r.callLater(ctx, it, "beginning a call failed", err)
+		return h.callLater(ctx, it, "beginning a call failed", err)
 	}
-	r.answer(ctx, run, a)
-	a.duration = r.now().Sub(a.startedAt)
+	h.outbound.answer(ctx, run, a)
+	a.duration = h.now().Sub(a.startedAt)
 	if ctx.Err() != nil && a.err != nil {
 		if !c.Once {
 			return queue.Outcome{Result: queue.Snooze} // the node stops: another repeats it
@@ -93,9 +102,17 @@ func (r *Runtime) handleCall(ctx context.Context, it queue.Job) queue.Outcome {
 	return queue.Outcome{Result: queue.Done, Data: a}
 }
 
+// outbound performs calls: those that it is given callers for, and those that
+// it makes itself.
+type outbound struct {
+	web   *http.Client
+	guard *guard.Guard
+	opts  *Options
+}
+
 // repeatable says whether the tool of a call lets it be made twice.
-func (r *Runtime) repeatable(ctx context.Context, run *runRow, c *callRow) bool {
-	if r.opts.Repeatable == nil || c.Kind != flow.CallTool {
+func (o *outbound) repeatable(ctx context.Context, run *runRow, c *callRow) bool {
+	if o.opts.Repeatable == nil || c.Kind != flow.CallTool {
 		return false
 	}
 	req, err := c.request(run)
@@ -103,24 +120,24 @@ func (r *Runtime) repeatable(ctx context.Context, run *runRow, c *callRow) bool 
 		return false
 	}
 	tool, ok := req.Call.Request.(flow.ToolRequest)
-	return ok && tool.Auto && r.opts.Repeatable(ctx, req)
+	return ok && tool.Auto && o.opts.Repeatable(ctx, req)
 }
 
-func (r *Runtime) callLater(ctx context.Context, it queue.Job, what string, err error) queue.Outcome {
+func (h *callHandler) callLater(ctx context.Context, it queue.Job, what string, err error) queue.Outcome {
 	if ctx.Err() != nil {
 		return queue.Outcome{Result: queue.Snooze}
 	}
-	r.opts.Logger.WarnContext(ctx, "a call could not be begun", "why", what, "error", err)
+	h.opts.Logger.WarnContext(ctx, "a call could not be begun", "why", what, "error", err)
 	return queue.Outcome{Result: queue.Retry, After: min(maxRetryPause, time.Second<<min(it.Attempt, 8))}
 }
 
-func (r *Runtime) callOf(ctx context.Context, subject string) (*callRow, error) {
+func (h *callHandler) callOf(ctx context.Context, subject string) (*callRow, error) {
 	id, err := strconv.ParseInt(subject, 10, 64)
 	if err != nil {
 		return nil, sql.ErrNoRows
 	}
 	c := &callRow{}
-	return c, r.db.GetContext(ctx, c, `SELECT id, run, effect, node, kind, once, idempotency_key, attempt, timeout_us, request, started_us, done_us
+	return c, h.db.GetContext(ctx, c, `SELECT id, run, effect, node, kind, once, idempotency_key, attempt, timeout_us, request, started_us, done_us
 		FROM flow_effect WHERE id = $1`, id)
 }
 
@@ -132,8 +149,8 @@ func (c *callRow) unknown() *flow.Error {
 }
 
 // beginCall notes durably that a call begins.
-func (r *Runtime) beginCall(ctx context.Context, c *callRow, now time.Time) error {
-	err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
+func (h *callHandler) beginCall(ctx context.Context, c *callRow, now time.Time) error {
+	err := h.db.Write(ctx, func(tx *sqlx.Tx) error {
 		res, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE flow_effect SET started_us = $1 WHERE id = $2 AND started_us = 0 AND done_us = 0`,
 			database.Micros(now), c.ID)
 		if err != nil {
@@ -142,16 +159,16 @@ func (r *Runtime) beginCall(ctx context.Context, c *callRow, now time.Time) erro
 		return one(res)
 	})
 	if err == nil {
-		r.opts.AfterCommit("call")
+		h.opts.AfterCommit("call")
 	}
 	return err
 }
 
 // perform makes the call.
-func (r *Runtime) perform(ctx context.Context, run *runRow, c *callRow) (result json.RawMessage, failed *flow.Error) {
+func (o *outbound) perform(ctx context.Context, run *runRow, c *callRow) (result json.RawMessage, failed *flow.Error) {
 	defer func() {
 		if v := recover(); v != nil {
-			r.opts.Logger.ErrorContext(ctx, "a call panicked", "kind", c.Kind, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			o.opts.Logger.ErrorContext(ctx, "a call panicked", "kind", c.Kind, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			result, failed = nil, c.failed(errors.New("the call broke off"))
 		}
 	}()
@@ -164,7 +181,7 @@ func (r *Runtime) perform(ctx context.Context, run *runRow, c *callRow) (result 
 	if err != nil {
 		return nil, c.failed(err)
 	}
-	value, err := r.caller(c.Kind)(ctx, req)
+	value, err := o.caller(c.Kind)(ctx, req)
 	if err != nil {
 		return nil, c.failed(err)
 	}
@@ -174,15 +191,15 @@ func (r *Runtime) perform(ctx context.Context, run *runRow, c *callRow) (result 
 	return result, nil
 }
 
-func (r *Runtime) caller(kind flow.CallKind) Caller {
-	if known := r.opts.Callers[kind]; known != nil {
+func (o *outbound) caller(kind flow.CallKind) Caller {
+	if known := o.opts.Callers[kind]; known != nil {
 		return known
 	}
 	switch kind {
 	case flow.CallHTTP:
-		return r.fetch
+		return o.fetch
 	case flow.CallNode:
-		return r.callNode
+		return o.callNode
 	}
 	return func(context.Context, Request) (any, error) {
 		return nil, &flow.Error{Code: flow.CodeUnsupported, Message: "Nobody answers calls of the kind " + string(kind) + " here."}
@@ -190,16 +207,16 @@ func (r *Runtime) caller(kind flow.CallKind) Caller {
 }
 
 // callNode calls the function of a node type.
-func (r *Runtime) callNode(ctx context.Context, c Request) (any, error) {
+func (o *outbound) callNode(ctx context.Context, c Request) (any, error) {
 	in, ok := c.Call.Request.(flow.NodeRequest)
 	if !ok {
 		return nil, fmt.Errorf("a call of a node's function has a request of the type %T", c.Call.Request)
 	}
 	chat := c.Run.Chat
-	return r.opts.Types.Call(ctx, in, flow.NodeCall{
+	return o.opts.Types.Call(ctx, in, flow.NodeCall{
 		Account: chat.Account, Reference: chat.Reference, ChatID: chat.ID, Run: c.Run.ID, Node: c.Call.Node, Key: c.Key, Attempt: c.Call.Attempt,
 		Authorize: func(ctx context.Context, credential string, req *http.Request) error {
-			return r.authorize(ctx, chat.Account, credential, req)
+			return o.authorize(ctx, chat.Account, credential, req)
 		},
 	})
 }
@@ -275,11 +292,11 @@ func exactly[T any](raw string) (T, error) {
 
 // completeCalls records results, and gives them to their runs, in the
 // transaction that finishes the calls.
-func (r *Runtime) completeCalls(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
+func (h *callHandler) completeCalls(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
 	as := answers(outs)
 	slices.SortFunc(as, func(a, b *answer) int { return cmp.Compare(a.call.ID, b.call.ID) }) // one lock order
 	for _, a := range as {
-		if err := r.completeCall(ctx, tx, a); err != nil {
+		if err := h.completeCall(ctx, tx, a); err != nil {
 			return fmt.Errorf("storing the result of a call: %w", err)
 		}
 	}
@@ -296,7 +313,7 @@ func answers(outs []queue.Outcome) []*answer {
 	return as
 }
 
-func (r *Runtime) completeCall(ctx context.Context, tx *sqlx.Tx, a *answer) error {
+func (h *callHandler) completeCall(ctx context.Context, tx *sqlx.Tx, a *answer) error {
 	failed := ""
 	if a.err != nil {
 		raw, err := json.Marshal(a.err)
@@ -306,7 +323,7 @@ func (r *Runtime) completeCall(ctx context.Context, tx *sqlx.Tx, a *answer) erro
 		failed = string(raw)
 	}
 	res, err := tx.ExecContext(ctx, `UPDATE flow_effect SET started_us = $1, done_us = $2, result = $3, error = $4 WHERE id = $5 AND done_us = 0`,
-		database.Micros(a.startedAt), database.Micros(r.now()), string(a.result), failed, a.call.ID)
+		database.Micros(a.startedAt), database.Micros(h.now()), string(a.result), failed, a.call.ID)
 	if err != nil {
 		return err
 	}
@@ -325,23 +342,23 @@ func (r *Runtime) completeCall(ctx context.Context, tx *sqlx.Tx, a *answer) erro
 	if a.err == nil {
 		done.Result = a.result
 	}
-	_, err = r.enqueueTx(span.With(ctx, a.traceparent), tx, run.job(done))
+	_, err = h.inbox.enqueueTx(span.With(ctx, a.traceparent), tx, run.job(done))
 	return err
 }
 
-// completedCalls has the runs go on.
-func (r *Runtime) completedCalls(outs []queue.Outcome) {
+// completedCalls has the runs continue.
+func (h *callHandler) completedCalls(outs []queue.Outcome) {
 	as := answers(outs)
 	if len(as) == 0 {
 		return
 	}
-	r.opts.AfterCommit("answer")
+	h.opts.AfterCommit("answer")
 	for _, a := range as {
 		outcome := "done"
 		if a.err != nil {
 			outcome = a.err.Code
 		}
-		r.opts.Observer.called(string(a.call.Kind), outcome, a.duration)
+		h.opts.Observer.called(string(a.call.Kind), outcome, a.duration)
 	}
-	r.turns.Notify()
+	h.inbox.turns.Notify()
 }

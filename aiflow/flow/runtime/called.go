@@ -26,7 +26,7 @@ func (r *Runtime) callingTx(ctx context.Context, tx *sqlx.Tx, row *runRow) error
 }
 
 // cancelCalled cancels the functions that a run still waits for when it is cancelled or
-// fails. A flow that the run began goes on.
+// fails. A flow that the run began continues.
 func (w *work) cancelCalled(ctx context.Context) error {
 	if w.row.Status == Completed {
 		return nil

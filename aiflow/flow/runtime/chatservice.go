@@ -12,9 +12,9 @@ import (
 // Chat names the chat that a run is in.
 type Chat struct {
 	Account   string
-	Reference int64  // of the line
-	Key       string // what orders everything in the chat; it is unique over all lines
-	ID        string // the chat's id on its line
+	Reference int64  // of the reference
+	Key       string // what orders everything in the chat; it is unique over all references
+	ID        string // the chat's id on its reference
 }
 
 // Snapshot is what a turn sees of a chat.
@@ -24,7 +24,7 @@ type Snapshot struct {
 	// Silent says that no bot may speak in the chat now: it is switched off
 	// there, or a person has taken over.
 	Silent bool
-	// Until is when that ends by itself; zero: nobody knows.
+	// Until is when that ends by itself; zero: not known.
 	Until time.Time
 }
 
@@ -34,7 +34,7 @@ type Incoming struct {
 	// Message is what expressions see of it: {id, type, text, media, reply,
 	// location, contacts}.
 	Message map[string]any `json:"message"`
-	Arrival flow.Arrival   `json:"arrival"` // what triggers see
+	Inbound flow.Inbound   `json:"arrival"` // what triggers see
 	// Prepare has the chat service look at the message before anybody is asked who
 	// answers it: see [Preparer].
 	Prepare bool `json:"prepare,omitempty"`

@@ -63,7 +63,7 @@ func (r *Runtime) prepareJump(ctx context.Context, t *turn) error {
 	if err == nil {
 		s.Chat = t.row.chat()
 		var l *loaded
-		if l, err = r.compile(s.Source); err == nil {
+		if l, err = r.loaded.compile(s.Source); err == nil {
 			t.jump = &jump{s, l}
 			return nil
 		}
@@ -165,14 +165,14 @@ func (w *work) do(ctx context.Context) error {
 	}
 	if t.in != nil {
 		t.in.inTurn(w.row.Turn)
-		if err := w.r.dequeueTx(ctx, w.tx, t.in); err != nil {
+		if err := w.r.inbox.dequeueTx(ctx, w.tx, t.in); err != nil {
 			return err
 		}
 	}
 	if err := w.store(ctx); err != nil {
 		return err
 	}
-	if err := w.r.markSeenTx(ctx, w.tx, w.row.Seq, t.in); err != nil {
+	if err := w.r.inbox.markSeenTx(ctx, w.tx, w.row.Seq, t.in); err != nil {
 		return err
 	}
 	if err := w.r.historyTx(ctx, w.tx, w.row.Seq, t.in, t.input); err != nil {
@@ -246,7 +246,7 @@ func (w *work) trace(ctx context.Context) error {
 // forgetInterval is after how many rows of a trace the older ones are dropped.
 const forgetInterval = 500
 
-// forget drops the steps that nobody is shown: a flow that goes round and
+// forget drops the steps that are not shown: a flow that goes round and
 // round would fill the disk.
 func (w *work) forget(ctx context.Context) error {
 	_, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_step WHERE run = $1 AND id <
@@ -260,7 +260,7 @@ func (w *work) follow(ctx context.Context) error {
 	row := w.row
 	if w.t.out.More && row.EndedUS == 0 {
 		w.enqueued++
-		_, err := w.r.enqueueTx(ctx, w.tx, row.job(flow.Continue{}))
+		_, err := w.r.inbox.enqueueTx(ctx, w.tx, row.job(flow.Continue{}))
 		return err
 	}
 	if row.EndedUS == 0 {

@@ -11,7 +11,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
-	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 // Cancel ends a run, whatever it waits for, and waits for that for a moment.
@@ -26,7 +25,7 @@ func (a *Account) Event(ctx context.Context, id string, e flow.Event) (Run, erro
 	return a.give(ctx, id, e)
 }
 
-// ErrNoAsk reports that a run never asked what somebody answers.
+// ErrNoAsk reports an answer to a question that the run never asked.
 var ErrNoAsk = errors.New("runtime: the run did not ask that")
 
 // Approve answers a run that asks whether it may use a tool; ask is the id of
@@ -94,7 +93,7 @@ func (a *Account) give(ctx context.Context, id string, input flow.Input) (Run, e
 	var given int64
 	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		if given, err = a.r.enqueueTx(ctx, tx, row.job(input)); err != nil {
+		if given, err = a.r.inbox.enqueueTx(ctx, tx, row.job(input)); err != nil {
 			return err
 		}
 		return recordInputTx(ctx, tx, row, input)
@@ -150,58 +149,9 @@ func (r *Runtime) giveAllTx(ctx context.Context, tx *sqlx.Tx, input flow.Input, 
 		return 0, fmt.Errorf("finding the runs that wait: %w", err)
 	}
 	for _, row := range rows {
-		if _, err := r.enqueueTx(ctx, tx, row.job(input)); err != nil {
+		if _, err := r.inbox.enqueueTx(ctx, tx, row.job(input)); err != nil {
 			return 0, err
 		}
 	}
 	return len(rows), nil
-}
-
-// MergedTx moves everything of chats that have become one with another to
-// that one: inputs are taken in the order in which they came. A turn that is being
-// taken in one of them finds out, and is taken again. Inputs are locked before
-// runs, as by turns.
-func (r *Runtime) MergedTx(ctx context.Context, tx *sqlx.Tx, keep Chat, gone []string) error {
-	for _, key := range gone {
-		if _, err := tx.ExecContext(ctx, `UPDATE flow_input SET inbox = $1, chat_id = $2 WHERE inbox = $3`, keep.Key, keep.ID, key); err != nil {
-			return fmt.Errorf("moving the inputs of a chat: %w", err)
-		}
-		if _, err := tx.ExecContext(ctx, `UPDATE flow_run SET inbox = $1, chat_id = $2 WHERE inbox = $3`, keep.Key, keep.ID, key); err != nil {
-			return fmt.Errorf("moving the runs of a chat: %w", err)
-		}
-		if err := r.turns.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber(keep.Account, keep.Reference), Key: keep.Key, Merged: key}); err != nil {
-			return err
-		}
-		if err := r.notifyTx(ctx, tx, subscriber(keep.Account, keep.Reference), keep.Key, 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// forward moves an input to where its run is by now: it was on its way when
-// two chats became one. Of a run that has ended it is dropped.
-func (r *Runtime) forward(ctx context.Context, in *inputRow) error {
-	run, err := r.runBySeq(ctx, in.Run)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return err
-	}
-	if err != nil || run.EndedUS > 0 || run.Inbox == in.Inbox {
-		return r.drop(ctx, in, in.Kind)
-	}
-	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		ctx := context.WithoutCancel(ctx)
-		res, err := r.db.ExecTx(ctx, tx, `UPDATE flow_input SET inbox = $1, chat_id = $2 WHERE id = $3 AND inbox = $4`, run.Inbox, run.ChatID, in.ID, in.Inbox)
-		if err == nil {
-			err = one(res)
-		}
-		if err != nil {
-			return err
-		}
-		return r.notifyTx(ctx, tx, subscriber(run.Account, run.Reference), run.Inbox, in.ID)
-	})
-	if err == nil {
-		r.turns.Notify()
-	}
-	return err
 }

@@ -186,43 +186,7 @@ func TestApproval(t *testing.T) {
 	})
 }
 
-// TestMerge makes two chats one in the middle of a conversation.
-func TestMerge(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		f := running(t, db, nil)
-		run := f.begin(t, "ana", nodes(t, ``, `"first":{"type":"question","config":{"prompt":{"text":"Well?"}},"next":{"out":"end"}},"end":{"type":"message","config":{"text":"Good."}}`))
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
-			if err := f.IncomingTx(t.Context(), tx, incoming("ana", "yes")); err != nil {
-				return err
-			}
-			return f.MergedTx(t.Context(), tx, chatOf("maria"), []string{chatOf("ana").Key})
-		}))
-		f.Committed()
-		f.awaitDid(t, "maria", "Good.")
-		run, err := f.acc.Run(t.Context(), run.ID)
-		require.NoError(t, err)
-		require.Equal(t, chatOf("maria"), run.Chat)
-	})
-}
-
-// TestMergeBeforeBegin: a message that waits when its chat becomes one with
-// another begins its run in that one, where the answers come.
-func TestMergeBeforeBegin(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		f := setup(t, db, nil)
-		f.shelf.add(t, "asking", nodes(t, ``, `"first":{"type":"question","config":{"prompt":{"text":"Well?"}},"next":{"out":"end"}},"end":{"type":"message","config":{"text":"Good."}}`))
-		f.say(t, "ana", "hi")
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
-			return f.MergedTx(t.Context(), tx, chatOf("maria"), []string{chatOf("ana").Key})
-		}))
-		f.start(t)
-		f.awaitDid(t, "maria", "Well?")
-		f.say(t, "maria", "yes")
-		f.awaitDid(t, "maria", "Well?", "Good.")
-	})
-}
-
-// TestErase leaves nothing of a contact, of a line and of an account.
+// TestErase leaves nothing of a contact, of a reference and of an account.
 func TestErase(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		f := running(t, db, nil)
@@ -275,7 +239,7 @@ func TestEraseFromGroups(t *testing.T) {
 			"ask":{"type":"question","config":{"prompt":{"text":"{{ input.text }}?"}},"next":{"out":"end"}},"end":{"type":"end"}}}`))
 		write := func(group, text string) {
 			in := incoming(group, text)
-			in.Arrival.Group = true
+			in.Inbound.Group = true
 			require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.IncomingTx(t.Context(), tx, in) }))
 			f.Committed()
 		}

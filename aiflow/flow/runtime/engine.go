@@ -12,11 +12,11 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Engine is a product that owns flows: it says which of them listen on a line,
+// Engine is a product that owns flows: it says which of them listen on a reference,
 // and hands out what they run.
 type Engine interface {
 	Name() string
-	// Listeners are the published flows that listen on a line, also those that
+	// Listeners are the published flows that listen on a reference, also those that
 	// are switched off there.
 	Listeners(ctx context.Context, account string, reference int64) ([]Listener, error)
 	// Source is a version of a flow; 0 is its draft.
@@ -24,8 +24,8 @@ type Engine interface {
 }
 
 // Keeper is an [Engine] that is asked, in the transaction in which a run of a
-// flow is stored, whether it still has the flow, and which lets nobody delete
-// it until that ends. It answers [ErrNotFound] if it has not.
+// flow is stored, whether it still has the flow, and which keeps it from being
+// deleted until that ends. It answers [ErrNotFound] if it has not.
 type Keeper interface {
 	KeepTx(ctx context.Context, tx *sqlx.Tx, owner string) error
 }
@@ -47,7 +47,7 @@ type Source struct {
 	Functions []*flow.Document
 }
 
-// candidate is a flow that listens on the line of a message.
+// candidate is a flow that listens on the reference of a message.
 type candidate struct {
 	Listener
 	engine Engine
@@ -154,7 +154,7 @@ func (r *Runtime) candidates(ctx context.Context, in Incoming) ([]candidate, err
 		}
 		for _, l := range ls {
 			if l.Enabled {
-				rank, takes := l.Trigger.Match(in.Arrival)
+				rank, takes := l.Trigger.Match(in.Inbound)
 				all = append(all, candidate{l, e, rank, !takes})
 			}
 		}
@@ -172,9 +172,10 @@ func (r *Runtime) cooling(ctx context.Context, in Incoming, c candidate) (bool, 
 		return false, nil
 	}
 	var recent bool
-	err := r.db.GetContext(ctx, &recent, `SELECT EXISTS (SELECT 1 FROM flow_run WHERE reference = $1 AND chat_id = $2
-		AND owner = $3 AND engine = $4 AND started_us > $5)`,
-		in.Chat.Reference, in.Chat.ID, c.Owner, c.engine.Name(), database.Micros(r.now().Add(-c.Trigger.Cooldown)))
+	const since = ` AND r.owner = $2 AND r.engine = $3 AND r.started_us > $4)`
+	err := r.db.GetContext(ctx, &recent, `SELECT EXISTS (SELECT 1 FROM flow_run r WHERE r.inbox = $1`+since+`
+		OR EXISTS (SELECT 1 FROM flow_merge m JOIN flow_run r ON r.inbox = m.gone WHERE m.keep = $1`+since,
+		in.Chat.Key, c.Owner, c.engine.Name(), database.Micros(r.now().Add(-c.Trigger.Cooldown)))
 	if err != nil {
 		return false, fmt.Errorf("looking for earlier runs of a flow: %w", err)
 	}
@@ -209,7 +210,7 @@ func (r *Runtime) begin(ctx context.Context, in Incoming, c candidate, active []
 // interrupts finds the flow that a message begins although a run waits for it:
 // another flow, whose trigger names what the message says.
 func (r *Runtime) interrupts(ctx context.Context, in Incoming, waiting *runRow) (decision, error) {
-	l, err := r.load(ctx, waiting.Document)
+	l, err := r.loaded.load(ctx, waiting.Document)
 	if err != nil || !l.source.Document.Settings.Interruptible {
 		return decision{}, err
 	}

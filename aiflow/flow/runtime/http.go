@@ -37,7 +37,7 @@ const maxResponse = 256 << 10
 const idempotencyHeader = "Idempotency-Key"
 
 // fetch makes the request of an HTTP node.
-func (r *Runtime) fetch(ctx context.Context, c Request) (any, error) {
+func (o *outbound) fetch(ctx context.Context, c Request) (any, error) {
 	in, ok := c.Call.Request.(flow.HTTPRequest)
 	if !ok {
 		return nil, fmt.Errorf("an HTTP call has a request of the type %T", c.Call.Request)
@@ -49,14 +49,14 @@ func (r *Runtime) fetch(ctx context.Context, c Request) (any, error) {
 	if c.Call.Once && req.Header.Get(idempotencyHeader) == "" {
 		req.Header.Set(idempotencyHeader, c.Key)
 	}
-	if err := r.authorize(ctx, c.Run.Chat.Account, in.Credential, req); err != nil {
+	if err := o.authorize(ctx, c.Run.Chat.Account, in.Credential, req); err != nil {
 		return nil, err
 	}
-	if err := r.guard.CheckURL(req.URL.String()); err != nil {
+	if err := o.guard.CheckURL(req.URL.String()); err != nil {
 		return nil, httpError(err)
 	}
-	web := *r.web
-	web.CheckRedirect = r.follow
+	web := *o.web
+	web.CheckRedirect = o.follow
 	var left atomic.Bool
 	res, err := web.Do(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{WroteHeaders: func() { left.Store(true) }})))
 	if err != nil {
@@ -71,19 +71,19 @@ func (r *Runtime) fetch(ctx context.Context, c Request) (any, error) {
 	return readResponse(res, in.MaxBytes)
 }
 
-func (r *Runtime) authorize(ctx context.Context, account, credential string, req *http.Request) error {
+func (o *outbound) authorize(ctx context.Context, account, credential string, req *http.Request) error {
 	if credential == "" {
 		return nil
 	}
-	if r.opts.Authorize == nil {
+	if o.opts.Authorize == nil {
 		return &flow.Error{Code: flow.CodeHTTPAuth, Message: "There are no credentials here."}
 	}
-	if err := r.opts.Authorize(ctx, account, credential, req); err != nil {
+	if err := o.opts.Authorize(ctx, account, credential, req); err != nil {
 		var known *flow.Error
 		if errors.As(err, &known) {
 			return err
 		}
-		r.opts.Logger.WarnContext(ctx, "a credential could not be used", "credential", credential, "error", err)
+		o.opts.Logger.WarnContext(ctx, "a credential could not be used", "credential", credential, "error", err)
 		return &flow.Error{Code: flow.CodeHTTPAuth, Message: "The credential could not be used."}
 	}
 	return nil
@@ -134,11 +134,11 @@ func requestBody(b flow.HTTPBody) (body []byte, kind string, err error) {
 // follow lets a redirect happen. What the node sent along stays with the host
 // that it was meant for: a redirect that would take a body to another is not
 // followed.
-func (r *Runtime) follow(req *http.Request, via []*http.Request) error {
+func (o *outbound) follow(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return &flow.Error{Code: flow.CodeHTTPConnect, Message: fmt.Sprintf("There were more than %d redirects.", maxRedirects)}
 	}
-	if err := r.guard.CheckURL(req.URL.String()); err != nil {
+	if err := o.guard.CheckURL(req.URL.String()); err != nil {
 		return err
 	}
 	if first := via[0].URL; first.Scheme == req.URL.Scheme && first.Host == req.URL.Host {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -33,7 +34,7 @@ type inputRow struct {
 
 	Traceparent string `db:"traceparent"`
 
-	seen string // id of a message that somebody in a group wrote
+	seen string // id of a message that a member of a group wrote
 	more bool   // there is more in the inbox, or there may be once this is worked on
 
 	routed *routing   // where it goes, of a message
@@ -46,7 +47,7 @@ type job struct {
 	reference int64
 	account   string
 	chatID    string
-	run       int64 // 0: whoever takes it
+	run       int64 // 0: any run that takes it
 	after     int64 // the run that must have ended before
 	input     flow.Input
 	message   *Incoming // instead of input
@@ -70,36 +71,43 @@ func (p job) encode() (kind, body string, err error) {
 	return kind, string(raw), nil
 }
 
+// inbox keeps what runs are given, until their turns take it.
+type inbox struct {
+	db    *database.DB
+	turns *queue.Queue
+	now   func() time.Time
+}
+
 // enqueueTx puts an input into its inbox, and has that looked at. It returns the
 // input's number.
-func (r *Runtime) enqueueTx(ctx context.Context, tx *sqlx.Tx, p job) (int64, error) {
+func (i *inbox) enqueueTx(ctx context.Context, tx *sqlx.Tx, p job) (int64, error) {
 	kind, body, err := p.encode()
 	if err != nil {
 		return 0, fmt.Errorf("writing an input: %w", err)
 	}
 	var ids []int64
-	err = r.db.SelectTx(ctx, tx, &ids, `INSERT INTO flow_input (inbox, reference, account, chat_id, run, after_run, kind, body, created_us, traceparent)
+	err = i.db.SelectTx(ctx, tx, &ids, `INSERT INTO flow_input (inbox, reference, account, chat_id, run, after_run, kind, body, created_us, traceparent)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
-		p.inbox, p.reference, p.account, p.chatID, p.run, p.after, kind, body, database.Micros(r.now()), span.Of(ctx))
+		p.inbox, p.reference, p.account, p.chatID, p.run, p.after, kind, body, database.Micros(i.now()), span.Of(ctx))
 	if err != nil {
 		return 0, fmt.Errorf("storing an input: %w", err)
 	}
-	return ids[0], r.notifyTx(ctx, tx, subscriber(p.account, p.reference), p.inbox, ids[0])
+	return ids[0], i.notifyTx(ctx, tx, subscriber(p.account, p.reference), p.inbox, ids[0])
 }
 
 // notifyTx has its inbox looked at. Jobs of its partition say no more than that: what
 // is to be done is what the inbox holds then.
-func (r *Runtime) notifyTx(ctx context.Context, tx *sqlx.Tx, subscriber, inbox string, input int64) error {
-	return r.turns.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber, Key: inbox, Subject: strconv.FormatInt(input, 10)})
+func (i *inbox) notifyTx(ctx context.Context, tx *sqlx.Tx, subscriber, inbox string, input int64) error {
+	return i.turns.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber, Key: inbox, Subject: strconv.FormatInt(input, 10)})
 }
 
 // next is the first input of an inbox that can be worked on; nil: there is
 // none. While a run is busy only what it has to hear at once can, and what ends
 // others.
-func (r *Runtime) next(ctx context.Context, inbox string) (*inputRow, error) {
+func (i *inbox) next(ctx context.Context, inbox string) (*inputRow, error) {
 	const busy = `SELECT b.seq FROM flow_run b WHERE b.inbox = $1 AND b.ended_us = 0 AND b.turn > 0 AND b.waits IN ('', 'effect')`
 	var found []*inputRow
-	err := r.db.SelectPrepared(ctx, &found, `SELECT i.id, i.inbox, i.reference, i.chat_id, i.run, i.kind, i.body, i.traceparent FROM flow_input i
+	err := i.db.SelectPrepared(ctx, &found, `SELECT i.id, i.inbox, i.reference, i.chat_id, i.run, i.kind, i.body, i.traceparent FROM flow_input i
 		WHERE i.inbox = $1
 		AND (i.kind = 'cancel' OR i.run IN (`+busy+`) AND i.kind IN ('effect', 'timer', 'continue', 'retry') OR NOT EXISTS (`+busy+`))
 		AND (i.after_run = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.after_run AND o.ended_us = 0))
@@ -115,9 +123,9 @@ func (r *Runtime) next(ctx context.Context, inbox string) (*inputRow, error) {
 }
 
 // active are the runs of an inbox that have not ended, the oldest first.
-func (r *Runtime) active(ctx context.Context, inbox string) ([]*runRow, error) {
+func (i *inbox) active(ctx context.Context, inbox string) ([]*runRow, error) {
 	var rows []*runRow
-	err := r.db.SelectPrepared(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.inbox = $1 AND r.ended_us = 0 ORDER BY r.seq`, inbox)
+	err := i.db.SelectPrepared(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.inbox = $1 AND r.ended_us = 0 ORDER BY r.seq`, inbox)
 	if err != nil {
 		return nil, fmt.Errorf("reading the runs of a chat: %w", err)
 	}
@@ -129,28 +137,28 @@ func (r *Runtime) active(ctx context.Context, inbox string) ([]*runRow, error) {
 var errTaken = errors.New("runtime: another node was faster")
 
 // markSeenTx notes that a run has heard a message of a group.
-func (r *Runtime) markSeenTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inputRow) error {
+func (i *inbox) markSeenTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inputRow) error {
 	if in == nil || in.seen == "" {
 		return nil
 	}
-	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_seen (run, message) VALUES ($1, $2) ON CONFLICT DO NOTHING`, run, sanitize(in.seen))
+	_, err := i.db.ExecTx(ctx, tx, `INSERT INTO flow_seen (run, message) VALUES ($1, $2) ON CONFLICT DO NOTHING`, run, sanitize(in.seen))
 	if err != nil {
 		return fmt.Errorf("noting what a run has heard: %w", err)
 	}
 	return nil
 }
 
-// dequeueTx removes an input that is worked on. Nobody else can then. One that has
+// dequeueTx removes an input that is worked on. No other worker can then. One that has
 // moved to another inbox is worked on there.
-func (r *Runtime) dequeueTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
-	res, err := r.db.ExecTx(ctx, tx, `DELETE FROM flow_input WHERE id = $1 AND inbox = $2`, in.ID, in.Inbox)
+func (i *inbox) dequeueTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
+	res, err := i.db.ExecTx(ctx, tx, `DELETE FROM flow_input WHERE id = $1 AND inbox = $2`, in.ID, in.Inbox)
 	if err != nil {
 		return fmt.Errorf("taking an input: %w", err)
 	}
 	if err := one(res); err != nil {
 		return err
 	}
-	return r.routeTx(ctx, tx, in)
+	return i.routeTx(ctx, tx, in)
 }
 
 // one is [errTaken] unless one row was changed.
@@ -162,9 +170,9 @@ func one(res sql.Result) error {
 	return err
 }
 
-// drop forgets an input that nobody wants.
+// drop forgets an input that no run wants.
 func (r *Runtime) drop(ctx context.Context, in *inputRow, what string) error {
-	err := r.db.Write(ctx, func(tx *sqlx.Tx) error { return r.dequeueTx(context.WithoutCancel(ctx), tx, in) })
+	err := r.db.Write(ctx, func(tx *sqlx.Tx) error { return r.inbox.dequeueTx(context.WithoutCancel(ctx), tx, in) })
 	if err == nil {
 		r.opts.Observer.dropped(what)
 		r.waits.notify(in.Run)

@@ -81,7 +81,7 @@ func answers(n int) []string {
 }
 
 // TestKill kills the processes that take turns again and again, in the middle
-// of many conversations: each goes on where it was.
+// of many conversations: each continues where it was.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {

@@ -10,18 +10,18 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// Listener is a published flow whose trigger may take what comes on a line.
+// Listener is a published flow whose trigger may take what comes on a reference.
 type Listener struct {
 	Engine      string // whose it is; set by the runtime
 	Owner, Name string // the engine's id of it, and what people call it
 	Version     int64
-	Enabled     bool          // false: it is switched off on this line
+	Enabled     bool          // false: it is switched off on this reference
 	Priority    int           // the higher one answers, of two with the same the one with the narrower rule
 	CreatedAt   time.Time     // and of these the older
 	Trigger     *flow.Trigger // see [Triggers]
 }
 
-// Listeners are the flows of all engines that listen on a line, in the order in
+// Listeners are the flows of all engines that listen on a reference, in the order in
 // which they are asked, as far as that does not follow from the message: the
 // higher priority, the narrower rule, the older. Those that are switched off
 // come last.

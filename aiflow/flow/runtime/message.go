@@ -23,7 +23,7 @@ func (r *Runtime) IncomingTx(ctx context.Context, tx *sqlx.Tx, in Incoming) erro
 	if in.Traceparent != "" {
 		ctx = span.With(ctx, in.Traceparent)
 	}
-	if _, err := r.enqueueTx(ctx, tx, p); err != nil {
+	if _, err := r.inbox.enqueueTx(ctx, tx, p); err != nil {
 		return fmt.Errorf("queueing a message: %w", err)
 	}
 	return nil
@@ -37,7 +37,7 @@ func (r *Runtime) message(ctx context.Context, in *inputRow, runs []*runRow) err
 		return fmt.Errorf("reading a message: %w", err)
 	}
 	m.Chat.Key, m.Chat.ID = in.Inbox, in.ChatID // since it came, its chat may have become one with another
-	if m.Arrival.Group {
+	if m.Inbound.Group {
 		in.seen, _ = m.Message["id"].(string)
 	}
 	if err := r.prepare(ctx, m); err != nil {
@@ -114,7 +114,7 @@ func (r *Runtime) execute(ctx context.Context, d decision, in *inputRow, view Sn
 		}
 		return err
 	}
-	l, err := r.compile(d.start.Source)
+	l, err := r.loaded.compile(d.start.Source)
 	if err != nil {
 		return fmt.Errorf("preparing flow %s: %w", d.start.Owner, err)
 	}
@@ -141,19 +141,19 @@ func (r *Runtime) queueRun(ctx context.Context, d decision, in *inputRow, l *loa
 	in.routeTo(RouteQueued, row.ID, d.asked)
 	return r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		if err := r.dequeueTx(ctx, tx, in); err != nil {
+		if err := r.inbox.dequeueTx(ctx, tx, in); err != nil {
 			return err
 		}
 		row := *row
 		if err := r.insertRun(ctx, tx, &row, l); err != nil {
 			return err
 		}
-		if err := r.markSeenTx(ctx, tx, row.Seq, in); err != nil {
+		if err := r.inbox.markSeenTx(ctx, tx, row.Seq, in); err != nil {
 			return err
 		}
 		begin := row.job(d.start.begin())
 		begin.after = d.after.Seq
-		_, err := r.enqueueTx(ctx, tx, begin)
+		_, err := r.inbox.enqueueTx(ctx, tx, begin)
 		return err
 	})
 }

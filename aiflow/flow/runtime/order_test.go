@@ -89,7 +89,7 @@ func TestMessagesWaitBehindACall(t *testing.T) {
 		f.say(t, "ana", "late")
 		require.Empty(t, f.did(t, "ana"))
 		close(answer)
-		f.awaitDid(t, "ana", "Well?", "Heard early.", "Well?") // the late one begins anew
+		f.awaitDid(t, "ana", "Well?", "Heard early.", "Well?") // the late one begins again
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // TestOwnNodeMisbehaves has functions give back what no journal can hold: their
-// run ends with an error, and the calls of others go on.
+// run ends with an error, and the calls of others continue.
 func TestOwnNodeMisbehaves(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		long := strings.Repeat("é", 1<<20)

@@ -223,8 +223,8 @@ func TestOwnNodeIsCancelled(t *testing.T) {
 }
 
 // TestOwnNodeIsGone has programs without the node type take over: a run that
-// waits goes on until it comes to the node, a call that was begun fails, and a
-// program that has the type again goes on with the step.
+// waits continues until it comes to the node, a call that was begun fails, and a
+// program that has the type again continues with the step.
 func TestOwnNodeIsGone(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		with := func(o *runtime.Options) {

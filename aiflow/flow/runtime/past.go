@@ -52,7 +52,7 @@ func (a *Account) Past(ctx context.Context, id string) (Past, error) {
 	if err != nil {
 		return Past{}, err
 	}
-	l, err := a.r.load(ctx, row.Document)
+	l, err := a.r.loaded.load(ctx, row.Document)
 	if err != nil {
 		return Past{}, err
 	}

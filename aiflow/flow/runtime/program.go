@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -93,12 +94,12 @@ func decodeSource(body string) (Source, error) {
 }
 
 // compile makes a source ready to run.
-func (r *Runtime) compile(src Source) (*loaded, error) {
+func (p *programs) compile(src Source) (*loaded, error) {
 	if src.Document == nil {
 		return nil, errors.New("runtime: a Source needs a Document")
 	}
 	l := &loaded{hash: src.hash(), source: src}
-	if known := r.loaded.get(l.hash); known != nil {
+	if known := p.get(l.hash); known != nil {
 		return known, nil
 	}
 	env := &flow.Environment{Published: true, Functions: map[string]*flow.Document{}}
@@ -106,20 +107,20 @@ func (r *Runtime) compile(src Source) (*loaded, error) {
 		env.Functions[f.Slug] = f
 	}
 	var problems []flow.Problem
-	if l.program, problems = r.opts.Types.Compile(src.Document, env); l.program == nil {
+	if l.program, problems = p.types.Compile(src.Document, env); l.program == nil {
 		return nil, &Refused{problems}
 	}
-	r.loaded.put(l)
+	p.put(l)
 	return l, nil
 }
 
 // load reads the source of a run and makes it ready.
-func (r *Runtime) load(ctx context.Context, hash string) (*loaded, error) {
-	if known := r.loaded.get(hash); known != nil {
+func (p *programs) load(ctx context.Context, hash string) (*loaded, error) {
+	if known := p.get(hash); known != nil {
 		return known, nil
 	}
 	var body string
-	err := r.db.GetContext(ctx, &body, `SELECT body FROM flow_document WHERE hash = $1`, hash)
+	err := p.db.GetContext(ctx, &body, `SELECT body FROM flow_document WHERE hash = $1`, hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}
@@ -130,11 +131,11 @@ func (r *Runtime) load(ctx context.Context, hash string) (*loaded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading document %s: %w", hash, err)
 	}
-	return r.compile(src)
+	return p.compile(src)
 }
 
 // keep stores a source unless it is stored.
-func (r *Runtime) keep(ctx context.Context, tx *sqlx.Tx, l *loaded) error {
+func (p *programs) keep(ctx context.Context, tx *sqlx.Tx, l *loaded) error {
 	if l.stored.Load() {
 		return nil
 	}
@@ -142,8 +143,8 @@ func (r *Runtime) keep(ctx context.Context, tx *sqlx.Tx, l *loaded) error {
 	if err != nil {
 		return fmt.Errorf("writing a document: %w", err)
 	}
-	_, err = r.db.ExecTx(ctx, tx, `INSERT INTO flow_document (hash, body, created_us) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-		l.hash, body, database.Micros(r.now()))
+	_, err = p.db.ExecTx(ctx, tx, `INSERT INTO flow_document (hash, body, created_us) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+		l.hash, body, database.Micros(p.now()))
 	if err != nil {
 		return fmt.Errorf("storing a document: %w", err)
 	}
@@ -156,6 +157,10 @@ const maxPrograms = 1000
 
 // programs keeps what was compiled.
 type programs struct {
+	db    *database.DB
+	types *flow.Types
+	now   func() time.Time
+
 	mu     sync.Mutex
 	byHash map[string]*loaded
 }

@@ -39,7 +39,7 @@ func (r *Runtime) Prune(ctx context.Context) error {
 		before := database.Micros(now.Add(-r.opts.Retention))
 		for n := runsAtOnce; n == runsAtOnce; {
 			var err error
-			if n, err = r.deleteRuns(ctx, `ended_us > 0 AND ended_us < $1`, before); err != nil {
+			if n, err = r.eraser.deleteRuns(ctx, `ended_us > 0 AND ended_us < $1`, before); err != nil {
 				return fmt.Errorf("deleting runs from before %s: %w", database.Time(before).Format(time.RFC3339), err)
 			}
 		}
@@ -48,16 +48,16 @@ func (r *Runtime) Prune(ctx context.Context) error {
 	if r.opts.Retention > 0 {
 		ttl = min(ttl, r.opts.Retention)
 	}
-	if err := r.pruneRoutes(ctx, now.Add(-ttl)); err != nil {
+	if err := r.eraser.pruneRoutes(ctx, now.Add(-ttl)); err != nil {
 		return err
 	}
-	return r.dropDocuments(ctx, now.Add(-documentTTL))
+	return r.eraser.dropDocuments(ctx, now.Add(-documentTTL))
 }
 
 // dropDocuments deletes documents from before a time that no run has. A run
 // that is about to begin stores its own again.
-func (r *Runtime) dropDocuments(ctx context.Context, before time.Time) error {
-	err := r.inSteps(ctx, `DELETE FROM flow_document WHERE hash IN (SELECT d.hash FROM flow_document d WHERE d.created_us <= $1
+func (e *eraser) dropDocuments(ctx context.Context, before time.Time) error {
+	err := e.inSteps(ctx, `DELETE FROM flow_document WHERE hash IN (SELECT d.hash FROM flow_document d WHERE d.created_us <= $1
 		AND NOT EXISTS (SELECT 1 FROM flow_run r WHERE r.document = d.hash) LIMIT %d)`, database.Micros(before))
 	if err != nil {
 		return fmt.Errorf("deleting documents that no run has: %w", err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
 
@@ -143,7 +144,7 @@ func (a *Account) steps(ctx context.Context, row *runRow, d *Detail) error {
 	return nil
 }
 
-// add appends a row of the trace. One that tells how a step went on that has
+// add appends a row of the trace. One that tells how a step continued that has
 // waited becomes one with the row of the step.
 func (d *Detail) add(row flow.TraceRow) {
 	n := len(d.Steps)
@@ -176,7 +177,7 @@ func (a *Account) variables(ctx context.Context, row *runRow, d *Detail) error {
 	if len(s.Frames) == 0 {
 		return nil
 	}
-	l, err := a.r.load(ctx, row.Document)
+	l, err := a.r.loaded.load(ctx, row.Document)
 	if err != nil {
 		return err
 	}
@@ -198,9 +199,9 @@ func (a *Account) row(ctx context.Context, id string) (*runRow, error) {
 }
 
 // runBySeq reads a run of any account.
-func (r *Runtime) runBySeq(ctx context.Context, seq int64) (*runRow, error) {
+func runBySeq(ctx context.Context, db *database.DB, seq int64) (*runRow, error) {
 	row := &runRow{}
-	err := r.db.GetContext(ctx, row, `SELECT `+runColumns+` FROM flow_run r WHERE r.seq = $1`, seq)
+	err := db.GetContext(ctx, row, `SELECT `+runColumns+` FROM flow_run r WHERE r.seq = $1`, seq)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound
 	}

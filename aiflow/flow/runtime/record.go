@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
-// recordTx records what somebody does to a run. What runs do by themselves is
+// recordTx records what a user does to a run. What runs do by themselves is
 // in their steps.
 func recordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, row *runRow, details map[string]any) error {
 	all := map[string]any{"engine": row.Engine, "owner": row.Owner}
@@ -18,7 +18,7 @@ func recordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, row *runRow
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: row.ID, Reference: row.Reference, Details: all})
 }
 
-// recordInputTx records what somebody gives a run, without what it says.
+// recordInputTx records what a user gives a run, without what it says.
 func recordInputTx(ctx context.Context, tx *sqlx.Tx, row *runRow, input flow.Input) error {
 	switch in := input.(type) {
 	case flow.Cancel:
@@ -27,7 +27,7 @@ func recordInputTx(ctx context.Context, tx *sqlx.Tx, row *runRow, input flow.Inp
 		return recordTx(ctx, tx, audit.RunApprove, row, map[string]any{"approved": in.Approved, "stepId": in.ID})
 	case flow.Event:
 		return recordTx(ctx, tx, audit.RunEvent, row, map[string]any{"event": in.Name})
-	case flow.Reply: // a bot that is run by hand goes on
+	case flow.Reply: // a bot that is run by hand continues
 		return recordTx(ctx, tx, audit.RunStart, row, map[string]any{"version": row.Version})
 	}
 	return nil

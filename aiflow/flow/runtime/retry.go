@@ -13,7 +13,7 @@ import (
 
 var (
 	// ErrNotFailed reports a run that cannot be retried: it did not fail, or
-	// there is no step with which it could go on.
+	// there is no step with which it could continue.
 	ErrNotFailed = errors.New("runtime: the run has no step that failed")
 	// ErrBusy reports a run in whose chat another one is active.
 	ErrBusy = errors.New("runtime: another run is active in the chat")
@@ -22,7 +22,7 @@ var (
 	ErrRepeat = errors.New("runtime: the call that failed may have been made, and must not be made twice")
 )
 
-// Retry has a failed run go on with the step that failed, and waits for its
+// Retry has a failed run continue with the step that failed, and waits for its
 // turn for a moment. What the run did before stays done. A call that must not
 // be made twice, and may have been made, is made again only with repeat; it
 // has the key of its first attempt. It returns [ErrNotFailed], [ErrBusy] or
@@ -97,5 +97,5 @@ func (r *Runtime) retryTx(ctx context.Context, tx *sqlx.Tx, row runRow, repeat b
 	if one(res) != nil {
 		return 0, ErrNotFailed // another retry was faster
 	}
-	return r.enqueueTx(ctx, tx, row.job(flow.Retry{Repeat: repeat}))
+	return r.inbox.enqueueTx(ctx, tx, row.job(flow.Retry{Repeat: repeat}))
 }

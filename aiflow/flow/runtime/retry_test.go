@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 )
 
-// TestRetry fails runs in the middle of a loop and has them go on there.
+// TestRetry fails runs in the middle of a loop and has them continue there.
 func TestRetry(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		f := running(t, db, nil)
@@ -158,7 +158,7 @@ func TestJumpToNothing(t *testing.T) {
 	})
 }
 
-// TestWatch follows a run that goes on on another node.
+// TestWatch follows a run that continues on another node.
 func TestWatch(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		f := running(t, db, nil)

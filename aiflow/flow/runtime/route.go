@@ -37,7 +37,7 @@ type Route struct {
 	Outcome string    `json:"outcome"`       // one of the Route constants
 	Run     string    `json:"run,omitempty"` // that took it, or that it began; "": none
 	// Asked are the flows that were asked, in their order; empty when a run
-	// waited for the message, and when nobody may speak. Of those that pass at
+	// waited for the message, and when no run may speak. Of those that pass at
 	// most 20 are named.
 	Asked []Asked `json:"asked,omitempty"`
 	// Sent are the ids of the messages that the run sent from then on until it
@@ -70,7 +70,7 @@ type routing struct {
 	reference                int64
 }
 
-// route begins the route of a message. One without an id has none: nobody
+// route begins the route of a message. One without an id has none: no user
 // could ask for it.
 func (in *inputRow) route(m Incoming) {
 	if id, _ := m.Message["id"].(string); id != "" {
@@ -93,7 +93,7 @@ func (in *inputRow) inTurn(turn int64) {
 }
 
 // routeTx stores where an input went that is a message.
-func (r *Runtime) routeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
+func (i *inbox) routeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
 	to := in.routed
 	if to == nil || to.Outcome == "" {
 		return nil
@@ -102,8 +102,8 @@ func (r *Runtime) routeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error 
 	if err != nil {
 		return fmt.Errorf("writing where a message goes: %w", err)
 	}
-	_, err = r.db.ExecTx(ctx, tx, `INSERT INTO flow_route (account, reference, chat_id, message, body, at_us) VALUES ($1, $2, $3, $4, $5, $6)`,
-		to.account, to.reference, to.chatID, sanitize(to.message), string(body), database.Micros(r.now()))
+	_, err = i.db.ExecTx(ctx, tx, `INSERT INTO flow_route (account, reference, chat_id, message, body, at_us) VALUES ($1, $2, $3, $4, $5, $6)`,
+		to.account, to.reference, to.chatID, sanitize(to.message), string(body), database.Micros(i.now()))
 	if err != nil {
 		return fmt.Errorf("noting where a message goes: %w", err)
 	}
@@ -201,8 +201,8 @@ func (a *Account) SentBy(ctx context.Context, reference int64, messages []string
 }
 
 // pruneRoutes deletes routes from before a time. They are in its order, nearly.
-func (r *Runtime) pruneRoutes(ctx context.Context, before time.Time) error {
-	err := r.db.InSteps(ctx, `DELETE FROM flow_route WHERE at_us < $1 AND id IN (SELECT id FROM flow_route ORDER BY id LIMIT $2)`,
+func (e *eraser) pruneRoutes(ctx context.Context, before time.Time) error {
+	err := e.db.InSteps(ctx, `DELETE FROM flow_route WHERE at_us < $1 AND id IN (SELECT id FROM flow_route ORDER BY id LIMIT $2)`,
 		database.Micros(before), eraseChunk)
 	if err != nil {
 		return fmt.Errorf("deleting old routes: %w", err)

@@ -103,7 +103,7 @@ func TestWhenBusy(t *testing.T) {
 }
 
 // quiet waits until nothing in a chat waits to be worked on but for what
-// stands behind a run.
+// is behind a run.
 func quiet(t testing.TB, f *fixture, chat string) {
 	t.Helper()
 	eventually(t, func() bool {
@@ -159,7 +159,7 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// TestRefusals has the line refuse what a node sends, within the transaction
+// TestRefusals has the reference refuse what a node sends, within the transaction
 // of the turn: nothing of the turn is done but what its error output does.
 func TestRefusals(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {

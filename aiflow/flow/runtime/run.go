@@ -22,7 +22,7 @@ type Status string
 
 // The states of runs.
 const (
-	Running   Status = "running" // it has not begun, or is to go on by itself
+	Running   Status = "running" // it has not begun, or is to continue by itself
 	Waiting   Status = "waiting"
 	Completed Status = "completed"
 	Failed    Status = "failed"
@@ -45,7 +45,7 @@ type Run struct {
 	Output    json.RawMessage // nil: none
 	Error     *flow.Error     // nil: none
 	StartedAt time.Time
-	EndedAt   time.Time // zero: it goes on
+	EndedAt   time.Time // zero: it continues
 }
 
 // runRow is a run as its table has it.
@@ -93,7 +93,7 @@ func (r *runRow) chat() Chat {
 	return c
 }
 
-// busy says that the run goes on by itself: nothing else happens in its chat
+// busy says that the run continues by itself: nothing else happens in its chat
 // until it waits for something. [Runtime.next] says the same in SQL.
 func (r *runRow) busy() bool {
 	return r.Turn > 0 && (r.Waits == "" || r.Waits == string(flow.WaitEffect))
@@ -121,7 +121,7 @@ func (r *runRow) view() Run {
 	return out
 }
 
-// subscriber is whom the partitions of a line belong to. Runs without a line are the
+// subscriber is whom the partitions of a reference belong to. Runs without a reference are the
 // account's.
 func subscriber(account string, reference int64) string {
 	if reference == 0 {

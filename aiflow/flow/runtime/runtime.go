@@ -24,7 +24,7 @@ type Options struct {
 	// Types are the node types of the documents. nil: the built-in ones.
 	Types *flow.Types
 	// Callers answer calls to the world by their kind. Calls of the kind
-	// [flow.CallHTTP] and [flow.CallNode] need none. A call that nobody answers
+	// [flow.CallHTTP] and [flow.CallNode] need none. A call of a kind without an answer
 	// ends with the code effect.unsupported.
 	Callers map[flow.CallKind]Caller
 	// Authorize adds a credential of an account to a request of an HTTP node, or
@@ -65,7 +65,8 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 
 	// AfterCommit is called after each commit, before anything follows from
-	// it, with what was committed ("turn", "call", "answer", "timers"). Tests
+	// it, with what was committed ("turn", "call", "answer", "timers",
+	// "merge"). Tests
 	// stop a node there. nil: nothing is called.
 	AfterCommit func(what string)
 }
@@ -126,10 +127,12 @@ type Runtime struct {
 	waits    waits
 	failures failures
 	loaded   programs
+	inbox    *inbox
+	eraser   eraser
 }
 
 const (
-	// turnCap is how many chats of a line are worked on at once by a node.
+	// turnCap is how many chats of a reference are worked on at once by a node.
 	turnCap = 256
 	// callWorkers is how many calls are under way on a node that have begun a
 	// moment ago; of those that take longer there may be four times as many.
@@ -179,8 +182,11 @@ func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Ru
 	}); err != nil {
 		return nil, fmt.Errorf("runtime: %w", err)
 	}
+	r.inbox, r.eraser = &inbox{r.db, r.turns, r.now}, eraser{r.db}
+	r.loaded.db, r.loaded.types, r.loaded.now = r.db, r.opts.Types, r.now
+	calls := &callHandler{r.db, r.inbox, &outbound{r.web, r.guard, &r.opts}, &r.opts, r.now}
 	if r.calls, err = queue.New(ctx, db, queue.Options{
-		Name: "call", Handle: r.handleCall, Complete: r.completeCalls, OnComplete: r.completedCalls,
+		Name: "call", Handle: calls.handleCall, Complete: calls.completeCalls, OnComplete: calls.completedCalls,
 		Run: 1, Cap: callCap, Workers: callWorkers, Lease: r.opts.Lease, Exclusive: r.opts.Exclusive, Logger: r.opts.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("runtime: %w", err)
@@ -238,7 +244,7 @@ func (r *Runtime) QueueStats(ctx context.Context) (waiting int64, oldest time.Du
 	if err != nil {
 		return 0, 0, fmt.Errorf("runtime: %w", err)
 	}
-	return st.Unrouted + st.Ready + st.Held + st.Waiting, st.Oldest, nil
+	return st.Unrouted + st.Ready + st.Leased + st.Waiting, st.Oldest, nil
 }
 
 // Types are the node types of the documents.

@@ -28,8 +28,8 @@ const (
 type Scheduled struct {
 	Engine, Owner string
 	Version       int64
-	// References are the lines on which one begins each time; 0 stands for a
-	// run without a line. None: no run begins.
+	// References are the references on which one begins each time; 0 stands for a
+	// run without a reference. None: no run begins.
 	References []int64
 	Times      []flow.Schedule // none: no run begins
 }
@@ -87,10 +87,10 @@ func (r *Runtime) unscheduleTx(ctx context.Context, tx *sqlx.Tx, id int64) error
 	return nil
 }
 
-// Unschedule ends what begins by itself on a line, which is deleted. It works in
+// Unschedule ends what begins by itself on a reference, which is deleted. It works in
 // small steps, each durable, and may be called again after an error or a crash.
 func (a *Account) Unschedule(ctx context.Context, reference int64) error {
-	err := a.r.inSteps(ctx, `DELETE FROM flow_schedule WHERE id IN (SELECT id FROM flow_schedule WHERE account = $1 AND reference = $2 LIMIT %d)`,
+	err := a.r.eraser.inSteps(ctx, `DELETE FROM flow_schedule WHERE id IN (SELECT id FROM flow_schedule WHERE account = $1 AND reference = $2 LIMIT %d)`,
 		a.id, reference)
 	if err != nil {
 		return fmt.Errorf("deleting the schedules of a line: %w", err)
@@ -250,14 +250,14 @@ func (r *Runtime) scheduled(ctx context.Context, row scheduleRow) (Start, *loade
 	if err != nil {
 		return Start{}, nil, err
 	}
-	l, err := r.compile(src)
+	l, err := r.loaded.compile(src)
 	return Start{
 		Engine: row.Engine, Owner: row.Owner, Version: row.Version, Source: src, Chat: Chat{Account: row.Account, Reference: row.Reference},
 	}, l, err
 }
 
 // beginAllTx moves schedules on and begins their runs. All the flows are locked
-// first, as whoever publishes or deletes one locks it before its schedule.
+// first, as a publisher or a deletion locks it before its schedule.
 func (r *Runtime) beginAllTx(ctx context.Context, tx *sqlx.Tx, all []beginning) error {
 	gone := map[string]bool{}
 	for _, b := range all {
@@ -287,7 +287,7 @@ func (r *Runtime) beginTx(ctx context.Context, tx *sqlx.Tx, b beginning) error {
 		return fmt.Errorf("moving a schedule on: %w", err)
 	}
 	if one(res) != nil || b.start == nil {
-		return nil // another node was faster, or it was published anew
+		return nil // another node was faster, or it was published again
 	}
 	_, _, err = r.startTx(ctx, tx, *b.start, b.l)
 	return err

@@ -74,7 +74,7 @@ func TestSchedules(t *testing.T) {
 		f.clock.Advance(time.Hour)
 		require.Len(t, f.ended(t, "report", 2), 2)
 
-		f.schedule(t, "report", 2, []int64{0}, "0 16 * * *") // it is published anew
+		f.schedule(t, "report", 2, []int64{0}, "0 16 * * *") // it is published again
 		require.Equal(t, epoch.Add(3*time.Hour), f.next(t, "report").UTC())
 		f.clock.Advance(2 * time.Hour)
 		require.Equal(t, "2026-03-01T16:00:00+01:00", f.ended(t, "report", 3)[2])

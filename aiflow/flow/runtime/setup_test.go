@@ -322,7 +322,7 @@ func (f *fixture) say(t testing.TB, chat string, texts ...string) {
 func incoming(chat, text string) runtime.Incoming {
 	return runtime.Incoming{
 		Chat: chatOf(chat), Message: map[string]any{"id": "in-" + text, "type": "text", "text": text},
-		Arrival: flow.Arrival{Channel: "provider-sandbox", Text: text},
+		Inbound: flow.Inbound{Channel: "provider-sandbox", Text: text},
 	}
 }
 

@@ -34,7 +34,7 @@ const forgetRows = 50
 // durable, and may be called again after an error or a crash. The engine must
 // let none of its runs begin meanwhile: see [Keeper].
 func (a *Account) Forget(ctx context.Context, engine, owner, reason string) error {
-	err := a.r.inParts(ctx, forgetRows, `DELETE FROM flow_schedule WHERE id IN
+	err := a.r.eraser.inParts(ctx, forgetRows, `DELETE FROM flow_schedule WHERE id IN
 		(SELECT id FROM flow_schedule WHERE account = $1 AND engine = $2 AND owner = $3 LIMIT %d)`, a.id, engine, owner)
 	if err != nil {
 		return fmt.Errorf("deleting the schedule of a flow: %w", err)
@@ -52,7 +52,7 @@ func (a *Account) Forget(ctx context.Context, engine, owner, reason string) erro
 		}
 		err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
 			for _, row := range rows {
-				if _, err := a.r.enqueueTx(context.WithoutCancel(ctx), tx, row.job(flow.Cancel{Reason: reason})); err != nil {
+				if _, err := a.r.inbox.enqueueTx(context.WithoutCancel(ctx), tx, row.job(flow.Cancel{Reason: reason})); err != nil {
 					return err
 				}
 			}
@@ -68,7 +68,7 @@ func (a *Account) Forget(ctx context.Context, engine, owner, reason string) erro
 
 // Active are the runs of a chat that have not ended, the oldest first.
 func (a *Account) Active(ctx context.Context, c Chat) ([]Run, error) {
-	rows, err := a.r.active(ctx, c.Key)
+	rows, err := a.r.inbox.active(ctx, c.Key)
 	if err != nil {
 		return nil, err
 	}

@@ -36,10 +36,10 @@ func (t *turn) describe(row *runRow) {
 }
 
 // answer makes a call.
-func (r *Runtime) answer(ctx context.Context, run *runRow, a *answer) {
-	ctx, made := span.Begin(ctx, r.opts.Trace, "flow.call")
+func (o *outbound) answer(ctx context.Context, run *runRow, a *answer) {
+	ctx, made := span.Begin(ctx, o.opts.Trace, "flow.call")
 	a.traceparent = span.Of(ctx)
-	a.result, a.err = r.perform(ctx, run, a.call)
+	a.result, a.err = o.perform(ctx, run, a.call)
 	if made == nil {
 		return
 	}

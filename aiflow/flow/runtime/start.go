@@ -109,7 +109,7 @@ func (e *BadInput) Unwrap() error { return e.Err }
 // forgotten: it refuses what does not fit.
 func (a *Account) ready(s *Start) (*loaded, error) {
 	s.Chat.Account = a.id
-	l, err := a.r.compile(s.Source)
+	l, err := a.r.loaded.compile(s.Source)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (r *Runtime) startTx(ctx context.Context, tx *sqlx.Tx, s Start, l *loaded) 
 	if err := r.insertRun(ctx, tx, row, l); err != nil {
 		return nil, false, err
 	}
-	_, err = r.enqueueTx(ctx, tx, row.job(s.begin()))
+	_, err = r.inbox.enqueueTx(ctx, tx, row.job(s.begin()))
 	return row, false, err
 }
 
@@ -198,7 +198,7 @@ func (r *Runtime) insertRun(ctx context.Context, tx *sqlx.Tx, row *runRow, l *lo
 	if err := r.kept(ctx, tx, row); err != nil {
 		return err
 	}
-	if err := r.keep(ctx, tx, l); err != nil {
+	if err := r.loaded.keep(ctx, tx, l); err != nil {
 		return err
 	}
 	var seqs []int64

@@ -65,19 +65,31 @@ func (r *Runtime) watchTimers(ctx context.Context) error {
 	}
 }
 
-// ring puts the timers that are due into inboxes. It returns how many they
-// were, and how long it is to the next one.
+// ring puts the timers that are due into inboxes, and moves some ended runs of
+// merged chats. It returns how many timers they were, and how long it is to the
+// next one.
 func (r *Runtime) ring(ctx context.Context) (n int, next time.Duration, err error) {
-	var first int64
-	if err := r.db.GetContext(ctx, &first, `SELECT COALESCE(min(at_us), 0) FROM flow_timer`); err != nil {
+	var due struct {
+		First int64 `db:"first"`
+		Merge bool  `db:"merge"`
+	}
+	err = r.db.GetContext(ctx, &due, `SELECT COALESCE(min(at_us), 0) AS first, EXISTS (SELECT 1 FROM flow_merge) AS merge FROM flow_timer`)
+	if err != nil {
 		return 0, timersInterval, err
 	}
-	now := r.now()
-	if first == 0 {
-		return 0, timersInterval, nil
+	idle := timersInterval
+	if due.Merge {
+		if idle, err = 0, moveMerged(ctx, r.db); err != nil {
+			return 0, timersInterval, err
+		}
+		r.opts.AfterCommit("merge")
 	}
-	if wait := database.Time(first).Sub(now); wait > 0 {
-		return 0, wait, nil
+	now := r.now()
+	if due.First == 0 {
+		return 0, idle, nil
+	}
+	if wait := database.Time(due.First).Sub(now); wait > 0 {
+		return 0, min(idle, wait), nil
 	}
 	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		n, err = r.ringTx(context.WithoutCancel(ctx), tx, database.Micros(now))
@@ -106,21 +118,21 @@ func (r *Runtime) ringTx(ctx context.Context, tx *sqlx.Tx, nowUS int64) (int, er
 		if _, err := tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, d.Seq, d.Timer); err != nil {
 			return 0, fmt.Errorf("taking a timer: %w", err)
 		}
-		if _, err := r.enqueueTx(span.With(ctx, d.Traceparent), tx, d.job(flow.Timer{ID: d.Timer})); err != nil {
+		if _, err := r.inbox.enqueueTx(span.With(ctx, d.Traceparent), tx, d.job(flow.Timer{ID: d.Timer})); err != nil {
 			return 0, err
 		}
 	}
 	return len(due), nil
 }
 
-// postpone sets a timer anew that came while no bot may speak in its chat.
+// postpone sets a timer again that came while no bot may speak in its chat.
 func (r *Runtime) postpone(ctx context.Context, run *runRow, in *inputRow, t flow.Timer, until time.Time) error {
 	if until.IsZero() {
 		until = r.now().Add(postponement)
 	}
 	return r.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		if err := r.dequeueTx(ctx, tx, in); err != nil {
+		if err := r.inbox.dequeueTx(ctx, tx, in); err != nil {
 			return err
 		}
 		return r.setTimerTx(ctx, tx, run.Seq, t.ID, database.Micros(until), new(bool))

@@ -33,7 +33,7 @@ func (r *Runtime) handleTurn(ctx context.Context, it queue.Job) queue.Outcome {
 		if ctx.Err() != nil {
 			return queue.Outcome{Result: queue.Snooze}
 		}
-		in, err := r.next(ctx, it.Key)
+		in, err := r.inbox.next(ctx, it.Key)
 		if err == nil && in == nil {
 			return queue.Outcome{Result: queue.Done}
 		}
@@ -98,13 +98,13 @@ func (f *failures) forget(inbox string) {
 }
 
 // giveUp ends what cannot be done: the run that the input is for, or a message
-// that nobody can take.
+// that no run can take.
 func (r *Runtime) giveUp(ctx context.Context, in *inputRow) error {
 	if in.Run == 0 {
 		in.routeTo(RouteFailed, "", nil)
 		return r.drop(ctx, in, "failed")
 	}
-	row, err := r.runBySeq(ctx, in.Run)
+	row, err := runBySeq(ctx, r.db, in.Run)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (r *Runtime) giveUp(ctx context.Context, in *inputRow) error {
 
 // work does what follows from one input.
 func (r *Runtime) work(ctx context.Context, in *inputRow) error {
-	runs, err := r.active(ctx, in.Inbox)
+	runs, err := r.inbox.active(ctx, in.Inbox)
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (r *Runtime) snapshotOf(ctx context.Context, c Chat) (Snapshot, error) {
 // turn computes a turn of a run and commits it. It reports false, having
 // changed nothing, when the run does not wait for the input.
 func (r *Runtime) turn(ctx context.Context, run *runRow, in *inputRow, input flow.Input, view Snapshot) (bool, error) {
-	l, err := r.load(ctx, run.Document)
+	l, err := r.loaded.load(ctx, run.Document)
 	if err != nil {
 		return false, fmt.Errorf("loading the flow of run %s: %w", run.ID, err)
 	}

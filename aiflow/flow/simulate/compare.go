@@ -23,7 +23,7 @@ type Difference struct {
 // ChangedMessage is a message that only one of them sent.
 type ChangedMessage struct {
 	Added   bool // only the second one sent it
-	At      int  // its place among the messages of whoever sent it, from 0
+	At      int  // its place among the messages of its sender, from 0
 	Node    string
 	Message json.RawMessage // as a send request has it
 }

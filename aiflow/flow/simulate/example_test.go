@@ -34,7 +34,7 @@ func greeter() (*flow.Document, *flow.Program) {
 	return document, program
 }
 
-// A conversation goes on step by step; the session can be kept as JSON between
+// A conversation continues step by step; the session can be kept as JSON between
 // them.
 func ExampleStart() {
 	_, program := greeter()

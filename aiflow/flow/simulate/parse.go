@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 const (
@@ -157,7 +158,7 @@ func parseStep(raw []byte) (Step, error) {
 	case s.Send != nil, s.Approve != nil, s.Cancel:
 		return s, nil
 	case s.Advance != "":
-		if _, err := flow.ParseDuration(s.Advance); err != nil {
+		if _, err := values.ParseDuration(s.Advance); err != nil {
 			return s, &Invalid{".advance", notADuration}
 		}
 		return s, nil

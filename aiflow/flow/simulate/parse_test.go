@@ -100,7 +100,7 @@ func TestTestsEnd(t *testing.T) {
 	require.Contains(t, last.Failure.Message, "10000 steps")
 }
 
-// FuzzParse has whatever is taken from outside go on, and be written again.
+// FuzzParse has whatever is taken from outside continue, and be written again.
 func FuzzParse(f *testing.F) {
 	d, p, tests := booking(f)
 	s, _, err := simulate.Start(p, tests[0].Given)

@@ -66,7 +66,7 @@ const maxReplayed = 2000
 var ErrLong = errors.New("simulate: too long to be replayed")
 
 // Replay has a program live through a past. What the program does not wait for
-// is passed over. One that goes on and on is [ErrEndless] or [ErrLong].
+// is passed over. One that does not end is [ErrEndless] or [ErrLong].
 func Replay(p *flow.Program, past Past) (Replayed, error) {
 	if past.Run.StartedAt.IsZero() {
 		past.Run.StartedAt = Begin

@@ -109,7 +109,7 @@ func TestReplayCalls(t *testing.T) {
 	require.Equal(t, []any{"one", "other"}, []any{vars["a"], vars["b"]})
 }
 
-// TestReplayTooLong gives up on what goes on and on.
+// TestReplayTooLong gives up on what does not end.
 func TestReplayTooLong(t *testing.T) {
 	t.Parallel()
 	_, p := program(t, `{"format":"trunkline-flow/1","kind":"flow","slug":"long","name":"Long","start":"begin","variables":{"n":{"type":"integer","default":0}},"nodes":{

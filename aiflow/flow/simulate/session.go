@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
 // Given is the world of a simulation.
@@ -81,7 +82,7 @@ type Result struct {
 	Trace []flow.TraceRow `json:"trace"`
 }
 
-// ErrEndless reports a flow that goes on and on without waiting for anything.
+// ErrEndless reports a flow that never ends and never waits.
 var ErrEndless = errors.New("simulate: the flow does not stop")
 
 // What may follow from one action.
@@ -117,7 +118,7 @@ func (s *Session) Happen(p *flow.Program, what Step) (Result, error) {
 	case what.Send != nil:
 		return s.Give(p, flow.Reply{Message: *what.Send})
 	case what.Advance != "":
-		d, err := flow.ParseDuration(what.Advance)
+		d, err := values.ParseDuration(what.Advance)
 		if err != nil {
 			return Result{}, &Invalid{".advance", notADuration}
 		}
@@ -273,7 +274,7 @@ func (s *Session) refused(effects []flow.Effect, known map[string]*flow.Error) (
 	return "", nil
 }
 
-// reread is a state as it comes back from its JSON, which is what goes on
+// reread is a state as it comes back from its JSON, which is what continues
 // elsewhere.
 func reread(s *flow.State) (*flow.State, error) {
 	raw, err := json.Marshal(s)

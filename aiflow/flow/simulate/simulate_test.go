@@ -158,7 +158,7 @@ func TestEndlessFlowsStop(t *testing.T) {
 	require.Equal(t, "run.steps", s.State.Ended.Error.Code)
 }
 
-// FuzzSession has anybody's session go on.
+// FuzzSession has anybody's session continue.
 func FuzzSession(f *testing.F) {
 	_, p, tests := booking(f)
 	s, _, err := simulate.Start(p, tests[0].Given)

@@ -24,7 +24,7 @@ type Step struct {
 	Advance string      `json:"advance,omitempty"` // time passes: an ISO 8601 duration
 	Event   *flow.Event `json:"event,omitempty"`
 	Handoff string      `json:"handoff,omitempty"` // "assigned", "closed"
-	Approve *bool       `json:"approve,omitempty"` // somebody answers an agent that asks
+	Approve *bool       `json:"approve,omitempty"` // a person answers an agent that asks
 	Cancel  bool        `json:"cancel,omitempty"`
 	Expect  *Expect     `json:"expect,omitempty"`
 }
@@ -90,7 +90,7 @@ type Failure struct {
 type played struct {
 	program *flow.Program
 	session *Session
-	open    []Did // done, and nobody has spoken of it yet
+	open    []Did // done, and no step has named it yet
 	trace   []flow.TraceRow
 	limit   int // rows of the trace that it may have
 }
@@ -126,10 +126,10 @@ func (g *played) note(r Result) {
 	g.open, g.trace = append(g.open, r.Did...), append(g.trace, r.Trace...)
 }
 
-// quiet are things that nobody has to expect.
+// quiet are things that need not be expected.
 func (d Did) quiet() bool { return d.Kind == DidCall || d.Kind == DidEndHandoff }
 
-// unexpected says what was done that nobody has spoken of.
+// unexpected says what was done that no step names.
 func (g *played) unexpected() string {
 	for _, d := range g.open {
 		if !d.quiet() {
@@ -303,7 +303,7 @@ func compact(v any) string {
 	return string(raw)
 }
 
-// within says whether all of part stands in whole. Of lists every item counts.
+// within says whether all of part is in whole. Of lists every item counts.
 func within(part, whole any) bool { return partOf(plainly(part), plainly(whole)) }
 
 func partOf(part, whole any) bool {

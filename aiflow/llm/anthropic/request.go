@@ -71,7 +71,7 @@ func tools(call wire.Call, r *llm.Request, p *anthropic.MessageNewParams) error 
 }
 
 // conversation is the messages: those of one role that follow each other are
-// one, so that all results of a turn stand in one message of the user.
+// one, so that all results of a turn are in one message of the user.
 func (m *Model) conversation(call wire.Call, r *llm.Request) (out []anthropic.MessageParam, err error) {
 	for i := range r.Messages {
 		msg, err := m.message(call, &r.Messages[i])

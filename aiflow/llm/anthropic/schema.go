@@ -9,7 +9,7 @@ import (
 )
 
 // formatOf is a schema as the provider takes it for an answer. What it does not
-// know stands in the description instead, so that the model reads it. fits is
+// know is in the description instead, so that the model reads it. fits is
 // false for a schema that lives from what it does not know.
 //
 // Source: https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations

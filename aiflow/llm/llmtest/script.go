@@ -190,7 +190,7 @@ func (s *script) Requests() []llm.Request {
 }
 
 // Count counts what was asked so far. What an answer took counts even if
-// nobody stayed to hear it.
+// the client has gone.
 func (s *script) Count() Count {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -242,7 +242,7 @@ func (s *Server) admits(r *http.Request) bool {
 	return s.key == "" || given == s.key
 }
 
-// list names the models, in the words of whoever asks.
+// list names the models, in the form of the API that was asked.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	var p wire = openAI{}
 	if r.Header.Get("Anthropic-Version") != "" {

@@ -6,7 +6,7 @@
 //     common with what the user writes, once each turn, and says what came of
 //     it; else it answers with the sentence of its instructions that has most
 //     words in common; else it greets, or says what it is. Asked for a schema,
-//     it fills it with what stands in the text.
+//     it fills it with what is in the text.
 //   - "echo" says what the user says.
 //
 // An answer takes the tokens that [llm.Estimate] counts.

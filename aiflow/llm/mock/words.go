@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// filler are words that say nothing of what somebody wants.
+// filler are words that say nothing of what is wanted.
 var filler = set("the and you your for with what when where who how can could would please have has this that there from about " +
 	"are was were will does did not but all any its his her our their tell give get want need know some into than then only")
 

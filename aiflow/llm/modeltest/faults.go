@@ -151,7 +151,7 @@ func (s Suite) sizes(t *testing.T) {
 	}
 }
 
-// ends are calls that nobody waits for any more, and those that take too long.
+// ends are calls whose caller has gone, and those that take too long.
 func (s Suite) ends(t *testing.T) {
 	eachWay(t, func(t *testing.T, r *llm.Request) {
 		m, _ := s.Start(t, 0, llmtest.Step{Response: llmtest.Say("Late.").Response, Wait: time.Hour})

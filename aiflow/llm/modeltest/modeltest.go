@@ -1,5 +1,5 @@
 // Package modeltest is the conformance suite of llm.Model: what every model
-// does that is told what to answer, whoever makes it. It is for tests.
+// does that is told what to answer, for every provider. It is for tests.
 //
 //	modeltest.Suite{Provider: "mine", HTTP: true, Start: start}.Run(t)
 package modeltest

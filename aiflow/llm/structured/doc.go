@@ -8,7 +8,7 @@
 //	fmt.Println(answer.Value)
 //
 // [Extract] has it take values out of a text, and counts only those whose words
-// stand there. An answer that never fits is a [*Misfit].
+// are there. An answer that never fits is a [*Misfit].
 //
 // Schemas are those of https://json-schema.org/draft/2020-12.
 package structured

@@ -40,7 +40,7 @@ type Extracted struct {
 }
 
 // Extract has a model take values out of a text. A value counts only with the
-// words that say it, and these must stand in the text: what a model makes up is
+// words that say it, and these must be in the text: what a model makes up is
 // left out. An answer that never fits is a [*Misfit].
 func Extract(ctx context.Context, m llm.Model, x Extraction) (*Extracted, error) {
 	asked, required, err := x.wrap()
@@ -163,7 +163,7 @@ func (x *Extraction) proven(v any, required []string) *Extracted {
 	return out
 }
 
-// says reports whether words stand in the text, whatever their case and spaces.
+// says reports whether words are in the text, whatever their case and spaces.
 func (x *Extraction) says(words string) bool {
 	return strings.Contains(loose(x.Text), loose(words))
 }

@@ -23,10 +23,10 @@ const (
 	ScopeChat    Scope = "chat"
 )
 
-// Period says when a budget begins anew.
+// Period says when a budget begins again.
 type Period string
 
-// When a budget begins anew: at midnight, on the first of the month, never.
+// When a budget begins again: at midnight, on the first of the month, never.
 const (
 	PeriodDay   Period = "day"
 	PeriodMonth Period = "month"
@@ -38,7 +38,7 @@ const (
 type Budget struct {
 	Scope Scope
 	// ID is the project, the flow or the chat; "": each of them has so much for
-	// itself. Reference is the line of the chat in ID, else 0.
+	// itself. Reference is the reference of the chat in ID, else 0.
 	ID        string
 	Reference int64
 	Period    Period
@@ -64,7 +64,7 @@ type Exceeded struct {
 	// Reason is "cost" or "tokens", or "unpriced" for a model whose price is not
 	// known.
 	Reason string
-	Until  time.Time // when the budget begins anew; zero: never
+	Until  time.Time // when the budget begins again; zero: never
 }
 
 func (e *Exceeded) Error() string {
@@ -182,7 +182,7 @@ func (l *Ledger) roomTx(ctx context.Context, tx *sqlx.Tx, e *Entry, priced bool)
 	return nil
 }
 
-// full says that there is no room for more. Nobody knows what a call takes that
+// full says that there is no room for more. It is not known what a call takes that
 // reserves nothing: it needs some.
 func (e *Entry) full(used, more, limit int64) bool {
 	if e.reserved.Tokens == 0 {

@@ -19,7 +19,7 @@ type BudgetState struct {
 	// Spent and SpentTokens are what is spent now: nano-USD and tokens, with what
 	// calls under way reserve. Both are nil of a budget of each of something.
 	Spent, SpentTokens *int64
-	Until              time.Time // when it begins anew; zero: never
+	Until              time.Time // when it begins again; zero: never
 }
 
 // Budgets are those of the account, in the order in which they were set.

@@ -19,13 +19,13 @@ import (
 // Call is a call of a model that is about to be made.
 type Call struct {
 	Account   string
-	Reference int64  // the line of the chat; 0: it is in no chat
-	ChatID    string // as the line knows it
+	Reference int64  // the reference of the chat; 0: it is in no chat
+	ChatID    string // as the reference knows it
 	// Feature is what asks: "assistant", "agent", "extractor", "draft",
 	// "knowledge". Required.
 	Feature            string
 	Project, Flow, Run string // "": none
-	User               string // who asked, by id; "": a contact, or nobody
+	User               string // who asked, by id; "": a contact, or no one
 	// Provider and Model are who is asked, such as "openai" and "gpt-5".
 	Provider, Model string
 	// Reserve is the most that the call can take: see [WorstCase]. Zero: unknown;
@@ -214,7 +214,7 @@ func (l *Ledger) completeTx(ctx context.Context, tx *sqlx.Tx, e *Entry, o outcom
 	if err != nil {
 		return Cost{}, err
 	}
-	uncertain := e.reserved // what nobody knows may have been all of it
+	uncertain := e.reserved // what is not known may have been all of it
 	if o.usage.Known || o.free {
 		uncertain = amount{Tokens: o.usage.Input + o.usage.Output, Cost: cost.Nano}
 	}

@@ -25,7 +25,7 @@ type Page struct {
 	Next  string   // the cursor of the next page; "": it is the last
 }
 
-// Record is a call as it stands in the ledger.
+// Record is a call as it is in the ledger.
 type Record struct {
 	ID                 string
 	At                 time.Time // when it began

@@ -8,7 +8,7 @@
 //	var spent *usage.Exceeded
 //	if errors.As(err, &spent) { … answer without a model … }
 //
-// A call stands in the ledger before it is made, with the most that it can
+// A call is in the ledger before it is made, with the most that it can
 // take; what it took is written when it has ended. So a program that is killed
 // meanwhile has counted too much rather than too little.
 //

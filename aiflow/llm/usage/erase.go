@@ -38,7 +38,7 @@ func (a *Account) Erase(ctx context.Context, reference int64, chatIDs []string, 
 	return nil
 }
 
-// erase forgets chats of a line: those whose id, in a column, a condition
+// erase forgets chats of a reference: those whose id, in a column, a condition
 // chooses.
 func (a *Account) erase(ctx context.Context, reference, until int64, which func(column string, first int) (string, []any)) error {
 	const spent = `account, scope, reference, scope_id, starts_us, ends_us`

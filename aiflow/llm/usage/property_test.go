@@ -33,7 +33,7 @@ var moments = []string{
 
 // TestRollupIsTheLedger writes random calls down and compares every rollup, by
 // each group and each pair of them, in every zone and by random filters, with
-// the sums of the calls as they stand in the ledger.
+// the sums of the calls as they are in the ledger.
 func TestRollupIsTheLedger(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

@@ -33,7 +33,7 @@ type Rollup struct {
 type Row struct {
 	// Keys are those of the group, one for each of Report.GroupBy: "2026-07-02T13:00:00+02:00"
 	// an hour, "2026-07-02" a day, "2026-W27" a week as ISO 8601 counts them,
-	// "2026-07" a month, "7/ana" a chat of a line; "": none.
+	// "2026-07" a month, "7/ana" a chat of a reference; "": none.
 	Keys []string
 	Sum
 }

@@ -31,7 +31,7 @@ type session struct {
 	stop    context.CancelFunc
 	done    chan struct{} // closed when run has ended
 
-	links chan *link // holds the connection while there is one and nobody writes
+	links chan *link // holds the connection while there is one and no write is under way
 
 	mu   sync.Mutex
 	acks map[string]chan frame // by id of what is sent: who waits for the answer
@@ -56,7 +56,7 @@ func (l *link) write(f frame) error {
 func (s *session) run() {
 	defer close(s.done)
 	for s.ctx.Err() == nil {
-		if s.ref.Held != nil && !s.ref.Held() { // another process has the line
+		if s.ref.Leased != nil && !s.ref.Leased() { // another process has the line
 			return
 		}
 		conn, err := (&net.Dialer{Timeout: connectWait}).DialContext(s.ctx, "tcp", s.gateway)

@@ -1,6 +1,6 @@
 // Command pack packs a folder into an archive, a zip file or a compressed tar
 // file by its name. The same files give the same bytes: they come in the order
-// of their names, belong to nobody, and are all of one time.
+// of their names, have no owner, and are all of one time.
 //
 //	go run ./internal/cmd/pack FOLDER ARCHIVE SECONDS
 //
@@ -46,7 +46,7 @@ func run(args []string) error {
 	case !strings.HasSuffix(args[1], ".tar.gz"):
 		return errors.New("the archive must be a .zip or a .tar.gz")
 	}
-	out, err := os.Create(args[1]) //nolint:gosec // whoever builds names it
+	out, err := os.Create(args[1]) //nolint:gosec // the caller names it
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ const (
 var memories atomic.Int64
 
 // Open opens sqlite://PATH or postgres://…. A SQLite file is created when it
-// is absent; sqlite://:memory: is one in memory, which nobody else sees and
+// is absent; sqlite://:memory: is one in memory, which no other process sees and
 // which is gone when it is closed; ?synchronous=normal trades the last commits
 // of a power cut for speed (default full). A PostgreSQL URL without sslmode means "disable" on
 // loopback and Unix sockets, where no network is between, and "require" for
@@ -121,7 +121,7 @@ func openPostgres(ctx context.Context, rawURL string) (*sqlx.DB, error) {
 	if db, err = ready(ctx, db); err != nil {
 		return nil, err
 	}
-	return db, database.Attach(ctx, db, func(ctx context.Context, wake func(string)) { listen(ctx, dsn, wake) })
+	return db, database.Attach(ctx, db, func(ctx context.Context, notify func(string)) { listen(ctx, dsn, notify) })
 }
 
 func sslMode(u *url.URL, q url.Values) string {
@@ -147,7 +147,7 @@ func ready(ctx context.Context, db *sqlx.DB) (*sqlx.DB, error) {
 // listen hears PostgreSQL notifications until ctx ends. Before it listens, and
 // after a lost connection, for which the driver sends nil, something may have
 // been missed.
-func listen(ctx context.Context, dsn string, wake func(string)) {
+func listen(ctx context.Context, dsn string, notify func(string)) {
 	l := pq.NewListener(dsn, 100*time.Millisecond, 10*time.Second, nil)
 	// Listen waits for a connection, however long that takes; Close ends it.
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
@@ -155,7 +155,7 @@ func listen(ctx context.Context, dsn string, wake func(string)) {
 	if err := l.Listen(database.Channel); err != nil {
 		return // the pollers carry on
 	}
-	wake("")
+	notify("")
 	ping := time.NewTicker(time.Minute)
 	defer ping.Stop()
 	for {
@@ -165,9 +165,9 @@ func listen(ctx context.Context, dsn string, wake func(string)) {
 			case !ok: // closed because ctx ended
 				return
 			case n == nil:
-				wake("")
+				notify("")
 			default:
-				wake(n.Extra)
+				notify(n.Extra)
 			}
 		case <-ping.C:
 			_ = l.Ping() // notices a dead connection

@@ -27,7 +27,7 @@ const (
 	ClientSecret = "the secret of the client"
 )
 
-// User is somebody at the provider.
+// User is a user of the provider.
 type User struct {
 	Subject, Email, Name string
 	Verified             bool
@@ -78,7 +78,7 @@ func New(t *testing.T, redirect string) *Provider {
 	return p
 }
 
-// LogIn makes somebody the user of the browser.
+// LogIn makes a user that of the browser.
 func (p *Provider) LogIn(u User) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -29,7 +29,7 @@ type Resolver struct{ store *store.Store }
 // New returns a resolver over a store.
 func New(s *store.Store) *Resolver { return &Resolver{s} }
 
-// Address reads a chat id as a provider does, whoever is known by it.
+// Address reads a chat id as a provider does, known or not.
 func Address(p provider.Provider, chatID string) (provider.Address, error) {
 	addr, err := p.Address(store.Sanitize(chatID))
 	var bad *provider.BadRecipient
@@ -85,8 +85,8 @@ func (r *Resolver) knownAs(ctx context.Context, q sqlx.QueryerContext, ref provi
 	return known[0].Address(), nil
 }
 
-// notHidden refuses digits that are known as somebody's hidden id, and not as a
-// phone number: whoever has that number is somebody else.
+// notHidden refuses digits that are known as a hidden id, and not as a
+// phone number: the phone number belongs to another person.
 func (r *Resolver) notHidden(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, addr provider.Address) (provider.Address, error) {
 	known, err := r.store.ChatsNamed(ctx, q, ref, []store.TypedID{{Kind: store.IDPhone, Value: addr.Phone}, {Kind: store.IDLID, Value: addr.Phone}})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -95,8 +96,8 @@ func BrokenRules(err error) error {
 
 // OfNetwork is the refusal of a call that was no send.
 func OfNetwork(err error) *payload.Error {
-	if lacks, ok := errors.AsType[*provider.Unsupported](err); ok {
-		return &payload.Error{Code: payload.CodeUnsupported, Message: "The line does not support " + lacks.What + "."}
+	if missing, ok := errors.AsType[*provider.Unsupported](err); ok {
+		return &payload.Error{Code: payload.CodeUnsupported, Message: "The line does not support " + missing.What + "."}
 	}
 	f := Failure(err)
 	out := &payload.Error{Code: payload.CodeProvider, Message: f.Text(), ProviderCode: f.Code}
@@ -172,5 +173,15 @@ func RetryDelay(attempts int, asked time.Duration) time.Duration {
 		return asked
 	}
 	d := min(maxRetryDelay, time.Second<<min(attempts, 16))
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // nobody guesses a pause
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // a pause is not a secret
+}
+
+// Recovered runs the code of a provider. A panic becomes an error.
+func Recovered(fn func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return fn()
 }

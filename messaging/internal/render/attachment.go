@@ -8,7 +8,7 @@ import (
 )
 
 // attached is a file as far as it is known without having it. Its FileURL is
-// for whoever has it.
+// for all who have it.
 func attached(m provider.Media) payload.Body {
 	b := payload.Body{Attachment: payload.Attachment{
 		MimeType: m.MIME, Title: m.Title, FileLength: m.Size, Seconds: int64(m.Seconds), PageCount: int64(m.Pages),

@@ -111,7 +111,7 @@ func ToText(c provider.Content) (provider.Text, bool) {
 	return provider.Text{}, false
 }
 
-// replyText says what was pressed. Whoever is asked for a permission sees no title.
+// replyText says what was pressed. A contact who is asked for a permission sees no title.
 func replyText(r provider.Reply) string {
 	if r.Title == "" && r.To == provider.ReplyPermission {
 		return "Permission to call: " + r.ID

@@ -69,6 +69,7 @@ type ReferenceInfo struct {
 // Store is the database of a service, and what its transactions need.
 type Store struct {
 	DB         *database.DB
+	Kinds      map[provider.Kind]provider.Provider
 	Now        func() time.Time
 	Sends      *queue.Queue
 	Files      *queue.Queue // to be fetched
@@ -81,6 +82,8 @@ type Store struct {
 	PublishEvents func(ctx context.Context, tx *sqlx.Tx, events []payload.Event) error
 	PublishChats  func(ctx context.Context, tx *sqlx.Tx, updates []payload.ChatUpdate) error
 
+	// ChatView is what users see of a chat, whose last message is loaded.
+	ChatView func(b *Batch, c *Chat) any
 	// Committed tells the workers to look for work after a commit.
 	Committed func()
 

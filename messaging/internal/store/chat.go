@@ -21,7 +21,7 @@ func (c *Chat) SetName(who provider.Contact, atUS int64) {
 	c.NameUS = max(c.NameUS, atUS)
 }
 
-// Rename lets the chat go on under the contact's new address, unless it has a
+// Rename lets the chat continue under the contact's new address, unless it has a
 // newer one. The old ones still lead to it.
 func (c *Chat) Rename(to provider.Address, atUS int64) {
 	if atUS < c.MovedUS {
@@ -43,4 +43,17 @@ func (c *Chat) mergeHandoff(o *Chat) {
 	if c.ActiveBot == "" {
 		c.ActiveBot = o.ActiveBot
 	}
+}
+
+// TakeOver gives the chat to a person, until it is given back.
+func (c *Chat) TakeOver(us int64) { c.HandoffUS, c.Taken = us, true }
+
+// GiveBack ends that a person has the chat, or is asked for.
+func (c *Chat) GiveBack() {
+	c.HandoffUS, c.Taken, c.AskedUS, c.Asked = 0, false, 0, ""
+}
+
+// PublishChat shows a chat, whose last message is loaded, on the stream.
+func PublishChat(b *Batch, l ReferenceInfo, c *Chat) {
+	b.Publish(l.Account, c.Reference, "chat", b.Store.ChatView(b, c))
 }

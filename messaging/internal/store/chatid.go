@@ -96,7 +96,7 @@ func (c *Chat) learn(a provider.Address) {
 	c.UserID, c.PSID, c.LID = cmp.Or(c.UserID, a.UserID), cmp.Or(c.PSID, a.PSID), cmp.Or(c.LID, a.LID)
 }
 
-// BareID is a chat id without what stands behind the @.
+// BareID is a chat id without what is behind the @.
 func BareID(id string) string {
 	before, _, _ := strings.Cut(id, "@")
 	return before

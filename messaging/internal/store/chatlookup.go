@@ -81,7 +81,7 @@ type NamedChat struct {
 }
 
 // HiddenChatID is the chat id of a participant that is known by a LID; "":
-// nobody is.
+// no contact is.
 func (s *Store) HiddenChatID(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, lid string) (string, error) {
 	var chatID string
 	err := sqlx.GetContext(ctx, q, &chatID, `SELECT chat_id FROM messaging_lid WHERE reference = $1 AND lid = $2`, ref, lid)

@@ -92,7 +92,7 @@ func (u *Batch) MergeRest(ctx context.Context, account string, keep, gone *Chat)
 	for _, q := range []string{
 		`UPDATE messaging_message SET chat = $1 WHERE chat = $2`,
 		`UPDATE messaging_alias SET chat = $1 WHERE chat = $2`,
-		`UPDATE messaging_held SET chat = $1 WHERE chat = $2`,
+		`UPDATE messaging_deferred SET chat = $1 WHERE chat = $2`,
 		`UPDATE messaging_call SET chat = $1 WHERE chat = $2`,
 		`UPDATE messaging_merge SET keep = $1 WHERE keep = $2`,
 	} {

@@ -47,7 +47,7 @@ func (u *Batch) MovesInSteps(ctx context.Context, chat int64) (bool, error) {
 	err := u.Tx.GetContext(ctx, &n, `SELECT count(*) FROM (
 		SELECT 1 AS one FROM (SELECT 1 AS one FROM messaging_message WHERE chat = $1 LIMIT $2) AS m
 		UNION ALL SELECT 1 AS one FROM (SELECT 1 AS one FROM messaging_call WHERE chat = $1 LIMIT $2) AS c
-		UNION ALL SELECT 1 AS one FROM (SELECT 1 AS one FROM messaging_held WHERE chat = $1 LIMIT $2) AS h) AS rows`, chat, mergeStep+1)
+		UNION ALL SELECT 1 AS one FROM (SELECT 1 AS one FROM messaging_deferred WHERE chat = $1 LIMIT $2) AS h) AS rows`, chat, mergeStep+1)
 	if err != nil {
 		return false, fmt.Errorf("counting what a chat has: %w", err)
 	}
@@ -76,7 +76,7 @@ func (u *Batch) MoveSome(ctx context.Context, keep, gone *Chat) (bool, error) {
 		Unread bool  `db:"unread"`
 	}
 	err := u.Tx.SelectContext(ctx, &rows, `SELECT seq, NOT mine AND past_us = 0 AND status < $1 AS unread FROM messaging_message
-		WHERE chat = $2 AND seq NOT IN (SELECT message FROM messaging_held WHERE chat = $2) ORDER BY past_us, seq LIMIT $3`,
+		WHERE chat = $2 AND seq NOT IN (SELECT message FROM messaging_deferred WHERE chat = $2) ORDER BY past_us, seq LIMIT $3`,
 		int(provider.StatusRead), gone.ID, mergeStep)
 	if err != nil {
 		return false, fmt.Errorf("reading what is to be moved: %w", err)

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrMoved says that a chat was merged away between finding and locking it:
-// the transaction is begun anew.
+// the transaction is begun again.
 var ErrMoved = errors.New("messaging: a chat was merged meanwhile")
 
 // moved makes err an [ErrMoved] when another transaction took an id first.
@@ -193,7 +193,7 @@ const (
 	insertChatsTail = ` ON CONFLICT (reference, chat_id) DO UPDATE SET updated_us = messaging_chat.updated_us RETURNING `
 )
 
-// create makes the chats of people nobody has met.
+// create makes the chats of new people.
 func (u *Batch) create(ctx context.Context, people []Person) error {
 	slices.SortFunc(people, func(a, b Person) int {
 		return cmp.Or(cmp.Compare(a.Reference.ID, b.Reference.ID), cmp.Compare(a.Address.ChatID, b.Address.ChatID))

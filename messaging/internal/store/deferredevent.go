@@ -10,7 +10,7 @@ import (
 )
 
 // deferTimeout is how long the events of a chat wait for a file: at most 20 s, of
-// which a second may pass until somebody looks at the clock.
+// which a second may pass until the clock is looked at.
 const deferTimeout = 19 * time.Second
 
 // fileWork is what a batch does about files.
@@ -22,11 +22,11 @@ type fileWork struct {
 }
 
 // DeferEvents makes the events of a chat wait from the next on.
-func (w *fileWork) DeferEvents(c *Chat, held bool, events int) {
+func (w *fileWork) DeferEvents(c *Chat, deferred bool, events int) {
 	if w.deferFrom == nil {
 		w.deferFrom = map[int64]int{}
 	}
-	c.Deferring, w.deferFrom[c.ID] = held, events
+	c.Deferring, w.deferFrom[c.ID] = deferred, events
 	w.dirtyDeferring.Add(c)
 }
 
@@ -41,13 +41,13 @@ func (w *fileWork) mergeDeferring(keep, gone *Chat) {
 // writeDeferred takes from the events of this batch those of chats in which a file
 // is waited for, and stores them.
 func (u *Batch) writeDeferred(ctx context.Context) error {
-	held := map[string]*Chat{}
+	deferred := map[string]*Chat{}
 	for _, c := range u.Chats {
 		if c.Deferring {
-			held[ChatKey(c.Reference, c.ID)] = c
+			deferred[ChatKey(c.Reference, c.ID)] = c
 		}
 	}
-	if len(held) == 0 {
+	if len(deferred) == 0 {
 		return nil
 	}
 	files := map[MessageKey]int64{}
@@ -60,7 +60,7 @@ func (u *Batch) writeDeferred(ctx context.Context) error {
 	var out []payload.Event
 	var rows [][]any
 	for i, ev := range u.Events {
-		c := held[ev.Key]
+		c := deferred[ev.Key]
 		if c == nil || i < u.deferFrom[c.ID] {
 			out = append(out, ev)
 			continue
@@ -78,7 +78,7 @@ func (u *Batch) writeDeferred(ctx context.Context) error {
 		})
 	}
 	u.Events = out
-	err := u.Insert(ctx, `INSERT INTO messaging_held (chat, event_id, kind, account, reference, chat_id, message_id, actor, at_us, payload, message, until_us,
+	err := u.Insert(ctx, `INSERT INTO messaging_deferred (chat, event_id, kind, account, reference, chat_id, message_id, actor, at_us, payload, message, until_us,
 			traceparent)`,
 		[]string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT"}, rows, "")
 	if err != nil {
@@ -95,7 +95,7 @@ func (u *Batch) writeDeferring(ctx context.Context) error {
 			rows = append(rows, []any{c.ID, c.Deferring})
 		}
 	}
-	err := u.update(ctx, `UPDATE messaging_chat SET held = v.column2`, []string{"BIGINT", "BOOLEAN"}, rows, sameChat)
+	err := u.update(ctx, `UPDATE messaging_chat SET deferring = v.column2`, []string{"BIGINT", "BOOLEAN"}, rows, sameChat)
 	if err != nil {
 		return fmt.Errorf("noting which chats wait: %w", err)
 	}

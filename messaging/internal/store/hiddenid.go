@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// HiddenID is a LID that a network named for somebody who may have no chat: a
+// HiddenID is a LID that a network named for a person who may have no chat: a
 // participant of a group, who wrote there or was listed. Its digits must not be taken for a phone number.
 type HiddenID struct {
 	Reference   provider.ReferenceID

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -167,7 +168,7 @@ func (u *Batch) writeMessages(ctx context.Context) error {
 	for _, m := range u.DirtyMessages.Items {
 		rows = append(rows, []any{m.Seq, m.ID, int(m.Status), m.ErrorCode, m.ErrorMessage, m.Timeline, m.ErrorAdvice})
 	}
-	err := u.update(ctx, `UPDATE messaging_message SET id = v.column2, status = v.column3, error_code = v.column4, error_message = v.column5, trail = v.column6,
+	err := u.update(ctx, `UPDATE messaging_message SET id = v.column2, status = v.column3, error_code = v.column4, error_message = v.column5, timeline = v.column6,
 		error_advice = v.column7`,
 		[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "TEXT", "TEXT"}, rows, `messaging_message.seq = v.column1`)
 	if err != nil {
@@ -231,3 +232,19 @@ const PresentUS = 253_402_300_800_000_000
 // are listed before all others, by when they were written: they come late, and
 // in no order.
 func PastUS(atUS int64) int64 { return atUS - PresentUS }
+
+// Message reads one message with its chat.
+func (s *Store) Message(ctx context.Context, seq int64) (*Message, *Chat, error) {
+	m, c := &Message{}, &Chat{}
+	err := s.DB.GetContext(ctx, m, `SELECT `+MessageColumns+MessageFrom+`WHERE m.seq = $1`, seq)
+	if err == nil {
+		err = s.DB.GetContext(ctx, c, `SELECT `+ChatColumns+` FROM messaging_chat c WHERE c.id = $1`, m.Chat)
+	}
+	if errors.Is(err, sql.ErrNoRows) || err == nil && c.Deleted() {
+		return nil, nil, payload.ErrNotFound // deleted meanwhile
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading a message: %w", err)
+	}
+	return m, c, nil
+}

@@ -9,11 +9,11 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// mergeSteps is in how many transactions the service goes on with merges every
+// mergeSteps is in how many transactions the service continues with merges every
 // second.
 const mergeSteps = 20
 
-// PendingMerge is a merge of two chats that is put off. Each of them goes on
+// PendingMerge is a merge of two chats that is put off. Each of them continues
 // with its names and with what comes under those, while the messages of one of
 // them move to the other, the oldest first.
 type PendingMerge struct {
@@ -26,7 +26,7 @@ type PendingMerge struct {
 const PendingMerges = `SELECT m.gone, m.keep, r.account FROM messaging_merge m
 	JOIN messaging_chat c ON c.id = m.gone JOIN messaging_reference r ON r.id = c.reference `
 
-// MergeChats goes on with the merges that are put off. What waits for files is
+// MergeChats continues with the merges that are put off. What waits for files is
 // left for the next time.
 func (s *Store) MergeChats(ctx context.Context) error {
 	var all []PendingMerge

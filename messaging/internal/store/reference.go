@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -102,3 +103,7 @@ func LockReference(ctx context.Context, u *Batch, id provider.ReferenceID) (*Ref
 	}
 	return r, nil
 }
+
+// NeverSigned is the time of a secret's first callback when there was none:
+// after all others.
+const NeverSigned = math.MaxInt64

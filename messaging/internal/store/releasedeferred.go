@@ -53,7 +53,7 @@ func ReleaseDeferred(ctx context.Context, u *Batch, c *Chat) error {
 	if n == 0 {
 		return nil
 	}
-	if _, err := u.Tx.ExecContext(ctx, `DELETE FROM messaging_held WHERE chat = $1 AND id <= $2`, c.ID, rows[n-1].ID); err != nil {
+	if _, err := u.Tx.ExecContext(ctx, `DELETE FROM messaging_deferred WHERE chat = $1 AND id <= $2`, c.ID, rows[n-1].ID); err != nil {
 		return fmt.Errorf("releasing events: %w", err)
 	}
 	return nil
@@ -64,7 +64,7 @@ func deferredEvents(ctx context.Context, u *Batch, c *Chat) ([]deferredEventRow,
 	var rows []deferredEventRow
 	err := u.Tx.SelectContext(ctx, &rows, `SELECT h.id, h.event_id, h.kind, h.account, h.reference, h.chat_id, h.message_id, h.actor, h.at_us,
 			h.payload, h.message, h.until_us, h.traceparent, COALESCE(f.waiting, FALSE) AS waiting
-		FROM messaging_held h LEFT JOIN messaging_media f ON f.message = h.message AND f.message > 0
+		FROM messaging_deferred h LEFT JOIN messaging_media f ON f.message = h.message AND f.message > 0
 		WHERE h.chat = $1 ORDER BY h.id`, c.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading events that wait: %w", err)
@@ -98,7 +98,7 @@ func deferredEvent(u *Batch, h deferredEventRow, c *Chat) payload.Event {
 // ReleaseExpiredDeferred lets the events go that have waited for long enough.
 func (s *Store) ReleaseExpiredDeferred(ctx context.Context) error {
 	var seqs []int64
-	err := s.DB.SelectContext(ctx, &seqs, `SELECT message FROM messaging_held WHERE until_us > 0 AND until_us <= $1
+	err := s.DB.SelectContext(ctx, &seqs, `SELECT message FROM messaging_deferred WHERE until_us > 0 AND until_us <= $1
 		ORDER BY until_us LIMIT 200`, database.Micros(s.Now()))
 	if err != nil || len(seqs) == 0 {
 		return err

@@ -38,19 +38,19 @@ type Chat struct {
 	ActiveBot   string               `db:"active_bot"` // JSON of an [ActiveBot], or ""
 	LastMessage int64                `db:"last_message"`
 	ActivityUS  int64                `db:"activity_us"`
-	Choices     string               `db:"choices"` // JSON of the open question, an [asked], or ""
-	Marks       string               `db:"marks"`   // JSON of its [Watermarks], or ""
+	Choices     string               `db:"choices"`    // JSON of the open question, an [asked], or ""
+	Marks       string               `db:"watermarks"` // JSON of its [Watermarks], or ""
 	WindowUS    int64                `db:"window_us"`
 	CreatedUS   int64                `db:"created_us"`
 	UpdatedUS   int64                `db:"updated_us"`
-	Deferring   bool                 `db:"held"` // events wait for a file
+	Deferring   bool                 `db:"deferring"` // events wait for a file
 }
 
 // ChatColumns are the columns of [Chat], of a table named c.
 const ChatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_id, c.psid, c.lid, c.label, c.title, c.title_us, c.name, c.biz_name,
 	c.username, c.name_us, c.moved_us, c.unread,
 	c.bot_active, c.variables, c.tags, c.fields, c.language, c.opted_out, c.opted_us, c.handoff_us, c.last_message, c.activity_us,
-	c.window_us, c.created_us, c.updated_us, c.taken, c.asked_us, c.asked, c.active_bot, c.held, c.choices, c.marks`
+	c.window_us, c.created_us, c.updated_us, c.taken, c.asked_us, c.asked, c.active_bot, c.deferring, c.choices, c.watermarks`
 
 // Deleted says whether the chat is being deleted: see [Account.HideChat].
 func (c *Chat) Deleted() bool { return c.ActivityUS < 0 }
@@ -74,8 +74,8 @@ type Message struct {
 	ErrorAdvice  string               `db:"error_advice"`
 	AtUS         int64                `db:"at_us"`
 	CreatedUS    int64                `db:"created_us"`
-	Timeline     string               `db:"trail"`   // what became of it since; see [timelineEntry]
-	PastUS       int64                `db:"past_us"` // below 0: imported history, which is older than all else; see [pastUS]
+	Timeline     string               `db:"timeline"` // what became of it since; see [timelineEntry]
+	PastUS       int64                `db:"past_us"`  // below 0: imported history, which is older than all else; see [pastUS]
 
 	OwnID     string `db:"own_id"`     // "" for what we did not send
 	RequestID string `db:"request_id"` // Of a further part of a send: the OwnID of the part that the answer named; else ""
@@ -90,7 +90,7 @@ type Message struct {
 // messageColumns and messageFrom select messageRows.
 const (
 	MessageColumns = `m.seq, m.reference, m.chat, m.id, m.mine, m.actor, m.sent_as, m.status, m.body, m.push_name, m.biz_name,
-	m.error_code, m.error_message, m.error_advice, m.at_us, m.created_us, m.past_us, m.trail,
+	m.error_code, m.error_message, m.error_advice, m.at_us, m.created_us, m.past_us, m.timeline,
 	COALESCE(o.own_id, '') AS own_id, COALESCE(o.request_id, '') AS request_id, COALESCE(o.client_id, '') AS client_id, COALESCE(o.announced, TRUE) AS announced, COALESCE(o.tried, TRUE) AS tried,
 	COALESCE(o.started_us, 0) AS started_us, COALESCE(o.give_up_us, 0) AS give_up_us,
 	COALESCE(o.sent_us, 0) AS sent_us`

@@ -22,7 +22,7 @@ type StreamRow struct {
 	CreatedUS int64                `db:"created_us"`
 }
 
-const insertStream = `INSERT INTO messaging_feed (account, reference, kind, data, created_us)`
+const insertStream = `INSERT INTO messaging_change (account, reference, kind, data, created_us)`
 
 var streamTypes = []string{"TEXT", "BIGINT", "TEXT", "TEXT", "BIGINT"}
 

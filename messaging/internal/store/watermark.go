@@ -66,7 +66,7 @@ func (u *Batch) writeWatermarks(ctx context.Context) error {
 			rows = append(rows, []any{c.ID, c.Marks})
 		}
 	}
-	err := u.update(ctx, `UPDATE messaging_chat SET marks = v.column2`, []string{"BIGINT", "TEXT"}, rows, sameChat)
+	err := u.update(ctx, `UPDATE messaging_chat SET watermarks = v.column2`, []string{"BIGINT", "TEXT"}, rows, sameChat)
 	if err != nil {
 		return fmt.Errorf("storing what was read: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 // reports. What the report does not say in full, or what comes late, makes the
 // copy due. A reference without a copy needs none.
 func ApplyChange(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *provider.TemplateChange) error {
-	// The update locks the copy; whoever writes templates does so first.
+	// The update locks the copy; every change of templates does so first.
 	res, err := u.Tx.ExecContext(ctx, `UPDATE messaging_template_copy SET fetched_us = fetched_us WHERE reference = $1`, l.ID)
 	if err != nil {
 		return fmt.Errorf("locking templates: %w", err)
@@ -30,7 +30,7 @@ func ApplyChange(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *
 	at := store.NetworkTime(u, e.At)
 	incomplete := len(rows) == 0 || e.Status+e.Quality+e.Category == ""
 	for _, r := range rows {
-		if at < r.HeardUS {
+		if at < r.ReportedUS {
 			incomplete = true // which of the two came first, its network knows
 			continue
 		}

@@ -78,7 +78,7 @@ func (c *Copies) fetchDue(ctx context.Context) error {
 	return g.Wait()
 }
 
-// claimTemplates moves the time of a copy, and reports whether nobody else has.
+// claimTemplates moves the time of a copy, and reports whether it was the first.
 func (c *Copies) claimTemplates(ctx context.Context, ref provider.ReferenceID, dueUS int64) (ours bool, err error) {
 	err = c.store.DB.Write(ctx, func(tx *sqlx.Tx) error {
 		res, err := tx.Exec(`UPDATE messaging_template_copy SET due_us = $1 WHERE reference = $2 AND due_us = $3`,
@@ -202,7 +202,7 @@ func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.Referenc
 		case f == nil:
 			gone = append(gone, r.Seq)
 		default:
-			f.Seq, f.HeardUS, f.UpdatedUS = r.Seq, r.HeardUS, r.UpdatedUS
+			f.Seq, f.ReportedUS, f.UpdatedUS = r.Seq, r.ReportedUS, r.UpdatedUS
 			if f.Reason == "" && f.ProviderStatus == r.ProviderStatus {
 				f.Reason = r.Reason // which lists do not tell of every status
 			}
@@ -234,15 +234,15 @@ func putTemplates(ctx context.Context, u *store.Batch, rows ...*Row) error {
 	for i, r := range rows {
 		values[i] = []any{
 			r.Reference, r.ID, r.Name, r.Language, r.Category, r.Format, r.Components, string(r.Status), r.ProviderStatus, r.Reason, r.Quality,
-			r.HeardUS, r.UpdatedUS,
+			r.ReportedUS, r.UpdatedUS,
 		}
 	}
 	err := u.Insert(ctx, `INSERT INTO messaging_template (reference, id, name, language, category, format, components, status, provider_status,
-		reason, quality, heard_us, updated_us)`,
+		reason, quality, reported_us, updated_us)`,
 		[]string{"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT"}, values,
 		` ON CONFLICT (reference, name, language) DO UPDATE SET id = excluded.id, category = excluded.category, format = excluded.format,
 			components = excluded.components, status = excluded.status, provider_status = excluded.provider_status, reason = excluded.reason,
-			quality = excluded.quality, heard_us = excluded.heard_us, updated_us = excluded.updated_us`)
+			quality = excluded.quality, reported_us = excluded.reported_us, updated_us = excluded.updated_us`)
 	if err != nil {
 		return fmt.Errorf("storing templates: %w", err)
 	}
@@ -253,8 +253,8 @@ func putTemplates(ctx context.Context, u *store.Batch, rows ...*Row) error {
 // it in.
 func (c *Copies) FetchAfterStart(ctx context.Context, row *store.Reference) error {
 	_, err := c.templateManager(ctx, row)
-	var lacks *payload.Error
-	if errors.As(err, &lacks) {
+	var missing *payload.Error
+	if errors.As(err, &missing) {
 		return nil
 	}
 	if err != nil {
@@ -300,7 +300,7 @@ func templatesDue(ctx context.Context, u *store.Batch, row *store.Reference) err
 }
 
 // RefetchUnknown is for a send that the network refused because it has no
-// such template: a copy that is older than the message is fetched anew, unless
+// such template: a copy that is older than the message is fetched again, unless
 // it is about to be.
 func RefetchUnknown(ctx context.Context, u *store.Batch, m *store.Message) error {
 	_, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us) VALUES ($1, 0, $2)

@@ -31,7 +31,7 @@ func (c *Copies) keepTemplate(ctx context.Context, row *store.Reference, r provi
 	err = c.store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
 		made.UpdatedUS = database.Micros(c.store.Now())
 		res, err := tx.ExecContext(ctx, `INSERT INTO messaging_template (reference, id, name, language, category, format, components, status,
-			provider_status, reason, quality, heard_us, updated_us)
+			provider_status, reason, quality, reported_us, updated_us)
 			SELECT id, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, CAST($11 AS BIGINT) FROM messaging_reference WHERE id = $12
 			ON CONFLICT (reference, name, language) DO NOTHING`,
 			made.ID, made.Name, made.Language, made.Category, made.Format, made.Components, string(made.Status),

@@ -22,13 +22,13 @@ type Row struct {
 	ProviderStatus string                  `db:"provider_status"`
 	Reason         string                  `db:"reason"`
 	Quality        string                  `db:"quality"`
-	HeardUS        int64                   `db:"heard_us"` // the latest news of it was of then, by its network's clock; 0: it was only listed
+	ReportedUS     int64                   `db:"reported_us"` // the latest news of it was of then, by its network's clock; 0: it was only listed
 	UpdatedUS      int64                   `db:"updated_us"`
 }
 
 // Columns are the columns of [Row].
 const Columns = `seq, reference, id, name, language, category, format, components, status, provider_status, reason, quality,
-	heard_us, updated_us`
+	reported_us, updated_us`
 
 // View is the template as users see it.
 func (r *Row) View() payload.Template {
@@ -79,7 +79,7 @@ func (r *Row) ApplyChange(e *provider.TemplateChange, at, now int64) {
 	if e.Category != "" {
 		r.Category = store.Sanitize(e.Category)
 	}
-	r.HeardUS, r.UpdatedUS = at, now
+	r.ReportedUS, r.UpdatedUS = at, now
 }
 
 // JoinWords joins two texts of which either may be missing.

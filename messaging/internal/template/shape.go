@@ -83,7 +83,7 @@ type filling struct {
 		Components []filling `json:"components"`
 	} `json:"cards"`
 
-	at string // where it stands in the request
+	at string // where it is in the request
 }
 
 func (f *filling) is(kind string) bool { return strings.EqualFold(f.Type, kind) }

@@ -9,7 +9,7 @@ const (
 	StepAttempt  = "attempt" // to hand it to the network: sent, failed, retried or unconfirmed
 	StepStatus   = "status"
 	StepFile     = "file" // waiting, kept or lost
-	StepHeld     = "held" // its events wait for a file
+	StepDeferred = "held" // its events wait for a file
 
 	StepExtracted = "extracted" // values were found in it
 )

@@ -17,7 +17,7 @@ import (
 const headSize = 4 << 10
 
 // object reads a file by requests for ranges: one for its head, and one from
-// wherever a read goes on without the bytes at hand.
+// wherever a read continues without the bytes at hand.
 type object struct {
 	ctx    context.Context // of Open, since a read has none
 	b      *Bucket

@@ -144,7 +144,7 @@ func (b *Bucket) Put(ctx context.Context, id string, r io.Reader, size int64) er
 	if err := media.CheckID(id); err != nil {
 		return err
 	}
-	// In one request there are no parts that a killed process could leave.
+	// One request has no parts that a killed process could leave.
 	_, err := b.client.Client.PutObject(ctx, b.name, b.prefix+id, r, size, minio.PutObjectOptions{
 		ContentType: "application/octet-stream", DisableMultipart: true,
 	})

@@ -107,7 +107,7 @@ func (in *Inbound) stated() map[string]any {
 	return m
 }
 
-// Echo lets somebody write to the contact of in in the app on the line's
+// Echo lets a person write to the contact of in in the app on the line's
 // phone, and posts that as [Server.Write] does.
 func (s *Server) Echo(ctx context.Context, in Inbound) (id string, err error) {
 	l, known := s.line(in.Line)

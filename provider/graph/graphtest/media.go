@@ -88,8 +88,8 @@ func (fs *Files) All() []File {
 	return files
 }
 
-// Spoil sets what goes wrong with a file's downloads from now on.
-func (fs *Files) Spoil(id string, f FileFault) {
+// Corrupt sets what goes wrong with a file's downloads from now on.
+func (fs *Files) Corrupt(id string, f FileFault) {
 	fs.fake.record(func() {
 		if stored := fs.kept[id]; stored != nil {
 			stored.fault = f

@@ -61,7 +61,7 @@ func (ps *Pages) Write(ctx context.Context, in PageInbound) (id string, err erro
 	return in.ID, ps.postItem(ctx, p, item, in.Standby)
 }
 
-// Echo lets somebody write to the person of in on behalf of the page,
+// Echo lets an app write to the person of in on behalf of the page,
 // and posts that as [Pages.Write] does: a person at the page's inbox, or
 // with an app's id that program.
 func (ps *Pages) Echo(ctx context.Context, in PageInbound, app string) (id string, err error) {

@@ -23,7 +23,7 @@ func (s *Server) PostSample(ctx context.Context, line string, x Sample) error {
 }
 
 // Samples returns one of each kind of thing that a number receives, from or
-// about the contact. Each has ids of its own, made anew by every call.
+// about the contact. Each has ids of its own, made again by every call.
 func Samples(contact string) []Sample {
 	b := &sampler{contact: contact}
 	b.messages()

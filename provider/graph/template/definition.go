@@ -43,7 +43,7 @@ type CardDefinition struct {
 	Components []ComponentDefinition `json:"components"`
 }
 
-// OfferDefinition is what stands over a limited-time offer.
+// OfferDefinition is the header of a limited-time offer.
 type OfferDefinition struct {
 	Text       string `json:"text"` // at most 16 characters
 	Expiration bool   `json:"has_expiration,omitempty"`

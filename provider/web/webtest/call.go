@@ -18,7 +18,7 @@ type Call struct {
 	from  *Phone
 }
 
-// Ring calls somebody, whose linked devices ring.
+// Ring calls a phone, whose linked devices ring.
 func (p *Phone) Ring(to types.JID, video bool) Call {
 	call := Call{ID: strings.ToUpper(newMessageID()), To: to, Video: video, from: p}
 	media := "audio"

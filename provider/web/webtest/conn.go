@@ -195,7 +195,7 @@ func (c *conn) outstayed() {
 
 // confirm records the conflict in which this is the older connection: its
 // client was there after it was told. One that had closed it, as a client does
-// that connects anew, never gets there. s.mu is held.
+// that connects again, never gets there. s.mu is held.
 func (c *conn) confirm() {
 	select {
 	case <-c.ended:

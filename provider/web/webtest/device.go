@@ -54,7 +54,7 @@ type Ack struct {
 	Kind string // the node's: "message", "receipt", "notification", "call"
 	// Type is the receipt's, for a message: "" is delivered, "inactive" the same
 	// of a client that is not online, "sender" and "peer_msg" of an own message.
-	// "retry" asks for the message anew and leaves it unacknowledged.
+	// "retry" asks for the message again and leaves it unacknowledged.
 	Type  string
 	Error int // 0: none
 	At    time.Time

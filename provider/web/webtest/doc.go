@@ -6,7 +6,7 @@
 // pairing by QR and by code, login and every way to lose it, pre-keys, messages
 // to people and groups, receipts, retries, media, history, app state, calls,
 // presence. Where the real server's behaviour is not known it does the least
-// that a client needs. It bans nobody by itself.
+// that a client needs. It bans no client by itself.
 //
 // What a device has not acknowledged is delivered to it again when it
 // reconnects, and what it did acknowledge is recorded, so that a test can tell

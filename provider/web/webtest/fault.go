@@ -6,7 +6,7 @@ import (
 	waBinary "go.mau.fi/whatsmeow/binary"
 )
 
-// CodeReachOut is the error of a message to somebody who has not written, while
+// CodeReachOut is the error of a message to a person who has not written, while
 // the network keeps the account from reaching out to new people.
 const CodeReachOut = 463
 
@@ -83,7 +83,7 @@ func (s *Server) Deafen() {
 }
 
 // Heal drops the faults and refusals of the server that are left, and hears
-// again. Connections that came in the meantime are cut, since nobody has
+// again. Connections that came in the meantime are cut, since the server has not
 // greeted them.
 func (s *Server) Heal() {
 	s.mu.Lock()

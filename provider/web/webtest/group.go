@@ -23,7 +23,7 @@ type group struct {
 	keyed   map[*Phone]map[*Device]bool
 }
 
-// member is somebody in a group.
+// member is a person in a group.
 type member struct {
 	phone *Phone
 	admin bool
@@ -64,7 +64,7 @@ func (g *group) form(p *Phone) types.JID {
 	return p.jid
 }
 
-// formIn is somebody's address as the group has it. s.mu is held.
+// formIn is a person's address as the group has it. s.mu is held.
 func (s *Server) formIn(j types.JID, p *Phone) types.JID {
 	if g := s.groups[j.User]; g != nil {
 		return g.form(p)
@@ -133,7 +133,7 @@ func (g *group) participant(m *member) node {
 	return node{Tag: "participant", Attrs: a}
 }
 
-// person names somebody in both forms, the other one where it is told.
+// person names a person in both forms, the other one where it is told.
 func (g *group) person(p *Phone) attrs {
 	form := g.form(p)
 	a := attrs{"jid": form}
@@ -145,7 +145,7 @@ func (g *group) person(p *Phone) attrs {
 	return a
 }
 
-// publish notifies devices of what somebody did to the group.
+// publish notifies devices of what a member did to the group.
 func (b *batch) publish(g *group, by *Phone, devices []*Device, change node) {
 	for _, d := range devices {
 		form := g.form(by)

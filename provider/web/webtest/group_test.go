@@ -67,7 +67,7 @@ func TestGroupRetries(t *testing.T) {
 	await[*events.UndecryptableMessage](c, nil)
 	await(c, says("damaged"))
 
-	ana.Spoil(1)
+	ana.MakeUndecryptable(1)
 	_, err = c.SendMessage(ctx, group, text("again"))
 	require.NoError(t, err)
 	m, err := ana.AwaitText(ctx, "again")

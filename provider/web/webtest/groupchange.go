@@ -90,7 +90,7 @@ func (g *group) refused(one node, code int) node {
 	return one
 }
 
-// join adds somebody who was invited.
+// join adds a person who was invited.
 func (b *batch) join(g *group, p *Phone) {
 	if g.member(p) != nil {
 		return

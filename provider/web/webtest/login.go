@@ -152,10 +152,10 @@ func conflict(kind string) node {
 // is no [Conflict].
 func (d *Device) Replace() { d.farewell(conflict("replaced")) }
 
-// Restart tells the client to connect anew.
+// Restart tells the client to connect again.
 func (d *Device) Restart() { d.StreamError("515") }
 
-// StreamError ends the connection with a code: "515" asks to connect anew,
+// StreamError ends the connection with a code: "515" asks to connect again,
 // "503" is an outage.
 func (d *Device) StreamError(code string) {
 	n := node{Tag: "stream:error", Attrs: attrs{"code": code}}

@@ -83,9 +83,9 @@ func (p *Phone) Messages() []Message {
 	return list
 }
 
-// Spoil makes the phone unable to decrypt the next n messages. It asks for each
+// MakeUndecryptable makes the phone unable to decrypt the next n messages. It asks for each
 // of them again.
-func (p *Phone) Spoil(n int) {
+func (p *Phone) MakeUndecryptable(n int) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	p.undecryptable += n

@@ -182,7 +182,7 @@ func TestRetries(t *testing.T) {
 	require.Equal(t, id, got.Info.ID)
 	require.NoError(t, device.AwaitAck(ctx, id))
 
-	ana.Spoil(2)
+	ana.MakeUndecryptable(2)
 	sent, err := c.SendMessage(ctx, ana.LID(), text("say again"))
 	require.NoError(t, err)
 	m, err := ana.AwaitText(ctx, "say again")

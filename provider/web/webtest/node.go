@@ -26,7 +26,7 @@ func str(n *node, name string) string {
 	}
 }
 
-// jid is an attribute that names somebody, or empty.
+// jid is an attribute that names a person, or empty.
 func jid(n *node, name string) types.JID {
 	j, _ := n.Attrs[name].(types.JID)
 	return j

@@ -20,7 +20,7 @@ import (
 // for a passkey, and the client was told so.
 var ErrPasskey = errors.New("webtest: a passkey is required")
 
-// qrPrefix stands before what a QR code holds.
+// qrPrefix is before what a QR code holds.
 const qrPrefix = "https://wa.me/settings/linked_devices#"
 
 // qrRefs is how many QR codes a client gets to show.
@@ -43,7 +43,7 @@ func (c *conn) offerPairing() {
 }
 
 // Scan makes the phone scan a QR code that a client shows, and link its device.
-// It returns when the client has proven its keys and was told to connect anew;
+// It returns when the client has proven its keys and was told to connect again;
 // [Device.AwaitActive] waits for that.
 func (p *Phone) Scan(ctx context.Context, qr string) (*Device, error) {
 	parts := strings.Split(strings.TrimPrefix(qr, qrPrefix), ",")

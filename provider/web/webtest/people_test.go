@@ -111,7 +111,7 @@ func TestPollVotes(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A contact with a new phone has new keys and goes on writing.
+// A contact with a new phone has new keys and continues writing.
 func TestReinstall(t *testing.T) {
 	t.Parallel()
 	fake := start(t)

@@ -11,7 +11,7 @@ import (
 
 // PhoneOptions configures a [Phone]. Nil and the zero value mean the defaults.
 type PhoneOptions struct {
-	Number string // digits with the country code; "": one that nobody has
+	Number string // digits with the country code; "": one that is free
 	Name   string // the name that others see; "": none
 	// Hidden keeps the number from those who do not know it: they see the LID
 	// alone, until [Phone.Reveal].
@@ -20,7 +20,7 @@ type PhoneOptions struct {
 	Passkey bool
 	// InviteOnly makes adding it to a group fail: it must be invited.
 	InviteOnly bool
-	// NoReadReceipts makes the account tell nobody what it has read, but its own
+	// NoReadReceipts makes the account tell no one what it has read, but its own
 	// devices.
 	NoReadReceipts bool
 	// Resends makes the phone give its linked devices, when they ask it, the
@@ -153,7 +153,7 @@ func (p *Phone) SetName(name string) {
 	p.opts.Name = name
 }
 
-// Reinstall makes the phone begin anew: with new keys, no linked devices, and
+// Reinstall makes the phone begin again: with new keys, no linked devices, and
 // unable to read what was sent before. Those who wrote to it are told.
 func (p *Phone) Reinstall() {
 	p.lock.Lock()

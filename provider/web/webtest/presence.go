@@ -9,7 +9,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// Typing says that somebody writes, or has stopped, as a phone was told.
+// Typing says that a person writes, or has stopped, as a phone was told.
 type Typing struct {
 	From, Chat types.JID
 	Writing    bool
@@ -27,7 +27,7 @@ func (p *Phone) Type(chat types.JID, writing bool) {
 	})
 }
 
-// AwaitTyping waits until the phone is told that somebody writes, or has
+// AwaitTyping waits until the phone is told that a person writes, or has
 // stopped. Each is returned once.
 func (p *Phone) AwaitTyping(ctx context.Context, writing bool) (Typing, error) {
 	var found Typing
@@ -49,7 +49,7 @@ func (c *conn) handleTyping(n *node) {
 	c.s.deliveries(func(b *batch) { b.typing(c.device, n) })
 }
 
-// typing passes on who is writing. Nobody keeps it for a device that is away.
+// typing passes on who is writing. It is not kept for a device that is away.
 func (b *batch) typing(from *Device, n *node) {
 	to := jid(n, "to")
 	out := node{Tag: "chatstate", Content: n.Content}

@@ -155,7 +155,7 @@ func (c *conn) privacy(n, _ *node) {
 	c.result(n, node{Tag: "privacy", Content: categories})
 }
 
-// blocklist answers that nobody is blocked.
+// blocklist answers that no one is blocked.
 func (c *conn) blocklist(n, _ *node) {
 	c.result(n, node{Tag: "list", Attrs: attrs{"dhash": "none"}})
 }

@@ -50,7 +50,7 @@ func (b *batch) deliver(d *Device, n node) {
 	d.changed.ring()
 }
 
-// pass sends a node that nobody keeps: presence, typing.
+// pass sends a node that is not kept: presence, typing.
 func (b *batch) pass(d *Device, n node) {
 	switch c := d.conn; {
 	case d.number == 0:

@@ -23,7 +23,7 @@ type Outgoing struct {
 	Damage int
 }
 
-// outgoing is what the phone remembers of a message, to send it anew.
+// outgoing is what the phone remembers of a message, to send it again.
 type outgoing struct {
 	Outgoing
 	damage int

@@ -55,7 +55,7 @@ func (v *vault) renew() {
 	v.signal.SetAllStores(v.memory)
 }
 
-// public is what others may know. Its one-time keys are made when somebody
+// public is what others may know. Its one-time keys are made when another device
 // asks: see [vault.preKey].
 func (v *vault) public() deviceKeys {
 	return deviceKeys{

@@ -1,5 +1,5 @@
 // Package oidc lets users sign in at an OpenID provider: the authorization code
-// flow with PKCE, state and nonce. It says who somebody is there, and remembers
+// flow with PKCE, state and nonce. It says who a user is there, and remembers
 // which user here that is; what the user may do, and the session, are for package
 // auth.
 //
@@ -80,16 +80,16 @@ func New(cfg Config) *Provider {
 }
 
 // Flow is a sign-in under way. It belongs into the browser that began it, sealed:
-// whoever knows it could end the sign-in elsewhere.
+// with it the sign-in could be ended elsewhere.
 type Flow struct {
 	State    string    `json:"s"`
 	Nonce    string    `json:"n"`
 	Verifier string    `json:"v"`
 	Expires  time.Time `json:"e"`
-	User     string    `json:"u,omitempty"` // who connects the identity; "": somebody signs in
+	User     string    `json:"u,omitempty"` // who connects the identity; "": it is a sign-in
 }
 
-// Identity is who somebody is at the provider.
+// Identity is a user of the provider.
 type Identity struct {
 	Issuer        string
 	Subject       string

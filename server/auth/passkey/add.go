@@ -92,7 +92,7 @@ func (s *Store) Verify(ctx context.Context, u User, response []byte) (Fresh, err
 	if err != nil {
 		return Fresh{}, notValid(err)
 	}
-	credential.Attestation = webauthn.CredentialAttestation{} // nobody was asked which model it is
+	credential.Attestation = webauthn.CredentialAttestation{} // the user was not asked which model it is
 	return Fresh{u, *credential}, nil
 }
 

@@ -21,7 +21,7 @@ const (
 	addressChallenges = 100
 )
 
-// keep remembers a challenge of a user who adds a passkey, or with "" of somebody
+// keep remembers a challenge of a user who adds a passkey, or with "" of one
 // at an address.
 func (s *Store) keep(ctx context.Context, challenge, user, address string) error {
 	asker, limit := "user "+user, userChallenges
@@ -45,7 +45,7 @@ func (s *Store) keep(ctx context.Context, challenge, user, address string) error
 }
 
 // take uses a challenge up. It returns [ErrChallenge] when it is not one of the
-// user, or with "" of somebody who signs in, or is over.
+// user, or with "" of one who signs in, or is over.
 func (s *Store) take(ctx context.Context, challenge, user string) error {
 	var expires int64
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {

@@ -7,7 +7,7 @@
 // authenticator sign it. Challenges are in the database, so that any node may
 // finish what another has begun. Each is good for one answer within
 // [ChallengeTTL]. The package knows neither passwords nor sessions, and does not
-// limit how often somebody tries: package auth does.
+// limit how often it is tried: package auth does.
 //
 //	site, err := passkey.SiteOf("https://example.org")
 //	store := passkey.New(db, site, time.Now)
@@ -35,7 +35,7 @@ import (
 // The refusals of this package. [Copied] and [ErrSite] are others.
 var (
 	// ErrChallenge reports an answer to a challenge that was not made here, was
-	// answered already, is over, or was made for somebody else.
+	// answered already, is over, or was made for another user.
 	ErrChallenge = errors.New("passkey: the challenge is unknown, over, or was answered")
 	// ErrResponse reports an answer that is none of an authenticator, or that does
 	// not prove anything: signed for another site, by another key, or without

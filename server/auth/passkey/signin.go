@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// BeginSignIn makes the options for somebody at an address who signs in, as JSON: a
+// BeginSignIn makes the options for a sign-in from an address, as JSON: a
 // PublicKeyCredentialRequestOptionsJSON. They name no user: the authenticator does.
 // It returns [ErrSite].
 func (s *Store) BeginSignIn(ctx context.Context, address string) (json.RawMessage, error) {

@@ -69,7 +69,7 @@ func saysOnly(password string, about []string) bool {
 	return rest != whole && utf8.RuneCountInString(rest) <= maxRest
 }
 
-// pieces are the e-mail, what stands before and after its @, and the words of
+// pieces are the e-mail, what is before and after its @, and the words of
 // the name, the longest first.
 func pieces(about []string) []string {
 	var out []string

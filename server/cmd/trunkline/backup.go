@@ -11,7 +11,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/keyring"
-	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/backup"
 )
 
@@ -64,7 +63,7 @@ func (b backupCommand) run(ctx context.Context, f flags, to streams) error {
 	return err
 }
 
-// checkBackup reads what was written: a backup that nobody can read is none.
+// checkBackup reads what was written: a backup that cannot be read is none.
 func checkBackup(ctx context.Context, name string, bar *progress) error {
 	a, err := backup.Open(name)
 	if err != nil {
@@ -168,7 +167,7 @@ func (r restoreCommand) run(ctx context.Context, f flags, to streams) error {
 	}
 	bar := newProgress(to.err)
 	defer bar.end()
-	if err := a.Restore(ctx, db, &backup.RestoreOptions{Migrate: server.Migrate, Media: store, Secret: put, Progress: bar.step}); err != nil {
+	if err := a.Restore(ctx, db, &backup.RestoreOptions{Migrate: migrate, Media: store, Secret: put, Progress: bar.step}); err != nil {
 		return r.refused(err)
 	}
 	bar.end()

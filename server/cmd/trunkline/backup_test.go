@@ -71,7 +71,7 @@ func TestBackupUnderLoad(t *testing.T) {
 			from, to, file := c.from(t), c.to(t), filepath.Join(t.TempDir(), "trunkline.backup")
 			r := newWebEnv(t)
 			n := r.launch(t, from...)
-			r.door.open(n)
+			r.balancer.open(n)
 			r.signUp(t)
 			l := r.link(t)
 			r.ref = l.ref
@@ -86,7 +86,7 @@ func TestBackupUnderLoad(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 			n.kill()
-			r.door.open()
+			r.balancer.open()
 			before := r.logins()
 
 			printed, _ := succeeds(t, append([]string{"restore", file}, to...)...)
@@ -98,7 +98,7 @@ func TestBackupUnderLoad(t *testing.T) {
 			require.Equal(t, manifest(t, file).Files, manifest(t, again).Files)
 
 			n = r.launch(t, to...)
-			r.door.open(n)
+			r.balancer.open(n)
 			r.back(t, before, time.Now())
 			r.connected(t, l)
 			r.talk(t, l, ana)
@@ -148,7 +148,7 @@ func (r *webEnv) picture(t *testing.T, from *webtest.Phone) {
 	page := r.call(t, 200, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%s", r.ref, number(from)), "")
 	for _, item := range page["items"].([]any) {
 		if link, ok := item.(map[string]any)["fileUrl"].(string); ok && link != "" {
-			require.NotEmpty(t, r.download(t, strings.TrimPrefix(link, doorURL+"/")))
+			require.NotEmpty(t, r.download(t, strings.TrimPrefix(link, balancerURL+"/")))
 			return
 		}
 	}

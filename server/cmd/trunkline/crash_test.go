@@ -28,7 +28,7 @@ func TestKillUnderLoad(t *testing.T) {
 		r := newEnv(t, "sent", "delivered", "read")
 		args := r.args(database...)
 		n := launch(t, args...)
-		r.door.open(n)
+		r.balancer.open(n)
 		r.setup(t)
 		l := startLoad(t, r)
 		r.graph.SetLatency(20 * time.Millisecond) // so that a kill finds sends of which only the network knows
@@ -36,9 +36,9 @@ func TestKillUnderLoad(t *testing.T) {
 		for range kills {
 			pass(t, minUptime+rand.N(maxUptime-minUptime))
 			n.kill()
-			r.door.open()
+			r.balancer.open()
 			n = launch(t, args...)
-			r.door.open(n)
+			r.balancer.open(n)
 		}
 		begin := time.Now()
 		l.finish()
@@ -59,13 +59,13 @@ func TestTwoNodes(t *testing.T) {
 	}
 	r := newEnv(t, "sent", "delivered", "read")
 	one, two := launch(t, args(r)...), launch(t, args(r)...)
-	r.door.open(one, two)
+	r.balancer.open(one, two)
 	r.setup(t)
 	l := startLoad(t, r)
 	pass(t, 2*time.Second)
 	one.kill()
 	begin := time.Now()
-	r.door.open(two)
+	r.balancer.open(two)
 	pass(t, time.Second)
 	l.finish()
 	l.finished(t, takenUp+atWork)

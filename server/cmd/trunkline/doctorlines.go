@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,7 +15,6 @@ import (
 	"github.com/trunklinehq/trunkline/provider/cloud"
 	"github.com/trunklinehq/trunkline/provider/graph"
 	"github.com/trunklinehq/trunkline/provider/messenger"
-	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -74,27 +71,6 @@ func (d *doctor) lines(ctx context.Context) {
 	lines = slices.DeleteFunc(lines, func(l messaging.ReferenceState) bool { return l.State == messaging.StateStopped })
 	d.whatsapp(ctx, lines)
 	d.graph(ctx, lines)
-}
-
-// whatsapp looks whether lines of WhatsApp Web can connect.
-func (d *doctor) whatsapp(ctx context.Context, lines []messaging.ReferenceState) {
-	if !slices.ContainsFunc(lines, func(l messaging.ReferenceState) bool { return l.Kind == web.Kind }) {
-		return
-	}
-	addr, err := net.ResolveTCPAddr("tcp", d.set.Addr)
-	if err != nil {
-		return // it was checked by the port
-	}
-	opts, err := testNetwork(ctx, addr, slog.New(slog.DiscardHandler))
-	if err != nil {
-		d.bad("settings", oneLine(err.Error()), "unset it: it is for tests")
-		return
-	}
-	client := opts.HTTPClient
-	if client == nil {
-		client = http.DefaultClient
-	}
-	d.network(ctx, client, "https://web.whatsapp.com")
 }
 
 // graph looks whether the Graph API can be reached, and what it says of the

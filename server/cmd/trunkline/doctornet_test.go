@@ -18,7 +18,6 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
-	"github.com/trunklinehq/trunkline/server"
 )
 
 // TestDoctorOfNetworks tries the tokens of lines, and the networks that they
@@ -185,7 +184,7 @@ func TestDoctorOfClocks(t *testing.T) {
 	t.Cleanup(peer.Close)
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		require.NoError(t, server.Migrate(t.Context(), db))
+		require.NoError(t, migrate(t.Context(), db))
 		db.MustExec(`INSERT INTO server_probe (id, at_us, room) VALUES (1, $1, '')`, time.Now().UnixMicro())
 		for off, want := range map[time.Duration]string{0: stateOK, -time.Hour: stateBad} {
 			d := &doctor{db: db, now: func() time.Time { return time.Now().Add(off) }}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/backup"
 )
 
@@ -213,7 +212,7 @@ func (d *doctor) tables(ctx context.Context) bool {
 	have, err := backup.VersionsOf(ctx, d.db)
 	var known map[string]int64
 	if err == nil {
-		known, err = backup.VersionsAfter(ctx, server.Migrate)
+		known, err = backup.VersionsAfter(ctx, migrate)
 	}
 	if err != nil {
 		d.bad(check, oneLine(err.Error()), "look at the database")

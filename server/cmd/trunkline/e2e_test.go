@@ -47,7 +47,7 @@ func TestCloudLine(t *testing.T) {
 			Components: []json.RawMessage{json.RawMessage(`{"type":"BODY","text":"Hello, {{1}}!"}`)},
 		})
 		n := launch(t, r.args(database...)...)
-		r.door.open(n)
+		r.balancer.open(n)
 		r.setup(t)
 		require.True(t, r.graph.Subscribed(r.line.BusinessAccountID))
 		require.NoError(t, r.graph.Handshake(t.Context(), ""))

@@ -21,9 +21,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 )
 
-// door is an http.RoundTripper that leads every request to one of the servers
+// balancer is an http.RoundTripper that leads every request to one of the servers
 // that are up, as a load balancer would.
-type door struct {
+type balancer struct {
 	mu    sync.Mutex
 	hosts []string
 	next  int
@@ -31,7 +31,7 @@ type door struct {
 }
 
 // open replaces the servers that are up.
-func (d *door) open(nodes ...*node) {
+func (d *balancer) open(nodes ...*node) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.hosts = nil
@@ -46,7 +46,7 @@ func (d *door) open(nodes ...*node) {
 
 // standstills is how often a server gave up its work because it had stood still
 // for so long that others could think it dead.
-func (d *door) standstills() (times int) {
+func (d *balancer) standstills() (times int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for n := range d.nodes {
@@ -58,7 +58,7 @@ func (d *door) standstills() (times int) {
 var errClosed = errors.New("no server is up")
 
 // RoundTrip sends the request to the next server that is up.
-func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
+func (d *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
 	d.mu.Lock()
 	if len(d.hosts) == 0 {
 		d.mu.Unlock()
@@ -72,19 +72,19 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// doorURL is where the servers behind a door are.
-const doorURL = "http://trunkline.test"
+// balancerURL is where the servers behind a door are.
+const balancerURL = "http://trunkline.test"
 
-// env is what stands around the servers of a test: the network, a receiver of
+// env is what is around the servers of a test: the network, a receiver of
 // webhooks and a user.
 type env struct {
-	door  door
-	graph *graphtest.Server
-	line  graphtest.Line
-	sink  *sink
-	http  *http.Client
-	token string
-	ref   int
+	balancer balancer
+	graph    *graphtest.Server
+	line     graphtest.Line
+	sink     *sink
+	http     *http.Client
+	token    string
+	ref      int
 }
 
 // answerWithin is longer than a server takes to answer, on a busy machine: it
@@ -98,9 +98,9 @@ func newEnv(t *testing.T, statuses ...string) *env {
 		PhoneNumberID: "700100200300", BusinessAccountID: "800100200300", AccessToken: "token-of-the-line",
 		AppSecret: "secret-of-the-app", VerifyToken: "verify token",
 	}}
-	r.http = &http.Client{Transport: &r.door, Timeout: answerWithin}
+	r.http = &http.Client{Transport: &r.balancer, Timeout: answerWithin}
 	r.graph = graphtest.Start(&graphtest.Options{
-		Lines: []graphtest.Line{r.line}, Callback: doorURL + "/webhooks/provider", Statuses: statuses,
+		Lines: []graphtest.Line{r.line}, Callback: balancerURL + "/webhooks/provider", Statuses: statuses,
 		HTTPClient: r.http, Logger: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(r.graph.Close)
@@ -155,7 +155,7 @@ func (r *env) call(t testing.TB, status int, method, path, body string) map[stri
 
 // try makes a request.
 func (r *env) try(ctx context.Context, method, path, body string, header ...string) (int, map[string]any, error) {
-	req, err := http.NewRequestWithContext(ctx, method, doorURL+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, balancerURL+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -200,7 +200,7 @@ func (r *env) upload(t *testing.T, body []byte, name string) map[string]any {
 		}
 		_ = write.CloseWithError(err) // never fails
 	}()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, doorURL+"/media", read)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, balancerURL+"/media", read)
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+r.token)
 	req.Header.Set("Content-Type", form.FormDataContentType())

@@ -9,7 +9,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/backup"
 )
 
@@ -57,7 +56,7 @@ func current(ctx context.Context, db *sqlx.DB) error {
 	if err != nil {
 		return err
 	}
-	known, err := backup.VersionsAfter(ctx, server.Migrate)
+	known, err := backup.VersionsAfter(ctx, migrate)
 	if err != nil {
 		return err
 	}

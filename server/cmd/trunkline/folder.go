@@ -29,7 +29,7 @@ func openFolder(path string) (*folder, error) {
 		return nil, &settingError{"--data", "the folder cannot be made: " + cause(err)}
 	}
 	f := &folder{path: path}
-	err := f.hold(filepath.Join(path, "lock"))
+	err := f.lock(filepath.Join(path, "lock"))
 	if errors.Is(err, errLocked) {
 		return nil, &settingError{"--data", "the folder is in use by another trunkline: stop it, or give this one a folder of its own"}
 	}
@@ -39,8 +39,8 @@ func openFolder(path string) (*folder, error) {
 	return f, nil
 }
 
-// hold takes a lock file until the process ends.
-func (f *folder) hold(name string) error {
+// lock takes a lock file until the process ends.
+func (f *folder) lock(name string) error {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator names it
 	if err != nil {
 		return err
@@ -60,9 +60,9 @@ func (f *folder) close() {
 	}
 }
 
-// holdSQLite holds a database file that lies elsewhere: a process that takes
+// lockSQLite holds a database file that lies elsewhere: a process that takes
 // it for its own must be the only one.
-func (f *folder) holdSQLite(url string) error {
+func (f *folder) lockSQLite(url string) error {
 	path, _, _ := strings.Cut(strings.TrimPrefix(url, "sqlite://"), "?")
 	file, err1 := filepath.Abs(path)
 	home, err2 := filepath.Abs(f.path)
@@ -72,7 +72,7 @@ func (f *folder) holdSQLite(url string) error {
 	if filepath.Dir(file) == home {
 		return nil
 	}
-	err := f.hold(file + ".lock")
+	err := f.lock(file + ".lock")
 	if errors.Is(err, errLocked) {
 		return &settingError{"--database-url", "the database file is in use by another trunkline"}
 	}

@@ -22,7 +22,7 @@ type following struct {
 	local func(string) string
 }
 
-// follow runs the first lines of the README, from which other guides go on.
+// follow runs the first lines of the README, from which other guides continue.
 func follow(t *testing.T, args ...string) *following {
 	t.Helper()
 	f := &following{data: t.TempDir()}
@@ -107,7 +107,7 @@ func TestWebhooksGuide(t *testing.T) {
 }
 
 // TestOperationsGuide does what the operator does, beside the server that runs.
-// Passwords are typed; backups stand in another folder.
+// Passwords are typed; backups are in another folder.
 func TestOperationsGuide(t *testing.T) {
 	t.Parallel()
 	f := follow(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// hangable stands between a server and its PostgreSQL. While it hangs nothing
+// hangable is between a server and its PostgreSQL. While it hangs nothing
 // passes, and no connection ends.
 type hangable struct {
 	hang sync.RWMutex // locked while it hangs

@@ -23,7 +23,7 @@ var canaries = map[string]string{
 	"openai-key": "canary-openai-key", "anthropic-key": "canary-anthropic-key", "database-url": "canary-database-password",
 }
 
-// silent fails when a secret stands in what a process has said.
+// silent fails when a secret is in what a process has said.
 func silent(t *testing.T, what, text string) {
 	t.Helper()
 	require.NotContains(t, text, "canary", what)

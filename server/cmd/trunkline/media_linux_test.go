@@ -28,11 +28,11 @@ func TestLargeMedia(t *testing.T) { //nolint:paralleltest // the kernel must not
 	r := newEnv(t)
 	args := r.args("--data", t.TempDir())
 	n := launch(t, args...)
-	r.door.open(n)
+	r.balancer.open(n)
 	r.setup(t)
 	n.terminate(t) // the next one has no memory left from hashing a password
 	n = launch(t, args...)
-	r.door.open(n)
+	r.balancer.open(n)
 	r.http.Timeout = 0
 	body := bytes.Repeat([]byte("0123456789abcdef"), largeFile/16)
 	sum := sha256.Sum256(body)
@@ -71,7 +71,7 @@ func TestLargeMedia(t *testing.T) { //nolint:paralleltest // the kernel must not
 // digest downloads what a link leads to.
 func (r *env) digest(t *testing.T, link string) []byte {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, doorURL+"/"+link, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, balancerURL+"/"+link, nil)
 	require.NoError(t, err)
 	res, err := r.http.Do(req)
 	require.NoError(t, err)

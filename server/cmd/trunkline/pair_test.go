@@ -53,7 +53,7 @@ func TestPair(t *testing.T) {
 	t.Parallel()
 	r := newWebEnv(t)
 	n := r.launch(t, "--data", t.TempDir())
-	r.door.open(n)
+	r.balancer.open(n)
 	r.signUp(t)
 	ref := int(r.call(t, 201, "POST", "/reference", `{"name":"Shop","type":"provider-web"}`)["id"].(float64))
 	args := []string{"--email", "ana@example.org", "--reference", fmt.Sprint(ref)}
@@ -95,7 +95,7 @@ func TestPairRefused(t *testing.T) {
 	t.Parallel()
 	r := newWebEnv(t)
 	n := r.launch(t, "--data", t.TempDir())
-	r.door.open(n)
+	r.balancer.open(n)
 	r.signUp(t)
 	sandbox := int(r.call(t, 201, "POST", "/reference", `{"name":"Try","type":"provider-sandbox"}`)["id"].(float64))
 	for name, c := range map[string]struct {

@@ -176,7 +176,7 @@ func (l *load) checkNetwork(t *testing.T, kills int, c *counts) {
 			}
 		}
 	}
-	require.LessOrEqual(t, c.cut, (kills+l.env.door.standstills())*maxCut)
+	require.LessOrEqual(t, c.cut, (kills+l.env.balancer.standstills())*maxCut)
 	c.statuses = 3 * c.confirmed
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
-// resetCommand helps a user who has forgotten his password. It works on the
+// resetCommand helps a user who has forgotten the password. It works on the
 // database beside a server that runs.
 type resetCommand struct {
 	Email string `arg:"" name:"e-mail" help:"The user's e-mail."`

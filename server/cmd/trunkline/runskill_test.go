@@ -126,7 +126,7 @@ func TestKillRuns(t *testing.T) {
 		r, s := newEnv(t), newShop(t)
 		args := r.args(database...)
 		n := launch(t, args...)
-		r.door.open(n)
+		r.balancer.open(n)
 		r.signUp(t)
 		project := r.call(t, 201, "POST", "/aiflow/project", `{"name":"Works"}`)["id"].(string)
 		function, whole := s.working()
@@ -144,9 +144,9 @@ func TestKillRuns(t *testing.T) {
 				killed++
 			}
 			n.kill()
-			r.door.open()
+			r.balancer.open()
 			n = launch(t, args...)
-			r.door.open(n)
+			r.balancer.open(n)
 		}
 		last := time.Now()
 		require.Eventually(t, func() bool { return !r.active(t, flow) }, runsTimeout*time.Duration(1+kills/20), 200*time.Millisecond)

@@ -46,11 +46,8 @@ func (serveCommand) run(ctx context.Context, f flags, to streams) error {
 		return err
 	}
 	defer closeSoon(db)
-	if set.Server.Web, err = testNetwork(ctx, listeners.Main.Addr(), log); err != nil {
-		return err
-	}
 	set.Server.Panel = panel.Handler
-	s, err := newServer(ctx, set, home, db, log)
+	s, err := newServer(ctx, set, home, db, listeners.Main.Addr(), log)
 	if err != nil {
 		return err
 	}
@@ -146,7 +143,7 @@ func openDatabase(ctx context.Context, set settings, home *folder) (*sqlx.DB, er
 		url = home.database()
 	}
 	if isSQLite(url) {
-		if err := home.holdSQLite(url); err != nil {
+		if err := home.lockSQLite(url); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +166,7 @@ func isSQLite(url string) bool { return strings.HasPrefix(url, "sqlite://") }
 // redact keeps the URL, which may hold a password, out of a driver's words.
 func redact(s, url string) string { return strings.ReplaceAll(s, url, "(the URL)") }
 
-func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, log *slog.Logger) (*server.Server, error) {
+func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, own net.Addr, log *slog.Logger) (*server.Server, error) {
 	cfg := set.Server
 	cfg.DB, cfg.Logger, cfg.BaseURL, cfg.Version, cfg.Secrets = db, log, set.BaseURL, version, set.Secrets
 	cfg.Exclusive = db.DriverName() == "sqlite" // the lock file says so
@@ -187,6 +184,12 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, log
 	if cfg.Models, err = set.models(); err != nil {
 		return nil, err
 	}
+	if err := migrate(ctx, db); err != nil {
+		return nil, databaseError(err)
+	}
+	if cfg.Providers, err = providers(ctx, db, set, own, log); err != nil {
+		return nil, databaseError(err)
+	}
 	s, err := server.New(ctx, cfg)
 	if errors.Is(err, server.ErrOtherSecret) {
 		why := "the database was written under another secret: give that one, or both with the new one first"
@@ -202,13 +205,18 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, log
 	if errors.Is(err, server.ErrOtherMedia) {
 		return nil, &settingError{"--media", "the other nodes of this database keep their files elsewhere: name the same bucket, or a folder that all nodes share"}
 	}
-	if errors.Is(err, database.ErrNewer) {
-		return nil, &settingError{"--database-url", err.Error()}
-	}
 	if err != nil {
-		return nil, err
+		return nil, databaseError(err)
 	}
 	return s, nil
+}
+
+// databaseError names the setting when a newer program wrote the database.
+func databaseError(err error) error {
+	if errors.Is(err, database.ErrNewer) {
+		return &settingError{"--database-url", err.Error()}
+	}
+	return err
 }
 
 // warn says what the operator may not have meant.

@@ -42,7 +42,7 @@ type sink struct {
 	seen     map[string]string // body by webhook-id
 	repeats  int
 	wrong    []string
-	hold     chan struct{} // not nil: answers wait until it is closed
+	lock     chan struct{} // not nil: answers wait until it is closed
 }
 
 func newSink(t testing.TB) *sink {
@@ -69,14 +69,14 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // cut off with its sender
 	}
-	if hold := s.take(r.Header, string(body)); hold != nil {
-		<-hold
+	if lock := s.take(r.Header, string(body)); lock != nil {
+		<-lock
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
 // take notes a delivery, or what is wrong with it.
-func (s *sink) take(h http.Header, body string) (hold chan struct{}) {
+func (s *sink) take(h http.Header, body string) (lock chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.verifier.Verify([]byte(body), h); err != nil {
@@ -94,11 +94,11 @@ func (s *sink) take(h http.Header, body string) (hold chan struct{}) {
 		if before != d.key() {
 			s.wrong = append(s.wrong, "a repeat differs: "+before+" and "+d.key())
 		}
-		return s.hold
+		return s.lock
 	}
 	s.seen[d.webhookID] = d.key()
 	s.first = append(s.first, d)
-	return s.hold
+	return s.lock
 }
 
 // key is what a repeat has in common with the first try.
@@ -156,15 +156,15 @@ func (s *sink) count() (events, repeats int) {
 // pause lets deliveries arrive but not be answered until the returned function
 // is called.
 func (s *sink) pause() (release func()) {
-	hold := make(chan struct{})
+	lock := make(chan struct{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hold = hold
+	s.lock = lock
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.hold = nil
-		close(hold)
+		s.lock = nil
+		close(lock)
 	}
 }
 

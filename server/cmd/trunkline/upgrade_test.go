@@ -147,7 +147,7 @@ func fillRelease(t *testing.T, name string) {
 	require.NoError(t, os.WriteFile(path+".migrations", []byte(list.String()), 0o600))
 }
 
-// upgraded finds what [fillRelease] has left, and goes on with it.
+// upgraded finds what [fillRelease] has left, and continues with it.
 func upgraded(t *testing.T, base string) {
 	t.Helper()
 	status, in := post(t, base+"/user/login", `{"email":"ana@example.org","password":"correct horse"}`)

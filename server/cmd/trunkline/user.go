@@ -27,7 +27,7 @@ type listCommand struct {
 	JSON bool `name:"json" help:"A JSON array instead of a table."`
 }
 
-// listed is a user as the list shows him.
+// listed is a user as the list has it.
 type listed struct {
 	ID          string            `json:"id"`
 	Account     string            `json:"accountId"`

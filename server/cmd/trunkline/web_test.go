@@ -29,7 +29,7 @@ func TestWebLine(t *testing.T) {
 	onDatabases(t, func(t *testing.T, database []string) {
 		r := newWebEnv(t)
 		n := r.launch(t, database...)
-		r.door.open(n)
+		r.balancer.open(n)
 		r.signUp(t)
 		l := r.link(t)
 		r.ref = l.ref
@@ -48,7 +48,7 @@ func TestWebLine(t *testing.T) {
 		id, err := ana.SendText(within(t), l.owner.LID(), "Are you there?")
 		require.NoError(t, err)
 		n = r.launch(t, database...)
-		r.door.open(n)
+		r.balancer.open(n)
 		r.back(t, before, time.Now())
 		require.NoError(t, l.device.AwaitAck(within(t), id))
 		r.recorded(t, number(ana), id)
@@ -180,7 +180,7 @@ func (r *webEnv) files(t *testing.T, l *webLine, ana *webtest.Phone) {
 
 func (r *webEnv) download(t *testing.T, link string) []byte {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, doorURL+"/"+link, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, balancerURL+"/"+link, nil)
 	require.NoError(t, err)
 	res, err := r.http.Do(req)
 	require.NoError(t, err)

@@ -71,7 +71,7 @@ func serverSide(b *testing.B, fake *webtest.Server) *side {
 	s.start = func(b *testing.B, more int) {
 		before := logins(s.devices)
 		n = r.launch(b, "--data", data)
-		r.door.open(n)
+		r.balancer.open(n)
 		s.pid = n.cmd.Process.Pid
 		if r.token == "" {
 			r.signUp(b)

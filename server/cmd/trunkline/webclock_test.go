@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 	"github.com/trunklinehq/trunkline/server"
@@ -48,16 +49,20 @@ func (r *clockEnv) add(d time.Duration) { r.at.Add(d.Microseconds()) }
 func (r *clockEnv) start(t *testing.T) {
 	t.Helper()
 	root := r.fake.RootKey()
+	whatsapp, err := web.New(t.Context(), r.db, &web.Options{
+		HTTPClient: r.fake.HTTPClient(), RootKey: &root, Now: r.now, Logger: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
 	s, err := server.New(t.Context(), server.Config{
 		DB: r.db, Secrets: []server.Secret{sharedSecret}, Now: r.now, Logger: slog.New(slog.DiscardHandler),
-		Web: web.Options{HTTPClient: r.fake.HTTPClient(), RootKey: &root},
+		Providers: []provider.Provider{whatsapp},
 	})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
 	host := httptest.NewServer(s)
-	r.door.open(&node{host: strings.TrimPrefix(host.URL, "http://")})
+	r.balancer.open(&node{host: strings.TrimPrefix(host.URL, "http://")})
 	r.end = sync.OnceFunc(func() {
 		host.CloseClientConnections()
 		host.Close()
@@ -93,10 +98,10 @@ type standing struct {
 func (r *clockEnv) standings(t *testing.T, ref int) <-chan standing {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/chats/stream?reference=%d", doorURL, ref), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/chats/stream?reference=%d", balancerURL, ref), nil)
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+r.token)
-	resp, err := (&http.Client{Transport: &r.door}).Do(req)
+	resp, err := (&http.Client{Transport: &r.balancer}).Do(req)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		cancel()
@@ -171,12 +176,12 @@ func TestWebCodesRotate(t *testing.T) {
 			require.Equal(t, "PAIRING", shown.State)
 			require.Contains(t, shown.QR.Image, "data:image/png;base64,")
 			require.Equal(t, shown, r.status(t, ref))
-			life := 20 * time.Second
+			ttl := 20 * time.Second
 			if i%codes == 0 {
-				life = time.Minute
+				ttl = time.Minute
 			}
-			require.Equal(t, r.now().Add(life).Unix(), shown.QR.ExpiresAt)
-			r.add(life)
+			require.Equal(t, r.now().Add(ttl).Unix(), shown.QR.ExpiresAt)
+			r.add(ttl)
 		}
 		over := upTo(t, all, func(s standing) bool { return s.State == "FAILED" })
 		require.Nil(t, over.QR)
@@ -218,10 +223,10 @@ func (r *clockEnv) awaitEarliest(t *testing.T, ref int, to *webtest.Phone, want 
 	require.LessOrEqual(t, got, want+2*time.Second)
 }
 
-// TestWebPaceIsKept begins as many chats as a line may, and has the network
+// TestWebRateIsKept begins as many chats as a line may, and has the network
 // forbid more: dry runs say until when, also of a server that was started
 // since.
-func TestWebPaceIsKept(t *testing.T) {
+func TestWebRateIsKept(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()

@@ -53,11 +53,11 @@ func (r *webEnv) watchGroups() *groupAsks {
 	return g
 }
 
-// TestWebErrand kills the node that has a line while another node has it ask the
+// TestWebRemoteCall kills the node that has a line while another node has it ask the
 // network. A question is asked again by whoever has the line next; of a change
 // that had begun the caller is told that nobody knows, and it is not made again;
 // one that had not is made.
-func TestWebErrand(t *testing.T) {
+func TestWebRemoteCall(t *testing.T) {
 	t.Parallel()
 	url, files := testkit.PostgresURL(t), t.TempDir()
 	r := newWebEnv(t)
@@ -65,7 +65,7 @@ func TestWebErrand(t *testing.T) {
 		return r.launch(t, "--data", t.TempDir(), "--database-url", url, "--media", files, "--secret", sharedSecret)
 	}
 	one := launch()
-	r.door.open(one)
+	r.balancer.open(one)
 	r.signUp(t)
 	l := r.link(t)
 	group := r.fake.AddPhone(nil).CreateGroup(webtest.GroupOptions{Subject: "Friends", Members: []*webtest.Phone{l.owner}})
@@ -75,7 +75,7 @@ func TestWebErrand(t *testing.T) {
 	asks := r.watchGroups()
 	next := func() *node {
 		n := launch()
-		r.door.open(n)
+		r.balancer.open(n)
 		r.call(t, 200, "GET", show, "")
 		for len(asks.started) > 0 {
 			<-asks.started

@@ -74,7 +74,7 @@ func TestWebKillWhileReceiving(t *testing.T) {
 		}
 		r := newWebEnv(t)
 		n := r.launch(t, database...)
-		r.door.open(n)
+		r.balancer.open(n)
 		r.signUp(t)
 		l := r.link(t)
 		r.ref = l.ref
@@ -92,12 +92,12 @@ func TestWebKillWhileReceiving(t *testing.T) {
 			g.Go(func() error { return w.write(within(t), l, webTexts) })
 			pass(t, rand.N(span)+time.Millisecond)
 			n.kill()
-			r.door.open()
+			r.balancer.open()
 			if got := len(l.device.Acks()) - acked; got > 0 && got < webContacts*webTexts {
 				amidst++
 			}
 			n = r.launch(t, database...)
-			r.door.open(n)
+			r.balancer.open(n)
 			require.NoError(t, g.Wait())
 			r.back(t, before, time.Now())
 		}
@@ -116,7 +116,7 @@ func TestWebKillWhileReceiving(t *testing.T) {
 	})
 }
 
-// manyLines is how many lines stand in a test: ten, and in a soak fifty.
+// manyLines is how many lines are in a test: ten, and in a soak fifty.
 func manyLines() int {
 	if testkit.Rounds(0) >= 50 {
 		return 50
@@ -132,7 +132,7 @@ func TestWebRestarts(t *testing.T) {
 	r := newWebEnv(t)
 	args := []string{"--data", t.TempDir()}
 	n := r.launch(t, args...)
-	r.door.open(n)
+	r.balancer.open(n)
 	r.signUp(t)
 	for range manyLines() {
 		r.link(t)
@@ -145,9 +145,9 @@ func TestWebRestarts(t *testing.T) {
 		} else {
 			n.kill()
 		}
-		r.door.open()
+		r.balancer.open()
 		n = r.launch(t, args...)
-		r.door.open(n)
+		r.balancer.open(n)
 		elapsed = append(elapsed, r.back(t, before, time.Now()))
 	}
 	for _, l := range r.lines {
@@ -169,7 +169,7 @@ func TestWebTakeOver(t *testing.T) {
 		return r.launch(t, "--data", t.TempDir(), "--database-url", url, "--media", files, "--secret", sharedSecret)
 	}
 	one := launch()
-	r.door.open(one)
+	r.balancer.open(one)
 	r.signUp(t)
 	for range manyLines() {
 		r.link(t)
@@ -179,19 +179,19 @@ func TestWebTakeOver(t *testing.T) {
 		ws[i] = r.writers(1)
 	}
 	two := launch()
-	r.door.open(two)
+	r.balancer.open(two)
 	r.askOtherNode(t, r.lines[0], ws[0].phones[0])
 
 	before, begin := r.logins(), time.Now()
 	one.kill()
-	r.door.open(two)
+	r.balancer.open(two)
 	r.writeAll(t, ws)
 	killed := r.back(t, before, begin)
 
 	three := launch()
 	before, begin = r.logins(), time.Now()
 	require.NoError(t, two.cmd.Process.Signal(syscall.SIGTERM))
-	r.door.open(three)
+	r.balancer.open(three)
 	r.writeAll(t, ws)
 	handed := r.back(t, before, begin)
 	<-two.ended
@@ -221,7 +221,7 @@ func TestWebFreeze(t *testing.T) {
 		return r.launch(t, "--data", t.TempDir(), "--database-url", url, "--media", files, "--secret", sharedSecret)
 	}
 	one := launch()
-	r.door.open(one)
+	r.balancer.open(one)
 	r.signUp(t)
 	for range 3 {
 		r.link(t)
@@ -231,7 +231,7 @@ func TestWebFreeze(t *testing.T) {
 		ws[i] = r.writers(1)
 	}
 	two := launch()
-	r.door.open(two)
+	r.balancer.open(two)
 
 	before, begin := r.logins(), time.Now()
 	thaw := one.freeze(t)

@@ -19,7 +19,7 @@ func TestWebFormats(t *testing.T) {
 	t.Parallel()
 	r := newWebEnv(t)
 	n := r.launch(t, "--data", t.TempDir())
-	r.door.open(n)
+	r.balancer.open(n)
 	r.signUp(t)
 	ref := int(r.call(t, 201, "POST", "/reference", `{"name":"Shop","type":"provider-web"}`)["id"].(float64))
 	received := map[string]chan map[string]any{}

@@ -48,7 +48,7 @@ func startFake(t testing.TB) *webtest.Server {
 func webEnvOn(t testing.TB, fake *webtest.Server) *webEnv {
 	t.Helper()
 	r := &webEnv{env: &env{}, fake: fake}
-	r.http = &http.Client{Transport: &r.door, Timeout: answerWithin}
+	r.http = &http.Client{Transport: &r.balancer, Timeout: answerWithin}
 	r.sink = newSink(t)
 	return r
 }

@@ -32,7 +32,7 @@ type Export struct {
 	filter  Filter
 	before  int64
 	last    int64 // the id of the last entry; 0: there are not so many
-	// Next is the cursor of the document that goes on, "" if this is the last.
+	// Next is the cursor of the document that continues, "" if this is the last.
 	Next string
 }
 

@@ -1,4 +1,4 @@
-// Package forged limits what callbacks cost that nobody here has signed: the
+// Package forged limits what callbacks without a valid signature cost: the
 // addresses from which they come are refused before a body is read, and large
 // bodies of strangers are checked one after another, with rests.
 package forged
@@ -12,7 +12,7 @@ import (
 )
 
 // An address has a bucket of tokens. A body takes one, and one more for each
-// part bytes of it; what somebody here has signed gives them back. An address
+// part bytes of it; a valid signature gives them back. An address
 // from which such a body came has a hundred times as many for a day: networks
 // post all callbacks of a server from a few addresses, also those of lines that
 // are gone.
@@ -26,8 +26,8 @@ const (
 )
 
 // A body of at most small bytes is checked at once: it costs a fraction of a
-// millisecond, and nearly all callbacks are as small. After a larger one that
-// nobody signed no other of a stranger is checked for restTimes the time that it
+// millisecond, and nearly all callbacks are as small. After a larger one
+// without a valid signature no other of a stranger is checked for restTimes the time that it
 // took: together they take a tenth of one processor.
 const (
 	small     = 64 << 10
@@ -54,7 +54,7 @@ type Limiter struct {
 type bucket struct {
 	spent float64
 	at    time.Time
-	good  time.Time // when a body that somebody here has signed last came
+	good  time.Time // when a body with a valid signature last came
 }
 
 // Take has an address pay for a body of so many bytes. When it has nothing left
@@ -73,8 +73,8 @@ func (l *Limiter) Take(from netip.Addr, bytes int64, now time.Time) (wait time.D
 }
 
 // Wait returns when a body of so many bytes that came from an address may be
-// checked. The caller calls done after the check and says whether somebody here
-// had signed the body. Bodies of addresses from which such a body came before do
+// checked. The caller calls done after the check and says whether the body had a
+// valid signature. Bodies of addresses from which such a body came before do
 // not wait. The error is [ErrBusy] or ctx's.
 func (l *Limiter) Wait(ctx context.Context, from netip.Addr, bytes int64, now time.Time) (done func(signed bool), err error) {
 	if bytes <= small || l.trusts(from, now) {
@@ -90,13 +90,13 @@ func (l *Limiter) Wait(ctx context.Context, from netip.Addr, bytes int64, now ti
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	begun := time.Now()
+	started := time.Now()
 	return func(signed bool) {
 		if signed {
 			<-l.turn
 			return
 		}
-		time.AfterFunc(min(restLimit, restTimes*time.Since(begun)), func() { <-l.turn })
+		time.AfterFunc(min(restLimit, restTimes*time.Since(started)), func() { <-l.turn })
 	}, nil
 }
 
@@ -117,7 +117,7 @@ func (l *Limiter) leave() {
 	l.waiting--
 }
 
-// trusts reports whether somebody here had signed a body of that address lately.
+// trusts reports whether a body of that address had a valid signature lately.
 func (l *Limiter) trusts(from netip.Addr, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +125,7 @@ func (l *Limiter) trusts(from netip.Addr, now time.Time) bool {
 	return !good.IsZero() && now.Sub(good) < trusted
 }
 
-// Good gives back what a body took that somebody here has signed.
+// Good gives back what a body with a valid signature took.
 func (l *Limiter) Good(from netip.Addr, bytes int64, now time.Time) {
 	l.give(from, cost(bytes), now, true)
 }

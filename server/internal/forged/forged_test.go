@@ -18,8 +18,8 @@ var (
 	meta     = netip.MustParseAddr("2001:db8::1")
 )
 
-// flood posts until it is refused, at most n times.
-func flood(l *forged.Limiter, from netip.Addr, bytes int64, n int, now time.Time) (taken int, wait time.Duration) {
+// hundred posts until it is refused, at most n times.
+func hundred(l *forged.Limiter, from netip.Addr, bytes int64, n int, now time.Time) (taken int, wait time.Duration) {
 	for taken < n {
 		wait, ok := l.Take(from, bytes, now)
 		if !ok {
@@ -33,7 +33,7 @@ func flood(l *forged.Limiter, from netip.Addr, bytes int64, n int, now time.Time
 func TestLimiter(t *testing.T) {
 	t.Parallel()
 	var l forged.Limiter
-	taken, wait := flood(&l, stranger, 4<<20, 1000, epoch)
+	taken, wait := hundred(&l, stranger, 4<<20, 1000, epoch)
 	require.Equal(t, 8, taken, "few large bodies")
 	require.Positive(t, wait)
 	_, ok := l.Take(netip.MustParseAddr("::ffff:192.0.2.1"), 1, epoch)
@@ -42,9 +42,9 @@ func TestLimiter(t *testing.T) {
 	require.True(t, ok, "another address")
 	_, ok = l.Take(stranger, 1, epoch.Add(wait))
 	require.True(t, ok)
-	taken, _ = flood(&l, netip.MustParseAddr("2001:db8:1::1"), 500, 1000, epoch)
+	taken, _ = hundred(&l, netip.MustParseAddr("2001:db8:1::1"), 500, 1000, epoch)
 	require.Equal(t, 1000, taken, "many small ones")
-	taken, _ = flood(&l, netip.MustParseAddr("2001:db8:1::ffff"), 500, 2000, epoch)
+	taken, _ = hundred(&l, netip.MustParseAddr("2001:db8:1::ffff"), 500, 2000, epoch)
 	require.Equal(t, 1000, taken, "of one /64")
 }
 
@@ -64,7 +64,7 @@ func TestGood(t *testing.T) {
 		}
 		now = now.Add(100 * time.Millisecond)
 	}
-	taken, _ := flood(&l, meta, 4<<20, 10_000, now.Add(25*time.Hour))
+	taken, _ := hundred(&l, meta, 4<<20, 10_000, now.Add(25*time.Hour))
 	require.Equal(t, 8, taken, "not for ever")
 	for range 10_000 {
 		_, ok := l.Take(stranger, 1000, epoch)
@@ -79,11 +79,11 @@ func TestWait_RestsAfterForgedBodies(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var l forged.Limiter
-		begun := time.Now()
+		started := time.Now()
 		check := func(from netip.Addr, bytes int64, signed bool) time.Duration {
 			done, err := l.Wait(t.Context(), from, bytes, time.Now())
 			require.NoError(t, err)
-			at := time.Since(begun)
+			at := time.Since(started)
 			<-time.After(20 * time.Millisecond) // what the check takes
 			done(signed)
 			return at

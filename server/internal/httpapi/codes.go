@@ -122,7 +122,7 @@ func codesOf(id string, status int) []string {
 }
 
 // showRefusals says of every refusal which codes it may have. What many
-// operations answer alike stands in the document once.
+// operations answer alike is in the document once.
 func showRefusals(doc *huma.OpenAPI) {
 	doc.Components.Responses = map[string]*huma.Response{}
 	doc.Components.Examples = map[string]*huma.Example{}

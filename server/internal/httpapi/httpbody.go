@@ -16,7 +16,7 @@ const (
 )
 
 // UnreadableBody says why a body could not be read. What is neither too large nor too
-// slow was cut off by whoever sent it.
+// slow was cut off by the sender.
 func UnreadableBody(err error) *Problem {
 	var large *http.MaxBytesError
 	switch {

@@ -15,8 +15,8 @@ const pageLimit = "limit"
 
 // clampLimit lowers a limit above the maximum of its list to that maximum.
 func (a *API) clampLimit(c huma.Context, next func(huma.Context)) {
-	if most, ok := c.Operation().Metadata[pageLimit].(int64); ok && exceeds(c.Query(pageLimit), most) {
-		c = clampedContext{c, strconv.FormatInt(most, 10)}
+	if limit, ok := c.Operation().Metadata[pageLimit].(int64); ok && exceeds(c.Query(pageLimit), limit) {
+		c = clampedContext{c, strconv.FormatInt(limit, 10)}
 	}
 	next(c)
 }
@@ -31,13 +31,13 @@ func noteMaxLimit(op *huma.Operation) {
 }
 
 // exceeds says whether a text is a whole number above most, however large.
-func exceeds(text string, most int64) bool {
+func exceeds(text string, limit int64) bool {
 	digits := strings.TrimPrefix(text, "+")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return false
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
-	return err != nil || n > most
+	return err != nil || n > limit
 }
 
 // humaContext keeps the method Context of what is embedded.
@@ -64,7 +64,7 @@ func (c clampedContext) Unwrap() huma.Context { return c.humaContext }
 // no error. The parameters are copied because the originals check requests.
 func showLimits(doc *huma.OpenAPI) {
 	for op := range Operations(doc) {
-		most, ok := op.Metadata[pageLimit].(int64)
+		limit, ok := op.Metadata[pageLimit].(int64)
 		if !ok {
 			continue
 		}
@@ -72,7 +72,7 @@ func showLimits(doc *huma.OpenAPI) {
 			if p.Name == pageLimit {
 				shown, schema := *p, *p.Schema
 				schema.Maximum, shown.Schema = nil, &schema
-				shown.Description = fmt.Sprintf("The most items of a page. A number above %d counts as %[1]d.", most)
+				shown.Description = fmt.Sprintf("The most items of a page. A number above %d counts as %[1]d.", limit)
 				op.Parameters[i] = &shown
 			}
 		}

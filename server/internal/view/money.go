@@ -17,9 +17,9 @@ func (m *MicroUSD) UnmarshalJSON(b []byte) error { return (*usage.Nano)(m).Unmar
 
 // Schema is a number.
 func (MicroUSD) Schema(huma.Registry) *huma.Schema {
-	least, most := 0.0, 1e15
+	least, limit := 0.0, 1e15
 	return &huma.Schema{
-		Type: huma.TypeNumber, Minimum: &least, Maximum: &most, Examples: []any{1234.5},
+		Type: huma.TypeNumber, Minimum: &least, Maximum: &limit, Examples: []any{1234.5},
 		Description: "Micro-USD, with at most three decimals: a million are one USD.",
 	}
 }
@@ -35,9 +35,9 @@ func (r *Rate) UnmarshalJSON(b []byte) error { return (*usage.Rate)(r).Unmarshal
 
 // Schema is a number.
 func (Rate) Schema(huma.Registry) *huma.Schema {
-	least, most := 0.0, 1e5
+	least, limit := 0.0, 1e5
 	return &huma.Schema{
-		Type: huma.TypeNumber, Minimum: &least, Maximum: &most, Examples: []any{1.25},
+		Type: huma.TypeNumber, Minimum: &least, Maximum: &limit, Examples: []any{1.25},
 		Description: "USD per million tokens, with at most nine decimals.",
 	}
 }

@@ -28,6 +28,25 @@ type RunView struct {
 	EndedAt    *messaging.UnixTime `json:"endedAt"`
 }
 
+// NewRunView returns a run as lists and the stream show it, without its usage.
+func NewRunView(r runtime.Run) RunView {
+	v := RunView{
+		ID: r.ID, Engine: r.Engine, FlowID: r.Owner, Version: r.Version, ChatID: OrNull(r.Chat.ID), Status: r.Status,
+		WaitingFor: OrNull(string(r.WaitsFor)), Input: Document(r.Input), Output: r.Output, Error: r.Error,
+		Parent: OrNull(r.Parent), Function: OrNull(r.Function), StartedAt: messaging.UnixTime{Time: r.StartedAt},
+	}
+	if r.Chat.Reference != 0 {
+		v.Reference = &r.Chat.Reference
+	}
+	if v.Output == nil {
+		v.Output = json.RawMessage("null")
+	}
+	if !r.EndedAt.IsZero() {
+		v.EndedAt = &messaging.UnixTime{Time: r.EndedAt}
+	}
+	return v
+}
+
 // RunUsage is what the language models of a run took.
 type RunUsage struct {
 	Calls             int64     `json:"calls"`

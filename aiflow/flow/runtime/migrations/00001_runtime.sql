@@ -28,7 +28,7 @@ CREATE TABLE flow_run (
 	started_us BIGINT NOT NULL,
 	ended_us BIGINT NOT NULL -- 0: it goes on
 );
-CREATE INDEX flow_run_inbox ON flow_run (inbox, seq) WHERE ended_us = 0;
+CREATE INDEX flow_run_inbox ON flow_run (inbox, ended_us, seq);
 CREATE INDEX flow_run_event ON flow_run (account, event) WHERE event <> '';
 CREATE INDEX flow_run_account ON flow_run (account, seq);
 CREATE INDEX flow_run_owner ON flow_run (owner, seq);

@@ -19,10 +19,10 @@ type Node interface {
 	Say(t testing.TB, chat, text string)
 	// Advance lets time pass on the clock of both nodes.
 	Advance(t testing.TB, d time.Duration)
-	// Publish gives an event to whoever waits for one of this name.
+	// Publish gives an event to the runs that wait for one of this name.
 	Publish(t testing.TB, name string)
-	// Wake has the node look at the time and at what waits.
-	Wake()
+	// Notify has the node look at the time and at what waits.
+	Notify()
 	// Shows is what the contact's phone shows, the oldest first.
 	Shows(t testing.TB, chat string) []string
 }
@@ -125,7 +125,7 @@ func (d *death) commit(string) {
 }
 
 // play has a contact follow the script, and returns the last of the heirs.
-// There is another when one cannot go on: the first was perhaps taking work
+// There is another when one cannot continue: the first was perhaps taking work
 // while it was taken over from, as no process does that was killed.
 func play(t testing.TB, s Script, chat string, first Node, second *heir, next func() *heir) *heir {
 	t.Helper()
@@ -135,16 +135,16 @@ func play(t testing.TB, s Script, chat string, first Node, second *heir, next fu
 			d, err := time.ParseDuration(step.Advance)
 			require.NoError(t, err)
 			first.Advance(t, d)
-			first.Wake()
-			second.Wake()
+			first.Notify()
+			second.Notify()
 		}
 		if step.Send != "" {
 			first.Say(t, chat, step.Send)
-			second.Wake()
+			second.Notify()
 		}
 		if step.Event != "" {
 			first.Publish(t, step.Event)
-			second.Wake()
+			second.Notify()
 		}
 		if step.Or == nil {
 			step.Or = step.Expect

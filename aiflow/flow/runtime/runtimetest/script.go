@@ -24,7 +24,7 @@ type Step struct {
 	Advance string   `json:"advance"` // time passes, as "1h30m"; "": none
 	Event   string   `json:"event"`   // an event of this name happens; "": none
 	Expect  []string `json:"expect"`  // what the contact's phone shows then
-	Or      []string `json:"or"`      // what it may show instead, where nobody can know whether a call was made
+	Or      []string `json:"or"`      // what it may show instead, where it cannot be known whether a call was made
 }
 
 // Scripts reads the scripts of a folder, by the names of their files.

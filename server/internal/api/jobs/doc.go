@@ -1,3 +1,3 @@
-// Package jobs answers what the REST API is asked about the jobs that go on
+// Package jobs answers what the REST API is asked about the jobs that continue
 // behind answers.
 package jobs

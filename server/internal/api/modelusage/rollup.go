@@ -60,7 +60,7 @@ func Problem(err error) *httpapi.Problem {
 	return nil
 }
 
-// inUsageQuery says that what err names stands in the query.
+// inUsageQuery says that what err names is in the query.
 func inUsageQuery(err error) error {
 	var bad *usage.Invalid
 	if errors.As(err, &bad) {

@@ -19,19 +19,13 @@ import (
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-// Header is a header that goes with every delivery.
-type Header struct {
-	Key   string `json:"key" minLength:"1" maxLength:"200" example:"Authorization"`
-	Value string `json:"value" maxLength:"4096" doc:"Shown as •••• afterwards." example:"Bearer 7f3a"`
-}
-
 // endpoint is a webhook as its owner sees it.
 type endpoint struct {
 	EndpointID string               `json:"endpointId"`
 	ID         string               `json:"id" doc:"Id of the reference, as a string."`
 	Reference  provider.ReferenceID `json:"reference"`
 	Webhook    string               `json:"webhook"`
-	Headers    []Header             `json:"headers" nullable:"false"`
+	Headers    []view.Header        `json:"headers" nullable:"false"`
 	Events     []string             `json:"events" nullable:"false"`
 	Include    []string             `json:"include" nullable:"false"`
 	Format     string               `json:"format" enum:"trunkline,evolution,waha,wuzapi" doc:"The form of its requests: our own, or that of Evolution API, WAHA or wuzapi."`
@@ -113,7 +107,7 @@ type hookconf struct {
 	Body struct {
 		ID      referenceText `json:"id"`
 		Webhook string        `json:"webhook" minLength:"1" maxLength:"2048" example:"https://example.org/in"`
-		Headers []Header      `json:"headers,omitempty" maxItems:"50"`
+		Headers []view.Header `json:"headers,omitempty" maxItems:"50"`
 		Format  string        `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"The form of its requests; absent: trunkline, or as it is."`
 	}
 }
@@ -166,12 +160,12 @@ type endpointPath struct {
 type endpointChange struct {
 	EndpointID string `path:"endpointId" maxLength:"64"`
 	Body       struct {
-		Headers      *[]Header `json:"headers,omitempty" maxItems:"50" doc:"Replaced; a value of •••• keeps what is there."`
-		Events       *[]string `json:"events,omitempty" maxItems:"12"`
-		Include      *[]string `json:"include,omitempty" maxItems:"4"`
-		Format       *string   `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"Holds for what waits, too."`
-		Enabled      *bool     `json:"enabled,omitempty"`
-		RotateSecret bool      `json:"rotateSecret,omitempty" doc:"The old secret signs beside the new one for 24 hours."`
+		Headers      *[]view.Header `json:"headers,omitempty" maxItems:"50" doc:"Replaced; a value of •••• keeps what is there."`
+		Events       *[]string      `json:"events,omitempty" maxItems:"12"`
+		Include      *[]string      `json:"include,omitempty" maxItems:"4"`
+		Format       *string        `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"Holds for what waits, too."`
+		Enabled      *bool          `json:"enabled,omitempty"`
+		RotateSecret bool           `json:"rotateSecret,omitempty" doc:"The old secret signs beside the new one for 24 hours."`
 	}
 }
 
@@ -200,7 +194,7 @@ func (a *API) deleteHook(ctx context.Context, c httpapi.Call, in *endpointPath) 
 func endpointOf(ep webhook.Endpoint) endpoint {
 	n, _ := strconv.ParseInt(ep.Scope, 10, 64) // written by webhookScope
 	out := endpoint{
-		EndpointID: ep.ID, ID: ep.Scope, Reference: provider.ReferenceID(n), Webhook: ep.URL, Headers: HeadersOf(ep.Headers),
+		EndpointID: ep.ID, ID: ep.Scope, Reference: provider.ReferenceID(n), Webhook: ep.URL, Headers: view.HeadersOf(ep.Headers),
 		Events: ep.Events, Include: ep.Include, Format: ep.Format, Enabled: ep.Enabled, State: ep.State, Secret: ep.Secret,
 		CreatedAt: messaging.UnixTime{Time: ep.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: ep.UpdatedAt},
 	}
@@ -210,17 +204,8 @@ func endpointOf(ep webhook.Endpoint) endpoint {
 	return out
 }
 
-// HeadersOf returns headers as they are shown.
-func HeadersOf(hs []webhook.Header) []Header {
-	out := make([]Header, len(hs))
-	for i, h := range hs {
-		out[i] = Header(h)
-	}
-	return out
-}
-
 // headersFrom is nil only when the list is absent.
-func headersFrom(hs []Header) []webhook.Header {
+func headersFrom(hs []view.Header) []webhook.Header {
 	if hs == nil {
 		return nil
 	}

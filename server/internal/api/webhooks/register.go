@@ -12,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -20,7 +21,7 @@ type registration struct {
 		Reference   provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Id of the reference; or give id." example:"1"`
 		ID          referenceText        `json:"id,omitempty"`
 		Webhook     string               `json:"webhook,omitempty" maxLength:"2048" doc:"Where to deliver; required without provider." example:"https://example.org/in"`
-		Headers     []Header             `json:"headers,omitempty" maxItems:"50"`
+		Headers     []view.Header        `json:"headers,omitempty" maxItems:"50"`
 		Events      []string             `json:"events,omitempty" maxItems:"12" doc:"message, status, data, calls, subscription, session; absent: all but session."`
 		Include     []string             `json:"include,omitempty" maxItems:"4" doc:"extracted: message events wait for what the extractors find."`
 		Format      string               `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"The form of its requests: our own, or that of Evolution API, WAHA or wuzapi, which have no data and subscription events; absent: trunkline."`

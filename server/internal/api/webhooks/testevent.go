@@ -17,10 +17,10 @@ import (
 
 const (
 	testText  = "This is a test event. Nobody wrote it."
-	testPhone = "15555550100" // one of the numbers that belong to nobody
+	testPhone = "15555550100" // one of the numbers that are reserved for examples
 )
 
-// testHook sends a message that nobody wrote.
+// testHook sends a made-up message.
 func (a *API) testHook(ctx context.Context, c httpapi.Call, in *endpointPath) (attempt, error) {
 	ep, err := a.Webhooks.For(c.Account).Endpoint(ctx, in.EndpointID)
 	if err != nil {

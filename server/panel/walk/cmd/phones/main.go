@@ -16,8 +16,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// patience bounds every order.
-const patience = 30 * time.Second
+// timeout bounds every order.
+const timeout = 30 * time.Second
 
 // order is what a walk tells the phones.
 type order struct {
@@ -73,7 +73,7 @@ func (p *phones) do(o *order) (string, error) {
 	if phone == nil {
 		return "", fmt.Errorf("there is no phone %q", o.Phone)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	switch o.Do {
 	case "scan":

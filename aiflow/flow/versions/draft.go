@@ -1,0 +1,60 @@
+package versions
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+)
+
+// CheckDraft refuses what cannot be a draft. Field is the name of the draft
+// where it came from.
+func (s *Store) CheckDraft(field string, draft json.RawMessage) error {
+	var p flow.Problem
+	if err := flow.CheckDraft(draft); errors.As(err, &p) {
+		return s.opts.Invalid(field+p.Path, p.Message)
+	}
+	return nil
+}
+
+// Compile makes a draft ready to run, or says why it cannot run. The document
+// is nil if the draft could not be read. Problems are never nil.
+func (s *Store) Compile(draft json.RawMessage, env *flow.Environment) (*flow.Program, *flow.Document, []flow.Problem) {
+	return Compile(s.opts.Runs.Types(), draft, env)
+}
+
+// Compile makes a draft ready to run with some node types, or says why it
+// cannot run. The document is nil if the draft could not be read. Problems are
+// never nil.
+func Compile(types *flow.Types, draft json.RawMessage, env *flow.Environment) (*flow.Program, *flow.Document, []flow.Problem) {
+	doc, problems := flow.Decode(draft)
+	var program *flow.Program
+	if doc != nil {
+		program, problems = types.Compile(doc, env)
+	}
+	if problems == nil {
+		problems = []flow.Problem{}
+	}
+	return program, doc, problems
+}
+
+// Program makes a source ready to be simulated. One with errors is
+// Options.Refused.
+func (s *Store) Program(src runtime.Source, env *flow.Environment) (*flow.Document, *flow.Program, error) {
+	program, problems := s.opts.Runs.Types().Compile(src.Document, env)
+	if program == nil {
+		return nil, nil, s.opts.Refused(problems)
+	}
+	return src.Document, program, nil
+}
+
+// Read reads a document that was published. One that rules of today refuse is
+// Options.Refused.
+func (s *Store) Read(document json.RawMessage) (*flow.Document, error) {
+	doc, problems := flow.Decode(document)
+	if doc == nil {
+		return nil, s.opts.Refused(problems)
+	}
+	return doc, nil
+}

@@ -1,0 +1,108 @@
+package versions
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+// Options says where an engine keeps its flows, and in which words it refuses
+// something. All members are required but those that name a default.
+type Options struct {
+	Engine string // its name among those of a [runtime.Runtime]
+	Noun   string // what it calls a flow in errors and logs
+	Scope  string // what the slugs of published flows are unique in, in problems
+
+	Flows    string // the table of flows
+	Versions string // the table of versions
+	Key      string // the column of Versions that has the id of the flow
+	// Functions says that a version is published with the functions that it
+	// calls: Versions has a column functions, and Flows one named kind.
+	Functions bool
+
+	Runs *runtime.Runtime // what flows run on
+
+	NotFound error                               // for what does not exist
+	Invalid  func(field, message string) error   // for a value that breaks a rule
+	Refused  func(problems []flow.Problem) error // for a document with errors
+
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
+}
+
+// Store keeps the flows of an engine. It is safe for concurrent use.
+type Store struct {
+	db       *database.DB
+	opts     Options
+	triggers runtime.Triggers
+}
+
+// New returns a Store over db, which has the engine's tables already.
+func New(ctx context.Context, db *sqlx.DB, opts Options) (*Store, error) {
+	if opts.Logger == nil {
+		opts.Logger = slog.Default()
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	d, err := database.Of(ctx, db)
+	if err != nil {
+		return nil, fmt.Errorf("versions: %w", err)
+	}
+	return &Store{db: d, opts: opts}, nil
+}
+
+// Row is what the rows of all flows have. An engine embeds it in a row of its
+// own.
+type Row struct {
+	Number   int64 // the order of lists
+	ID       string
+	Account  string
+	Name     string
+	Draft    string
+	Revision int64  // of the draft; raised by every change
+	Slug     string // of the published version; "": there is none
+	Kind     string // of the published version; see [Options]
+	Version  int64  // the published one; 0: there is none
+	Versions int64  // how many there have been
+	Created  int64  `db:"created_us"`
+	Updated  int64  `db:"updated_us"`
+}
+
+// Find reads columns of a flow of an account into a row R. A flow that does not
+// exist, or is deleted, is Options.NotFound. lock ends the statement.
+func Find[R any](ctx context.Context, s *Store, q sqlx.QueryerContext, columns, account, id, lock string) (R, error) {
+	var r R
+	err := sqlx.GetContext(ctx, q, &r, `SELECT `+columns+` FROM `+s.opts.Flows+` WHERE id = $1 AND account = $2 AND NOT removed`+lock, id, account)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, s.opts.NotFound
+	}
+	if err != nil {
+		return r, fmt.Errorf("reading a %s: %w", s.opts.Noun, err)
+	}
+	return r, nil
+}
+
+// KeepTx prevents that a flow is deleted until tx ends. A flow that does not
+// exist is [runtime.ErrNotFound].
+func (s *Store) KeepTx(ctx context.Context, tx *sqlx.Tx, id string) error {
+	var is []bool
+	if err := s.db.SelectTx(ctx, tx, &is, `SELECT true FROM `+s.opts.Flows+` WHERE id = $1 AND NOT removed`+s.db.Dialect.ForShare(), id); err != nil {
+		return fmt.Errorf("keeping a %s: %w", s.opts.Noun, err)
+	}
+	if len(is) == 0 {
+		return runtime.ErrNotFound
+	}
+	return nil
+}
+
+func (s *Store) nowUS() int64 { return database.Micros(s.opts.Now()) }

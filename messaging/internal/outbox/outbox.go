@@ -1,0 +1,34 @@
+package outbox
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/trunklinehq/trunkline/internal/span"
+	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
+	"github.com/trunklinehq/trunkline/messaging/internal/connection"
+	"github.com/trunklinehq/trunkline/messaging/internal/session"
+	"github.com/trunklinehq/trunkline/messaging/internal/settings"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/wait"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Sender makes attempts to send messages. Its fields are set before first use.
+type Sender struct {
+	Store       *store.Store
+	Settings    *settings.Box
+	Connections *connection.Manager
+	Files       *attachment.Files
+	Waits       *wait.Waiters
+	Liveness    *session.Liveness
+	Logger      *slog.Logger
+	Trace       span.Hook
+	// SetState changes the session of a reference.
+	SetState func(ctx context.Context, id provider.ReferenceID, change func(*store.Reference)) error
+	// Sent counts attempts.
+	Sent func(kind provider.Kind, outcome string)
+
+	receipts sync.Map // by message: a [provider.Receipt] that is not recorded yet
+}

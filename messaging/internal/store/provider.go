@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Provider returns the provider of a kind of references.
+func (s *Store) Provider(k provider.Kind) (provider.Provider, error) {
+	p, ok := s.Kinds[k]
+	if !ok {
+		return nil, fmt.Errorf("messaging: no provider of kind %s is configured", k)
+	}
+	return p, nil
+}
+
+// Connects reports whether references of a kind are connections, of which one
+// node at a time holds each.
+func (s *Store) Connects(k provider.Kind) bool {
+	_, ok := s.Kinds[k].(provider.Connector)
+	return ok
+}
+
+// ReferenceInfo reads what receiving needs to know of a reference of any
+// account.
+func (s *Store) ReferenceInfo(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (ReferenceInfo, error) {
+	row, err := ReferenceByID(ctx, q, id)
+	if err != nil {
+		return ReferenceInfo{}, err
+	}
+	p, err := s.Provider(row.Kind)
+	if err != nil {
+		return ReferenceInfo{}, err
+	}
+	return row.Info(p), nil
+}

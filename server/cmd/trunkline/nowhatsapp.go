@@ -1,0 +1,26 @@
+//go:build noweb
+
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server"
+)
+
+// migrate creates or upgrades the tables of the server.
+func migrate(ctx context.Context, db *sqlx.DB) error { return server.Migrate(ctx, db) }
+
+// providers returns none: this program is built without WhatsApp Web.
+func providers(context.Context, *sqlx.DB, settings, net.Addr, *slog.Logger) ([]provider.Provider, error) {
+	return nil, nil
+}
+
+// whatsapp has nothing to look at.
+func (*doctor) whatsapp(context.Context, []messaging.ReferenceState) {}

@@ -1,0 +1,2 @@
+// Package explain tells what became of a message, step by step.
+package explain

@@ -1,0 +1,258 @@
+package flows
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/botengine"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
+)
+
+// Bots answers what concerns the bots of the flow editor.
+type Bots struct {
+	Bots      *botengine.Service
+	Messaging *messaging.Service
+}
+
+// Register adds the operations of the resource.
+func (a *Bots) Register(api *httpapi.API) {
+	missing := []int{http.StatusNotFound}
+	httpapi.RegisterReply(api, httpapi.Operation{
+		ID: "Botengine_Create", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/bot", Status: http.StatusCreated, Summary: "Make a bot",
+		About: "It answers nobody before it is published. Without `flow` it gets a draft with nothing but its trigger; with both, the trigger is " +
+			"written into the flow. A draft may be wrong: `problems` says where.",
+		MaxBody: documentBody, Errors: missing,
+	}, auth.BotsManage, a.createBot)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Botengine_Bots", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/bot/list", Summary: "List bots, the oldest first", Errors: missing,
+	}, auth.BotsManage, a.listBots)
+	httpapi.RegisterReply(api, httpapi.Operation{
+		ID: "Botengine_Bot", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}", Summary: "Show a bot", Errors: missing,
+	}, auth.BotsManage, a.showBot)
+	httpapi.RegisterReply(api, httpapi.Operation{
+		ID: "Botengine_Update", On: httpapi.At("path.botId"), Method: http.MethodPatch, Path: "/bot/{botId}", Summary: "Change a bot",
+		About: "Changes its draft; what is published stays as it is. With `If-Match` = the bot's `ETag`, its revision, a change of an older revision is " +
+			"refused: somebody else was faster.",
+		MaxBody: documentBody, Errors: []int{http.StatusNotFound, http.StatusPreconditionFailed},
+	}, auth.BotsManage, a.updateBot)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Botengine_Delete", On: httpapi.At("path.botId"), Method: http.MethodDelete, Path: "/bot/{botId}", Summary: "Delete a bot",
+		About: "Its conversations end.", Errors: missing,
+	}, auth.BotsManage, a.deleteBot)
+	httpapi.RegisterReply(api, httpapi.Operation{
+		ID: "Botengine_Publish", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/publish", Summary: "Publish the draft of a bot",
+		About: "Freezes it as a numbered version, which answers from now on; conversations that are under way go on with the version that they " +
+			"began with. A draft with errors is refused, and each of them is named.",
+		Errors: missing,
+	}, auth.BotsManage, a.publishBot)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Botengine_Validate", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/validate", Summary: "Say what is wrong with the draft of a bot", Errors: missing,
+	}, auth.BotsManage, a.validateBot)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Botengine_Versions", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}/versions", Summary: "List what was published of a bot, the oldest first", Errors: missing,
+	}, auth.BotsManage, a.listBotVersions)
+}
+
+// documentBody bounds requests with a flow.
+const documentBody = 2 << 20
+
+type botID struct {
+	ID string `path:"botId" maxLength:"64" doc:"Id of the bot."`
+}
+
+// botAction names a bot to do something with; it takes no body, or {}.
+type botAction struct {
+	ID   string    `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	Body *struct{} `json:"body,omitempty"`
+}
+
+// botView is a bot as it is shown.
+type botView struct {
+	ID        string               `json:"id"`
+	Reference provider.ReferenceID `json:"reference"`
+	Name      string               `json:"name"`
+	Trigger   string               `json:"trigger" doc:"What starts it, by its draft; the first of triggers."`
+	Triggers  []string             `json:"triggers" nullable:"false"`
+	Keywords  []string             `json:"keywords,omitempty" doc:"Of the triggers keyword and regex."`
+	Flow      view.Document        `json:"flow" doc:"The draft."`
+	Problems  []flow.Problem       `json:"problems" nullable:"false" doc:"What is wrong with the draft."`
+	Status    botengine.Status     `json:"status" enum:"draft,published"`
+	Active    bool                 `json:"active" doc:"Whether what is published answers."`
+	Version   int64                `json:"version" doc:"The published one; 0: none is."`
+	Revision  int64                `json:"revision" doc:"Raised by every change; the ETag."`
+	CreatedAt messaging.UnixTime   `json:"createdAt"`
+	UpdatedAt messaging.UnixTime   `json:"updatedAt"`
+}
+
+func viewBot(b botengine.Bot) botView {
+	return botView{
+		ID: b.ID, Reference: provider.ReferenceID(b.Reference), Name: b.Name, Trigger: b.Trigger.First, Triggers: b.Trigger.All,
+		Keywords: b.Trigger.Keywords, Flow: view.Document(b.Flow), Problems: b.Problems, Status: b.Status, Active: b.Active, Version: b.Version, Revision: b.Revision,
+		CreatedAt: messaging.UnixTime{Time: b.CreatedAt}, UpdatedAt: messaging.UnixTime{Time: b.UpdatedAt},
+	}
+}
+
+// botReply is a bot with its revision in a header.
+type botReply struct {
+	ETag string `header:"ETag" doc:"The revision, for If-Match."`
+	Body botView
+}
+
+func replyBot(b botengine.Bot, err error) (*botReply, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &botReply{ETag: etagOf(b.Revision), Body: viewBot(b)}, nil
+}
+
+// etagOf is a revision as If-Match has it.
+func etagOf(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
+
+// revisionOf is the revision that If-Match names; 0: any, -1: none of ours.
+func revisionOf(match string) int64 {
+	if match == "" || match == "*" {
+		return 0
+	}
+	revision, err := strconv.ParseInt(strings.Trim(match, `"`), 10, 64)
+	if err != nil || revision < 1 {
+		return -1
+	}
+	return revision
+}
+
+type newBot struct {
+	Body struct {
+		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
+		Name      string               `json:"name" minLength:"1" maxLength:"200" example:"Greeter"`
+		Trigger   string               `json:"trigger,omitempty" doc:"always, keyword, regex, first_message, button, referral, schedule or manual." example:"always"`
+		Keywords  []string             `json:"keywords,omitempty" maxItems:"50" doc:"Of the triggers keyword and regex."`
+		Flow      view.Document        `json:"flow,omitempty"`
+	}
+}
+
+func (a *Bots) createBot(ctx context.Context, c httpapi.Call, in *newBot) (*botReply, error) {
+	b := in.Body
+	if _, err := a.Messaging.For(c.Account).Reference(ctx, b.Reference); errors.Is(err, messaging.ErrNotFound) {
+		return nil, httpapi.NotFoundAt("body.reference", "names no line")
+	} else if err != nil {
+		return nil, err
+	}
+	return replyBot(a.Bots.For(c.Account).Create(ctx, botengine.NewBot{
+		Reference: int64(b.Reference), Name: b.Name, Trigger: b.Trigger, Keywords: b.Keywords, Flow: json.RawMessage(b.Flow),
+	}))
+}
+
+type botFilter struct {
+	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only bots of this line."`
+	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (a *Bots) listBots(ctx context.Context, c httpapi.Call, in *botFilter) (messaging.Page[botView], error) {
+	if in.Reference != 0 {
+		if _, err := a.Messaging.For(c.Account).Reference(ctx, in.Reference); err != nil {
+			return messaging.Page[botView]{}, err
+		}
+	}
+	p, err := a.Bots.For(c.Account).BotsOf(ctx, c.Among(int64(in.Reference)), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	return view.Page(p.Items, p.Next, viewBot), httpapi.InQuery(err)
+}
+
+func (a *Bots) showBot(ctx context.Context, c httpapi.Call, in *botID) (*botReply, error) {
+	return replyBot(a.Bots.For(c.Account).Bot(ctx, in.ID))
+}
+
+type botChange struct {
+	ID      string `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	IfMatch string `header:"If-Match" maxLength:"64" doc:"The ETag of what was changed."`
+	Body    struct {
+		Name     *string       `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Trigger  *string       `json:"trigger,omitempty" doc:"Replaces what starts the bot in its draft."`
+		Keywords []string      `json:"keywords,omitempty" maxItems:"50"`
+		Flow     view.Document `json:"flow,omitempty"`
+		Active   *bool         `json:"active,omitempty" doc:"false: it begins no conversation."`
+	}
+}
+
+func (a *Bots) updateBot(ctx context.Context, c httpapi.Call, in *botChange) (*botReply, error) {
+	b, err := a.Bots.For(c.Account).Update(ctx, in.ID, botengine.BotChange{
+		Name: in.Body.Name, Trigger: in.Body.Trigger, Keywords: in.Body.Keywords, Flow: json.RawMessage(in.Body.Flow), Active: in.Body.Active,
+		Revision: revisionOf(in.IfMatch),
+	})
+	return replyBot(b, err)
+}
+
+func (a *Bots) deleteBot(ctx context.Context, c httpapi.Call, in *botID) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, a.Bots.For(c.Account).Delete(ctx, in.ID)
+}
+
+func (a *Bots) publishBot(ctx context.Context, c httpapi.Call, in *botAction) (*botReply, error) {
+	return replyBot(a.Bots.For(c.Account).Publish(ctx, in.ID))
+}
+
+type problemList struct {
+	Problems []flow.Problem `json:"problems" nullable:"false" doc:"In the order of the nodes."`
+}
+
+func (a *Bots) validateBot(ctx context.Context, c httpapi.Call, in *botAction) (problemList, error) {
+	ps, err := a.Bots.For(c.Account).Validate(ctx, in.ID)
+	return problemList{ps}, err
+}
+
+type versionView struct {
+	Version   int64              `json:"version"`
+	Document  view.Document      `json:"document"`
+	CreatedAt messaging.UnixTime `json:"createdAt"`
+}
+
+type botVersions struct {
+	ID     string `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (a *Bots) listBotVersions(ctx context.Context, c httpapi.Call, in *botVersions) (messaging.Page[versionView], error) {
+	p, err := a.Bots.For(c.Account).Versions(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	return view.Page(p.Items, p.Next, func(v botengine.Version) versionView {
+		return versionView{v.Version, view.Document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
+	}), httpapi.InQuery(err)
+}
+
+// botProblem translates the errors of package botengine.
+func botProblem(err error) *httpapi.Problem {
+	var bad *botengine.Invalid
+	var refused *botengine.Refused
+	switch {
+	case errors.As(err, &bad):
+		return httpapi.Invalid("body."+bad.Field, bad.Message)
+	case errors.As(err, &refused):
+		return unpublishable("body.flow", refused.Problems)
+	case errors.Is(err, botengine.ErrNotFound):
+		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such bot")
+	case errors.Is(err, botengine.ErrRevision):
+		return httpapi.NewProblem(httpapi.CodePreconditionFailed, "the bot has changed meanwhile: fetch it, and change that")
+	case errors.Is(err, botengine.ErrUnpublished):
+		return httpapi.NewProblem(httpapi.CodeConflict, "the bot has no published version; publish it, or ask for its draft")
+	}
+	return nil
+}
+
+// unpublishable is the refusal of a document with errors, which is at
+// location.
+func unpublishable(location string, problems []flow.Problem) *httpapi.Problem {
+	p := httpapi.NewProblem(httpapi.CodeValidation, "the draft has errors")
+	for _, wrong := range slices.DeleteFunc(slices.Clone(problems), func(p flow.Problem) bool { return p.Severity != flow.SeverityError }) {
+		p.Errors = append(p.Errors, httpapi.FieldError{Location: location + wrong.Path, Message: wrong.Message, Code: wrong.Code, NodeID: wrong.NodeID})
+	}
+	return p
+}

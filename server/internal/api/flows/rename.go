@@ -1,0 +1,58 @@
+package flows
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+)
+
+// registerRename give flows and functions other slugs.
+func (a *Flows) registerRename(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Aiflow_Rename", Method: http.MethodPost, Path: "/aiflow/flow/{flowId}/rename", Summary: "Give a flow or a function another slug",
+		About: "In its draft, and in one transaction in all drafts of the project that call it or jump to it. What is published stays as it is: `published` lists the " +
+			"versions that know the old slug. Those that call a function go on with it as they were published; those that jump to a flow are to be " +
+			"published after it.",
+		Errors: []int{http.StatusNotFound},
+	}, auth.FlowsManage, a.renameFlow)
+}
+
+type flowRename struct {
+	ID   string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+	Body struct {
+		Slug string `json:"slug" pattern:"^[a-z0-9][a-z0-9_-]{0,63}$" example:"vat"`
+	}
+}
+
+// renamedFlow is a flow with its new slug, and who knew it by the old one.
+type renamedFlow struct {
+	Flow      flowView      `json:"flow"`
+	Drafts    []renamedIn   `json:"drafts" nullable:"false" doc:"Others that were changed with it."`
+	Published []functionUse `json:"published" nullable:"false" doc:"Published versions that know the old slug."`
+}
+
+type renamedIn struct {
+	FlowID   string `json:"flowId"`
+	Name     string `json:"name"`
+	Revision int64  `json:"revision"`
+}
+
+func (a *Flows) renameFlow(ctx context.Context, c httpapi.Call, in *flowRename) (renamedFlow, error) {
+	done, err := a.Flows.For(c.Account).Rename(ctx, in.ID, in.Body.Slug)
+	if err != nil {
+		return renamedFlow{}, err
+	}
+	out := renamedFlow{Flow: viewFlow(done.Flow), Drafts: []renamedIn{}, Published: []functionUse{}}
+	for _, f := range done.Drafts {
+		out.Drafts = append(out.Drafts, renamedIn{f.ID, f.Name, f.Revision})
+	}
+	for _, u := range done.Published {
+		out.Published = append(out.Published, viewUse(u))
+	}
+	return out, nil
+}
+
+func viewUse(u aiflow.Use) functionUse { return functionUse{u.Flow, u.Name, u.Published, u.Draft} }

@@ -1,0 +1,168 @@
+package flows
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
+)
+
+func testsOperation(id, path string) httpapi.Operation {
+	return httpapi.Operation{
+		ID: id, On: ofPath(path), Method: http.MethodGet, Path: path + "/test", Summary: "List the tests that are kept beside it", Errors: []int{http.StatusNotFound},
+	}
+}
+
+func setTestsOperation(id, path string) httpapi.Operation {
+	return httpapi.Operation{
+		ID: id, On: ofPath(path), Method: http.MethodPut, Path: path + "/test", Summary: "Keep tests beside it",
+		About:  "In place of those that were there. One that cannot be played is refused, and its place named.",
+		Errors: []int{http.StatusNotFound},
+	}
+}
+
+func testOperation(id, path string) httpapi.Operation {
+	return httpapi.Operation{
+		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/test", Summary: "Play its tests",
+		About:  "Those that are kept beside it, or `tests`, against the draft, or `version`. Nothing is sent or kept. All together may take 10,000 steps.",
+		Errors: []int{http.StatusNotFound},
+	}
+}
+
+// testList are simulated conversations with what is expected of them.
+type testList struct {
+	Tests []view.Document `json:"tests" nullable:"false" maxItems:"100" doc:"Each {name, given, steps}."`
+}
+
+type botTests struct {
+	ID   string `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	Body testList
+}
+
+type flowTests struct {
+	ID   string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+	Body testList
+}
+
+func showTests(ctx context.Context, of rehearsed, id string) (testList, error) {
+	raw, err := of.Tests(ctx, id)
+	if err != nil {
+		return testList{}, err
+	}
+	var out testList
+	if err := json.Unmarshal(raw, &out.Tests); err != nil {
+		return testList{}, fmt.Errorf("reading tests: %w", err)
+	}
+	return out, nil
+}
+
+func setTests(ctx context.Context, of rehearsed, id string, in testList) (testList, error) {
+	raw, err := json.Marshal(in.Tests)
+	if err != nil {
+		return testList{}, fmt.Errorf("writing tests: %w", err)
+	}
+	return in, of.SetTests(ctx, id, raw)
+}
+
+// testRun says which tests are played.
+type testRun struct {
+	Version int64           `json:"version,omitempty" minimum:"0" doc:"That is played; 0: the draft."`
+	Tests   []view.Document `json:"tests,omitempty" maxItems:"100" doc:"Instead of those that are kept."`
+}
+
+type botTest struct {
+	ID   string   `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	Body *testRun `json:"body,omitempty"`
+}
+
+type flowTest struct {
+	ID   string   `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+	Body *testRun `json:"body,omitempty"`
+}
+
+// parsed are the tests that the request has itself.
+func (in *testRun) parsed() ([]simulate.Test, error) {
+	if in.Tests == nil {
+		return nil, nil
+	}
+	raw, err := json.Marshal(in.Tests)
+	if err != nil {
+		return nil, fmt.Errorf("writing tests: %w", err)
+	}
+	tests, err := simulate.ParseTests(raw)
+	return tests, misplaced("body.tests", err)
+}
+
+// testReport is what came of tests.
+type testReport struct {
+	Passed   bool          `json:"passed" doc:"All of them have."`
+	Tests    []testOutcome `json:"tests" nullable:"false" doc:"In their order."`
+	Coverage coverageView  `json:"coverage"`
+}
+
+type testOutcome struct {
+	Name    string       `json:"name"`
+	Passed  bool         `json:"passed"`
+	Failure *failureView `json:"failure" doc:"The first thing that was not as expected."`
+	Steps   []stepView   `json:"steps" nullable:"false" doc:"The last 200 that the run took."`
+}
+
+type failureView struct {
+	Step    int    `json:"step" doc:"Of the test, from 0; the number of its steps: after the last one."`
+	Message string `json:"message"`
+}
+
+type coverageView struct {
+	Nodes          map[string]int `json:"nodes" nullable:"false" doc:"How often each node was entered."`
+	Outputs        map[string]int `json:"outputs" nullable:"false" doc:"How often each connected output was taken, as ask.timeout."`
+	MissingNodes   []string       `json:"missingNodes" nullable:"false" doc:"That no test has reached."`
+	MissingOutputs []string       `json:"missingOutputs" nullable:"false" doc:"That no test has taken."`
+}
+
+// runTests plays tests. What the functions do that a flow calls does not count
+// in its coverage.
+func runTests(ctx context.Context, of rehearsed, id string, in *testRun) (testReport, error) {
+	if in == nil {
+		in = &testRun{}
+	}
+	tests, err := in.parsed()
+	if err != nil {
+		return testReport{}, err
+	}
+	doc, program, err := of.Program(ctx, id, in.Version)
+	if err != nil {
+		return testReport{}, err
+	}
+	if in.Tests == nil {
+		raw, err := of.Tests(ctx, id)
+		if err != nil {
+			return testReport{}, err
+		}
+		if tests, err = simulate.ParseTests(raw); err != nil {
+			return testReport{}, fmt.Errorf("reading tests: %w", err)
+		}
+	}
+	report, err := simulate.Run(doc, program, tests)
+	if err != nil {
+		return testReport{}, err
+	}
+	out := testReport{Passed: report.Passed, Tests: make([]testOutcome, len(report.Tests)), Coverage: coverageView(report.Coverage)}
+	for i, t := range report.Tests {
+		out.Tests[i] = testOutcome{Name: t.Name, Passed: t.Passed, Failure: (*failureView)(t.Failure), Steps: viewTrace(t.Trace, 200)}
+	}
+	return out, nil
+}
+
+// ofPath binds what bots and flows have in common. Flows belong to the account,
+// of whose permissions none that is about flows can be limited.
+func ofPath(path string) httpapi.Binding {
+	if strings.Contains(path, "{botId}") {
+		return httpapi.At("path.botId")
+	}
+	return httpapi.Binding{}
+}

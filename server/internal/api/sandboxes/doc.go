@@ -1,0 +1,3 @@
+// Package sandboxes lets simulated contacts write, and shows what is on their
+// phones.
+package sandboxes

@@ -1,0 +1,204 @@
+package sandboxes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/sandbox"
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// API lets simulated contacts write, and shows their phones.
+type API struct {
+	Echo      *webhook.Echo
+	Messaging *messaging.Service
+}
+
+// Register adds the operations of the resource.
+func (a *API) Register(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Sandbox_Write", On: httpapi.At("path.reference"), Method: http.MethodPost, Path: "/sandbox/{reference}/messages",
+		Summary: "Let a simulated contact write", Status: http.StatusCreated,
+		About: "The body is `{from, pushName?, group?, type, …}` with the members of the type as in a send. `edit` and `revoke` change a message " +
+			"of the contact's own, `reaction` any that its phone shows. What the contact was sent before counts as read.",
+		Errors: []int{http.StatusNotFound},
+	}, auth.ReferencesWrite, a.sandboxWrite)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Sandbox_Screen", On: httpapi.At("path.reference"), Method: http.MethodGet, Path: "/sandbox/{reference}/messages",
+		Summary: "What the simulated contacts' phones show, newest first",
+		About: "Edits, deletions and reactions are no messages of their own: they change the one that they are about, which then has `edited`, `deleted` " +
+			"or `reactions` [{emoji, mine, from?}].",
+		Errors: []int{http.StatusNotFound},
+	}, auth.ChatsRead, a.sandboxScreen)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Sandbox_Typing", On: httpapi.At("path.reference"), Method: http.MethodGet, Path: "/sandbox/{reference}/typing",
+		Summary: "The chats whose simulated phones show that an answer is being written",
+		About:   "For 25 seconds, or until the next message is there.",
+		Errors:  []int{http.StatusNotFound},
+	}, auth.ChatsRead, a.sandboxTyping)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Sandbox_Echo", On: httpapi.At("path.reference"), Method: http.MethodGet, Path: "/sandbox/{reference}/echo",
+		Summary: "The last 100 deliveries that went to " + webhook.EchoURL + ", newest first",
+		Errors:  []int{http.StatusNotFound},
+	}, auth.ChatsRead, a.sandboxEcho)
+}
+
+type sandboxPath struct {
+	Reference provider.ReferenceID `path:"reference" minimum:"1" doc:"Id of a reference of type provider-sandbox."`
+}
+
+// sandboxLine makes sure that a reference is the caller's and a sandbox.
+func (a *API) sandboxLine(ctx context.Context, c httpapi.Call, id provider.ReferenceID) error {
+	r, err := a.Messaging.For(c.Account).Reference(ctx, id)
+	if err != nil {
+		return err
+	}
+	if r.Type != sandbox.Kind {
+		return &messaging.Error{Code: messaging.CodeUnsupported, Message: "Only a reference of type " + string(sandbox.Kind) + " has simulated contacts."}
+	}
+	return nil
+}
+
+type sandboxMessage struct {
+	Reference provider.ReferenceID `path:"reference" minimum:"1" doc:"Id of a reference of type provider-sandbox."`
+	Body      simulated
+}
+
+type written struct {
+	Success bool   `json:"success"`
+	ID      string `json:"id" doc:"Id of the message."`
+}
+
+func (a *API) sandboxWrite(ctx context.Context, c httpapi.Call, in *sandboxMessage) (written, error) {
+	if err := a.sandboxLine(ctx, c, in.Reference); err != nil {
+		return written{}, err
+	}
+	phone, content, err := in.Body.decode()
+	if err != nil {
+		return written{}, err
+	}
+	if m, is := content.(provider.Media); is && m.StoredID != "" {
+		file, err := a.Messaging.For(c.Account).Media(ctx, m.StoredID)
+		if errors.Is(err, messaging.ErrNotFound) || err == nil && !c.Reaches(int64(file.Reference)) {
+			err = httpapi.NotFoundAt("body.mediaId", "names no file of this account")
+		}
+		if err != nil {
+			return written{}, err
+		}
+	}
+	phone.Inbox, phone.Reference = a.Messaging, in.Reference
+	if content, err = a.sandboxAims(ctx, c, phone, content); err != nil {
+		return written{}, err
+	}
+	if err := a.sandboxWakes(ctx, c, &phone); err != nil {
+		return written{}, err
+	}
+	id, err := phone.Write(ctx, content)
+	return written{true, id}, err
+}
+
+// sandboxWakes makes a contact, who is about to write, read what is on the
+// screen, and keep the name that he has shown before.
+func (a *API) sandboxWakes(ctx context.Context, c httpapi.Call, phone *sandbox.Phone) error {
+	screen, err := a.Messaging.For(c.Account).Screen(ctx, phone.Reference, phone.Name, messaging.List{})
+	if errors.Is(err, messaging.ErrNotFound) {
+		return nil // a new contact
+	}
+	if err != nil {
+		return err
+	}
+	if phone.PushName == "" {
+		chat, err := a.Messaging.For(c.Account).Chat(ctx, phone.Reference, phone.Name)
+		if err != nil {
+			return err
+		}
+		phone.PushName = chat.Name
+	}
+	for _, m := range screen.Items {
+		if m.Direction == "in" && m.Status == provider.StatusDelivered.String() {
+			if err := phone.Read(ctx, m.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type screenFilter struct {
+	Reference provider.ReferenceID `path:"reference" minimum:"1" doc:"Id of a reference of type provider-sandbox."`
+	From      string               `query:"from" maxLength:"80" doc:"Only this contact's phone."`
+	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+}
+
+func (a *API) sandboxScreen(ctx context.Context, c httpapi.Call, in *screenFilter) (messaging.Page[screenItem], error) {
+	if err := a.sandboxLine(ctx, c, in.Reference); err != nil {
+		return messaging.Page[screenItem]{}, err
+	}
+	if in.From != "" {
+		if err := contactName("query.from", simulatedID(in.From), false); err != nil {
+			return messaging.Page[screenItem]{}, err
+		}
+	}
+	p, err := a.Messaging.For(c.Account).Screen(ctx, in.Reference, in.From, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
+	out := messaging.Page[screenItem]{Items: make([]screenItem, len(p.Items)), Next: p.Next}
+	for i, m := range p.Items {
+		out.Items[i] = flat(m)
+	}
+	return out, httpapi.InQuery(err)
+}
+
+func (a *API) sandboxTyping(ctx context.Context, c httpapi.Call, in *sandboxPath) (messaging.Page[messaging.Typing], error) {
+	if err := a.sandboxLine(ctx, c, in.Reference); err != nil {
+		return messaging.Page[messaging.Typing]{}, err
+	}
+	chats, err := a.Messaging.For(c.Account).Typing(ctx, in.Reference)
+	return messaging.Page[messaging.Typing]{Items: chats}, err
+}
+
+// screenItem is a message on a contact's phone: the members of what was sent,
+// with direction, id, chatId, status and messageTimestamp beside them, and
+// what became of it: edited, deleted, reactions.
+type screenItem map[string]any
+
+func flat(m messaging.ScreenItem) screenItem {
+	out := screenItem{}
+	_ = json.Unmarshal(m.Content, &out) // a stored object
+	out["direction"], out["id"], out["chatId"], out["type"] = m.Direction, m.ID, m.ChatID, m.Type
+	out["status"], out["messageTimestamp"] = m.Status, m.At
+	if m.Edited {
+		out["edited"] = true
+	}
+	if m.Deleted {
+		out["deleted"] = true
+	}
+	if len(m.Reactions) > 0 {
+		out["reactions"] = m.Reactions
+	}
+	return out
+}
+
+// echoed is a delivery that the built-in receiver took.
+type echoed struct {
+	At      messaging.UnixTime `json:"at"`
+	Headers []view.Header      `json:"headers" nullable:"false"`
+	Body    json.RawMessage    `json:"body"`
+}
+
+func (a *API) sandboxEcho(ctx context.Context, c httpapi.Call, in *sandboxPath) (messaging.Page[echoed], error) {
+	out := messaging.Page[echoed]{Items: []echoed{}}
+	if err := a.sandboxLine(ctx, c, in.Reference); err != nil {
+		return out, err
+	}
+	for _, r := range a.Echo.Last(view.WebhookScope(in.Reference)) {
+		out.Items = append(out.Items, echoed{messaging.UnixTime{Time: r.At}, view.HeadersOf(r.Headers), json.RawMessage(r.Body)})
+	}
+	return out, nil
+}

@@ -1,0 +1,2 @@
+// Package stream answers those who follow what happens, as server-sent events.
+package stream

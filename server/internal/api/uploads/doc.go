@@ -1,0 +1,2 @@
+// Package uploads takes uploads of files that are to be sent.
+package uploads

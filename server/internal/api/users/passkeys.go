@@ -1,0 +1,170 @@
+package users
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/auth/passkey"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
+)
+
+const (
+	aboutCeremony = "It is good for one answer, to any node, within 5 minutes. "
+	aboutSite     = "Passkeys need a base URL with https and a host name, or http://localhost; elsewhere the answer is 404."
+)
+
+// passkeyRoutes are the keys in devices by which users sign in without a password.
+func (a *Factors) passkeyRoutes(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_Passkeys", Method: http.MethodGet, Path: "/user/passkeys", Summary: "List the caller's passkeys, the oldest first",
+		Login: true,
+	}, httpapi.AnyUser, a.listPasskeys)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_BeginPasskey", Method: http.MethodPost, Path: "/user/passkeys/begin", Status: http.StatusCreated,
+		Summary: "Begin to add a passkey",
+		About: "`publicKey` is what `PublicKeyCredential.parseCreationOptionsFromJSON` of a browser takes. " + aboutCeremony +
+			aboutSite,
+		Errors: []int{http.StatusNotFound, http.StatusConflict}, Login: true,
+	}, httpapi.AnyUser, a.beginPasskey)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_AddPasskey", Method: http.MethodPost, Path: "/user/passkeys", Status: http.StatusCreated,
+		Summary: "Add the passkey that the browser has made",
+		About:   "From then on it signs the user in, without a password and without a code of a second factor. A user has 20 at most.",
+		Errors:  []int{http.StatusNotFound, http.StatusConflict}, Login: true,
+	}, httpapi.AnyUser, a.addPasskey)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_RemovePasskey", Method: http.MethodDelete, Path: "/user/passkeys/{passkeyId}", Summary: "Remove a passkey of the caller",
+		About:  "It signs nobody in from then on. Sessions that began with it go on: see DELETE /user/sessions.",
+		Errors: []int{http.StatusNotFound}, Login: true,
+	}, httpapi.AnyUser, a.removePasskey)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_ResetPasskeys", Method: http.MethodDelete, Path: "/user/{userId}/passkeys", Summary: "Remove all passkeys of another user",
+		About:  "For a user whose devices are lost. You need every permission that the user has.",
+		Errors: []int{http.StatusNotFound}, Login: true,
+	}, auth.UsersManage, a.resetPasskeys)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_BeginPasskeyLogin", Method: http.MethodPost, Path: "/user/login/passkey/begin", Status: http.StatusCreated,
+		Summary: "Begin to log in with a passkey",
+		About: "`publicKey` is what `PublicKeyCredential.parseRequestOptionsFromJSON` of a browser takes. " + aboutCeremony +
+			"It names no user: the passkey does. " + aboutSite,
+		Errors: []int{http.StatusNotFound}, Limited: true,
+	}, httpapi.Anyone, a.beginPasskeyLogin)
+	httpapi.RegisterReply(api, httpapi.Operation{
+		ID: "Auth_LoginPasskey", Method: http.MethodPost, Path: "/user/login/passkey", Summary: "Log in with a passkey",
+		About: "A passkey that is not known here, or proves nothing, is a 401 `unauthorized`. One whose counter of signatures went back is a 401 `passkey_copied` that names it. " +
+			"Ten failures in 15 minutes close the address for the rest of them, but never to a browser in which the user has logged in. " + aboutCookie,
+		Errors: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, Limited: true,
+	}, httpapi.Anyone, a.loginPasskey)
+}
+
+type passkeyView struct {
+	ID         string              `json:"id"`
+	Name       string              `json:"name"`
+	CreatedAt  int64               `json:"createdAt" doc:"UNIX seconds"`
+	LastUsedAt *messaging.UnixTime `json:"lastUsedAt" doc:"null: never."`
+}
+
+func viewPasskey(p passkey.Passkey) passkeyView {
+	v := passkeyView{ID: p.ID, Name: p.Name, CreatedAt: p.Added.Unix()}
+	if !p.Used.IsZero() {
+		v.LastUsedAt = &messaging.UnixTime{Time: p.Used}
+	}
+	return v
+}
+
+func (a *Factors) listPasskeys(ctx context.Context, c httpapi.Call, _ *struct{}) (messaging.Page[passkeyView], error) {
+	all, err := a.Auth.Passkeys(ctx, c.Caller)
+	return view.Page(all, "", viewPasskey), err
+}
+
+type ceremonyView struct {
+	PublicKey map[string]any `json:"publicKey" nullable:"false" doc:"An object for the browser."`
+}
+
+// viewCeremony reads the options that the passkeys' library has written.
+func viewCeremony(options json.RawMessage, err error) (out ceremonyView, _ error) {
+	if err == nil {
+		err = json.Unmarshal(options, &out.PublicKey)
+	}
+	return out, err
+}
+
+func (a *Factors) beginPasskey(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (ceremonyView, error) {
+	return viewCeremony(a.Auth.BeginPasskey(ctx, c.Caller, in.Body.Password, c.Client))
+}
+
+type newPasskeyBody struct {
+	Name       string         `json:"name" minLength:"1" maxLength:"200" doc:"By which the user tells passkeys apart."`
+	Credential map[string]any `json:"credential" doc:"What toJSON() of the browser's credential gives."`
+}
+
+func (a *Factors) addPasskey(ctx context.Context, c httpapi.Call, in *struct{ Body newPasskeyBody }) (passkeyView, error) {
+	response, err := json.Marshal(in.Body.Credential)
+	if err != nil {
+		return passkeyView{}, err
+	}
+	p, err := a.Auth.AddPasskey(ctx, c.Caller, in.Body.Name, response)
+	return viewPasskey(p), err
+}
+
+type removedPasskey struct {
+	ID   string `path:"passkeyId" maxLength:"64" doc:"Id of the passkey."`
+	Body passwordBody
+}
+
+func (a *Factors) removePasskey(ctx context.Context, c httpapi.Call, in *removedPasskey) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, a.Auth.RemovePasskey(ctx, c.Caller, in.Body.Password, in.ID, c.Client)
+}
+
+func (a *Factors) resetPasskeys(ctx context.Context, c httpapi.Call, in *userPath) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, a.Auth.ResetPasskeys(ctx, c.Caller, in.ID)
+}
+
+func (a *Factors) beginPasskeyLogin(ctx context.Context, c httpapi.Call, _ *struct{}) (ceremonyView, error) {
+	return viewCeremony(a.Auth.BeginPasskeyLogin(ctx, c.Client))
+}
+
+type passkeyLoginBody struct {
+	Credential map[string]any `json:"credential" doc:"What toJSON() of the browser's credential gives."`
+	Cookie     bool           `json:"cookie,omitempty" doc:"Also set a session cookie."`
+}
+
+func (a *Factors) loginPasskey(ctx context.Context, c httpapi.Call, in *struct{ Body passkeyLoginBody }) (*withCookie[sessionView], error) {
+	b := in.Body
+	if b.Cookie && c.Foreign { // it would log a visitor in as another user
+		return nil, httpapi.CrossSite()
+	}
+	response, err := json.Marshal(b.Credential)
+	if err != nil {
+		return nil, err
+	}
+	session, err := a.Auth.LoginPasskey(ctx, auth.PasskeyLogin{
+		Response: response, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.Device,
+	})
+	return viewSession(a.Cookies, session), err
+}
+
+// passkeyProblem translates the errors of package passkey.
+func passkeyProblem(err error) *httpapi.Problem {
+	var copied *passkey.Copied
+	switch {
+	case errors.As(err, &copied):
+		return httpapi.NewProblem(httpapi.CodePasskeyCopied, "the counter of the passkey "+copied.Name+" went back: it may have been copied")
+	case errors.Is(err, auth.ErrPasskey):
+		return httpapi.NewProblem(httpapi.CodeUnauthorized, "the passkey is not known here, or the log-in took longer than 5 minutes")
+	case errors.Is(err, passkey.ErrSite):
+		return httpapi.NewProblem(httpapi.CodeNotFound, "this server has no passkeys: they need a base URL with https and a host name, or http://localhost")
+	case errors.Is(err, passkey.ErrFull):
+		return httpapi.NewProblem(httpapi.CodeConflict, "the user has 20 passkeys, and may have no more: remove one first")
+	case errors.Is(err, passkey.ErrTaken):
+		return httpapi.NewProblem(httpapi.CodeConflict, "the passkey was added already")
+	case errors.Is(err, passkey.ErrNone):
+		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such passkey")
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package users
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+)
+
+// signUpRoutes make accounts.
+func (a *API) signUpRoutes(api *httpapi.API) {
+	httpapi.RegisterReply(api, httpapi.Operation{
+		ID: "Auth_SignUp", Method: http.MethodPost, Path: "/user/signup", Status: http.StatusCreated,
+		Summary: "Sign up", About: "Makes an account and its first user, who has every permission. Where the server sends mail, all but its first account get a 202 and " +
+			"a mail with a link instead, which is valid for 24 hours; the answer is the same for an e-mail that has an account already, whose user is told by mail. " + aboutCookie,
+		Errors: []int{http.StatusForbidden, http.StatusConflict}, Limited: true,
+	}, httpapi.Anyone, a.signUp)
+	httpapi.RegisterReply(api, httpapi.Operation{
+		ID: "Auth_ConfirmSignUp", Method: http.MethodPost, Path: "/user/signup/confirm", Status: http.StatusCreated,
+		Summary: "Confirm a sign-up with the link of its mail", About: "The password is that of the sign-up. The link works once. " + aboutCookie,
+		Errors: []int{http.StatusForbidden}, Limited: true,
+	}, httpapi.Anyone, a.confirmSignUp)
+}
+
+type signUpBody struct {
+	Email    string `json:"email" format:"email" maxLength:"254"`
+	Password string `json:"password" minLength:"10" maxLength:"1000"`
+	Name     string `json:"name" minLength:"1" maxLength:"200"`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+}
+
+type confirmBody struct {
+	Token    string `json:"token" minLength:"1" maxLength:"200" doc:"The part behind # in the link."`
+	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The one that was given at the sign-up."`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+}
+
+// signUpAnswer is a session with 201, or a [httpapi.Done] with 202.
+type signUpAnswer struct {
+	Status    int
+	SetCookie []http.Cookie `header:"Set-Cookie"`
+	Body      any
+}
+
+func (a *API) signUp(ctx context.Context, c httpapi.Call, in *struct{ Body signUpBody }) (*signUpAnswer, error) {
+	b := in.Body
+	if b.Cookie && c.Foreign {
+		return nil, httpapi.CrossSite()
+	}
+	session, err := a.Auth.SignUp(ctx, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.Device})
+	if err == nil && session.Token == "" {
+		return &signUpAnswer{Status: http.StatusAccepted, Body: httpapi.Done{Success: true}}, nil
+	}
+	started := viewSession(a.Cookies, session)
+	return &signUpAnswer{http.StatusCreated, started.SetCookie, started.Body}, err
+}
+
+func (a *API) confirmSignUp(ctx context.Context, c httpapi.Call, in *struct{ Body confirmBody }) (*withCookie[sessionView], error) {
+	b := in.Body
+	if b.Cookie && c.Foreign {
+		return nil, httpapi.CrossSite()
+	}
+	session, err := a.Auth.ConfirmSignUp(ctx, b.Token, auth.NewUser{Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.Device})
+	return viewSession(a.Cookies, session), err
+}
+
+// DescribeSignUp shows both answers to a sign-up.
+func DescribeSignUp(doc *huma.OpenAPI) {
+	responses := doc.Paths["/user/signup"].Post.Responses
+	responses["201"].Content = jsonOf(doc, reflect.TypeFor[sessionView]())
+	responses["202"] = &huma.Response{Description: "A mail brings a link to confirm the sign-up.", Content: jsonOf(doc, reflect.TypeFor[httpapi.Done]())}
+}
+
+func jsonOf(doc *huma.OpenAPI, t reflect.Type) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/json": {Schema: doc.Components.Schemas.Schema(t, true, "")}}
+}

@@ -1,0 +1,74 @@
+package users
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
+)
+
+// tokenRoutes are the caller's own scoped tokens.
+func (a *API) tokenRoutes(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_CreateToken", Method: http.MethodPost, Path: "/user/token", Status: http.StatusCreated,
+		Summary: "Make a token for a program",
+		About: "It has those of the caller's rights that it names, as long as he has them, and is shown only once. " +
+			"It ends with `expiresAt`, at most a year from now, when it is revoked, or with a new password of its owner.",
+		Errors: []int{http.StatusForbidden}, Login: true,
+	}, httpapi.AnyUser, a.createToken)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_Tokens", Method: http.MethodGet, Path: "/user/token", Summary: "List the caller's tokens for programs, the oldest first", Login: true,
+	}, httpapi.AnyUser, a.listTokens)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_RevokeToken", Method: http.MethodDelete, Path: "/user/token/{tokenId}", Summary: "Revoke a token for a program",
+		About: "It is refused everywhere at once.", Errors: []int{http.StatusNotFound}, Login: true,
+	}, httpapi.AnyUser, a.revokeToken)
+}
+
+type newTokenBody struct {
+	Name        string            `json:"name" minLength:"1" maxLength:"200" example:"Shop system"`
+	Permissions []auth.Permission `json:"permissions" nullable:"false" minItems:"1" maxItems:"200" doc:"Some of the caller's." example:"[\"chats.send\"]"`
+	ExpiresAt   int64             `json:"expiresAt" minimum:"1" maximum:"253402300799" doc:"UNIX seconds"`
+}
+
+type newTokenView struct {
+	ID    string `json:"id"`
+	Token string `json:"token" doc:"A JWT for the Authorization header, shown only now."`
+}
+
+func (a *API) createToken(ctx context.Context, c httpapi.Call, in *struct{ Body newTokenBody }) (newTokenView, error) {
+	b := in.Body
+	id, token, err := a.Auth.CreateToken(ctx, c.Caller, auth.NewToken{
+		Name: b.Name, Permissions: b.Permissions, ExpiresAt: time.Unix(b.ExpiresAt, 0),
+	})
+	return newTokenView{id, token}, err
+}
+
+type tokenView struct {
+	ID          string            `json:"id"`
+	Name        string            `json:"name"`
+	Permissions []auth.Permission `json:"permissions" nullable:"false"`
+	ExpiresAt   int64             `json:"expiresAt" doc:"UNIX seconds"`
+	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds"`
+}
+
+func viewToken(t auth.Token) tokenView {
+	return tokenView{ID: t.ID, Name: t.Name, Permissions: t.Permissions, ExpiresAt: t.ExpiresAt.Unix(), CreatedAt: t.CreatedAt.Unix()}
+}
+
+func (a *API) listTokens(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[tokenView], error) {
+	p, err := a.Auth.Tokens(ctx, c.Caller, authList(in))
+	return view.Page(p.Items, p.Next, viewToken), httpapi.InQuery(err)
+}
+
+type tokenPath struct {
+	ID string `path:"tokenId" maxLength:"64" doc:"Id of the token."`
+}
+
+func (a *API) revokeToken(ctx context.Context, c httpapi.Call, in *tokenPath) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, a.Auth.RevokeToken(ctx, c.Caller, in.ID)
+}

@@ -1,0 +1,91 @@
+package users
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
+)
+
+// usersRoutes are the users of an account.
+func (a *API) usersRoutes(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_CreateUser", Method: http.MethodPost, Path: "/user", Status: http.StatusCreated,
+		Summary: "Add a user to the account", About: "With `permissions` or a `role`, of which the caller lacks nothing; only an owner adds an owner. " +
+			"An invitation lets new users choose their passwords: `POST /user/invitation`.",
+		Errors: []int{http.StatusConflict}, Login: true,
+	}, auth.UsersManage, a.createUser)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_Users", Method: http.MethodGet, Path: "/user/list", Summary: "List the users of the account, the oldest first",
+	}, auth.UsersManage, a.listUsers)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_UpdateUser", Method: http.MethodPatch, Path: "/user/{userId}", Summary: "Change a user",
+		About: "Users may change themselves: their e-mail and password with `currentPassword`. Others, and `permissions`, `role` and `disabled`, need the permission `users.manage`. " +
+			"A caller grants only permissions that the caller has, and changes only users who have no others. Only an owner makes and changes owners. " +
+			"An account keeps one owner who may log in. A new password ends older tokens and cookies.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict}, Login: true, Self: "userId",
+	}, httpapi.AnyUser, a.updateUser)
+	httpapi.Register(api, httpapi.Operation{
+		ID: "Auth_DeleteUser", Method: http.MethodDelete, Path: "/user/{userId}", Summary: "Delete a user",
+		About:  "The user's tokens and cookies end at once. A caller deletes only users who have no permission that the caller lacks, and owners only as an owner. An account keeps one owner who may log in.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict}, Login: true,
+	}, auth.UsersManage, a.deleteUser)
+}
+
+type newUserBody struct {
+	Email       string            `json:"email" format:"email" maxLength:"254"`
+	Name        string            `json:"name" minLength:"1" maxLength:"200"`
+	Password    string            `json:"password" minLength:"10" maxLength:"1000"`
+	Permissions []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"200" doc:"Some of the caller's. GET /user/permissions lists what there is. Required without a role." example:"[\"chats.read\",\"chats.send\"]"`
+	Role        auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A set of permissions, instead of them."`
+}
+
+func (a *API) createUser(ctx context.Context, c httpapi.Call, in *struct{ Body newUserBody }) (userView, error) {
+	b := in.Body
+	if b.Permissions == nil && b.Role == "" {
+		return userView{}, httpapi.Invalid("body.permissions", "is required, or role")
+	}
+	u, err := a.Auth.CreateUser(ctx, c.Caller, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Role: b.Role}, b.Permissions)
+	return viewUser(u), err
+}
+
+func (a *API) listUsers(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[userView], error) {
+	p, err := a.Auth.Users(ctx, c.Account, authList(in))
+	return view.Page(p.Items, p.Next, viewUser), httpapi.InQuery(err)
+}
+
+type userPath struct {
+	ID string `path:"userId" maxLength:"64" doc:"Id of the user."`
+}
+
+type userChange struct {
+	ID   string `path:"userId" maxLength:"64" doc:"Id of the user."`
+	Body struct {
+		Name            *string           `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Email           *string           `json:"email,omitempty" format:"email" maxLength:"254"`
+		Password        *string           `json:"password,omitempty" minLength:"10" maxLength:"1000"`
+		CurrentPassword string            `json:"currentPassword,omitempty" maxLength:"1000" doc:"Required to change one's own e-mail or password."`
+		Permissions     []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"200"`
+		Role            auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A set of permissions, instead of them."`
+		Disabled        *bool             `json:"disabled,omitempty" doc:"Whether to keep the user from logging in, and the user's tokens and cookies from being valid."`
+	}
+}
+
+func (a *API) updateUser(ctx context.Context, c httpapi.Call, in *userChange) (userView, error) {
+	b := in.Body
+	u, err := a.Auth.UpdateUser(ctx, c.Caller, in.ID, auth.UserChange{
+		Name: b.Name, Email: b.Email, Password: b.Password, Permissions: b.Permissions, Role: b.Role, Disabled: b.Disabled,
+		CurrentPassword: b.CurrentPassword, Address: c.Client,
+	})
+	return viewUser(u), err
+}
+
+func (a *API) deleteUser(ctx context.Context, c httpapi.Call, in *userPath) (httpapi.Done, error) {
+	return httpapi.Done{Success: true}, a.Auth.DeleteUser(ctx, c.Caller, in.ID)
+}
+
+// authList is a page of a list of package auth.
+func authList(in *httpapi.PageInput) auth.List { return auth.List{Limit: in.Limit, Cursor: in.Cursor} }

@@ -1,0 +1,76 @@
+package middleware
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+)
+
+// RequestLog adds the request's id, and that of its trace, to every line that
+// is logged for it.
+type RequestLog struct{ slog.Handler }
+
+// Handle adds the ids and passes the record on.
+func (h RequestLog) Handle(ctx context.Context, rec slog.Record) error {
+	if r := httpapi.RequestOf(ctx); r.ID != "" {
+		rec = rec.Clone()
+		rec.AddAttrs(slog.String("request_id", r.ID))
+	}
+	if sc := trace.SpanContextFromContext(ctx); sc.HasTraceID() {
+		rec = rec.Clone()
+		rec.AddAttrs(slog.String("trace_id", sc.TraceID().String()))
+	}
+	return h.Handler.Handle(ctx, rec)
+}
+
+// WithAttrs is as that of the handler below.
+func (h RequestLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return RequestLog{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup is as that of the handler below.
+func (h RequestLog) WithGroup(name string) slog.Handler { return RequestLog{h.Handler.WithGroup(name)} }
+
+// Response remembers what was answered.
+type Response struct {
+	http.ResponseWriter
+	Status int // 0: nothing yet
+	Bytes  int64
+}
+
+// Answered is the status that the client gets: without an answer 200.
+func (w *Response) Answered() int { return cmp.Or(w.Status, http.StatusOK) }
+
+// WriteHeader keeps the first status that is no interim one.
+func (w *Response) WriteHeader(status int) {
+	if w.Status == 0 && status >= 200 {
+		w.Status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts what is written.
+func (w *Response) Write(b []byte) (int, error) {
+	if w.Status == 0 {
+		w.Status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.Bytes += int64(n)
+	return n, err
+}
+
+// Flush makes w an http.Flusher, which some libraries ask for by assertion.
+func (w *Response) Flush() {
+	if w.Status == 0 {
+		w.Status = http.StatusOK
+	}
+	_ = http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Unwrap lets http.ResponseController reach what is below.
+func (w *Response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
