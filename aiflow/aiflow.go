@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/label"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // OneAccount is the account of a program that has only one.
@@ -137,8 +137,8 @@ func isID(id string) bool { return uuid.Validate(id) == nil }
 
 // checkText refuses texts for people that cannot be kept; what may not be
 // empty says least 1.
-func checkText(field, text string, least, limit int) error {
-	if wrong := label.Check(text, least, limit); wrong != "" {
+func checkText(field, s string, least, limit int) error {
+	if wrong := text.Check(s, least, limit); wrong != "" {
 		return &Invalid{field, wrong}
 	}
 	return nil

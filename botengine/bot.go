@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/label"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // Status says whether a bot answers.
@@ -179,7 +179,7 @@ func (s *Service) check(c BotChange) error {
 }
 
 func checkName(name string) error {
-	if wrong := label.Check(name, 1, maxName); wrong != "" {
+	if wrong := text.Check(name, 1, maxName); wrong != "" {
 		return &Invalid{"name", wrong}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/trunklinehq/trunkline/internal/label"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 const (
@@ -104,8 +104,8 @@ func hasControl(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-func checkText(field, text string, limit int) error {
-	if wrong := label.Check(text, 1, limit); wrong != "" {
+func checkText(field, s string, limit int) error {
+	if wrong := text.Check(s, 1, limit); wrong != "" {
 		return &Invalid{field, wrong}
 	}
 	return nil

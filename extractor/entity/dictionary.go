@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/trunklinehq/trunkline/internal/editdistance"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // Entry is a word of one's own, and what else people call it.
@@ -129,7 +129,7 @@ func (d *WordList) near(said string, effort *int) (value string, away int) {
 				continue
 			}
 			*effort -= cellEffort * n * len(letters)
-			if e := editdistance.Between(letters, t.letters); e <= limit {
+			if e := text.EditDistance(letters, t.letters); e <= limit {
 				value, best = t.value, e
 			}
 		}

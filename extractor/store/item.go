@@ -13,7 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/label"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // Extractor finds values in messages.
@@ -212,7 +212,7 @@ func (r *row) check() error {
 }
 
 func checkName(name string) error {
-	if wrong := label.Check(name, 1, maxName); wrong != "" {
+	if wrong := text.Check(name, 1, maxName); wrong != "" {
 		return &Invalid{"name", wrong}
 	}
 	return nil

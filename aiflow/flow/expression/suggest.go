@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trunklinehq/trunkline/internal/editdistance"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // Nearest returns the one of names that is written most like name, by letters
@@ -42,5 +42,5 @@ func distance(a, b string) int {
 	if len(a) > maxSuggestion || len(b) > maxSuggestion {
 		return maxSuggestion
 	}
-	return editdistance.Between([]byte(a), []byte(b))
+	return text.EditDistance([]byte(a), []byte(b))
 }

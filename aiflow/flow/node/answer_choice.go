@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
-	"github.com/trunklinehq/trunkline/internal/editdistance"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // option is something that can be chosen.
@@ -85,7 +85,7 @@ func likeness(a, b string) float64 {
 	if both == 0 || both > 2*maxLike {
 		return 0
 	}
-	return 1 - float64(editdistance.Between(x, y))/float64(both)
+	return 1 - float64(text.EditDistance(x, y))/float64(both)
 }
 
 // fold makes texts alike that people take for the same: without case,

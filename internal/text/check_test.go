@@ -1,4 +1,4 @@
-package label_test
+package text_test
 
 import (
 	"strings"
@@ -6,12 +6,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/label"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{
+	for s, want := range map[string]string{
 		"Shop":                   "",
 		strings.Repeat("é", 5):   "",
 		"":                       "must not be empty",
@@ -20,7 +20,7 @@ func TestCheck(t *testing.T) {
 		"a\xff":                  "must be UTF-8 without zero bytes",
 		strings.Repeat("é", 5+1): "must have at most 5 characters",
 	} {
-		require.Equal(t, want, label.Check(text, 1, 5), text)
+		require.Equal(t, want, text.Check(s, 1, 5), s)
 	}
-	require.Empty(t, label.Check("", 0, 5))
+	require.Empty(t, text.Check("", 0, 5))
 }

@@ -1,12 +1,10 @@
-// Package editdistance counts how far apart two words are, for suggestions and for
-// answers with typing mistakes.
-package editdistance
+package text
 
-// Between is the least number of edits that make a into b: an element put in,
-// left out, replaced, or swapped with its neighbour, none edited twice
-// (optimal string alignment). It takes time in the product of the lengths:
-// callers bound them.
-func Between[E comparable](a, b []E) int {
+// EditDistance is the least number of edits that turn a into b: an element is
+// inserted, deleted, replaced, or swapped with its neighbour, and none is edited
+// twice (optimal string alignment). It takes time in the product of the
+// lengths, so callers limit them.
+func EditDistance[E comparable](a, b []E) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

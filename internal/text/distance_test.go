@@ -1,14 +1,14 @@
-package editdistance_test
+package text_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/internal/editdistance"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
-func TestBetween(t *testing.T) {
+func TestEditDistance(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		a, b string
@@ -25,7 +25,7 @@ func TestBetween(t *testing.T) {
 		{"ca", "abc", 3}, // nothing is edited twice
 		{"kitten", "sitting", 3},
 	} {
-		require.Equal(t, test.want, editdistance.Between([]rune(test.a), []rune(test.b)), "%s %s", test.a, test.b)
-		require.Equal(t, test.want, editdistance.Between([]rune(test.b), []rune(test.a)), "%s %s", test.b, test.a)
+		require.Equal(t, test.want, text.EditDistance([]rune(test.a), []rune(test.b)), "%s %s", test.a, test.b)
+		require.Equal(t, test.want, text.EditDistance([]rune(test.b), []rune(test.a)), "%s %s", test.b, test.a)
 	}
 }
