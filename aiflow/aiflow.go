@@ -139,7 +139,7 @@ func isID(id string) bool { return uuid.Validate(id) == nil }
 // empty says least 1.
 func checkText(field, s string, least, limit int) error {
 	if wrong := text.Check(s, least, limit); wrong != "" {
-		return &Invalid{field, wrong}
+		return &Invalid{Field: field, Message: wrong}
 	}
 	return nil
 }

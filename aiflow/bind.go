@@ -20,7 +20,7 @@ type Binding struct {
 // Bind sets how a flow listens on a reference. A function is [ErrFunction].
 func (a *Account) Bind(ctx context.Context, id string, b Binding) ([]Binding, error) {
 	if b.Priority != nil && (*b.Priority < -100 || *b.Priority > 100) {
-		return nil, &Invalid{"priority", "must be between -100 and 100"}
+		return nil, &Invalid{Field: "priority", Message: "must be between -100 and 100"}
 	}
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		r, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate())

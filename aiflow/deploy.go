@@ -30,7 +30,7 @@ type Deployment struct {
 func (a *Account) Deploy(ctx context.Context, d Deployment) (Flow, error) {
 	p, err := a.newProject(NewProject{Name: d.Project})
 	if invalid := (*Invalid)(nil); errors.As(err, &invalid) {
-		err = &Invalid{"project", invalid.Message}
+		err = &Invalid{Field: "project", Message: invalid.Message}
 	}
 	if err != nil {
 		return Flow{}, err

@@ -99,7 +99,7 @@ func (a *Account) side(ctx context.Context, r flowRow, version int64, field stri
 	}
 	v, err := a.Version(ctx, r.ID, version)
 	if errors.Is(err, ErrNotFound) {
-		err = &Invalid{field, "was never published"}
+		err = &Invalid{Field: field, Message: "was never published"}
 	}
 	return side{v.Document, v.Functions, true}, err
 }

@@ -1,33 +1,33 @@
 package aiflow
 
 import (
-	"errors"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
 var (
 	// ErrNotFound reports a project, a flow, a version or a run that does not
 	// exist, or belongs to another account.
-	ErrNotFound = errors.New("aiflow: not found")
+	ErrNotFound = apierr.New("aiflow", apierr.NotFound, "there is no such project, flow or run")
 	// ErrUnpublished reports a flow that was to run and has no published
 	// version.
-	ErrUnpublished = errors.New("aiflow: the flow is not published")
+	ErrUnpublished = apierr.New("aiflow", apierr.Conflict, "the flow has no published version")
 	// ErrFunction reports a function that was to run by itself, or to be bound.
-	ErrFunction = errors.New("aiflow: a function does not run by itself")
+	ErrFunction = apierr.New("aiflow", apierr.Conflict, "a function does not run by itself, nor listen")
 	// ErrRevision reports a change of a revision that is not the newest.
-	ErrRevision = errors.New("aiflow: the draft has changed meanwhile")
+	ErrRevision = apierr.New("aiflow", apierr.PreconditionFailed, "the draft has changed meanwhile: fetch it, and change that")
 )
 
-// Invalid is a value that breaks a rule.
-type Invalid struct {
-	Field   string // name, description, draft, version, limit, cursor
-	Message string
+// Invalid reports a value that breaks a rule. It has the Field, a path in the
+// request, and the Message, to be read after the field; never the value, which
+// may be a secret.
+//
+// Fields are name, description, draft, version, limit and cursor.
+type Invalid = apierr.Invalid
+
+func invalid(field, message string) error {
+	return &Invalid{Field: field, Message: message}
 }
-
-func invalid(field, message string) error { return &Invalid{field, message} }
-
-func (e *Invalid) Error() string { return "aiflow: " + e.Field + " " + e.Message }
 
 // Refused reports a draft that cannot be published.
 type Refused struct {

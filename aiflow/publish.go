@@ -204,7 +204,7 @@ func (a *Account) Rollback(ctx context.Context, id string, version int64, by Pub
 		}
 		v, err := a.version(ctx, tx, id, version)
 		if errors.Is(err, ErrNotFound) {
-			return &Invalid{"version", "was never published"}
+			return &Invalid{Field: "version", Message: "was never published"}
 		}
 		if err != nil {
 			return err

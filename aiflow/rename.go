@@ -30,7 +30,7 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 // these drafts. What is published stays as it is until it is published again.
 func (a *Account) Rename(ctx context.Context, id, slug string) (Renamed, error) {
 	if !slugPattern.MatchString(slug) {
-		return Renamed{}, &Invalid{"slug", "must have 1 to 64 small letters, digits, - and _, and begin with a letter or a digit"}
+		return Renamed{}, &Invalid{Field: "slug", Message: "must have 1 to 64 small letters, digits, - and _, and begin with a letter or a digit"}
 	}
 	var r flowRow
 	var drafts []flowRow
@@ -86,7 +86,7 @@ func (a *Account) renameOthers(ctx context.Context, tx *sqlx.Tx, r flowRow, from
 		for _, other := range rows {
 			last = other.Number
 			if d, _ := flow.Decode([]byte(other.Draft)); other.Slug == to || d != nil && d.Slug == to {
-				return nil, nil, &Invalid{"slug", "is that of another flow of the project"}
+				return nil, nil, &Invalid{Field: "slug", Message: "is that of another flow of the project"}
 			}
 			if use := other.names(r.ID, from); use != nil {
 				published = append(published, *use)
@@ -99,8 +99,9 @@ func (a *Account) renameOthers(ctx context.Context, tx *sqlx.Tx, r flowRow, from
 				continue
 			}
 			if size += len(draft); size > MaxFileBytes || len(drafts) == MaxFileFlows {
-				return nil, nil, &Invalid{"slug", fmt.Sprintf("stands in more than %d drafts, or in more than %d MiB of them: change some of them first",
+				return nil, nil, &Invalid{Field: "slug", Message: fmt.Sprintf("stands in more than %d drafts, or in more than %d MiB of them: change some of them first",
 					MaxFileFlows, MaxFileBytes>>20)}
+
 			}
 			other.Draft = draft
 			if err := a.s.saveTx(ctx, tx, &other.flowRow); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
+	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
 // FileFormat names the form of a [File].
@@ -20,7 +21,8 @@ const (
 )
 
 // ErrTooLarge reports a project that no [File] can hold.
-var ErrTooLarge = fmt.Errorf("aiflow: the project has more than %d flows, or more than %d MiB of them", MaxFileFlows, MaxFileBytes>>20)
+var ErrTooLarge = apierr.New("aiflow", apierr.Conflict,
+	fmt.Sprintf("the project has more than %d flows, or more than %d MiB of them", MaxFileFlows, MaxFileBytes>>20))
 
 // File is a project as it travels: between accounts, servers and version
 // control. It holds no ids. Lines, runs and earlier versions stay behind. Write
@@ -163,7 +165,7 @@ func (f *File) check() error {
 
 func (e *Malformed) add(field, message string) {
 	if len(e.Problems) < maxPlaces {
-		e.Problems = append(e.Problems, Invalid{field, message})
+		e.Problems = append(e.Problems, Invalid{Field: field, Message: message})
 	}
 }
 

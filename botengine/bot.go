@@ -180,7 +180,7 @@ func (s *Service) check(c BotChange) error {
 
 func checkName(name string) error {
 	if wrong := text.Check(name, 1, maxName); wrong != "" {
-		return &Invalid{"name", wrong}
+		return &Invalid{Field: "name", Message: wrong}
 	}
 	return nil
 }

@@ -1,31 +1,31 @@
 package botengine
 
 import (
-	"errors"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
 var (
 	// ErrNotFound reports a bot, a version or a run that does not exist, or
 	// belongs to another account.
-	ErrNotFound = errors.New("botengine: not found")
+	ErrNotFound = apierr.New("botengine", apierr.NotFound, "there is no such bot")
 	// ErrUnpublished reports a bot that was to run and has no published
 	// version.
-	ErrUnpublished = errors.New("botengine: the bot is not published")
+	ErrUnpublished = apierr.New("botengine", apierr.Conflict, "the bot has no published version; publish it, or ask for its draft")
 	// ErrRevision reports a change of a revision that is not the newest.
-	ErrRevision = errors.New("botengine: the bot has changed meanwhile")
+	ErrRevision = apierr.New("botengine", apierr.PreconditionFailed, "the bot has changed meanwhile: fetch it, and change that")
 )
 
-// Invalid is a value that breaks a rule.
-type Invalid struct {
-	Field   string // name, trigger, keywords, keywords[2], flow, limit, cursor
-	Message string
+// Invalid reports a value that breaks a rule. It has the Field, a path in the
+// request, and the Message, to be read after the field; never the value, which
+// may be a secret.
+//
+// Fields are name, trigger, keywords, keywords[2], flow, limit and cursor.
+type Invalid = apierr.Invalid
+
+func invalid(field, message string) error {
+	return &Invalid{Field: field, Message: message}
 }
-
-func invalid(field, message string) error { return &Invalid{field, message} }
-
-func (e *Invalid) Error() string { return "botengine: " + e.Field + " " + e.Message }
 
 // Refused reports a draft that cannot be published.
 type Refused struct {

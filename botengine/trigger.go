@@ -102,7 +102,7 @@ func (s *Service) edit(draft json.RawMessage, trigger string, keywords []string)
 	}
 	worded := trigger == TriggerKeyword || trigger == TriggerRegexp
 	if !worded && keywords != nil {
-		return nil, &Invalid{"keywords", "belong to the triggers keyword and regex"}
+		return nil, &Invalid{Field: "keywords", Message: "belong to the triggers keyword and regex"}
 	}
 	if worded && keywords == nil {
 		keywords = triggerOf(draft).Keywords
@@ -119,7 +119,7 @@ func (s *Service) edit(draft json.RawMessage, trigger string, keywords []string)
 
 func checkTrigger(trigger string) error {
 	if !slices.Contains(Triggers(), trigger) {
-		return &Invalid{"trigger", "must be one of " + strings.Join(Triggers(), ", ")}
+		return &Invalid{Field: "trigger", Message: "must be one of " + strings.Join(Triggers(), ", ")}
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (o object) get(name string) (object, error) {
 	}
 	var inner object
 	if err := json.Unmarshal(o[name], &inner); err != nil || inner == nil {
-		return nil, &Invalid{"trigger", "cannot be written: " + name + " of the flow is no object"}
+		return nil, &Invalid{Field: "trigger", Message: "cannot be written: " + name + " of the flow is no object"}
 	}
 	return inner, nil
 }
@@ -153,7 +153,7 @@ func (o object) get(name string) (object, error) {
 func withRule(draft json.RawMessage, r rule) (json.RawMessage, error) {
 	var doc object
 	if err := json.Unmarshal(draft, &doc); err != nil {
-		return nil, &Invalid{"flow", "must be a JSON object"}
+		return nil, &Invalid{Field: "flow", Message: "must be a JSON object"}
 	}
 	nodes, err := doc.get("nodes")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -71,7 +72,7 @@ func (a *Account) Audit(ctx context.Context, f AuditFilter) (AuditPage, error) {
 func (f *AuditFilter) check() (before int64, size int, failed *Error) {
 	failed = refusal(CodeInvalidArguments, "the filter is not valid")
 	before, size, err := page.Parse(f.Limit, f.Cursor)
-	var wrong *page.Error
+	var wrong *apierr.Invalid
 	if errors.As(err, &wrong) {
 		failed.Details = append(failed.Details, Detail{wrong.Field, wrong.Message})
 	}

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"net/http"
 	"reflect"
@@ -11,7 +10,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
-	"github.com/trunklinehq/trunkline/internal/page"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/auditlog"
@@ -133,7 +131,7 @@ func (s *Server) listAccountAudit(ctx context.Context, c httpapi.Call, in *accou
 	}
 	p, err := s.audit.List(ctx, c.Account, in.filter())
 	if err != nil {
-		return nil, auditProblem(err)
+		return nil, httpapi.InQuery(err)
 	}
 	b, err := json.Marshal(view.Page(p.Items, p.Next, viewAuditEntry))
 	if err != nil {
@@ -150,7 +148,7 @@ func (s *Server) listAccountAudit(ctx context.Context, c httpapi.Call, in *accou
 func (s *Server) exportAudit(ctx context.Context, c httpapi.Call, in *accountAuditFilter) (*huma.StreamResponse, error) {
 	x, err := s.audit.Export(ctx, c.Account, in.filter(), auditlog.MaxCSV)
 	if err != nil {
-		return nil, auditProblem(err)
+		return nil, httpapi.InQuery(err)
 	}
 	if err := s.audit.Record(ctx, audit.Entry{Action: audit.AuditExport}); err != nil {
 		return nil, err
@@ -175,15 +173,6 @@ func (s *Server) exportAudit(ctx context.Context, c httpapi.Call, in *accountAud
 			panic(http.ErrAbortHandler) // half of it must not look like all of it
 		}
 	}}, nil
-}
-
-// auditProblem says what is wrong with a cursor.
-func auditProblem(err error) error {
-	var bad *page.Error
-	if errors.As(err, &bad) {
-		return httpapi.Invalid("query."+bad.Field, bad.Message)
-	}
-	return err
 }
 
 // describeAudit shows both forms of the log, which are written by hand.

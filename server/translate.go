@@ -5,15 +5,12 @@ import (
 	"log/slog"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/server/internal/api/credentials"
-	"github.com/trunklinehq/trunkline/server/internal/api/extractors"
 	"github.com/trunklinehq/trunkline/server/internal/api/flows"
 	"github.com/trunklinehq/trunkline/server/internal/api/modelusage"
 	"github.com/trunklinehq/trunkline/server/internal/api/projectfiles"
 	"github.com/trunklinehq/trunkline/server/internal/api/references"
 	"github.com/trunklinehq/trunkline/server/internal/api/remotes"
 	"github.com/trunklinehq/trunkline/server/internal/api/users"
-	"github.com/trunklinehq/trunkline/server/internal/api/webhooks"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
@@ -33,9 +30,9 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 	return httpapi.NewProblem(httpapi.CodeInternal, "")
 }
 
-// translations make problems of the errors of the services; the first that
-// knows one wins.
-var translations = httpapi.Translators{users.Problem, references.Problem, webhooks.Problem, flows.Problem, credentials.Problem, remotes.Problem, modelusage.Problem, extractors.Problem, projectfiles.Problem, quotaProblem}
+// translations make problems of those errors of services that are not of package
+// apierr; the first that knows one wins.
+var translations = httpapi.Translators{users.Problem, references.Problem, flows.Problem, remotes.Problem, modelusage.Problem, projectfiles.Problem, quotaProblem}
 
 // known returns the problem that err is, or that a service means by it. It
 // returns nil when err is neither.

@@ -8,17 +8,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/guard"
 )
 
-// Invalid is the error of a setting that was refused. It never holds the
-// refused value, which may be a secret.
-type Invalid struct {
-	Field   string // url, headers, headers[2].key, headers[2].value, events[0], include[0], format, secret
-	Message string
-}
-
-func (e *Invalid) Error() string { return "webhook: " + e.Field + ": " + e.Message }
+// Invalid reports a value that breaks a rule. It has the Field, a path in the
+// request, and the Message, to be read after the field; never the value, which
+// may be a secret.
+//
+// Fields are url, headers, headers[2].key, headers[2].value, events[0],
+// include[0], format and secret.
+type Invalid = apierr.Invalid
 
 func invalid(field, format string, args ...any) error {
 	return &Invalid{Field: field, Message: fmt.Sprintf(format, args...)}

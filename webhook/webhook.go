@@ -14,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
@@ -26,7 +27,7 @@ const OneAccount = "one"
 
 // ErrNotFound reports an endpoint that does not exist, or belongs to another
 // account.
-var ErrNotFound = errors.New("webhook: not found")
+var ErrNotFound = apierr.New("webhook", apierr.NotFound, "there is no such webhook")
 
 // Options configures a [Dispatcher]. Secrets is required.
 type Options struct {

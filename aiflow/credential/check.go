@@ -42,13 +42,13 @@ func (n NewCredential) checked() (NewCredential, error) {
 		return n, err
 	}
 	if len(n.Hosts) > maxHosts {
-		return n, &Invalid{"hosts", fmt.Sprintf("must be at most %d", maxHosts)}
+		return n, &Invalid{Field: "hosts", Message: fmt.Sprintf("must be at most %d", maxHosts)}
 	}
 	hosts := make([]string, 0, len(n.Hosts))
 	for i, h := range n.Hosts {
 		host, ok := canonicalHost(h)
 		if !ok {
-			return n, &Invalid{fmt.Sprintf("hosts[%d]", i), "must be a host, with or without a port: api.example.org"}
+			return n, &Invalid{Field: fmt.Sprintf("hosts[%d]", i), Message: "must be a host, with or without a port: api.example.org"}
 		}
 		if !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
@@ -61,27 +61,27 @@ func (n NewCredential) checked() (NewCredential, error) {
 // checkKind refuses what the kind does not have, or lacks.
 func (n NewCredential) checkKind() error {
 	if n.Kind != Basic && n.Username != "" {
-		return &Invalid{"username", "is only for the kind basic"}
+		return &Invalid{Field: "username", Message: "is only for the kind basic"}
 	}
 	if n.Kind != Header && n.Kind != Query && n.Field != "" {
-		return &Invalid{"field", "is only for the kinds header and query"}
+		return &Invalid{Field: "field", Message: "is only for the kinds header and query"}
 	}
 	switch n.Kind {
 	case Bearer:
 	case Basic:
 		if strings.Contains(n.Username, ":") || hasControl(n.Username) || !utf8.ValidString(n.Username) || utf8.RuneCountInString(n.Username) > maxName {
-			return &Invalid{"username", "must be UTF-8 of at most 200 characters, none of them a colon or a control character"}
+			return &Invalid{Field: "username", Message: "must be UTF-8 of at most 200 characters, none of them a colon or a control character"}
 		}
 	case Header:
 		if len(n.Field) > maxField || !headerName.MatchString(n.Field) || slices.Contains(framing, http.CanonicalHeaderKey(n.Field)) {
-			return &Invalid{"field", "must be the name of a header that is free to be set"}
+			return &Invalid{Field: "field", Message: "must be the name of a header that is free to be set"}
 		}
 	case Query:
 		if err := checkText("field", n.Field, maxField); err != nil {
 			return err
 		}
 	default:
-		return &Invalid{"kind", "must be bearer, basic, header or query"}
+		return &Invalid{Field: "kind", Message: "must be bearer, basic, header or query"}
 	}
 	return nil
 }
@@ -89,13 +89,13 @@ func (n NewCredential) checkKind() error {
 func (n NewCredential) checkSecret() error {
 	switch {
 	case n.Secret == "":
-		return &Invalid{"secret", "must not be empty"}
+		return &Invalid{Field: "secret", Message: "must not be empty"}
 	case len(n.Secret) > maxSecret:
-		return &Invalid{"secret", fmt.Sprintf("must have at most %d bytes", maxSecret)}
+		return &Invalid{Field: "secret", Message: fmt.Sprintf("must have at most %d bytes", maxSecret)}
 	case strings.HasPrefix(n.Secret, mask):
-		return &Invalid{"secret", "is the masked form, not the secret itself"}
+		return &Invalid{Field: "secret", Message: "is the masked form, not the secret itself"}
 	case !utf8.ValidString(n.Secret) || hasControl(n.Secret):
-		return &Invalid{"secret", "must be one line of UTF-8"}
+		return &Invalid{Field: "secret", Message: "must be one line of UTF-8"}
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func hasControl(s string) bool {
 
 func checkText(field, s string, limit int) error {
 	if wrong := text.Check(s, 1, limit); wrong != "" {
-		return &Invalid{field, wrong}
+		return &Invalid{Field: field, Message: wrong}
 	}
 	return nil
 }

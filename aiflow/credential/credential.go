@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
@@ -20,20 +21,19 @@ const OneAccount = "one"
 var (
 	// ErrNotFound reports a credential that does not exist, or belongs to
 	// another account.
-	ErrNotFound = errors.New("credential: not found")
+	ErrNotFound = apierr.New("credential", apierr.NotFound, "there is no such credential")
 	// ErrHost reports a request to a host that a credential is not for.
 	ErrHost = errors.New("credential: it is not for this host")
 	// ErrPlain reports a request that would carry a credential in clear text.
 	ErrPlain = errors.New("credential: it is sent over https only")
 )
 
-// Invalid is a value that breaks a rule.
-type Invalid struct {
-	Field   string // name, kind, field, username, secret, hosts, limit, cursor
-	Message string
-}
-
-func (e *Invalid) Error() string { return "credential: " + e.Field + " " + e.Message }
+// Invalid reports a value that breaks a rule. It has the Field, a path in the
+// request, and the Message, to be read after the field; never the value, which
+// may be a secret.
+//
+// Fields are name, kind, field, username, secret, hosts, limit and cursor.
+type Invalid = apierr.Invalid
 
 // Options configures a [Service].
 type Options struct {

@@ -82,7 +82,7 @@ func (a *Account) Create(ctx context.Context, n NewCredential) (Credential, erro
 		return Credential{}, err
 	}
 	if a.s.keys == nil {
-		return Credential{}, &Invalid{"secret", "cannot be kept: the service has no secrets to seal it with"}
+		return Credential{}, &Invalid{Field: "secret", Message: "cannot be kept: the service has no secrets to seal it with"}
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -116,10 +116,6 @@ func (a *Account) Create(ctx context.Context, n NewCredential) (Credential, erro
 func (a *Account) List(ctx context.Context, l List) (Page, error) {
 	last, size, err := page.Parse(l.Limit, l.Cursor)
 	if err != nil {
-		var bad *page.Error
-		if errors.As(err, &bad) {
-			err = &Invalid{bad.Field, bad.Message}
-		}
 		return Page{}, err
 	}
 	var rows []row

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
 // accepts reports whether the run waits for an input. Nodes may refuse one
@@ -145,9 +146,9 @@ var (
 	// ErrNotWaiting is returned for an input that the run does not wait for:
 	// another message, a timer that was taken back, a run that ended. Nothing
 	// has changed then.
-	ErrNotWaiting = errors.New("flow: the run does not wait for this")
+	ErrNotWaiting = apierr.New("flow", apierr.Conflict, "the run does not wait for this")
 	// ErrOtherDocument is returned for a state of another document.
-	ErrOtherDocument = errors.New("flow: the state belongs to another document")
+	ErrOtherDocument = apierr.New("flow", apierr.Conflict, "the flow has changed since the simulation began: begin again")
 )
 
 // Input is what makes a run take a turn: one of the types below.

@@ -3,7 +3,6 @@ package knowledge
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -68,9 +67,9 @@ func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, err
 	n.Name = strings.TrimSpace(n.Name)
 	switch {
 	case n.Name == "" || utf8.RuneCountInString(n.Name) > 200:
-		return File{}, &Invalid{"name", "must have 1 to 200 characters"}
+		return File{}, &Invalid{Field: "name", Message: "must have 1 to 200 characters"}
 	case !utf8.ValidString(n.Name) || strings.ContainsFunc(n.Name, func(r rune) bool { return r < ' ' }):
-		return File{}, &Invalid{"name", "must be UTF-8 without control characters"}
+		return File{}, &Invalid{Field: "name", Message: "must be UTF-8 without control characters"}
 	case len(n.Data) > MaxFile:
 		return File{}, &TooLarge{"file", MaxFile}
 	}
@@ -87,10 +86,10 @@ func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, err
 	}
 	passages := split(sections)
 	if len(passages) == 0 {
-		return File{}, &Invalid{"data", "has no text"}
+		return File{}, &Invalid{Field: "data", Message: "has no text"}
 	}
 	if len(passages) > maxPassages {
-		return File{}, &Invalid{"data", fmt.Sprintf("has more than %d sections: divide it", maxPassages)}
+		return File{}, &Invalid{Field: "data", Message: fmt.Sprintf("has more than %d sections: divide it", maxPassages)}
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -140,10 +139,6 @@ func (a *Account) exists(ctx context.Context, project string) error {
 // Files lists the files of a project, the oldest first.
 func (a *Account) Files(ctx context.Context, project string, l List) (Page, error) {
 	last, limit, err := page.Parse(l.Limit, l.Cursor)
-	var bad *page.Error
-	if errors.As(err, &bad) {
-		return Page{}, &Invalid{bad.Field, bad.Message}
-	}
 	if err != nil {
 		return Page{}, err
 	}

@@ -3,13 +3,13 @@ package knowledge
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -22,18 +22,18 @@ const (
 
 // ErrNotFound reports a file or a project that does not exist, or belongs to
 // another account.
-var ErrNotFound = errors.New("knowledge: not found")
+var ErrNotFound = apierr.New("knowledge", apierr.NotFound, "there is no such project or file")
 
-// Invalid is a file that cannot be kept.
-type Invalid struct {
-	Field   string // "name", "type", "data"
-	Message string
-}
-
-func (e *Invalid) Error() string { return "knowledge: " + e.Field + " " + e.Message }
+// Invalid reports a value that breaks a rule. It has the Field, a path in the
+// request, and the Message, to be read after the field; never the value, which
+// may be a secret.
+//
+// Fields are name, type, data, limit and cursor.
+type Invalid = apierr.Invalid
 
 // ErrUnsupported reports a kind of file out of which no text can be taken.
-var ErrUnsupported = errors.New("knowledge: no text can be taken out of such a file")
+var ErrUnsupported = apierr.New("knowledge", apierr.Unsupported,
+	"no text can be taken out of such a file: text, Markdown, CSV, JSON and HTML are understood")
 
 // TooLarge reports that a file, its text with the names that are repeated in it,
 // or all files of its project have too many bytes.

@@ -73,7 +73,7 @@ type section struct {
 func read(kind string, data []byte) ([]section, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
-		return nil, &Invalid{"data", "must be text in UTF-8 without zero bytes"}
+		return nil, &Invalid{Field: "data", Message: "must be text in UTF-8 without zero bytes"}
 	}
 	switch kind {
 	case typeMarkdown:
@@ -159,7 +159,7 @@ func table(data []byte) ([]section, error) {
 			return []section{s}, nil
 		}
 		if err != nil {
-			return nil, &Invalid{"data", "is no CSV: " + err.Error()}
+			return nil, &Invalid{Field: "data", Message: "is no CSV: " + err.Error()}
 		}
 		if names == nil {
 			for i := range row {
@@ -194,10 +194,10 @@ func tree(data []byte) ([]section, error) {
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return nil, &Invalid{"data", "is no JSON: " + err.Error()}
+		return nil, &Invalid{Field: "data", Message: "is no JSON: " + err.Error()}
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, &Invalid{"data", "is more than one JSON value"}
+		return nil, &Invalid{Field: "data", Message: "is more than one JSON value"}
 	}
 	f := flat{left: maxText}
 	f.add("", v)
@@ -283,7 +283,7 @@ func website(data []byte) ([]section, error) {
 		switch z.Next() {
 		case html.ErrorToken:
 			if err := z.Err(); !errors.Is(err, io.EOF) {
-				return nil, &Invalid{"data", fmt.Sprintf("is no HTML: %v", err)}
+				return nil, &Invalid{Field: "data", Message: fmt.Sprintf("is no HTML: %v", err)}
 			}
 			if w.flush(); w.left < 0 {
 				return nil, &TooLarge{"text", maxText}

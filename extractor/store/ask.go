@@ -47,10 +47,10 @@ func (c *compiled) readAI() error {
 		return err
 	}
 	if len(config.Instructions) > maxInstructions {
-		return &Invalid{"config.instructions", fmt.Sprintf("must have at most %d bytes", maxInstructions)}
+		return &Invalid{Field: "config.instructions", Message: fmt.Sprintf("must have at most %d bytes", maxInstructions)}
 	}
 	if !slices.Contains([]string{"", Always, Missing}, config.When) {
-		return &Invalid{"config.when", "must be always or missing"}
+		return &Invalid{Field: "config.when", Message: "must be always or missing"}
 	}
 	q := &question{model: config.Model, instructions: config.Instructions, always: config.When == Always}
 	if err := q.readSchema(config.Schema); err != nil {
@@ -62,7 +62,7 @@ func (c *compiled) readAI() error {
 
 // readSchema takes the schema of an object apart: each property is a value.
 func (q *question) readSchema(raw json.RawMessage) error {
-	wrong := func(message string) error { return &Invalid{"config.schema", message} }
+	wrong := func(message string) error { return &Invalid{Field: "config.schema", Message: message} }
 	if len(raw) > maxSchema {
 		return wrong(fmt.Sprintf("must have at most %d bytes", maxSchema))
 	}

@@ -82,21 +82,21 @@ func read[T any](raw json.RawMessage) (T, error) {
 	case err == nil:
 		return c, nil
 	case errors.As(err, &mistyped) && mistyped.Field != "":
-		return c, &Invalid{"config." + mistyped.Field, "must not be of the type " + mistyped.Value}
+		return c, &Invalid{Field: "config." + mistyped.Field, Message: "must not be of the type " + mistyped.Value}
 	}
 	if _, name, unknown := strings.Cut(err.Error(), "unknown field "); unknown {
-		return c, &Invalid{"config." + strings.Trim(name, `"`), "is unknown"}
+		return c, &Invalid{Field: "config." + strings.Trim(name, `"`), Message: "is unknown"}
 	}
-	return c, &Invalid{"config", "must be an object as its kind has it"}
+	return c, &Invalid{Field: "config", Message: "must be an object as its kind has it"}
 }
 
 // ready reads the config of an extractor and makes it ready.
 func ready(e Extractor) (*compiled, error) {
 	if len(e.Config) > MaxConfig {
-		return nil, &Invalid{"config", fmt.Sprintf("must have at most %d bytes", MaxConfig)}
+		return nil, &Invalid{Field: "config", Message: fmt.Sprintf("must have at most %d bytes", MaxConfig)}
 	}
 	if bytes.Contains(e.Config, []byte(`\u0000`)) {
-		return nil, &Invalid{"config", "must not hold zero bytes"}
+		return nil, &Invalid{Field: "config", Message: "must not hold zero bytes"}
 	}
 	c := &compiled{Extractor: e}
 	var err error
@@ -110,7 +110,7 @@ func ready(e Extractor) (*compiled, error) {
 	case AI:
 		err = c.readAI()
 	default:
-		return nil, &Invalid{"kind", "must be regex, entity, intent or ai"}
+		return nil, &Invalid{Field: "kind", Message: "must be regex, entity, intent or ai"}
 	}
 	if err != nil {
 		return nil, err
@@ -137,18 +137,18 @@ func (c *compiled) readEntity() error {
 		return err
 	}
 	if len(config.Types)+len(config.Dictionary) == 0 {
-		return &Invalid{"config.types", "must name what to look for"}
+		return &Invalid{Field: "config.types", Message: "must name what to look for"}
 	}
 	for i, t := range config.Types {
 		if !slices.Contains(entity.Types(), t) {
-			return &Invalid{fmt.Sprintf("config.types[%d]", i), "must be one of " + strings.Join(entity.Types(), ", ")}
+			return &Invalid{Field: fmt.Sprintf("config.types[%d]", i), Message: "must be one of " + strings.Join(entity.Types(), ", ")}
 		}
 	}
 	if slices.Contains(config.Types, entity.Dictionary) && len(config.Dictionary) == 0 {
-		return &Invalid{"config.dictionary", "must have words"}
+		return &Invalid{Field: "config.dictionary", Message: "must have words"}
 	}
 	if len(config.Locale) > maxLocale || len(config.Region) > maxLocale {
-		return &Invalid{"config.locale", "must be short, as pt-BR, and region as BR"}
+		return &Invalid{Field: "config.locale", Message: "must be short, as pt-BR, and region as BR"}
 	}
 	o := &entity.Options{Types: config.Types, Locale: config.Locale, Region: config.Region, PossiblePhones: config.PossiblePhones}
 	if len(config.Dictionary) > 0 {
@@ -175,13 +175,13 @@ func (c *compiled) readIntent() error {
 	}
 	for i, in := range config.Intents {
 		if in.Name == intent.NoMatch || len(in.Name) > maxName {
-			return &Invalid{fmt.Sprintf("config.intents[%d].name", i), "must have at most 200 bytes and not be " + intent.NoMatch}
+			return &Invalid{Field: fmt.Sprintf("config.intents[%d].name", i), Message: "must have at most 200 bytes and not be " + intent.NoMatch}
 		}
 	}
 	c.threshold = usualThreshold
 	if t := config.Threshold; t != nil {
 		if !(*t >= 0 && *t <= 1) {
-			return &Invalid{"config.threshold", "must be between 0 and 1"}
+			return &Invalid{Field: "config.threshold", Message: "must be between 0 and 1"}
 		}
 		c.threshold = *t
 	}
@@ -201,7 +201,7 @@ func (c *compiled) readIntent() error {
 func checkModel(field, model string) error {
 	provider, name, ok := strings.Cut(model, "/")
 	if !ok || provider == "" || name == "" || len(model) > maxModel {
-		return &Invalid{field, "must be provider/model"}
+		return &Invalid{Field: field, Message: "must be provider/model"}
 	}
 	return nil
 }
@@ -209,11 +209,11 @@ func checkModel(field, model string) error {
 // checkTests refuses tests that could never be right or wrong.
 func (c *compiled) checkTests() error {
 	if len(c.tests) > maxTests {
-		return &Invalid{"config.tests", fmt.Sprintf("must be at most %d", maxTests)}
+		return &Invalid{Field: "config.tests", Message: fmt.Sprintf("must be at most %d", maxTests)}
 	}
 	for i, t := range c.tests {
 		if strings.TrimSpace(t.Text) == "" || len(t.Text) > entity.MaxText {
-			return &Invalid{fmt.Sprintf("config.tests[%d].text", i), fmt.Sprintf("must have 1 to %d bytes", entity.MaxText)}
+			return &Invalid{Field: fmt.Sprintf("config.tests[%d].text", i), Message: fmt.Sprintf("must have 1 to %d bytes", entity.MaxText)}
 		}
 	}
 	return nil

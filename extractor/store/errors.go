@@ -1,28 +1,28 @@
 package store
 
 import (
-	"errors"
 	"strings"
+
+	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
 var (
 	// ErrNotFound reports an extractor that does not exist, or belongs to
 	// another account.
-	ErrNotFound = errors.New("store: not found")
+	ErrNotFound = apierr.New("extractor", apierr.NotFound, "there is no such extractor")
 	// ErrUntrained reports intents that have not been learned yet.
-	ErrUntrained = errors.New("store: the intents have not been learned yet")
+	ErrUntrained = apierr.New("extractor", apierr.Conflict, "the intents have not been learned yet")
 )
 
-// Invalid is a value that breaks a rule.
-type Invalid struct {
-	Field   string // name, kind, scope, config.pattern, config.intents[3].examples …, limit, cursor
-	Message string
-}
-
-func (e *Invalid) Error() string { return "store: " + e.Field + " " + e.Message }
+// Invalid reports a value that breaks a rule. It has the Field, a path in the
+// request, and the Message, to be read after the field; never the value, which
+// may be a secret.
+//
+// Fields are name, kind, scope, config.pattern, config.intents[3].examples, limit and cursor.
+type Invalid = apierr.Invalid
 
 // inConfig turns an error whose text begins with the field into an [Invalid].
 func inConfig(err error) error {
 	field, message, _ := strings.Cut(err.Error(), " ")
-	return &Invalid{"config." + strings.TrimSuffix(field, ":"), message}
+	return &Invalid{Field: "config." + strings.TrimSuffix(field, ":"), Message: message}
 }

@@ -114,9 +114,9 @@ func (a *Account) roomTx(ctx context.Context, tx *sqlx.Tx, r row) error {
 	case err != nil:
 		return fmt.Errorf("measuring extractors: %w", err)
 	case others.Count >= maxAll:
-		return &Invalid{"kind", fmt.Sprintf("is of one too many: an account has at most %d extractors", maxAll)}
+		return &Invalid{Field: "kind", Message: fmt.Sprintf("is of one too many: an account has at most %d extractors", maxAll)}
 	case others.Bytes+len(r.Config) > maxConfigs:
-		return &Invalid{"config", fmt.Sprintf("is too large beside the others of the account: all have at most %d MiB", maxConfigs>>20)}
+		return &Invalid{Field: "config", Message: fmt.Sprintf("is too large beside the others of the account: all have at most %d MiB", maxConfigs>>20)}
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (c Change) check() error {
 		}
 	}
 	if c.Config != nil && !bytes.HasPrefix(bytes.TrimSpace(c.Config), []byte("{")) {
-		return &Invalid{"config", "must be an object"}
+		return &Invalid{Field: "config", Message: "must be an object"}
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func (r *row) check() error {
 		return err
 	}
 	if (r.Flow == "") == (r.Reference == 0) {
-		return &Invalid{"scope", "must name a line, a bot or a flow"}
+		return &Invalid{Field: "scope", Message: "must name a line, a bot or a flow"}
 	}
 	if r.Kind == Intent && r.Training == "" {
 		r.Training, r.TrainingError, r.Claim, r.ClaimUS = Training, "", "", 0
@@ -213,7 +213,7 @@ func (r *row) check() error {
 
 func checkName(name string) error {
 	if wrong := text.Check(name, 1, maxName); wrong != "" {
-		return &Invalid{"name", wrong}
+		return &Invalid{Field: "name", Message: wrong}
 	}
 	return nil
 }

@@ -90,9 +90,8 @@ type Page struct {
 // configs are large.
 func (a *Account) Extractors(ctx context.Context, l List) (Page, error) {
 	last, size, err := page.Parse(l.Limit, l.Cursor)
-	var bad *page.Error
-	if errors.As(err, &bad) {
-		return Page{}, &Invalid{bad.Field, bad.Message}
+	if err != nil {
+		return Page{}, err
 	}
 	which := ` FROM extractor_item WHERE account = $1 AND CAST($2 AS BIGINT) IN (0, reference) AND CAST($3 AS TEXT) IN ('', bot)
 		AND CAST($4 AS TEXT) IN ('', flow)`

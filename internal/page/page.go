@@ -3,7 +3,11 @@
 // before.
 package page
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/trunklinehq/trunkline/internal/apierr"
+)
 
 // The bounds of a page.
 const (
@@ -11,23 +15,16 @@ const (
 	usual   = 50
 )
 
-// Error says what is wrong with the bounds of a page.
-type Error struct {
-	Field   string // "limit" or "cursor"
-	Message string
-}
-
-func (e *Error) Error() string { return e.Field + " " + e.Message }
-
 // Parse reads the bounds of a page: at most limit rows, 0 for the usual 50 and
 // 200 for more than that, after the page that ended with cursor, "" for the first page. Last is the
-// number in the cursor, 0 without one. The error is an [*Error].
+// number in the cursor, 0 without one. The error is an
+// [*apierr.Invalid].
 func Parse(limit int, cursor string) (last int64, rows int, err error) {
 	if limit == 0 {
 		limit = usual
 	}
 	if limit < 1 {
-		return 0, 0, &Error{"limit", "must be at least 1"}
+		return 0, 0, &apierr.Invalid{"limit", "must be at least 1"}
 	}
 	limit = min(limit, maxRows)
 	if cursor == "" {
@@ -35,7 +32,7 @@ func Parse(limit int, cursor string) (last int64, rows int, err error) {
 	}
 	last, err = strconv.ParseInt(cursor, 36, 64)
 	if err != nil || last < 0 || strconv.FormatInt(last, 36) != cursor {
-		return 0, 0, &Error{"cursor", "is not a cursor of this list"}
+		return 0, 0, &apierr.Invalid{"cursor", "is not a cursor of this list"}
 	}
 	return last, limit, nil
 }

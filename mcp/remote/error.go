@@ -1,6 +1,8 @@
 package remote
 
-import "errors"
+import (
+	"github.com/trunklinehq/trunkline/internal/apierr"
+)
 
 // Code says why a call came to nothing.
 type Code string
@@ -28,18 +30,17 @@ func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 var (
 	// ErrNotFound reports a server that does not exist, or belongs to another
 	// account.
-	ErrNotFound = errors.New("remote: not found")
+	ErrNotFound = apierr.New("remote", apierr.NotFound, "there is no such MCP server")
 	// ErrTaken reports a name that another server of the account has.
-	ErrTaken = errors.New("remote: the name is taken")
+	ErrTaken = apierr.New("remote", apierr.Conflict, "another MCP server has this name")
 	// ErrChanged reports a tool that is not, or no more, what was to be
 	// approved.
-	ErrChanged = errors.New("remote: the tool is another now")
+	ErrChanged = apierr.New("remote", apierr.Conflict, "a tool is not, or no more, what was to be approved: look at it again")
 )
 
-// Invalid is a value that breaks a rule.
-type Invalid struct {
-	Field   string // name, url, credential, tools, limit, cursor
-	Message string
-}
-
-func (e *Invalid) Error() string { return "remote: " + e.Field + " " + e.Message }
+// Invalid reports a value that breaks a rule. It has the Field, a path in the
+// request, and the Message, to be read after the field; never the value, which
+// may be a secret.
+//
+// Fields are name, url, credential, tools, limit and cursor.
+type Invalid = apierr.Invalid

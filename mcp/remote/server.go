@@ -96,7 +96,7 @@ func (r serverRow) view(tools []toolRow) Server {
 
 func (s *Service) checkName(name string) error {
 	if len(name) > maxName || !serverName.MatchString(name) {
-		return &Invalid{"name", "must be letters and digits with single - and _ between them, at most 64"}
+		return &Invalid{Field: "name", Message: "must be letters and digits with single - and _ between them, at most 64"}
 	}
 	if _, own := s.opts.Programs[name]; own {
 		return ErrTaken
@@ -108,24 +108,24 @@ func (s *Service) checkURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case len(address) > maxURL:
-		return &Invalid{"url", "must have at most 2048 characters"}
+		return &Invalid{Field: "url", Message: "must have at most 2048 characters"}
 	case err != nil:
-		return &Invalid{"url", "must be an address that begins with https://"}
+		return &Invalid{Field: "url", Message: "must be an address that begins with https://"}
 	case u.User != nil:
-		return &Invalid{"url", "must hold no user or password: that is what credentials are for"}
+		return &Invalid{Field: "url", Message: "must hold no user or password: that is what credentials are for"}
 	}
 	if err := s.guard.CheckURL(address); err != nil {
-		return &Invalid{"url", err.Error()}
+		return &Invalid{Field: "url", Message: err.Error()}
 	}
 	if u.Scheme != "https" && !s.guard.Lists(u) {
-		return &Invalid{"url", "must begin with https://, unless --webhook-allow names the host"}
+		return &Invalid{Field: "url", Message: "must begin with https://, unless --webhook-allow names the host"}
 	}
 	return nil
 }
 
 func checkCredential(id string) error {
 	if id != "" && uuid.Validate(id) != nil {
-		return &Invalid{"credential", "is no id of a credential"}
+		return &Invalid{Field: "credential", Message: "is no id of a credential"}
 	}
 	return nil
 }
@@ -215,10 +215,6 @@ type Page struct {
 func (a *Account) Servers(ctx context.Context, l List) (Page, error) {
 	last, size, err := page.Parse(l.Limit, l.Cursor)
 	if err != nil {
-		var bad *page.Error
-		if errors.As(err, &bad) {
-			err = &Invalid{bad.Field, bad.Message}
-		}
 		return Page{}, err
 	}
 	var rows []serverRow
@@ -284,7 +280,7 @@ func (s *Service) checkChange(c Change) error {
 	}
 	for i, p := range c.Approve {
 		if !keepable(p.Name) {
-			errs = append(errs, &Invalid{fmt.Sprintf("tools[%d].name", i), "is no name of a tool"})
+			errs = append(errs, &Invalid{Field: fmt.Sprintf("tools[%d].name", i), Message: "is no name of a tool"})
 		}
 	}
 	return errors.Join(errs...)

@@ -1,23 +1,19 @@
 package payload
 
 import (
-	"errors"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
 // ErrNotFound reports that the account has no such reference, chat or
 // message.
-var ErrNotFound = errors.New("messaging: not found")
+var ErrNotFound = apierr.New("messaging", apierr.NotFound, "there is no such reference, chat or message")
 
-// Invalid is a value that breaks a rule. The value itself is not repeated: it
+// Invalid reports a value that breaks a rule. It has the Field, a path in the
+// request, and the Message, to be read after the field; never the value, which
 // may be a secret.
-type Invalid struct {
-	Field   string // path in the request, "message.text"
-	Message string
-}
-
-// Error names the field and the rule.
-func (e *Invalid) Error() string { return "messaging: " + e.Field + ": " + e.Message }
+type Invalid = apierr.Invalid
 
 // Missing is an id beside that of what is worked on which leads to nothing of
 // the account's. It is an [ErrNotFound].

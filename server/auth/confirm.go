@@ -106,7 +106,7 @@ func (s *Service) sendSignUp(ctx context.Context, id string) (string, error) {
 // Device. The link works once. It returns [Invalid], of the field token when
 // the link is not, or no longer, valid.
 func (s *Service) ConfirmSignUp(ctx context.Context, token string, n NewUser) (Session, error) {
-	used := &Invalid{"token", "is not valid, or no longer"}
+	used := &Invalid{Field: "token", Message: "is not valid, or no longer"}
 	var row signUpRow
 	err := s.db.GetContext(ctx, &row, `SELECT id, email, name, password FROM auth_signup WHERE hash = $1 AND expires_us > $2`,
 		hashOpaque(token), database.Micros(s.opts.Now()))
@@ -124,7 +124,7 @@ func (s *Service) ConfirmSignUp(ctx context.Context, token string, n NewUser) (S
 	case err != nil:
 		return Session{}, err
 	case !right:
-		return Session{}, &Invalid{"password", "is not the one that was given at the sign-up"}
+		return Session{}, &Invalid{Field: "password", Message: "is not the one that was given at the sign-up"}
 	}
 	n.Email, n.Name = row.Email, row.Name
 	u, err := s.ownerRow(n, h)

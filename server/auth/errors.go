@@ -3,46 +3,46 @@ package auth
 import (
 	"errors"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
 // The refusals of this package. [Invalid] and [RateLimited] carry data.
 var (
 	// ErrCredentials reports an e-mail and password that do not belong
 	// together; it does not say which half was wrong.
-	ErrCredentials = errors.New("auth: wrong e-mail or password")
+	ErrCredentials = apierr.New("auth", apierr.Unauthorized, "the e-mail or the password is wrong")
 	// ErrToken reports a token, or a cookie, that is malformed, expired,
 	// revoked, or not ours.
 	ErrToken = errors.New("auth: the token is not valid")
 	// ErrClosed reports a sign-up on a server that takes no further account.
-	ErrClosed = errors.New("auth: sign-up is closed")
+	ErrClosed = apierr.New("auth", apierr.Forbidden, "sign-up is closed on this server")
 	// ErrEmailTaken reports the e-mail of another user.
-	ErrEmailTaken = errors.New("auth: the e-mail is taken")
+	ErrEmailTaken = apierr.New("auth", apierr.Conflict, "a user with this e-mail exists")
 	// ErrNotFound reports that there is no such user or token.
-	ErrNotFound = errors.New("auth: no such user or token")
+	ErrNotFound = apierr.New("auth", apierr.NotFound, "there is no such user or token")
 	// ErrForbidden reports a change of another user, or of permissions, by
 	// someone without [UsersManage].
-	ErrForbidden = errors.New("auth: users.manage is required")
+	ErrForbidden = apierr.New("auth", apierr.Forbidden, "the permission users.manage is required")
 	// ErrGrant reports that a caller would give a permission that the caller
 	// lacks, or change a user who has one.
-	ErrGrant = errors.New("auth: the caller lacks one of these permissions")
+	ErrGrant = apierr.New("auth", apierr.Forbidden,
+		"the caller lacks a permission that is granted, or that the user has who is changed")
 	// ErrUndeliverable is for Options.SendReset: there is no use in trying
 	// again.
 	ErrUndeliverable = errors.New("auth: the mail cannot be delivered")
 	// ErrOwner reports what only an owner of the account may do: change an owner,
 	// or make one.
-	ErrOwner = errors.New("auth: only an owner may do that")
+	ErrOwner = apierr.New("auth", apierr.Forbidden, "only an owner of the account makes or changes an owner")
 	// ErrLastOwner reports a change after which the account would have no owner
 	// who may log in.
-	ErrLastOwner = errors.New("auth: an account keeps one owner")
+	ErrLastOwner = apierr.New("auth", "last_owner", "an account keeps one owner who may log in: make another user an owner first")
 )
 
-// Invalid is a value that breaks a rule. The value itself is not repeated.
-type Invalid struct {
-	Field   string // "password"
-	Message string
-}
-
-func (e *Invalid) Error() string { return "auth: " + e.Field + " " + e.Message }
+// Invalid reports a value that breaks a rule. It has the Field, a path in the
+// request, and the Message, to be read after the field; never the value, which
+// may be a secret.
+type Invalid = apierr.Invalid
 
 // SecondFactorRequired refuses a login with the right password and without a
 // code of the second factor, or with a wrong one.

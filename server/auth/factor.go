@@ -55,7 +55,7 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, by Caller, code strin
 		return recordFactorTx(ctx, tx, by.User, by.Email, factorOf(true))
 	})
 	if errors.Is(err, secondfactor.ErrCode) {
-		return nil, &Invalid{"code", "is not what the app shows now"}
+		return nil, &Invalid{Field: "code", Message: "is not what the app shows now"}
 	}
 	return codes, err
 }

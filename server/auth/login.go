@@ -83,7 +83,7 @@ func (s *Service) ConfirmPassword(ctx context.Context, by Caller, password strin
 		err = s.refused(ctx, u, a, s.prove(ctx, u, password))
 	}
 	if errors.Is(err, ErrCredentials) {
-		return &Invalid{"password", "is not that of the user"}
+		return &Invalid{Field: "password", Message: "is not that of the user"}
 	}
 	if err != nil {
 		return err

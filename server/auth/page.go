@@ -1,8 +1,6 @@
 package auth
 
 import (
-	"errors"
-
 	"github.com/trunklinehq/trunkline/internal/page"
 )
 
@@ -20,10 +18,5 @@ type Page[T any] struct {
 
 // position is the last row of the page before, and how many rows to return.
 func (l List) position() (after int64, limit int, err error) {
-	after, limit, err = page.Parse(l.Limit, l.Cursor)
-	var bad *page.Error
-	if errors.As(err, &bad) {
-		err = &Invalid{bad.Field, bad.Message}
-	}
-	return after, limit, err
+	return page.Parse(l.Limit, l.Cursor)
 }

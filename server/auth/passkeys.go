@@ -9,13 +9,14 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/server/auth/passkey"
 )
 
 // ErrPasskey reports a passkey that is refused; it does not say whether it is
 // unknown, belongs to a user who is disabled, or has not proved anything.
-var ErrPasskey = errors.New("auth: the passkey was refused")
+var ErrPasskey = apierr.New("auth", apierr.Unauthorized, "the passkey is not known here, or the log-in took longer than 5 minutes")
 
 // HasPasskeys says whether passkeys can be added and used: see [passkey.SiteOf].
 func (s *Service) HasPasskeys() bool { return s.passkeys.Available() }
@@ -56,10 +57,10 @@ func (s *Service) AddPasskey(ctx context.Context, by Caller, name string, respon
 	fresh, err := s.passkeys.Verify(ctx, u.holder(), response)
 	switch {
 	case errors.Is(err, passkey.ErrChallenge):
-		return out, &Invalid{"credential", "answers no challenge of the last 5 minutes, or one that was answered: begin again"}
+		return out, &Invalid{Field: "credential", Message: "answers no challenge of the last 5 minutes, or one that was answered: begin again"}
 	case errors.Is(err, passkey.ErrResponse):
 		s.opts.Logger.InfoContext(ctx, "passkey not added", slog.Any("error", err))
-		return out, &Invalid{"credential", "is not a passkey for this site, made by a user whom the device has verified"}
+		return out, &Invalid{Field: "credential", Message: "is not a passkey for this site, made by a user whom the device has verified"}
 	case err != nil:
 		return out, err
 	}

@@ -77,12 +77,12 @@ func (p *hasher) cheap(h hash) bool {
 func CheckPassword(password string, about ...string) error {
 	switch n := utf8.RuneCountInString(password); {
 	case n < minPassword:
-		return &Invalid{"password", fmt.Sprintf("must have at least %d characters", minPassword)}
+		return &Invalid{Field: "password", Message: fmt.Sprintf("must have at least %d characters", minPassword)}
 	case n > maxPassword:
-		return &Invalid{"password", fmt.Sprintf("must have at most %d characters", maxPassword)}
+		return &Invalid{Field: "password", Message: fmt.Sprintf("must have at most %d characters", maxPassword)}
 	}
 	if why := weak.Reason(password, about...); why != "" {
-		return &Invalid{"password", why}
+		return &Invalid{Field: "password", Message: why}
 	}
 	return nil
 }

@@ -111,18 +111,18 @@ func normalPermissions(ps []Permission) ([]Permission, error) {
 	for _, p := range ps {
 		base, reference := p.Split()
 		if !slices.Contains(AllPermissions(), base) {
-			return nil, &Invalid{"permissions", "names a permission that does not exist"}
+			return nil, &Invalid{Field: "permissions", Message: "names a permission that does not exist"}
 		}
 		if reference != 0 && !base.Limitable() && !slices.Contains(unlimited, string(base)) {
 			unlimited = append(unlimited, string(base))
 		}
 	}
 	if len(unlimited) > 0 {
-		return nil, &Invalid{"permissions", "cannot be limited to a reference: " + strings.Join(unlimited, ", ")}
+		return nil, &Invalid{Field: "permissions", Message: "cannot be limited to a reference: " + strings.Join(unlimited, ", ")}
 	}
 	out := inOrder(ps)
 	if len(out) > MaxPermissions {
-		return nil, &Invalid{"permissions", "must be at most " + strconv.Itoa(MaxPermissions)}
+		return nil, &Invalid{Field: "permissions", Message: "must be at most " + strconv.Itoa(MaxPermissions)}
 	}
 	return out, nil
 }
@@ -159,7 +159,7 @@ func (s *Service) checkReferences(ctx context.Context, account string, ps, store
 		}
 	}
 	if !has {
-		return &Invalid{"permissions", "are limited to a reference that does not exist"}
+		return &Invalid{Field: "permissions", Message: "are limited to a reference that does not exist"}
 	}
 	return nil
 }

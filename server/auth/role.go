@@ -54,12 +54,12 @@ func rights(role Role, ps []Permission) (owner bool, out []Permission, err error
 		return false, out, err
 	}
 	if ps != nil {
-		return false, nil, &Invalid{"role", "cannot be given together with permissions"}
+		return false, nil, &Invalid{Field: "role", Message: "cannot be given together with permissions"}
 	}
 	for _, r := range Roles() {
 		if r.Name == role {
 			return role == RoleOwner, r.Permissions, nil
 		}
 	}
-	return false, nil, &Invalid{"role", "must be owner, admin, builder, agent or viewer"}
+	return false, nil, &Invalid{Field: "role", Message: "must be owner, admin, builder, agent or viewer"}
 }

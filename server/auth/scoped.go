@@ -46,11 +46,11 @@ func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, t
 		return "", "", err
 	}
 	if len(n.Permissions) == 0 {
-		return "", "", &Invalid{"permissions", "must name at least one"}
+		return "", "", &Invalid{Field: "permissions", Message: "must name at least one"}
 	}
 	now, expires := s.opts.Now(), n.ExpiresAt.Truncate(time.Second)
 	if !expires.After(now) || expires.Sub(now) > MaxTokenTTL {
-		return "", "", &Invalid{"expiresAt", "must be later than now, and at most a year"}
+		return "", "", &Invalid{Field: "expiresAt", Message: "must be later than now, and at most a year"}
 	}
 	if by.missing(n.Permissions) {
 		return "", "", ErrGrant

@@ -167,7 +167,7 @@ func normalEmail(s string) (string, error) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != s || len(s) > maxEmail {
-		return "", &Invalid{"email", "must be an e-mail address"}
+		return "", &Invalid{Field: "email", Message: "must be an e-mail address"}
 	}
 	return s, nil
 }
@@ -175,10 +175,10 @@ func normalEmail(s string) (string, error) {
 func normalName(s string) (string, error) {
 	s = strings.TrimSpace(s)
 	if l := utf8.RuneCountInString(s); l < 1 || l > maxName {
-		return "", &Invalid{"name", fmt.Sprintf("must have 1 to %d characters", maxName)}
+		return "", &Invalid{Field: "name", Message: fmt.Sprintf("must have 1 to %d characters", maxName)}
 	}
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
-		return "", &Invalid{"name", "must be text without control characters"}
+		return "", &Invalid{Field: "name", Message: "must be text without control characters"}
 	}
 	return s, nil
 }

@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
 // Cancel ends a run, whatever it waits for, and waits for that for a moment.
@@ -26,7 +26,7 @@ func (a *Account) Event(ctx context.Context, id string, e flow.Event) (Run, erro
 }
 
 // ErrNoAsk reports an answer to a question that the run never asked.
-var ErrNoAsk = errors.New("runtime: the run did not ask that")
+var ErrNoAsk = apierr.New("runtime", apierr.NotFound, "the run has no such step that asks")
 
 // Approve answers a run that asks whether it may use a tool; ask is the id of
 // the [flow.Ask]. One that was answered already, or waits no longer, stays as it

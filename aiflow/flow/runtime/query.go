@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
 )
@@ -34,17 +35,16 @@ type Page struct {
 	Next  string // the cursor of the next page; "": it is the last
 }
 
-// Invalid reports bounds of a list that are wrong.
-type Invalid struct{ Field, Message string }
-
-func (e *Invalid) Error() string { return e.Field + " " + e.Message }
+// Invalid reports a value that breaks a rule. It has the Field, a path in the
+// request, and the Message, to be read after the field; never the value, which
+// may be a secret.
+type Invalid = apierr.Invalid
 
 // Runs lists runs, the newest first. Wrong bounds are an [*Invalid].
 func (a *Account) Runs(ctx context.Context, f Filter) (Page, error) {
 	before, limit, err := page.Parse(f.Limit, f.Cursor)
-	var bad *page.Error
-	if errors.As(err, &bad) {
-		return Page{}, &Invalid{bad.Field, bad.Message}
+	if err != nil {
+		return Page{}, err
 	}
 	where, args := f.where(a.id, before)
 	args = append(args, limit+1)

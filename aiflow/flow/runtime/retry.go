@@ -2,24 +2,25 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
 var (
 	// ErrNotFailed reports a run that cannot be retried: it did not fail, or
 	// there is no step with which it could continue.
-	ErrNotFailed = errors.New("runtime: the run has no step that failed")
+	ErrNotFailed = apierr.New("runtime", apierr.Conflict, "the run did not fail, or there is no step with which it could go on")
 	// ErrBusy reports a run in whose chat another one is active.
-	ErrBusy = errors.New("runtime: another run is active in the chat")
+	ErrBusy = apierr.New("runtime", apierr.Conflict, "another run is active in the chat")
 	// ErrRepeat reports a run that failed with a call that must not be made
 	// twice, and may have been made.
-	ErrRepeat = errors.New("runtime: the call that failed may have been made, and must not be made twice")
+	ErrRepeat = apierr.New("runtime", apierr.Conflict,
+		"the call that failed may have been made, and must not be made twice: say repeat to make it again")
 )
 
 // Retry has a failed run continue with the step that failed, and waits for its

@@ -2,20 +2,20 @@ package runtime
 
 import (
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // ErrNotFound reports a run that does not exist, or belongs to another account.
-var ErrNotFound = errors.New("runtime: not found")
+var ErrNotFound = apierr.New("runtime", apierr.NotFound, "there is no such run")
 
 // ErrEnded reports that a run has ended already.
-var ErrEnded = errors.New("runtime: the run has ended")
+var ErrEnded = apierr.New("runtime", apierr.Conflict, "the run has ended")
 
 // Status is the state of a run.
 type Status string

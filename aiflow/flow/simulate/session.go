@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
 // Given is the world of a simulation.
@@ -83,7 +84,7 @@ type Result struct {
 }
 
 // ErrEndless reports a flow that never ends and never waits.
-var ErrEndless = errors.New("simulate: the flow does not stop")
+var ErrEndless = apierr.New("simulate", apierr.Conflict, "the flow goes on and on without waiting for anything")
 
 // What may follow from one action.
 const (
@@ -255,7 +256,7 @@ func (s *Session) step(p *flow.Program, in flow.Input, w flow.World) (turn *flow
 }
 
 // ErrState reports a session that was changed, so that nothing can follow.
-var ErrState = errors.New("simulate: the session is broken")
+var ErrState error = &apierr.Invalid{Field: "state", Message: "is not as it was given"}
 
 // refused finds an effect that is refused and of which the turn does not know
 // that yet.

@@ -1,8 +1,6 @@
 package versions
 
 import (
-	"errors"
-
 	"github.com/trunklinehq/trunkline/internal/page"
 )
 
@@ -21,10 +19,5 @@ type Page[T any] struct {
 // Bounds reads the bounds of a page: the number of the last row of the page
 // before, and how many rows the page has. Wrong ones are Options.Invalid.
 func (s *Store) Bounds(l List) (last int64, rows int, err error) {
-	last, rows, err = page.Parse(l.Limit, l.Cursor)
-	var bad *page.Error
-	if errors.As(err, &bad) {
-		err = s.opts.Invalid(bad.Field, bad.Message)
-	}
-	return last, rows, err
+	return page.Parse(l.Limit, l.Cursor)
 }

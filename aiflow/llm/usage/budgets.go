@@ -121,11 +121,11 @@ const maxAmount = nano * nano
 // the error is an [*Invalid].
 func CheckBudgets(budgets []Budget) error {
 	if len(budgets) > maxBudgets {
-		return &Invalid{"items", fmt.Sprintf("must be at most %d", maxBudgets)}
+		return &Invalid{Field: "items", Message: fmt.Sprintf("must be at most %d", maxBudgets)}
 	}
 	for i := range budgets {
 		if bad := budgets[i].check(); bad != nil {
-			return &Invalid{fmt.Sprintf("items[%d].%s", i, bad.Field), bad.Message}
+			return &Invalid{Field: fmt.Sprintf("items[%d].%s", i, bad.Field), Message: bad.Message}
 		}
 	}
 	return nil
@@ -135,24 +135,24 @@ func (b *Budget) check() *Invalid {
 	id := map[Scope]string{ScopeAccount: "scope", ScopeProject: "projectId", ScopeFlow: "flowId", ScopeChat: "chatId"}[b.Scope]
 	switch {
 	case id == "":
-		return &Invalid{"scope", "must be account, project, flow or chat"}
+		return &Invalid{Field: "scope", Message: "must be account, project, flow or chat"}
 	case b.Scope == ScopeAccount && b.ID != "":
-		return &Invalid{"scope", "takes no id when it is account"}
+		return &Invalid{Field: "scope", Message: "takes no id when it is account"}
 	case len(b.ID) > 512 || !isText(b.ID):
-		return &Invalid{id, "must be UTF-8 without U+0000, of at most 512 bytes"}
+		return &Invalid{Field: id, Message: "must be UTF-8 without U+0000, of at most 512 bytes"}
 	case (b.Reference != 0) != (b.Scope == ScopeChat && b.ID != "") || b.Reference < 0:
-		return &Invalid{"reference", "must stand beside a chat, and only there"}
+		return &Invalid{Field: "reference", Message: "must stand beside a chat, and only there"}
 	case b.Period != PeriodDay && b.Period != PeriodMonth && b.Period != PeriodTotal:
-		return &Invalid{"period", "must be day, month or total"}
+		return &Invalid{Field: "period", Message: "must be day, month or total"}
 	case b.Cost == nil && b.Tokens == nil:
-		return &Invalid{"cost", "or tokens must be given"}
+		return &Invalid{Field: "cost", Message: "or tokens must be given"}
 	case b.Cost != nil && (*b.Cost < 0 || *b.Cost > maxAmount):
-		return &Invalid{"cost", "must be from 0 to 1000000000000000"}
+		return &Invalid{Field: "cost", Message: "must be from 0 to 1000000000000000"}
 	case b.Tokens != nil && (*b.Tokens < 0 || *b.Tokens > maxAmount):
-		return &Invalid{"tokens", "must be from 0 to 1000000000000000000"}
+		return &Invalid{Field: "tokens", Message: "must be from 0 to 1000000000000000000"}
 	}
 	if _, err := loadZone(b.Timezone); err != nil {
-		return &Invalid{"timezone", "must be an IANA name such as Europe/Berlin"}
+		return &Invalid{Field: "timezone", Message: "must be an IANA name such as Europe/Berlin"}
 	}
 	return nil
 }

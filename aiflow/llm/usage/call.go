@@ -101,11 +101,11 @@ func (c *Call) check() error {
 	} {
 		switch {
 		case t.required && t.value == "":
-			return &Invalid{t.name, "is required"}
+			return &Invalid{Field: t.name, Message: "is required"}
 		case len(t.value) > t.limit:
-			return &Invalid{t.name, fmt.Sprintf("must have at most %d bytes", t.limit)}
+			return &Invalid{Field: t.name, Message: fmt.Sprintf("must have at most %d bytes", t.limit)}
 		case !isText(t.value):
-			return &Invalid{t.name, "must be UTF-8 without U+0000"}
+			return &Invalid{Field: t.name, Message: "must be UTF-8 without U+0000"}
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package usage
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -83,9 +82,8 @@ const callColumns = `seq, id, at_us, reference, chat_id, feature, project, flow,
 // filter or a bound of the page is not valid.
 func (a *Account) Detail(ctx context.Context, f Filter, list List) (Page, error) {
 	last, size, err := page.Parse(list.Limit, list.Cursor)
-	var wrong *page.Error
-	if errors.As(err, &wrong) {
-		return Page{}, &Invalid{wrong.Field, wrong.Message}
+	if err != nil {
+		return Page{}, err
 	}
 	if err := f.bounds(a.l.opts.Now()); err != nil {
 		return Page{}, err

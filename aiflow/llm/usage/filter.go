@@ -81,17 +81,17 @@ func (f *Filter) bounds(now time.Time) error {
 	}
 	switch {
 	case !f.From.Before(f.To):
-		return &Invalid{"from", "must be before to"}
+		return &Invalid{Field: "from", Message: "must be before to"}
 	case f.From.Unix() < 0:
-		return &Invalid{"from", "must not be before 1970"}
+		return &Invalid{Field: "from", Message: "must not be before 1970"}
 	case f.To.After(lastInstant):
-		return &Invalid{"to", "must not be after the year 9999"}
+		return &Invalid{Field: "to", Message: "must not be after the year 9999"}
 	}
 	for _, t := range []struct{ name, value string }{
 		{"chat", f.ChatID}, {"feature", f.Feature}, {"flow", f.Flow}, {"run", f.Run}, {"user", f.User}, {"provider", f.Provider}, {"model", f.Model},
 	} {
 		if !isText(t.value) {
-			return &Invalid{t.name, "must be UTF-8 without U+0000"}
+			return &Invalid{Field: t.name, Message: "must be UTF-8 without U+0000"}
 		}
 	}
 	return nil

@@ -46,16 +46,16 @@ func newTable(source, version string, items []Price) *table {
 func ParsePrices(b []byte) ([]Price, error) {
 	var own struct{ Items *[]Price }
 	if err := json.Unmarshal(b, &own); err != nil {
-		return nil, &Invalid{"prices", "are not readable: " + validText(err)}
+		return nil, &Invalid{Field: "prices", Message: "are not readable: " + validText(err)}
 	}
 	items, err := []Price(nil), error(nil)
 	if own.Items != nil {
 		items = *own.Items
 	} else if items, err = parseModelsDev(b); err != nil {
-		return nil, &Invalid{"prices", "are not readable: " + validText(err)}
+		return nil, &Invalid{Field: "prices", Message: "are not readable: " + validText(err)}
 	}
 	if len(items) == 0 {
-		return nil, &Invalid{"prices", "are none"}
+		return nil, &Invalid{Field: "prices", Message: "are none"}
 	}
 	return items, checkPrices(items, maxTable)
 }
@@ -138,17 +138,17 @@ const (
 // checkPrices says what is wrong with prices; the error is an [*Invalid].
 func checkPrices(items []Price, limit int) error {
 	if len(items) > limit {
-		return &Invalid{"items", fmt.Sprintf("must be at most %d", limit)}
+		return &Invalid{Field: "items", Message: fmt.Sprintf("must be at most %d", limit)}
 	}
 	seen := make(map[modelKey]bool, len(items))
 	for i := range items {
 		p, at := &items[i], fmt.Sprintf("items[%d]", i)
 		if bad := p.check(); bad != nil {
-			return &Invalid{at + bad.Field, bad.Message}
+			return &Invalid{Field: at + bad.Field, Message: bad.Message}
 		}
 		key := modelKey{p.Provider, p.Model}
 		if seen[key] {
-			return &Invalid{at + ".model", "stands twice in the list"}
+			return &Invalid{Field: at + ".model", Message: "stands twice in the list"}
 		}
 		seen[key] = true
 	}
@@ -158,18 +158,18 @@ func checkPrices(items []Price, limit int) error {
 func (p *Price) check() *Invalid {
 	switch {
 	case p.Provider == "" || len(p.Provider) > 64 || !isText(p.Provider):
-		return &Invalid{".provider", "must be from 1 to 64 bytes of text"}
+		return &Invalid{Field: ".provider", Message: "must be from 1 to 64 bytes of text"}
 	case p.Model == "" || len(p.Model) > 200 || !isText(p.Model):
-		return &Invalid{".model", "must be from 1 to 200 bytes of text"}
+		return &Invalid{Field: ".model", Message: "must be from 1 to 200 bytes of text"}
 	case len(p.Tiers) > maxTiers:
-		return &Invalid{".tiers", fmt.Sprintf("must be at most %d", maxTiers)}
+		return &Invalid{Field: ".tiers", Message: fmt.Sprintf("must be at most %d", maxTiers)}
 	}
 	if p.SameAs != "" {
 		if provider, model, ok := strings.Cut(p.SameAs, "/"); !ok || provider == "" || model == "" || len(p.SameAs) > 265 || !isText(p.SameAs) {
-			return &Invalid{".sameAs", "must be provider/model"}
+			return &Invalid{Field: ".sameAs", Message: "must be provider/model"}
 		}
 		if p.Rates != (Rates{}) || len(p.Tiers) > 0 {
-			return &Invalid{".sameAs", "takes no prices beside it"}
+			return &Invalid{Field: ".sameAs", Message: "takes no prices beside it"}
 		}
 	}
 	if bad := p.Rates.check(); bad != nil {
@@ -179,10 +179,10 @@ func (p *Price) check() *Invalid {
 	for i, t := range p.Tiers {
 		at := fmt.Sprintf(".tiers[%d]", i)
 		if t.Over <= over || t.Over > maxTokens {
-			return &Invalid{at + ".over", "must be more than the one before, and at most 1000000000"}
+			return &Invalid{Field: at + ".over", Message: "must be more than the one before, and at most 1000000000"}
 		}
 		if bad := t.check(); bad != nil {
-			return &Invalid{at + bad.Field, bad.Message}
+			return &Invalid{Field: at + bad.Field, Message: bad.Message}
 		}
 		over = t.Over
 	}
@@ -202,7 +202,7 @@ func (r *Rates) check() *Invalid {
 		{"reasoning", r.Reasoning},
 	} {
 		if f.rate != nil && (*f.rate < 0 || *f.rate > maxRate) {
-			return &Invalid{"." + f.name, "must be from 0 to 100000"}
+			return &Invalid{Field: "." + f.name, Message: "must be from 0 to 100000"}
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ type groups struct {
 func (r *Report) groups() (groups, error) {
 	g := groups{names: r.GroupBy}
 	if len(r.GroupBy) < 1 || len(r.GroupBy) > 2 || len(r.GroupBy) == 2 && r.GroupBy[0] == r.GroupBy[1] {
-		return g, &Invalid{"groupBy", "must be one or two of " + strings.Join(Groups(), ", ")}
+		return g, &Invalid{Field: "groupBy", Message: "must be one or two of " + strings.Join(Groups(), ", ")}
 	}
 	for _, name := range r.GroupBy {
 		if column, ok := columnOf[name]; ok {
@@ -71,7 +71,7 @@ func (r *Report) groups() (groups, error) {
 		} else if slices.Contains(Groups(), name) {
 			g.times = append(g.times, name)
 		} else {
-			return g, &Invalid{"groupBy", "must be one or two of " + strings.Join(Groups(), ", ")}
+			return g, &Invalid{Field: "groupBy", Message: "must be one or two of " + strings.Join(Groups(), ", ")}
 		}
 	}
 	return g, nil
@@ -117,11 +117,11 @@ func (a *Account) Rollup(ctx context.Context, r Report) (Rollup, error) {
 
 func loadZone(name string) (*time.Location, error) {
 	if name == "Local" { // that is not a zone but this machine's
-		return nil, &Invalid{"timezone", "must be an IANA name such as Europe/Berlin"}
+		return nil, &Invalid{Field: "timezone", Message: "must be an IANA name such as Europe/Berlin"}
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || len(name) > 64 {
-		return nil, &Invalid{"timezone", "must be an IANA name such as Europe/Berlin"}
+		return nil, &Invalid{Field: "timezone", Message: "must be an IANA name such as Europe/Berlin"}
 	}
 	return zone, nil
 }

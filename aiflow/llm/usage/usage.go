@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -42,13 +43,10 @@ type Ledger struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Invalid is a value that breaks a rule.
-type Invalid struct {
-	Field   string // as it is in the REST API: "timezone", "items[2].model"
-	Message string
-}
-
-func (e *Invalid) Error() string { return "usage: " + e.Field + " " + e.Message }
+// Invalid reports a value that breaks a rule. It has the Field, a path in the
+// request, and the Message, to be read after the field; never the value, which
+// may be a secret.
+type Invalid = apierr.Invalid
 
 // Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {

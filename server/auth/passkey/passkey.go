@@ -29,6 +29,7 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -42,11 +43,11 @@ var (
 	// seeing its holder.
 	ErrResponse = errors.New("passkey: the authenticator's answer is not valid")
 	// ErrNone reports that there is no such passkey.
-	ErrNone = errors.New("passkey: there is no such passkey")
+	ErrNone = apierr.New("passkey", apierr.NotFound, "there is no such passkey")
 	// ErrFull reports a user who has [MaxPasskeys].
-	ErrFull = errors.New("passkey: the user has as many passkeys as one may have")
+	ErrFull = apierr.New("passkey", apierr.Conflict, "the user has 20 passkeys, and may have no more: remove one first")
 	// ErrTaken reports a passkey that was added already.
-	ErrTaken = errors.New("passkey: the passkey was added already")
+	ErrTaken = apierr.New("passkey", apierr.Conflict, "the passkey was added already")
 )
 
 // Copied refuses a passkey whose counter of signatures has not gone on: another

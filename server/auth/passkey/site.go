@@ -1,15 +1,17 @@
 package passkey
 
 import (
-	"errors"
 	"net"
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
 // ErrSite reports an address at which browsers make no passkeys.
-var ErrSite = errors.New("passkey: passkeys need an address with https and a host name, or http://localhost")
+var ErrSite = apierr.New("passkey", apierr.NotFound,
+	"this server has no passkeys: they need a base URL with https and a host name, or http://localhost")
 
 // Site is where browsers find the server. Passkeys are bound to it: they work at
 // no other, which is why they cannot be phished. The zero value is no site.

@@ -23,6 +23,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 )
@@ -32,10 +33,10 @@ var (
 	// ErrCode reports a code that is wrong, too old, or was used.
 	ErrCode = errors.New("secondfactor: the code is wrong or was used")
 	// ErrEnabled reports a user who has a second factor already.
-	ErrEnabled = errors.New("secondfactor: there is a second factor already")
+	ErrEnabled = apierr.New("secondfactor", apierr.Conflict, "the user has a second factor: remove it first")
 	// ErrNone reports a user who has no second factor, or has not begun to set
 	// one up.
-	ErrNone = errors.New("secondfactor: there is no second factor")
+	ErrNone = apierr.New("secondfactor", apierr.NotFound, "the user has no second factor")
 )
 
 const (

@@ -38,7 +38,7 @@ type Export struct {
 
 // Export prepares a document of at most max entries of an account, newest
 // first; Filter.Limit does not matter. The error of a cursor that is not valid
-// is a [*page.Error].
+// is a [*apierr.Invalid].
 func (s *Store) Export(ctx context.Context, account string, f Filter, max int) (*Export, error) {
 	before, _, err := page.Parse(1, f.Cursor)
 	if err != nil {

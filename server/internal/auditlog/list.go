@@ -78,7 +78,7 @@ func (r entryRow) entry() Entry {
 }
 
 // List lists entries of an account. The error of a limit or a cursor that is
-// not valid is a [*page.Error].
+// not valid is a [*apierr.Invalid].
 func (s *Store) List(ctx context.Context, account string, f Filter) (Page, error) {
 	before, size, err := page.Parse(f.Limit, f.Cursor)
 	if err != nil {

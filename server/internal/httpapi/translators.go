@@ -4,10 +4,12 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
-// Translators make problems of the errors of services; the first that knows an
-// error wins.
+// Translators make problems of those errors of services that are not of package
+// apierr; the first that knows an error wins.
 type Translators []func(error) *Problem
 
 // Problem returns the problem that err is, or that a service means by it.
@@ -29,6 +31,20 @@ func (t Translators) Problem(err error) *Problem {
 		if p := translate(err); p != nil {
 			return p
 		}
+	}
+	return Refusal(err)
+}
+
+// Refusal returns the problem that a service means by an error of package
+// apierr, and nil for other errors.
+func Refusal(err error) *Problem {
+	var bad *apierr.Invalid
+	var refused *apierr.Error
+	switch {
+	case errors.As(err, &bad):
+		return Invalid("body."+bad.Field, bad.Message)
+	case errors.As(err, &refused):
+		return NewProblem(refused.Code, refused.Message)
 	}
 	return nil
 }

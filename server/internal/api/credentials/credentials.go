@@ -2,7 +2,6 @@ package credentials
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/trunklinehq/trunkline/aiflow/credential"
@@ -75,11 +74,7 @@ func (a *API) createCredential(ctx context.Context, c httpapi.Call, in *newCrede
 
 func (a *API) listCredentials(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[credentialView], error) {
 	p, err := a.Credentials.For(c.Account).List(ctx, credential.List{Limit: in.Limit, Cursor: in.Cursor})
-	var bad *credential.Invalid
-	if errors.As(err, &bad) {
-		err = httpapi.Invalid("query."+bad.Field, bad.Message)
-	}
-	return view.Page(p.Items, p.Next, viewCredential), err
+	return view.Page(p.Items, p.Next, viewCredential), httpapi.InQuery(err)
 }
 
 type credentialID struct {
@@ -88,16 +83,4 @@ type credentialID struct {
 
 func (a *API) deleteCredential(ctx context.Context, c httpapi.Call, in *credentialID) (httpapi.Done, error) {
 	return httpapi.Done{Success: true}, a.Credentials.For(c.Account).Delete(ctx, in.ID)
-}
-
-// Problem translates the errors of package credential.
-func Problem(err error) *httpapi.Problem {
-	var bad *credential.Invalid
-	switch {
-	case errors.As(err, &bad):
-		return httpapi.Invalid("body."+bad.Field, bad.Message)
-	case errors.Is(err, credential.ErrNotFound):
-		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such credential")
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package extractors
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"net/http"
 	"strconv"
@@ -221,18 +220,4 @@ func (a *API) evaluateExtractor(ctx context.Context, c httpapi.Call, in *extract
 		out.Confused = append(out.Confused, confusionView{f.Intent, f.Taken, f.Times, f.Example})
 	}
 	return out, nil
-}
-
-// Problem translates the errors of package store.
-func Problem(err error) *httpapi.Problem {
-	var bad *store.Invalid
-	switch {
-	case errors.As(err, &bad):
-		return httpapi.Invalid("body."+bad.Field, bad.Message)
-	case errors.Is(err, store.ErrNotFound):
-		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such extractor")
-	case errors.Is(err, store.ErrUntrained):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the intents have not been learned yet")
-	}
-	return nil
 }

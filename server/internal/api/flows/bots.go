@@ -228,25 +228,6 @@ func (a *Bots) listBotVersions(ctx context.Context, c httpapi.Call, in *botVersi
 	}), httpapi.InQuery(err)
 }
 
-// botProblem translates the errors of package botengine.
-func botProblem(err error) *httpapi.Problem {
-	var bad *botengine.Invalid
-	var refused *botengine.Refused
-	switch {
-	case errors.As(err, &bad):
-		return httpapi.Invalid("body."+bad.Field, bad.Message)
-	case errors.As(err, &refused):
-		return unpublishable("body.flow", refused.Problems)
-	case errors.Is(err, botengine.ErrNotFound):
-		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such bot")
-	case errors.Is(err, botengine.ErrRevision):
-		return httpapi.NewProblem(httpapi.CodePreconditionFailed, "the bot has changed meanwhile: fetch it, and change that")
-	case errors.Is(err, botengine.ErrUnpublished):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the bot has no published version; publish it, or ask for its draft")
-	}
-	return nil
-}
-
 // unpublishable is the refusal of a document with errors, which is at
 // location.
 func unpublishable(location string, problems []flow.Problem) *httpapi.Problem {

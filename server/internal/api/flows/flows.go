@@ -256,29 +256,3 @@ func (a *Flows) bindFlow(ctx context.Context, c httpapi.Call, in *bindInput) (bi
 	bs, err := a.Flows.For(c.Account).Bind(ctx, in.ID, aiflow.Binding{Reference: int64(in.Body.Reference), Enabled: in.Body.Enabled, Priority: in.Body.Priority})
 	return viewBindings(bs), err
 }
-
-// flowProblem translates the errors of package aiflow.
-func flowProblem(err error) *httpapi.Problem {
-	var bad *aiflow.Invalid
-	var refused *aiflow.Refused
-	var malformed *aiflow.Malformed
-	switch {
-	case errors.As(err, &malformed):
-		return malformedProject(malformed)
-	case errors.Is(err, aiflow.ErrTooLarge):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the project has more than 500 flows, or more than 8 MiB of them")
-	case errors.As(err, &bad):
-		return httpapi.Invalid("body."+bad.Field, bad.Message)
-	case errors.As(err, &refused):
-		return unpublishable("body.draft", refused.Problems)
-	case errors.Is(err, aiflow.ErrNotFound):
-		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such project, flow or run")
-	case errors.Is(err, aiflow.ErrRevision):
-		return httpapi.NewProblem(httpapi.CodePreconditionFailed, "the draft has changed meanwhile: fetch it, and change that")
-	case errors.Is(err, aiflow.ErrUnpublished):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the flow has no published version")
-	case errors.Is(err, aiflow.ErrFunction):
-		return httpapi.NewProblem(httpapi.CodeConflict, "a function does not run by itself, nor listen")
-	}
-	return nil
-}

@@ -232,7 +232,7 @@ func (a *Simulations) replayRun(ctx context.Context, c httpapi.Call, id string, 
 		after, err = simulate.Replay(program, past)
 	}
 	if err != nil {
-		p := simulationProblem(err)
+		p := httpapi.Refusal(err)
 		if p == nil && !errors.Is(err, simulate.ErrLong) {
 			return v, err
 		}

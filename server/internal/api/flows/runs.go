@@ -154,25 +154,3 @@ func (a *Runs) showBotRun(ctx context.Context, c httpapi.Call, in *runID) (runDe
 	}
 	return a.viewDetail(ctx, c, d)
 }
-
-// runProblem translates the errors of package runtime.
-func runProblem(err error) *httpapi.Problem {
-	var input *runtime.BadInput
-	switch {
-	case errors.As(err, &input):
-		return httpapi.Invalid("body.input", input.Error())
-	case errors.Is(err, runtime.ErrNotFound):
-		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such run")
-	case errors.Is(err, runtime.ErrNoAsk):
-		return httpapi.NewProblem(httpapi.CodeNotFound, "the run has no such step that asks")
-	case errors.Is(err, runtime.ErrEnded):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the run has ended")
-	case errors.Is(err, runtime.ErrNotFailed):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the run did not fail, or there is no step with which it could go on")
-	case errors.Is(err, runtime.ErrBusy):
-		return httpapi.NewProblem(httpapi.CodeConflict, "another run is active in the chat")
-	case errors.Is(err, runtime.ErrRepeat):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the call that failed may have been made, and must not be made twice: say repeat to make it again")
-	}
-	return nil
-}

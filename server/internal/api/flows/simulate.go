@@ -203,7 +203,7 @@ func (in *simulationInput) begin(step *simulate.Step) (action, error) {
 	}
 	return func(p *flow.Program) (*simulate.Session, simulate.Result, error) {
 		session, result, err := simulate.Start(p, given)
-		if err != nil && simulationProblem(err) == nil {
+		if err != nil && httpapi.Refusal(err) == nil {
 			err = httpapi.Invalid("body.given", err.Error())
 		}
 		return session, result, err
@@ -217,19 +217,4 @@ func misplaced(place string, err error) error {
 		return httpapi.Invalid(place+bad.Path, bad.Message)
 	}
 	return err
-}
-
-// simulationProblem translates the errors of package simulate.
-func simulationProblem(err error) *httpapi.Problem {
-	switch {
-	case errors.Is(err, flow.ErrNotWaiting):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the run does not wait for this")
-	case errors.Is(err, flow.ErrOtherDocument):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the flow has changed since the simulation began: begin anew")
-	case errors.Is(err, simulate.ErrEndless):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the flow goes on and on without waiting for anything")
-	case errors.Is(err, simulate.ErrState):
-		return httpapi.Invalid("body.state", "is not as it was given")
-	}
-	return nil
 }

@@ -49,24 +49,12 @@ func (a *API) usageRoutes(api *httpapi.API) {
 
 // Problem translates the errors of package usage.
 func Problem(err error) *httpapi.Problem {
-	var bad *usage.Invalid
 	var over *usage.Exceeded
 	switch {
-	case errors.As(err, &bad):
-		return httpapi.Invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &over):
 		return httpapi.NewProblem(httpapi.CodeBudgetExceeded, over.Error())
 	}
 	return nil
-}
-
-// inUsageQuery says that what err names is in the query.
-func inUsageQuery(err error) error {
-	var bad *usage.Invalid
-	if errors.As(err, &bad) {
-		return httpapi.Invalid("query."+bad.Field, bad.Message)
-	}
-	return err
 }
 
 // usageFilter reads a filter. With a reference a chat may be named by any of
@@ -128,7 +116,7 @@ func (a *API) usageRollup(ctx context.Context, c httpapi.Call, in *rollupInput) 
 		}
 		v.Items[i] = usageRow{strings.Join(row.Keys, "|"), keys, viewSum(row.Sum)}
 	}
-	return v, inUsageQuery(err)
+	return v, httpapi.InQuery(err)
 }
 
 type detailInput struct {
@@ -186,7 +174,7 @@ func (a *API) usageDetail(ctx context.Context, c httpapi.Call, in *detailInput) 
 		return messaging.Page[usageCall]{}, err
 	}
 	p, err := a.Usage.For(c.Account).Detail(ctx, f, usage.List{Limit: in.Limit, Cursor: in.Cursor})
-	return view.Page(p.Items, p.Next, viewUsageCall), inUsageQuery(err)
+	return view.Page(p.Items, p.Next, viewUsageCall), httpapi.InQuery(err)
 }
 
 type missingPrice struct {

@@ -69,11 +69,7 @@ type newProjectFile struct {
 
 func (a *API) addProjectFile(ctx context.Context, c httpapi.Call, in *newProjectFile) (projectFileView, error) {
 	f, err := a.Knowledge.For(c.Account).Add(ctx, in.ID, knowledge.NewFile{Name: in.Body.Name, Type: in.Body.Type, Data: []byte(in.Body.Text)})
-	var bad *knowledge.Invalid
-	if errors.As(err, &bad) && bad.Field == "data" {
-		err = httpapi.Invalid("body.text", bad.Message)
-	}
-	return viewProjectFile(f), err
+	return viewProjectFile(f), httpapi.Relocate(err, "body.data", "body.text")
 }
 
 type projectFilePage struct {
@@ -84,11 +80,7 @@ type projectFilePage struct {
 
 func (a *API) listProjectFiles(ctx context.Context, c httpapi.Call, in *projectFilePage) (messaging.Page[projectFileView], error) {
 	p, err := a.Knowledge.For(c.Account).Files(ctx, in.ID, knowledge.List{Limit: in.Limit, Cursor: in.Cursor})
-	var bad *knowledge.Invalid
-	if errors.As(err, &bad) {
-		err = httpapi.Invalid("query."+bad.Field, bad.Message)
-	}
-	return view.Page(p.Items, p.Next, viewProjectFile), err
+	return view.Page(p.Items, p.Next, viewProjectFile), httpapi.InQuery(err)
 }
 
 type projectFileID struct {
@@ -132,17 +124,10 @@ func (a *API) searchProject(ctx context.Context, c httpapi.Call, in *projectSear
 
 // Problem translates the errors of package knowledge.
 func Problem(err error) *httpapi.Problem {
-	var bad *knowledge.Invalid
 	var large *knowledge.TooLarge
 	switch {
-	case errors.As(err, &bad):
-		return httpapi.Invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &large):
 		return httpapi.NewProblem(httpapi.CodePayloadTooLarge, fmt.Sprintf("the %s may have at most %d bytes", large.What, large.Limit))
-	case errors.Is(err, knowledge.ErrUnsupported):
-		return httpapi.NewProblem(httpapi.CodeUnsupported, "no text can be taken out of such a file: text, Markdown, CSV, JSON and HTML are understood")
-	case errors.Is(err, knowledge.ErrNotFound):
-		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such project or file")
 	}
 	return nil
 }

@@ -1,20 +1,12 @@
 package references
 
 import (
-	"errors"
-
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // Problem translates the errors of package messaging.
 func Problem(err error) *httpapi.Problem {
-	switch {
-	case errors.Is(err, messaging.ErrUnverified):
-		return httpapi.NewProblem(httpapi.CodeUnauthorized, "the signature fits no reference that this callback is for")
-	case errors.Is(err, messaging.ErrUnproved):
-		return httpapi.NewProblem(httpapi.CodeUnavailable, "no access token has shown yet that it may read the id of this callback")
-	}
 	r, ok := messaging.Refused(err)
 	if !ok {
 		return nil

@@ -143,11 +143,7 @@ func (a *API) knownCredential(ctx context.Context, c httpapi.Call, id string) er
 
 func (a *API) listRemotes(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[remoteView], error) {
 	p, err := a.Remote.For(c.Account).Servers(ctx, remote.List{Limit: in.Limit, Cursor: in.Cursor})
-	var bad *remote.Invalid
-	if errors.As(err, &bad) {
-		err = httpapi.Invalid("query."+bad.Field, bad.Message)
-	}
-	return view.Page(p.Items, p.Next, viewRemote), err
+	return view.Page(p.Items, p.Next, viewRemote), httpapi.InQuery(err)
 }
 
 type remoteID struct {
@@ -209,19 +205,10 @@ func (a *API) refreshRemote(ctx context.Context, c httpapi.Call, in *remoteActio
 
 // Problem translates the errors of package remote.
 func Problem(err error) *httpapi.Problem {
-	var bad *remote.Invalid
 	var failed *remote.Error
 	switch {
-	case errors.As(err, &bad):
-		return httpapi.Invalid("body."+bad.Field, bad.Message)
 	case errors.As(err, &failed):
 		return httpapi.NewProblem(httpapi.CodeProviderError, failed.Error())
-	case errors.Is(err, remote.ErrNotFound):
-		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such MCP server")
-	case errors.Is(err, remote.ErrTaken):
-		return httpapi.NewProblem(httpapi.CodeConflict, "another MCP server has this name")
-	case errors.Is(err, remote.ErrChanged):
-		return httpapi.NewProblem(httpapi.CodeConflict, "a tool is not, or no more, what was to be approved: look at it again")
 	}
 	return nil
 }

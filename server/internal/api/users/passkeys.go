@@ -3,7 +3,6 @@ package users
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 
 	"github.com/trunklinehq/trunkline/messaging"
@@ -147,24 +146,4 @@ func (a *Factors) loginPasskey(ctx context.Context, c httpapi.Call, in *struct{ 
 		Response: response, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.Device,
 	})
 	return viewSession(a.Cookies, session), err
-}
-
-// passkeyProblem translates the errors of package passkey.
-func passkeyProblem(err error) *httpapi.Problem {
-	var copied *passkey.Copied
-	switch {
-	case errors.As(err, &copied):
-		return httpapi.NewProblem(httpapi.CodePasskeyCopied, "the counter of the passkey "+copied.Name+" went back: it may have been copied")
-	case errors.Is(err, auth.ErrPasskey):
-		return httpapi.NewProblem(httpapi.CodeUnauthorized, "the passkey is not known here, or the log-in took longer than 5 minutes")
-	case errors.Is(err, passkey.ErrSite):
-		return httpapi.NewProblem(httpapi.CodeNotFound, "this server has no passkeys: they need a base URL with https and a host name, or http://localhost")
-	case errors.Is(err, passkey.ErrFull):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the user has 20 passkeys, and may have no more: remove one first")
-	case errors.Is(err, passkey.ErrTaken):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the passkey was added already")
-	case errors.Is(err, passkey.ErrNone):
-		return httpapi.NewProblem(httpapi.CodeNotFound, "there is no such passkey")
-	}
-	return nil
 }

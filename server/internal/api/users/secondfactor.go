@@ -3,13 +3,11 @@ package users
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"net/http"
 
 	"rsc.io/qr"
 
 	"github.com/trunklinehq/trunkline/server/auth"
-	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
 	"github.com/trunklinehq/trunkline/server/internal/cookies"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
@@ -133,15 +131,4 @@ func secondFactorRequired(wrong bool) *httpapi.Problem {
 		p.Errors = append(p.Errors, httpapi.FieldError{Location: "body.code", Message: "is wrong or was used"})
 	}
 	return p
-}
-
-// secondFactorProblem translates the errors of package secondfactor.
-func secondFactorProblem(err error) *httpapi.Problem {
-	switch {
-	case errors.Is(err, secondfactor.ErrEnabled):
-		return httpapi.NewProblem(httpapi.CodeConflict, "the user has a second factor: remove it first")
-	case errors.Is(err, secondfactor.ErrNone):
-		return httpapi.NewProblem(httpapi.CodeNotFound, "the user has no second factor")
-	}
-	return nil
 }
