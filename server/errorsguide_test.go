@@ -23,7 +23,7 @@ func TestErrorsGuide(t *testing.T) {
 	kept, err := os.ReadFile(page)
 	require.NoError(t, err)
 	var b strings.Builder
-	b.WriteString("| code | status | what it means, and what to do |\n|---|---|---|\n")
+	b.WriteString("| code | status | what happened, and what to do |\n|---|---|---|\n")
 	status, meanings := server.Codes(), server.Meanings()
 	codes := slices.SortedFunc(maps.Keys(status), func(a, b string) int {
 		return cmp.Or(status[a]-status[b], strings.Compare(a, b))

@@ -69,7 +69,7 @@ func eventsShown(t *testing.T, w *typesWorld) string {
 
 	write("", graphtest.Inbound{Text: "When does order A-17 arrive?"})
 	show("message.text", "A text")
-	show("data.order", "What an [extractor](extractors.md) found in a message")
+	show("data.order", "The values that an [extractor](extractors.md) found in a message")
 	write("cat.png", graphtest.Inbound{Type: "image", Body: wire{"mime_type": "image/png", "caption": "A cat"}})
 	show("message.image", "An image")
 	write("clip.mp4", graphtest.Inbound{Type: "video", Body: wire{"mime_type": "video/mp4", "caption": "Look"}})
@@ -81,7 +81,7 @@ func eventsShown(t *testing.T, w *typesWorld) string {
 	write("", graphtest.Inbound{Text: "Hello all", Group: "Y2FwaV9ncm91cA"})
 	show("message.group", "A text in a group")
 	write("", graphtest.Inbound{Text: "bicycle"})
-	show("data.lead", "What an `event` node of a [flow](flows.md) tells")
+	show("data.lead", "An `event` node of a [flow](flows.md)")
 
 	send := func(text, clientID string) string {
 		status, sent := w.request(t, "POST", "/chats/send", fmt.Sprintf(
@@ -94,10 +94,10 @@ func eventsShown(t *testing.T, w *typesWorld) string {
 	require.NoError(t, w.net.Status(t.Context(), id, "read", 0))
 	show("status.READ", "A message that you sent was read")
 	require.NoError(t, w.net.Status(t.Context(), send("Until then.", "order-A-18"), "failed", 131026))
-	show("status.FAIL", "A message that you sent has failed")
+	show("status.FAIL", "A message that you sent failed")
 
 	require.NoError(t, w.net.PostChange(t.Context(), "900", "calls", missedCall(contact)))
-	show("calls.missed", "Nobody took a call")
+	show("calls.missed", "A missed call")
 	account := w.ana.call(t, "GET", "/account", "").json(200)["id"].(string)
 	require.Equal(t, 200, w.ana.pay(t, subscribed("evt_1", 100, account, "active")).Code)
 	show("subscription.active", "The account has paid")

@@ -125,7 +125,7 @@ func (c *Config) ChangeFlows(change func(*runtime.Options)) { c.flows = change }
 // operation.
 func Repetition() map[string]string { return repetition }
 
-// Meanings say of each code of a problem what it means, and what to do.
+// Meanings maps each code of a problem to what happened and what the caller can do.
 func Meanings() map[string]string { return httpapi.Meanings }
 
 // Known is the problem that clients are told of err; nil: that of an unknown

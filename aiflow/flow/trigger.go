@@ -12,7 +12,7 @@ import (
 // triggerConfig says what starts a flow.
 type triggerConfig struct {
 	On       []triggerRule `json:"on" max:"20" doc:"What starts the flow; any one of them is enough."`
-	Channels []string      `json:"channels" max:"20" doc:"Kinds of lines on which it listens, as provider-cloud; none: all."`
+	Channels []string      `json:"channels" max:"20" doc:"Types of references on which it listens, such as provider-cloud; none: all."`
 	Groups   bool          `json:"groups" default:"false" doc:"Whether it also listens in groups."`
 	Cooldown time.Duration `json:"cooldown" default:"PT0S" max:"P30D" doc:"How long it stays silent in a chat after it was started there."`
 	Priority int           `json:"priority" default:"0" min:"-100" max:"100" doc:"Who answers when several could: the higher one."`

@@ -29,7 +29,7 @@ type meaning struct {
 type pair struct{ code, subcode int }
 
 const (
-	freshAccess = "Make a new access token and put it into the line's settings."
+	freshAccess = "Make a new access token and put it into the reference's settings."
 	permission  = "Give the token's user the permission in Meta's business settings."
 	slower      = "It is sent again later; send less at a time."
 	later       = "It is tried again by itself."
@@ -57,7 +57,7 @@ var pairs = map[pair]meaning{
 	{190, 460}:     {class: auth, advice: "The password was changed. " + freshAccess},
 	{190, 463}:     {class: auth, advice: "The access token has expired. " + freshAccess},
 	{200, 1545041}: {class: recipient, advice: notNow},
-	{100, 33}:      {class: rejected, advice: "There is no such object, or the token may not see it: check the ids in the line's settings."},
+	{100, 33}:      {class: rejected, advice: "There is no such object, or the token may not see it: check the ids in the reference's settings."},
 	{100, 2018001}: {class: recipient, advice: "There is no such person for this page."},
 	{100, 2018008}: {class: rejected, advice: noFile},
 	{100, 2018047}: {class: rejected, advice: noFile},
@@ -111,10 +111,10 @@ var codes = map[int]meaning{
 	131026: {class: recipient, advice: "The contact cannot get it: no WhatsApp under this number, an old version, or Meta's terms not accepted."},
 	131030: {class: recipient, advice: "A test number writes only to the numbers listed in the app's dashboard: add this one."},
 
-	33:      {class: rejected, advice: "There is no such object, or the token may not see it: check the ids in the line's settings."},
+	33:      {class: rejected, advice: "There is no such object, or the token may not see it: check the ids in the reference's settings."},
 	100:     {class: rejected, advice: fixRequest},
 	368:     {class: rejected, advice: "Meta has blocked the account for a while. " + review},
-	803:     {class: rejected, advice: "There is no such object: check the ids in the line's settings."},
+	803:     {class: rejected, advice: "There is no such object: check the ids in the reference's settings."},
 	36000:   {class: rejected, advice: "The file is too large or of a type that is not taken."},
 	130472:  {class: rejected, advice: "Meta leaves this contact out of marketing, as an experiment: do not send it again."},
 	130497:  {class: rejected, advice: "Messages of this kind of business are not allowed in the contact's country."},

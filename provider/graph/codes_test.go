@@ -22,18 +22,18 @@ func TestCodesAreDocumented(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# Errors of WhatsApp Cloud API and Messenger
 
-What Trunkline makes of the error codes of Meta's Graph API, when a call is refused. The advice is the member ` + "`advice`" + ` of the ` + "`error`" + ` of
-records and events; in the problem of a request it stands in brackets after Meta's own
-words. This table is written by ` + "`go test ./provider/graph -run Codes -update`" + `.
+This page lists how Trunkline handles the error codes of Meta's Graph API. The advice is the member ` + "`advice`" + ` of the ` + "`error`" + ` of
+records and events. In the problem of a request it follows Meta's own words, in brackets.
+This table is written by ` + "`go test ./provider/graph -run Codes -update`" + `.
 
-| becomes | which means |
+| becomes | meaning |
 |---|---|
 | Rejected | refused for good: the message is ` + "`FAIL`" + ` |
-| RateLimited | not sent; it is repeated after the time that Meta names, else after 1, 4, 16 … seconds |
-| Temporary | not sent; it is repeated, with growing pauses |
-| WindowClosed | the contact has not written within the window: ` + "`FAIL`" + `, only a template, or on a page a tag, would pass |
+| RateLimited | not sent; Trunkline repeats it after the time that Meta names, else after 1, 4, 16 … seconds |
+| Temporary | not sent; Trunkline repeats it, with growing pauses |
+| WindowClosed | the contact has not written within the window: ` + "`FAIL`" + `; send a template, or on a page use a tag |
 | BadRecipient | this contact cannot be reached: ` + "`FAIL`" + ` |
-| AuthExpired | the line's credentials or permissions are not good: ` + "`FAIL`" + `, and the line's session with it |
+| AuthExpired | the reference's credentials or permissions are not valid: ` + "`FAIL`" + `, and the reference's session fails, too |
 
 | code | becomes | advice |
 |---|---|---|
@@ -42,8 +42,8 @@ words. This table is written by ` + "`go test ./provider/graph -run Codes -updat
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", row[0], row[1], row[2])
 	}
 	b.WriteString(`
-A code that is not in the table counts by its HTTP status: 429 is RateLimited, 401 AuthExpired, 408 and 3xx Temporary, other
-4xx Rejected. A 5xx without a known code leaves open whether the message was sent: it is not repeated.
+A code that is not in the table is handled by its HTTP status: 429 is RateLimited, 401 AuthExpired, 408 and 3xx Temporary, other
+4xx Rejected. After a 5xx without a known code it is unknown whether the message was sent, so Trunkline does not repeat it.
 `)
 	if *update {
 		require.NoError(t, os.WriteFile(codesDoc, []byte(b.String()), 0o644))

@@ -4,67 +4,66 @@ package client
 
 // The codes of an [Error]. The list is open: a newer server may have more.
 const (
-	// A budget for language models is used up.
+	// A budget for language models is used up. Raise it, or wait for its next period.
 	CodeBudgetExceeded = "budget_exceeded"
-	// The chat id may name somebody else than is meant, as digits that are a hidden id (LID) and no
-	// phone number; `errors` names the right id.
+	// The chat id may name another contact: its digits are a hidden id (LID) and not a phone number.
+	// Use the id that `errors` names.
 	CodeChatIDAmbiguous = "chatId.ambiguous"
-	// What is there does not allow it; `detail` says why.
+	// The present state does not allow the request. Read `detail`.
 	CodeConflict = "conflict"
-	// The caller lacks the permission, or a token of this kind never suffices.
+	// The caller lacks the permission, or a token of this kind is never allowed. Use a user or token
+	// that has the permission.
 	CodeForbidden = "forbidden"
-	// Something went wrong; the server's log has it under the request's id.
+	// The server failed. Its log has the cause under the request's id; report it.
 	CodeInternal = "internal"
-	// The user is the last owner of the account who may log in: make another user an owner first.
+	// The user is the last owner of the account who can log in. Make another user an owner first.
 	CodeLastOwner = "last_owner"
-	// What the request names is not there, or is another account's.
+	// The object does not exist, or belongs to another account. Check the id.
 	CodeNotFound = "not_found"
-	// The passkey's counter of signatures went back, so that another may have signed with the same
-	// key; `detail` names it. Log in another way, and remove it.
+	// The passkey's counter of signatures decreased, so the passkey may have been copied; `detail`
+	// names it. Log in another way, and remove it.
 	CodePasskeyCopied = "passkey_copied"
-	// The body is larger than the operation takes; `detail` says how much that is.
+	// The body is larger than the limit of the operation, which `detail` names. Send less.
 	CodePayloadTooLarge = "payload_too_large"
-	// Somebody has changed it since the revision of `If-Match`: fetch it again.
+	// The object has changed since the revision of `If-Match`. Fetch it again.
 	CodePreconditionFailed = "precondition_failed"
-	// A network, a model or another server that was asked refused or failed; `detail` has its own
-	// words.
+	// A network, a model or another server refused or failed. `detail` has its own words.
 	CodeProviderError = "provider_error"
-	// The account has made too many requests; `Retry-After` says when to try again.
+	// The account has made too many requests. Try again after `Retry-After`.
 	CodeQuotaAPI = "quota.api"
-	// The account has as many contacts as it may have. Who writes first is not refused.
+	// The account has reached its number of contacts. Contacts who write first are not refused. Ask
+	// the operator of the server.
 	CodeQuotaContacts = "quota.contacts"
-	// The account has sent as many messages as it may send in a day in UTC; `Retry-After` says when
-	// there are more.
+	// The account has sent its number of messages for this day in UTC. Send again after `Retry-After`.
 	CodeQuotaMessages = "quota.messages"
-	// The account has as many references as it may have: delete one, or ask the operator of the
-	// server.
+	// The account has reached its number of references. Delete one, or ask the operator of the server.
 	CodeQuotaReferences = "quota.references"
-	// The account has begun as many runs as it may begin in a day in UTC; `Retry-After` says when
-	// there are more.
+	// The account has begun its number of runs for this day in UTC. Begin again after `Retry-After`.
 	CodeQuotaRuns = "quota.runs"
-	// The account keeps as many bytes of files as it may keep: delete chats or files of projects, or
-	// ask the operator of the server.
+	// The account has reached its bytes of stored files. Delete chats or files of projects, or ask the
+	// operator of the server.
 	CodeQuotaStorage = "quota.storage"
-	// Too much was asked for; `Retry-After` says when to try again.
+	// There were too many requests. Try again after `Retry-After`.
 	CodeRateLimited = "rate_limited"
-	// The body came too slowly.
+	// The body arrived too slowly. Send the request again.
 	CodeRequestTimeout = "request_timeout"
-	// The password is right, and the user has a second factor: send the same request with `code`. With
-	// `errors`, the code was wrong or used.
+	// The password is right, and the user has a second factor. Send the same request with `code`. With
+	// `errors`, the code was wrong or already used.
 	CodeSecondFactorRequired = "second_factor_required"
-	// The line is not connected to its network: start its session.
+	// The reference is not connected to its network. Start its session.
 	CodeSessionNotConnected = "session_not_connected"
-	// There is no token or cookie, or it is valid no more: log in again.
+	// The request has no token or cookie, or it is no longer valid. Log in again.
 	CodeUnauthorized = "unauthorized"
-	// The server cannot do it now: it has no room, is about to stop, or waits for another. Try again.
+	// The server cannot do this now: it has no space, is about to stop, or waits for another system.
+	// Try again.
 	CodeUnavailable = "unavailable"
-	// The line, its network or this server cannot do that.
+	// The reference, its network or this server does not support the request. Read `detail`.
 	CodeUnsupported = "unsupported"
-	// The body is of another media type than the operation takes.
+	// The operation does not accept the body's media type. Send the type that the operation documents.
 	CodeUnsupportedMediaType = "unsupported_media_type"
 	// A value of the request breaks a rule; `errors` names each. With 400 the body is not valid JSON,
-	// or there is none.
+	// or is missing. Correct the request.
 	CodeValidation = "validation"
-	// The contact has not written for so long that the network takes nothing but templates.
+	// The contact has not written within the network's window. Send a template.
 	CodeWindowClosed = "window_closed"
 )

@@ -7,7 +7,7 @@ import (
 )
 
 var dateFunctions = []declared{
-	{"date(value: text|number|date, zone?: text): date", "The date that a text such as 2026-03-01, 2026-03-01 14:30 or RFC 3339 writes, read in the zone when it names none (the flow's unless said), or that lies so many seconds after 1970; nothing when it is none.", toDate},
+	{"date(value: text|number|date, zone?: text): date", "The date that a text such as 2026-03-01, 2026-03-01 14:30 or RFC 3339 writes, read in the zone when it names none (default: the flow's), or of a number of seconds since 1970; nothing when it is not a date.", toDate},
 	{"formatDate(date: date|text, layout: text, zone?: text): text", "The date as it is in the zone (the flow's unless said), by a layout of YYYY, MM, DD, HH, mm, ss, MMM, dddd and the like; text in [brackets] stays.", dateText},
 	{"addDuration(date: date|text, duration: text): date", "The date moved by an ISO 8601 duration such as P1D, PT30M or -P1M; a month later is the same day or the last of the month.", addDuration},
 	{"diff(from: date|text, to: date|text, unit?: text): number", "How much later to is than from, in seconds, minutes, hours, days (unless said), weeks, months or years; months and years are whole.", diff},

@@ -13,7 +13,7 @@ var listFunctions = []declared{
 	{"sort(list: list, order?: text): list", "The list in order, \"asc\" or \"desc\"; equal elements stay as they are.", sorted},
 	{"keys(object: object): list", "The names of an object's members, sorted.", keys},
 	{"values(object: object): list", "The values of an object's members, in the order of their names.", values},
-	{"get(value: any, path: text, default?: any): any", "What lies at a path such as \"address.lines.0\", or the default when there is nothing.", get},
+	{"get(value: any, path: text, default?: any): any", "The value at a path such as \"address.lines.0\", or the default when there is nothing.", get},
 	{"merge(...objects: object): object", "One object of the members of all; later ones win.", merge},
 }
 

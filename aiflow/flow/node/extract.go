@@ -17,7 +17,7 @@ type extractConfig struct {
 	Input     flow.Text   `json:"input" default:"{{ input.text }}" max:"4096" doc:"The text."`
 	Method    string      `json:"method" required:"true" enum:"regex,entity,intent,ai" doc:"How."`
 	Pattern   string      `json:"pattern" max:"1000" doc:"regex: RE2; its named groups become fields."`
-	Entities  []string    `json:"entities" max:"32" doc:"entity: what to look for; dictionary:<extractor id> for one's own words."`
+	Entities  []string    `json:"entities" max:"32" doc:"entity: what to look for; dictionary:<extractor id> for your own words."`
 	Intents   string      `json:"intents" max:"64" doc:"intent: id of the extractor that knows them."`
 	Threshold float64     `json:"threshold" default:"0.5" min:"0" max:"1" doc:"intent: how sure it must be."`
 	Margin    float64     `json:"margin" default:"0.1" min:"0" max:"1" doc:"intent: by how much the best must lead."`

@@ -16,7 +16,7 @@ type handoffConfig struct {
 	Message       *messageConfig `json:"message" doc:"What the contact is told."`
 	Pause         bool           `json:"pause" default:"true" doc:"Whether the bot is silent in the chat meanwhile."`
 	Timeout       time.Duration  `json:"timeout" default:"P3D" min:"PT1M" max:"P90D" doc:"How long it waits."`
-	BusinessHours *hoursConfig   `json:"businessHours" doc:"When somebody is there; else the node leaves through unavailable."`
+	BusinessHours *hoursConfig   `json:"businessHours" doc:"When people are there; otherwise the node leaves through unavailable."`
 }
 
 type hoursConfig struct {
@@ -28,10 +28,10 @@ func handoffType() flow.NodeType {
 	return flow.NodeType{
 		Name: "handoff", Group: "talk", Text: "Gives the chat to a person and waits.",
 		Outputs: []flow.Output{
-			{Name: "assigned", Text: "somebody took the chat (not wired: it waits for closed)"},
+			{Name: "assigned", Text: "a person took the chat (not wired: it waits for closed)"},
 			{Name: "closed", Text: "the person has closed the conversation"},
 			{Name: "unavailable", Text: "outside of the business hours"},
-			{Name: "timeout", Text: "nobody closed it in time"},
+			{Name: "timeout", Text: "it was not closed in time"},
 			{Name: "error", Text: "it could not be handed over"},
 		},
 		Pass: "closed", Wait: "handoff", Effect: "handoff",

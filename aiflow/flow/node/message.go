@@ -28,7 +28,7 @@ type messageConfig struct {
 	Options  []flow.Text     `json:"options" max:"12" doc:"Answers of a poll, 2 at least."`
 	Multiple bool            `json:"multiple" default:"false" doc:"Whether a poll takes several answers."`
 	ReplyTo  string          `json:"replyTo" default:"none" enum:"none,input" doc:"Whether the message that last came is quoted."`
-	Typing   time.Duration   `json:"typing" default:"PT0S" max:"PT25S" doc:"How long the contact sees somebody typing before."`
+	Typing   time.Duration   `json:"typing" default:"PT0S" max:"PT25S" doc:"How long the contact sees the typing indicator before it."`
 }
 
 type mediaConfig struct {
@@ -74,7 +74,7 @@ type locationConfig struct {
 func messageType() flow.NodeType {
 	return flow.NodeType{
 		Name: "message", Group: "talk", Text: "Sends a message to the chat.",
-		Outputs: []flow.Output{{Name: "out", Text: "it is on its way"}, {Name: "error", Text: "the line refuses it"}},
+		Outputs: []flow.Output{{Name: "out", Text: "it is on its way"}, {Name: "error", Text: "the network refuses it"}},
 		Effect:  "send",
 		Errors:  []string{"channel.window_closed", "channel.unsupported", "channel.rejected", "template.not_found"},
 		Config:  func() flow.Config { return &messageConfig{} },
