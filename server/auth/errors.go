@@ -31,6 +31,8 @@ var (
 	// ErrOwner reports what only an owner of the account may do: change an owner,
 	// or make one.
 	ErrOwner = errors.New("auth: only an owner may do that")
+	// ErrTokens reports a user who has [MaxTokens] scoped tokens.
+	ErrTokens = errors.New("auth: the user has as many tokens as one may have")
 	// ErrLastOwner reports a change after which the account would have no owner
 	// who may log in.
 	ErrLastOwner = errors.New("auth: an account keeps one owner")

@@ -42,6 +42,8 @@ func authProblem(err error) *httpapi.Problem {
 		return httpapi.NewProblem(httpapi.CodeForbidden, "the caller lacks a permission that is granted, or that the user has who is changed")
 	case errors.Is(err, auth.ErrOwner):
 		return httpapi.NewProblem(httpapi.CodeForbidden, "only an owner of the account makes or changes an owner")
+	case errors.Is(err, auth.ErrTokens):
+		return httpapi.NewProblem(httpapi.CodeConflict, "the user has 100 tokens for programs, and may have no more: revoke one first")
 	case errors.Is(err, auth.ErrLastOwner):
 		return httpapi.NewProblem(httpapi.CodeLastOwner, "an account keeps one owner who may log in: make another user an owner first")
 	}
