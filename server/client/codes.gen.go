@@ -42,8 +42,8 @@ const (
 	// The account has begun as many runs as it may begin in a day in UTC; `Retry-After` says when
 	// there are more.
 	CodeQuotaRuns = "quota.runs"
-	// The account keeps as many bytes of files as it may keep: delete chats or files of projects, or
-	// ask the operator of the server.
+	// The account keeps as many bytes of files and versions as it may keep: delete chats, files of
+	// projects, flows or bots, or ask the operator of the server.
 	CodeQuotaStorage = "quota.storage"
 	// Too much was asked for; `Retry-After` says when to try again.
 	CodeRateLimited = "rate_limited"
