@@ -39,8 +39,11 @@ type Options struct {
 	// transactions, and is called again after an error or a crash. nil: nothing
 	// belongs to it.
 	Deleted func(ctx context.Context, account, flow string) error
-	Logger  *slog.Logger     // nil: slog.Default()
-	Now     func() time.Time // nil: time.Now
+	// Admit is asked before a version of a flow is stored, with its size; its
+	// error refuses to publish. nil: versions are not bounded.
+	Admit  func(ctx context.Context, tx *sqlx.Tx, account string, bytes int64) error
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
 }
 
 // Service keeps projects and flows. It is safe for concurrent use, and any
@@ -95,7 +98,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s.opts.Types = s.opts.Runs.Types()
 	if s.store, err = versions.New(ctx, db, versions.Options{
 		Engine: flow.EngineFlow, Noun: "flow", Scope: "project",
-		Flows: "aiflow_flow", Versions: "aiflow_version", Key: "flow", Functions: true,
+		Flows: "aiflow_flow", Versions: "aiflow_version", Key: "flow", Functions: true, Admit: s.opts.Admit,
 		Runs: s.opts.Runs, NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
 		Logger: s.opts.Logger, Now: s.opts.Now,
 	}); err != nil {
@@ -106,6 +109,11 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 }
 
 func (s *Service) nowUS() int64 { return database.Micros(s.opts.Now()) }
+
+// VersionBytes returns the size of all versions that an account has published.
+func (s *Service) VersionBytes(ctx context.Context, q sqlx.QueryerContext, account string) (int64, error) {
+	return s.store.Bytes(ctx, q, account)
+}
 
 // Account is the share of a [Service] that belongs to one account. What
 // belongs to another is not found.

@@ -25,8 +25,11 @@ type Options struct {
 	// with its reference or its account. It works in small transactions, and is called
 	// again after an error or a crash. nil: nothing belongs to it.
 	Deleted func(ctx context.Context, account, bot string) error
-	Logger  *slog.Logger     // nil: slog.Default()
-	Now     func() time.Time // nil: time.Now
+	// Admit is asked before a version of a bot is stored, with its size; its
+	// error refuses to publish. nil: versions are not bounded.
+	Admit  func(ctx context.Context, tx *sqlx.Tx, account string, bytes int64) error
+	Logger *slog.Logger     // nil: slog.Default()
+	Now    func() time.Time // nil: time.Now
 }
 
 // Service keeps bots. It is safe for concurrent use, and any number of
@@ -74,7 +77,7 @@ func New(ctx context.Context, db *sqlx.DB, runs *runtime.Runtime, opts *Options)
 	}
 	if s.store, err = versions.New(ctx, db, versions.Options{
 		Engine: flow.EngineBot, Noun: "bot", Scope: "reference",
-		Flows: "botengine_bot", Versions: "botengine_version", Key: "bot",
+		Flows: "botengine_bot", Versions: "botengine_version", Key: "bot", Admit: s.opts.Admit,
 		Runs: runs, NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
 		Logger: s.opts.Logger, Now: s.opts.Now,
 	}); err != nil {
@@ -82,6 +85,11 @@ func New(ctx context.Context, db *sqlx.DB, runs *runtime.Runtime, opts *Options)
 	}
 	runs.Serve(s)
 	return s, nil
+}
+
+// VersionBytes returns the size of all versions that an account has published.
+func (s *Service) VersionBytes(ctx context.Context, q sqlx.QueryerContext, account string) (int64, error) {
+	return s.store.Bytes(ctx, q, account)
 }
 
 // Account is the share of a [Service] that belongs to one account. What

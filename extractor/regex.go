@@ -56,16 +56,16 @@ func NewRegex(c RegexConfig) (*Regex, error) {
 		return nil, err
 	}
 	// Compiled alone first: what closes our own group must not compile.
-	if _, err := regexp.Compile(c.Pattern); err != nil {
-		return nil, fmt.Errorf("pattern: %w", err)
-	}
-	p, err := regexp.Compile(flags + c.Pattern)
-	if err != nil {
-		return nil, fmt.Errorf("pattern: %w", err)
+	if _, err := sizeOf(c.Pattern); err != nil {
+		return nil, err
 	}
 	size, err := sizeOf(flags + c.Pattern)
 	if err != nil {
 		return nil, err
+	}
+	p, err := regexp.Compile(flags + c.Pattern)
+	if err != nil {
+		return nil, fmt.Errorf("pattern: %w", err)
 	}
 	r := &Regex{pattern: p, size: size, names: p.SubexpNames(), tests: slices.Clone(c.Tests)}
 	r.types = make([]string, len(r.names))

@@ -36,12 +36,12 @@ func (s *Server) openFlows(ctx context.Context) (err error) {
 	if s.Runs, err = runtime.New(ctx, c.DB, flowHost{s, newRepeats()}, opts); err != nil {
 		return err
 	}
-	s.Bots, err = botengine.New(ctx, c.DB, s.Runs, &botengine.Options{Deleted: s.botDeleted, Logger: c.Logger, Now: c.Now})
+	s.Bots, err = botengine.New(ctx, c.DB, s.Runs, &botengine.Options{Deleted: s.botDeleted, Admit: s.admitVersion, Logger: c.Logger, Now: c.Now})
 	if err != nil {
 		return err
 	}
 	s.Flows, err = aiflow.New(ctx, c.DB, &aiflow.Options{
-		Runs: s.Runs, Environment: s.environment, Deleted: s.flowDeleted, Logger: c.Logger, Now: c.Now,
+		Runs: s.Runs, Environment: s.environment, Deleted: s.flowDeleted, Admit: s.admitVersion, Logger: c.Logger, Now: c.Now,
 	})
 	return err
 }

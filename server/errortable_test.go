@@ -101,6 +101,7 @@ var errorAnswers = map[string]answered{
 	"server/auth.ErrLastOwner":            {auth.ErrLastOwner, 409, "last_owner", ""},
 	"server/auth.ErrNotFound":             {auth.ErrNotFound, 404, "not_found", ""},
 	"server/auth.ErrOwner":                {auth.ErrOwner, 403, "forbidden", ""},
+	"server/auth.ErrTokens":               {auth.ErrTokens, 409, "conflict", ""},
 	"server/auth.ErrToken":                {auth.ErrToken, 401, "unauthorized", ""},
 	"server/auth.Invalid":                 {&auth.Invalid{Field: "email"}, 422, "validation", "body.email"},
 	"server/auth.RateLimited":             {&auth.RateLimited{}, 429, "rate_limited", ""},

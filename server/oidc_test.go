@@ -176,3 +176,43 @@ func TestOIDC_OpenSignUp(t *testing.T) {
 	query = there.Authorize(t, started.json(200)["url"].(string))
 	refusedPage(t, b.get(t, "/user/oidc/callback?"+query.Encode()), 409, "Somebody else")
 }
+
+// TestOIDC_NewPassword takes a user back from somebody who knew the password: an
+// identity that was connected with it does not sign in any more, and one that
+// waits to be connected is refused.
+func TestOIDC_NewPassword(t *testing.T) {
+	t.Parallel()
+	f, there := withProvider(t, nil)
+	f.signUp(t, "ben@example.org")
+	logIn := func(password string) string {
+		return f.do(t, "POST", "/user/login", `{"email":"ben@example.org","password":"`+password+`"}`).json(200)["token"].(string)
+	}
+	connect := func(token, password string) (*browser, func() answer) {
+		b := newBrowser(f)
+		started := f.do(t, "POST", "/user/oidc/connect", `{"password":"`+password+`"}`, "Authorization", "Bearer "+token)
+		b.keep(started)
+		query := there.Authorize(t, started.json(200)["url"].(string))
+		return b, func() answer { return b.get(t, "/user/oidc/callback?"+query.Encode()) }
+	}
+	token := logIn("correct horse")
+	b, finish := connect(token, "correct horse")
+	require.Equal(t, http.StatusFound, finish().Code)
+	require.Equal(t, http.StatusFound, b.signIn(t, there).Code)
+	me := b.get(t, "/user/me").json(200)
+	require.Equal(t, "ben@example.org", me["email"])
+
+	_, late := connect(token, "correct horse")
+	f.do(t, "PATCH", "/user/"+me["id"].(string), `{"password":"another horse","currentPassword":"correct horse"}`, "Authorization", "Bearer "+token).json(200)
+	refusedPage(t, late(), 403, "not logged in any more")
+	other := newBrowser(f)
+	require.Equal(t, http.StatusFound, other.signIn(t, there).Code)
+	require.Equal(t, "ana@example.org", other.get(t, "/user/me").json(200)["email"], "it is somebody new")
+
+	there.LogIn(idp.User{Subject: "id-of-ben", Email: "ben@example.org", Name: "Ben", Verified: true})
+	mine := logIn("another horse")
+	_, finish = connect(mine, "another horse")
+	f.do(t, "POST", "/user/logout", "", "Authorization", "Bearer "+mine).json(200)
+	refusedPage(t, finish(), 403, "not logged in any more")
+	_, finish = connect(logIn("another horse"), "another horse")
+	require.Equal(t, http.StatusFound, finish().Code)
+}

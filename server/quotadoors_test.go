@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -254,5 +255,35 @@ func TestQuotaKilled(t *testing.T) {
 			require.Equal(t, stored+2, count(again.quota(t, "messages")["used"]))
 			again.limit(t, quota.Messages, 1_000_000)
 		}
+	})
+}
+
+// TestQuotaOfVersions counts what is published of flows and bots with the files:
+// each version keeps its document.
+func TestQuotaOfVersions(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, func(c *server.Config) { c.Quotas = quota.Limits{quota.Storage: 1 << 20} }, func(t *testing.T, f fixture) {
+		ana := f.as(t, "ana")
+		ref := ana.sandbox(t)
+		_, publish := ana.project(t)
+		flow := publish(echoFlow("flow", `{"on":[{"kind":"api"}]}`))
+		bot := ana.bot(t, ref, echoFlow("bot", onAnything))
+		used := count(ana.quota(t, "storage")["used"])
+		require.Greater(t, used, 300)
+		ana.call(t, "POST", "/aiflow/flow/"+flow+"/publish", "").json(200)
+		require.Equal(t, used, count(ana.quota(t, "storage")["used"]), "it is published already")
+
+		ana.limit(t, quota.Storage, used+10)
+		ana.call(t, "PATCH", "/aiflow/flow/"+flow, `{"draft":`+echoFlow("flow-two", `{"on":[{"kind":"api"}]}`)+`}`).json(200)
+		ana.call(t, "POST", "/aiflow/flow/"+flow+"/publish", "").problem(403, "quota.storage")
+		ana.call(t, "PATCH", "/bot/"+bot, `{"flow":`+echoFlow("bot-two", onAnything)+`}`).json(200)
+		ana.call(t, "POST", "/bot/"+bot+"/publish", "").problem(403, "quota.storage")
+		require.Equal(t, used, count(ana.quota(t, "storage")["used"]))
+		require.Len(t, ana.call(t, "GET", "/aiflow/flow/"+flow+"/versions", "").json(200)["items"], 1)
+
+		ana.call(t, "DELETE", "/bot/"+bot, "").json(200)
+		require.Eventually(t, func() bool {
+			return ana.call(t, "POST", "/aiflow/flow/"+flow+"/publish", "").Code == http.StatusOK
+		}, eventually, tick, "there is room again")
 	})
 }

@@ -58,14 +58,28 @@ func (s *Server) admitFile(ctx context.Context, account string, bytes int64) err
 	return s.Quotas.Take(ctx, s.cfg.DB, account, quota.Storage, bytes)
 }
 
-// storedBytes counts the files of an account: of its chats, and of its projects.
+// admitVersion asks the quotas for a version of a flow or of a bot.
+func (s *Server) admitVersion(ctx context.Context, tx *sqlx.Tx, account string, bytes int64) error {
+	return s.Quotas.Take(ctx, tx, account, quota.Storage, bytes)
+}
+
+// storedBytes counts what an account keeps: the files of its chats and of its
+// projects, and the versions of its flows and bots.
 func (s *Server) storedBytes(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (int64, error) {
 	media, err := s.Messaging.MediaBytes(ctx, q, account, since)
 	if err != nil {
 		return 0, err
 	}
 	files, err := s.Knowledge.Bytes(ctx, q, account)
-	return media + files, err
+	if err != nil {
+		return 0, err
+	}
+	flows, err := s.Flows.VersionBytes(ctx, q, account)
+	if err != nil {
+		return 0, err
+	}
+	bots, err := s.Bots.VersionBytes(ctx, q, account)
+	return media + files + flows + bots, err
 }
 
 // quotaProblem translates the refusals of package quota.
@@ -85,7 +99,7 @@ func quotaProblem(err error) *Problem {
 type AccountQuotas struct {
 	References QuotaState `json:"references" doc:"Connected numbers, pages and accounts."`
 	Contacts   QuotaState `json:"contacts" doc:"Chats with people. A contact who writes first is never refused."`
-	Storage    QuotaState `json:"storage" doc:"Bytes of the files that are kept, of chats and projects. A file that a contact sends is never refused."`
+	Storage    QuotaState `json:"storage" doc:"Bytes of the files that are kept, of chats and projects, and of the published versions of flows and bots. A file that a contact sends is never refused."`
 	Messages   QuotaState `json:"messages" doc:"Own messages, a day in UTC. Received ones are never refused."`
 	Runs       QuotaState `json:"runs" doc:"Runs of flows and bots, a day in UTC. A run that a message of a contact begins is counted and never refused."`
 	API        QuotaState `json:"api" doc:"Requests a minute, on each node."`

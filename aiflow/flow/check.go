@@ -7,6 +7,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
 // Checker is what a [Config] reports to while its document is compiled. Places
@@ -41,10 +42,10 @@ func (c *Checker) Need(given bool, at ...any) {
 	c.Problem("config.required", "lacks "+name, "", at[:len(at)-1]...)
 }
 
-// Regexp compiles a regular expression (RE2). It is nil when that is one
-// problem more.
-func (c *Checker) Regexp(pattern string, at ...any) *regexp.Regexp {
-	re, err := regexp.Compile(pattern)
+// Regexp compiles a regular expression (RE2) of at most 1,000 instructions, in
+// which repetitions are written out. It is nil when that is one problem more.
+func (c *Checker) Regexp(source string, at ...any) *regexp.Regexp {
+	re, _, err := pattern.Compile(source)
 	if err != nil {
 		c.Problem("value.regex", err.Error(), "regular expressions are those of RE2", at...)
 		return nil

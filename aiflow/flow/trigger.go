@@ -1,12 +1,14 @@
 package flow
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
 // triggerConfig says what starts a flow.
@@ -41,14 +43,22 @@ func TriggerType() NodeType {
 
 func (*triggerConfig) Outputs() []string { return []string{"out"} }
 
+// maxKeywordPatterns bounds the instructions of all regular expressions of a
+// trigger together: each message is held against every one of them.
+const maxKeywordPatterns = 5000
+
 func (t *triggerConfig) Check(c *Checker) {
+	size := 0
 	for i, r := range t.On {
 		switch r.Kind {
 		case "keyword":
 			c.Need(len(r.Keywords) > 0, "on", i, "keywords")
 			if r.Match == "regex" {
 				for k, word := range r.Keywords {
-					c.Regexp(word, "on", i, "keywords", k)
+					if c.Regexp(word, "on", i, "keywords", k) != nil {
+						_, n, _ := pattern.Compile(r.source(word))
+						size += n
+					}
 				}
 			}
 		case "schedule":
@@ -57,6 +67,9 @@ func (t *triggerConfig) Check(c *Checker) {
 			c.Need(r.Event != "", "on", i, "event")
 		}
 		c.Timezone(r.Timezone, "on", i, "timezone")
+	}
+	if size > maxKeywordPatterns {
+		c.Problem("value.regex", fmt.Sprintf("the regular expressions repeat too much: they need %d instructions of the %d they may have together", size, maxKeywordPatterns), "", "on")
 	}
 }
 
@@ -248,7 +261,7 @@ func (r triggerRule) words() []rule {
 	for _, word := range r.Keywords {
 		if r.Match == "regex" {
 			if re := r.pattern(word); re != nil {
-				out = append(out, rule{RankRegexp, func(a Inbound) bool { return re.MatchString(a.Text) }})
+				out = append(out, rule{RankRegexp, func(a Inbound) bool { return re.MatchString(pattern.Searched(a.Text)) }})
 			}
 			continue
 		}
@@ -280,12 +293,17 @@ func (r triggerRule) fold(text string) string {
 // pattern is nil for what is no regular expression, which no compiled
 // document has.
 func (r triggerRule) pattern(word string) *regexp.Regexp {
-	if !r.CaseSensitive {
-		word = "(?i)" + word
-	}
-	re, err := regexp.Compile(word)
+	re, _, err := pattern.Compile(r.source(word))
 	if err != nil {
 		return nil
 	}
 	return re
+}
+
+// source is a keyword that is a regular expression, as it is compiled.
+func (r triggerRule) source(word string) string {
+	if r.CaseSensitive {
+		return word
+	}
+	return "(?i)" + word
 }

@@ -34,6 +34,8 @@ var (
 	// plainDomain is the same for those who take letters of other scripts for
 	// the words around it.
 	plainDomain = regexp.MustCompile(`[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9_-]+)*\.[a-z0-9-]*[a-z0-9]`)
+	// symbolDomain is one with a label that ends with a symbol, as i❤.ws.
+	symbolDomain = regexp.MustCompile(`[\pL\pN\pM\p{So}\p{Sk}_.-]*[\p{So}\p{Sk}](?:\.[\pL\pN\pM-]*[\pL\pN\pM])+`)
 	// bracketed is an IPv6 address as addresses have it.
 	bracketed = regexp.MustCompile(`\[[0-9a-f:.%]*:[0-9a-f:.%]*:[0-9a-f:.%]*\]`)
 )
@@ -83,7 +85,7 @@ func (f *folded) candidates() (out []candidate) {
 	for _, m := range bracketed.FindAllStringIndex(f.text, -1) {
 		out = append(out, candidate{m[0], m[1], "//"})
 	}
-	for _, pattern := range []*regexp.Regexp{domain, plainDomain} {
+	for _, pattern := range []*regexp.Regexp{domain, plainDomain, symbolDomain} {
 		for _, m := range pattern.FindAllStringIndex(f.text, -1) {
 			out = append(out, candidate{m[0], m[1], ""})
 		}

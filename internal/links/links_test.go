@@ -50,6 +50,8 @@ func TestClean(t *testing.T) {
 		{"IPv4 below a name", "http://192.0.2.7.evil.example/", gone},
 		{"IPv6", "http://[::1]/ [2001:db8::1]:80/x http://[::ffff:192.0.2.7]/", gone + " " + gone + "]:80/x " + gone},
 		{"one number", "http://2130706433/ http://0x7f000001/ http://017700000001/ http://127.1", gone + " " + gone + " " + gone + " " + gone},
+		{"symbols", "i\u2764.ws/secret \U0001F4A9.la www.i\u2764\uFE0F.ws \U0001F44B\U0001F3FD.to/x", gone + " " + gone + " " + gone + " " + gone},
+		{"symbols before an allowed one", "\U0001F449shop.example \U0001F60A.Danke", "\U0001F449shop.example \U0001F60A.Danke"},
 		{"full-width dots", "https://evil．example evil。example https://evil｡com/x", gone + " " + gone + " " + gone},
 		{"full-width letters", "ｅｖｉｌ.example ｈｔｔｐｓ：／／evil.example", gone + " " + gone},
 		{"a dot leader", "evil․com evil﹒com", gone + " " + gone},

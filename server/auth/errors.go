@@ -34,6 +34,8 @@ var (
 	// ErrOwner reports what only an owner of the account may do: change an owner,
 	// or make one.
 	ErrOwner = apierr.New("auth", apierr.Forbidden, "only an owner of the account makes or changes an owner")
+	// ErrTokens reports a user who has [MaxTokens] scoped tokens.
+	ErrTokens = apierr.New("auth", apierr.Conflict, "the user has 100 tokens for programs, and may have no more: revoke one first")
 	// ErrLastOwner reports a change after which the account would have no owner
 	// who may log in.
 	ErrLastOwner = apierr.New("auth", "last_owner", "an account keeps one owner who may log in: make another user an owner first")

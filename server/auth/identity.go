@@ -14,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
 )
 
@@ -137,11 +138,22 @@ func (s *Service) externalRow(ctx context.Context, x External) (userRow, error) 
 	return s.newRow(ctx, NewUser{Email: email, Name: cmp.Or(name, local), Password: rand.Text()}, account.String(), true, AllPermissions())
 }
 
-// ConnectExternal remembers that the caller is whom a provider has named. It
-// returns [ErrLinked] when that is another user.
-func (s *Service) ConnectExternal(ctx context.Context, user string, id oidc.Identity) error {
+// ConnectExternal remembers that a user is whom a provider has named. Session is
+// the one with which the user has begun to connect the identity. It returns
+// [ErrToken] when that has ended or the user is disabled, and [ErrLinked] when the
+// identity is another user's.
+func (s *Service) ConnectExternal(ctx context.Context, user, session string, id oidc.Identity) error {
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		// The update waits for a new password, which ends the session.
+		goes, err := inserted(tx.ExecContext(ctx, `UPDATE auth_session SET used_us = used_us WHERE id = $1 AND user_id = $2 AND expires_us > $3`,
+			session, user, database.Micros(s.opts.Now())))
+		if err != nil {
+			return err
+		}
 		u, err := rowTx(ctx, tx, "id", user)
+		if errors.Is(err, ErrNotFound) || err == nil && (!goes || u.Disabled != 0) {
+			return ErrToken
+		}
 		if err != nil {
 			return err
 		}

@@ -220,6 +220,10 @@ func (p *hasher) knows(ctx context.Context, u userRow, password string) (bool, e
 	return p.matches(ctx, h, password)
 }
 
+// maxOrigins is of how many addresses it is remembered that a user has logged
+// in from there: the newest.
+const maxOrigins = 100
+
 // rememberTx keeps from where a user has logged in, if that is known.
 func (c *limits) rememberTx(ctx context.Context, tx *sqlx.Tx, user string, from netip.Addr) error {
 	if !from.IsValid() {
@@ -228,6 +232,10 @@ func (c *limits) rememberTx(ctx context.Context, tx *sqlx.Tx, user string, from 
 	_, err := tx.ExecContext(ctx, `INSERT INTO auth_origin (user_id, address, seen_us) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id, address) DO UPDATE SET seen_us = excluded.seen_us`,
 		user, network(from), database.Micros(c.now()))
+	if err == nil {
+		_, err = tx.ExecContext(ctx, fmt.Sprintf(`DELETE FROM auth_origin WHERE user_id = $1 AND address IN (SELECT address FROM auth_origin
+			WHERE user_id = $1 ORDER BY seen_us DESC, address LIMIT %d OFFSET %d)`, smallRows, maxOrigins), user)
+	}
 	if err != nil {
 		return fmt.Errorf("remembering from where a user has logged in: %w", err)
 	}

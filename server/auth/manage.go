@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/server/auth/oidc"
 )
 
 // CreateUser adds a user with permissions, or the role of n, to the account of
@@ -296,10 +297,14 @@ func (s *Service) DeleteUser(ctx context.Context, by Caller, id string) error {
 }
 
 // endAccess ends every token, session and link of a user whose password has
-// changed.
+// changed, and disconnects the identities at a provider: who had the old password
+// may have connected one.
 func endAccess(ctx context.Context, tx *sqlx.Tx, user string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM auth_session WHERE user_id = $1`, user); err != nil {
 		return fmt.Errorf("ending the sessions of a user: %w", err)
+	}
+	if err := oidc.UnlinkTx(ctx, tx, user); err != nil {
+		return err
 	}
 	return endResets(ctx, tx, user)
 }

@@ -37,7 +37,7 @@ type Token struct {
 
 // CreateToken makes a scoped token of a caller, with rights that the caller has. It
 // does not get rights that the caller gets later, and loses those that the caller loses. It
-// returns [Invalid] or [ErrGrant] when that is refused.
+// returns [Invalid], [ErrGrant] or [ErrTokens] when that is refused.
 func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, token string, err error) {
 	if n.Name, err = normalName(n.Name); err != nil {
 		return "", "", err
@@ -68,6 +68,12 @@ func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, t
 		return "", "", err
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if err := lockAccount(ctx, tx, by.Account); err != nil {
+			return err
+		}
+		if err := roomTx(ctx, tx, by.User, now); err != nil {
+			return err
+		}
 		err := s.beginTx(ctx, tx, u, newSession{id: id, kind: KindScoped, name: n.Name, permissions: joinPermissions(n.Permissions), expires: expires})
 		if err != nil {
 			return err
@@ -78,6 +84,21 @@ func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, t
 		return "", "", fmt.Errorf("creating a token: %w", err)
 	}
 	return id, token, nil
+}
+
+// roomTx returns [ErrTokens] when a user has [MaxTokens] scoped tokens that have
+// not ended. It follows [lockAccount], which lets one token be made at a time.
+func roomTx(ctx context.Context, tx *sqlx.Tx, user string, now time.Time) error {
+	var has int
+	err := tx.GetContext(ctx, &has, `SELECT count(*) FROM auth_session WHERE user_id = $1 AND kind = 'scoped' AND expires_us > $2`,
+		user, database.Micros(now))
+	if err != nil {
+		return fmt.Errorf("counting the tokens of a user: %w", err)
+	}
+	if has >= MaxTokens {
+		return ErrTokens
+	}
+	return nil
 }
 
 // Tokens lists the scoped tokens of a caller that are valid, the oldest first.

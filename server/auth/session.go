@@ -38,6 +38,15 @@ type Client struct {
 // maxAgent is how much of a client's own name is kept, in characters.
 const maxAgent = 200
 
+const (
+	// MaxLogins is how many log-ins of a user there are at most: so many with a
+	// cookie, and as many with a token alone. One more ends the log-in that was
+	// not used for the longest time.
+	MaxLogins = 100
+	// MaxTokens is how many scoped tokens a user has at most.
+	MaxTokens = 100
+)
+
 func (c Client) columns() (address, agent string) {
 	if c.Address.IsValid() {
 		address = c.Address.Unmap().String()
@@ -83,6 +92,18 @@ func (s *Service) beginTx(ctx context.Context, tx *sqlx.Tx, u userRow, n newSess
 	return nil
 }
 
+// trimTx ends the log-ins of a kind that a user has beyond [MaxLogins], those
+// first that were not used for the longest time. A user of an older version may
+// have any number: one call ends a few hundred.
+func trimTx(ctx context.Context, tx *sqlx.Tx, user string, kind Kind) error {
+	_, err := tx.ExecContext(ctx, fmt.Sprintf(`DELETE FROM auth_session WHERE id IN (SELECT id FROM auth_session
+		WHERE user_id = $1 AND kind = $2 ORDER BY used_us DESC, seq DESC LIMIT %d OFFSET %d)`, smallRows, MaxLogins), user, kind)
+	if err != nil {
+		return fmt.Errorf("ending old log-ins of a user: %w", err)
+	}
+	return nil
+}
+
 // session is what a user gets who is identified.
 func (s *Service) session(ctx context.Context, u userRow, cookie bool, from Client) (Session, error) {
 	id, err := uuid.NewRandom()
@@ -102,6 +123,9 @@ func (s *Service) session(ctx context.Context, u userRow, cookie bool, from Clie
 	ctx = asUser(ctx, u, n.id, cookie)
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if err := s.beginTx(ctx, tx, u, n); err != nil {
+			return err
+		}
+		if err := trimTx(ctx, tx, u.ID, n.kind); err != nil {
 			return err
 		}
 		return recordUserTx(ctx, tx, audit.UserLogin, u, nil)

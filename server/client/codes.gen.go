@@ -40,8 +40,8 @@ const (
 	CodeQuotaReferences = "quota.references"
 	// The account has begun its number of runs for this day in UTC. Begin again after `Retry-After`.
 	CodeQuotaRuns = "quota.runs"
-	// The account has reached its bytes of stored files. Delete chats or files of projects, or ask the
-	// operator of the server.
+	// The account has reached its bytes of stored files and published versions. Delete chats, files of
+	// projects, flows or bots, or ask the operator of the server.
 	CodeQuotaStorage = "quota.storage"
 	// There were too many requests. Try again after `Retry-After`.
 	CodeRateLimited = "rate_limited"

@@ -744,7 +744,7 @@ func (s *Auth) ConnectOIDC(ctx context.Context, in Password) (*Connect, error) {
 //
 // It has those of the caller's rights that it names, as long as he has them, and is shown only
 // once. It ends with `expiresAt`, at most a year from now, when it is revoked, or with a new
-// password of its owner.
+// password of its owner. A user has 100 at most.
 //
 // A scoped token is refused.
 //

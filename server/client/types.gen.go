@@ -39,8 +39,8 @@ type AccountQuotas struct {
 	// Runs of flows and bots, a day in UTC. A run that a message of a contact begins is counted and
 	// never refused.
 	Runs QuotaState `json:"runs"`
-	// Bytes of the files that are kept, of chats and projects. A file that a contact sends is never
-	// refused.
+	// Bytes of the files that are kept, of chats and projects, and of the published versions of flows
+	// and bots. A file that a contact sends is never refused.
 	Storage QuotaState `json:"storage"`
 }
 

@@ -34,7 +34,7 @@ type Name string
 const (
 	References Name = "references" // that the account has
 	Contacts   Name = "contacts"   // chats with people that it has
-	Storage    Name = "storage"    // bytes of files that are kept
+	Storage    Name = "storage"    // bytes of files and versions that are kept
 	Messages   Name = "messages"   // of its own, a day
 	Runs       Name = "runs"       // of flows and bots, a day
 	API        Name = "api"        // requests a minute, on each node
@@ -63,7 +63,7 @@ func (e *Exceeded) Error() string {
 	case e.Name.Daily():
 		return fmt.Sprintf("the account may have %d %s a day", e.Limit, e.Name)
 	case e.Name == Storage:
-		return fmt.Sprintf("the account may keep %d bytes of files", e.Limit)
+		return fmt.Sprintf("the account may keep %d bytes of files and versions", e.Limit)
 	}
 	return fmt.Sprintf("the account may have %d %s", e.Limit, e.Name)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+
+	bounded "github.com/trunklinehq/trunkline/internal/pattern"
 )
 
 // pattern is a regular expression of RE2, whose matching takes time in
@@ -14,26 +16,12 @@ type pattern struct {
 	size int // instructions
 }
 
-// maxPattern bounds the instructions of a regular expression.
-const maxPattern = 1000
-
 func compilePattern(source string) (*pattern, error) {
-	parsed, err := syntax.Parse(source, syntax.Perl)
+	re, size, err := bounded.Compile(source)
 	if err != nil {
 		return nil, patternError(err)
 	}
-	prog, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, patternError(err)
-	}
-	if len(prog.Inst) > maxPattern {
-		return nil, fmt.Errorf("it repeats too much: it needs %d instructions of the %d it may have", len(prog.Inst), maxPattern)
-	}
-	re, err := regexp.Compile(source)
-	if err != nil {
-		return nil, patternError(err)
-	}
-	return &pattern{re, len(prog.Inst)}, nil
+	return &pattern{re, size}, nil
 }
 
 func patternError(err error) error {

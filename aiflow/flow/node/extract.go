@@ -10,6 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
 // extractConfig takes values out of a text.
@@ -136,7 +137,7 @@ func (cfg *extractConfig) match(input string) map[string]any {
 	if cfg.regexp == nil {
 		return nil
 	}
-	m := cfg.regexp.FindStringSubmatch(input)
+	m := cfg.regexp.FindStringSubmatch(pattern.Searched(input))
 	if m == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
 // switchConfig compares one value with several.
@@ -87,7 +88,7 @@ func (cfg *switchConfig) Step(t *flow.Turn) (flow.Exit, error) {
 func (k *switchCase) fits(t *flow.Turn, v any) (bool, error) {
 	switch {
 	case k.regexp != nil:
-		return v != nil && k.regexp.MatchString(expression.Format(v)), nil
+		return v != nil && k.regexp.MatchString(pattern.Searched(expression.Format(v))), nil
 	case k.Between != nil:
 		return k.between(t, v)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
+	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
 const (
@@ -190,8 +190,8 @@ func (e *Expect) check() error {
 	case !slices.Contains(ends, e.Ended):
 		return &Invalid{".ended", oneOf(ends[1:])}
 	}
-	if _, err := regexp.Compile(e.Matches); err != nil {
-		return &Invalid{".matches", "must be a regular expression (RE2)"}
+	if _, _, err := pattern.Compile(e.Matches); err != nil {
+		return &Invalid{".matches", "must be a regular expression (RE2) that does not repeat too much"}
 	}
 	if !e.ofEffect() && !e.Rest && e.Waits == "" && e.Ended == "" && e.Error == "" && e.Output == nil && e.Vars == nil {
 		return &Invalid{"", "must expect something"}

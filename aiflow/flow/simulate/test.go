@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
 // Test is a conversation and what is expected of it.
@@ -200,11 +200,11 @@ func (g *played) expectEffect(e *Expect) string {
 	if e.Matches == "" {
 		return ""
 	}
-	re, err := regexp.Compile(e.Matches)
+	re, _, err := pattern.Compile(e.Matches)
 	if err != nil {
 		return "The regular expression is wrong: " + err.Error()
 	}
-	if !re.MatchString(text) {
+	if !re.MatchString(pattern.Searched(text)) {
 		return fmt.Sprintf("Expected a text that matches %q, but it was %q.", e.Matches, text)
 	}
 	return ""

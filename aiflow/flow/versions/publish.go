@@ -34,6 +34,11 @@ func (s *Store) PublishTx(ctx context.Context, tx *sqlx.Tx, r *Row, e Edition) (
 		r.ID, r.Version, hash); err != nil || same {
 		return false, err
 	}
+	if s.opts.Admit != nil {
+		if err := s.opts.Admit(ctx, tx, r.Account, int64(len(e.Text)+len(functions))); err != nil {
+			return false, err
+		}
+	}
 	r.Versions++
 	r.Version, r.Slug, r.Updated = r.Versions, e.Document.Slug, s.nowUS()
 	version := newColumns{{s.opts.Key, r.ID}, {"version", r.Version}, {"document", string(e.Text)}, {"hash", hash}}

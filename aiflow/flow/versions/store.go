@@ -31,6 +31,10 @@ type Options struct {
 
 	Runs *runtime.Runtime // what flows run on
 
+	// Admit is asked before a version is stored, with its size; its error refuses
+	// that. nil: versions are not bounded.
+	Admit func(ctx context.Context, tx *sqlx.Tx, account string, bytes int64) error
+
 	NotFound error                               // for what does not exist
 	Invalid  func(field, message string) error   // for a value that breaks a rule
 	Refused  func(problems []flow.Problem) error // for a document with errors

@@ -43,6 +43,21 @@ func (r versionRow) view() Version {
 	return Version{Version: r.Version, Document: json.RawMessage(r.Document), Functions: ReadFunctions(r.Functions), CreatedAt: database.Time(r.Created)}
 }
 
+// Bytes returns the size of all versions of an account's flows, with the
+// functions that they pin.
+func (s *Store) Bytes(ctx context.Context, q sqlx.QueryerContext, account string) (n int64, err error) {
+	size := `octet_length(v.document)`
+	if s.opts.Functions {
+		size += ` + octet_length(v.functions)`
+	}
+	err = sqlx.GetContext(ctx, q, &n, `SELECT CAST(COALESCE(SUM(`+size+`), 0) AS BIGINT) FROM `+s.opts.Versions+` AS v JOIN `+s.opts.Flows+` AS f
+		ON f.id = v.`+s.opts.Key+` WHERE f.account = $1 AND NOT f.removed`, account)
+	if err != nil {
+		return 0, fmt.Errorf("measuring the versions of an account: %w", err)
+	}
+	return n, nil
+}
+
 // ReadFunctions reads the functions of a version as they are stored; they are
 // never nil.
 func ReadFunctions(text string) []Pinned {

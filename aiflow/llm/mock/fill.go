@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
 // fill is JSON that fits a schema as far as a text has values for it.
@@ -209,9 +211,9 @@ func (f *filling) string(name string, s map[string]any) any {
 		}
 		return format.other
 	}
-	if pattern, err := regexp.Compile(str(s["pattern"])); err == nil && str(s["pattern"]) != "" {
+	if re, _, err := pattern.Compile(str(s["pattern"])); err == nil && str(s["pattern"]) != "" {
 		for _, word := range append([]string{f.text}, strings.Fields(f.text)...) {
-			if found := pattern.FindString(word); found != "" {
+			if found := re.FindString(pattern.Searched(word)); found != "" {
 				return found
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
 // Schema is a JSON Schema that answers are held against. It is safe for
@@ -27,6 +29,32 @@ const place = "trunkline:schema"
 
 // nowhere refuses to fetch what a schema refers to: it may name files and hosts.
 type nowhere struct{}
+
+// maxPatterns bounds the instructions of all patterns of a schema together.
+const maxPatterns = 5000
+
+// patterns compiles those of one schema.
+type patterns struct{ size int }
+
+func (p *patterns) compile(source string) (jsonschema.Regexp, error) {
+	re, size, err := pattern.Compile(source)
+	if p.size += size; err == nil && p.size > maxPatterns {
+		err = fmt.Errorf("the patterns repeat too much: they need %d instructions of the %d they may have together", p.size, maxPatterns)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return searching{re}, nil
+}
+
+// searching is a pattern that looks at no more than the beginning of a long
+// text.
+type searching struct{ *regexp.Regexp }
+
+// MatchString says whether the beginning of a text has a match.
+func (s searching) MatchString(text string) bool {
+	return s.Regexp.MatchString(pattern.Searched(text))
+}
 
 var errEffort = errors.New("structured: the schema refers to its parts too often")
 
@@ -46,6 +74,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(nowhere{})
 	c.AssertFormat()
+	c.UseRegexpEngine((&patterns{}).compile)
 	if err := c.AddResource(place, doc); err != nil {
 		return nil, fmt.Errorf("structured: reading the schema: %w", err)
 	}

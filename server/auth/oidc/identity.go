@@ -31,6 +31,14 @@ func UserTx(ctx context.Context, tx *sqlx.Tx, id Identity) (user string, err err
 	return user, nil
 }
 
+// UnlinkTx forgets whom a provider has named as a user.
+func UnlinkTx(ctx context.Context, tx *sqlx.Tx, user string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM oidc_identity WHERE user_id = $1`, user); err != nil {
+		return fmt.Errorf("forgetting the identities of a user: %w", err)
+	}
+	return nil
+}
+
 // LinkTx remembers that an identity is a user, and says whether it is: it may be
 // another one already.
 func LinkTx(ctx context.Context, tx *sqlx.Tx, id Identity, user string, now time.Time) (bool, error) {

@@ -87,6 +87,7 @@ type Flow struct {
 	Verifier string    `json:"v"`
 	Expires  time.Time `json:"e"`
 	User     string    `json:"u,omitempty"` // who connects the identity; "": it is a sign-in
+	Session  string    `json:"i,omitempty"` // with which User has begun
 }
 
 // Identity is a user of the provider.

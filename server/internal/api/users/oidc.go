@@ -77,7 +77,7 @@ func (a *SignIn) finishOIDC(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx := a.Recording(r.Context(), httpapi.RequestOf(r.Context()), auth.Caller{})
 	if flow.User != "" {
-		err = a.Auth.ConnectExternal(ctx, flow.User, who)
+		err = a.Auth.ConnectExternal(ctx, flow.User, flow.Session, who)
 	} else {
 		err = a.signInExternal(ctx, w, r, who)
 	}
@@ -162,6 +162,7 @@ func (a *SignIn) refuseOIDC(w http.ResponseWriter, r *http.Request, err error) {
 		{auth.ErrClosed, http.StatusForbidden, "There is no user with your e-mail address. Ask for an invitation."},
 		{auth.ErrEmailTaken, http.StatusConflict, "A user with your e-mail address exists. Log in with the password, and connect the sign-in service in the settings."},
 		{auth.ErrLinked, http.StatusConflict, "Somebody else has connected this identity."},
+		{auth.ErrToken, http.StatusForbidden, "You are not logged in any more. Log in, and connect the sign-in service again."},
 		{auth.ErrDisabled, http.StatusForbidden, "The user is disabled."},
 	} {
 		if errors.Is(err, known.err) {
@@ -223,7 +224,7 @@ func (a *SignIn) connectOIDC(ctx context.Context, c httpapi.Call, in *struct{ Bo
 	if err != nil {
 		return nil, err
 	}
-	flow.User = c.User
+	flow.User, flow.Session = c.User, c.TokenID
 	return &withFlow{a.flowCookie(flow), connectView{link}}, nil
 }
 

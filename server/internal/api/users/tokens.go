@@ -17,8 +17,8 @@ func (a *API) tokenRoutes(api *httpapi.API) {
 		ID: "Auth_CreateToken", Method: http.MethodPost, Path: "/user/token", Status: http.StatusCreated,
 		Summary: "Make a token for a program",
 		About: "It has those of the caller's rights that it names, as long as he has them, and is shown only once. " +
-			"It ends with `expiresAt`, at most a year from now, when it is revoked, or with a new password of its owner.",
-		Errors: []int{http.StatusForbidden}, Login: true,
+			"It ends with `expiresAt`, at most a year from now, when it is revoked, or with a new password of its owner. A user has 100 at most.",
+		Errors: []int{http.StatusForbidden, http.StatusConflict}, Login: true,
 	}, httpapi.AnyUser, a.createToken)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_Tokens", Method: http.MethodGet, Path: "/user/token", Summary: "List the caller's tokens for programs, the oldest first", Login: true,
