@@ -27,7 +27,6 @@ var (
 		"aiflow/agent worker":            82,
 		"aiflow/flow/runtime Runtime":    71,
 		"aiflow/typebot builder":         51,
-		"internal/queue node":            72,
 		"messaging Account":              75,
 		"messaging Service":              73,
 		"messaging/internal/store Batch": 51,

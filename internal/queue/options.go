@@ -1,13 +1,3 @@
-// Package queue is the durable queue under everything that must happen after a
-// commit: first in, first out per key; leased, fenced and retried; shared by
-// any number of equal nodes.
-//
-// A [JobArgs] names a subscriber (who is to work, and who is paused and capped as
-// one), a key (what keeps its order) and a subject (the id of a row of the
-// caller's). It is written in the caller's transaction to an outbox; a router
-// moves it to the partition of its (subscriber, key); workers claim partitions, not rows.
-// A partition's sequence numbers count from 1 and are never used twice. Two keys can
-// become one ([JobArgs.Merged]).
 package queue
 
 import (
