@@ -100,14 +100,14 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	if err != nil {
 		return fmt.Errorf("reading a reset link: %w", err)
 	}
-	u, err := s.row(ctx, "id", user)
+	u, err := s.users.row(ctx, "id", user)
 	if err != nil {
 		return err
 	}
 	if err := CheckPassword(password, u.Email, u.Name); err != nil {
 		return err
 	}
-	h, err := s.hashes.of(ctx, password)
+	h, err := s.passwords.hashes.of(ctx, password)
 	if err != nil {
 		return err
 	}
