@@ -36,7 +36,6 @@ var (
 		"provider/web/webtest Server":    44,
 		"provider/web/webtest conn":      61,
 		"server Server":                  127,
-		"webhook Dispatcher":             75,
 	}
 	manyFiles = map[string]int{
 		"server": 55,
