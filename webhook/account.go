@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
-// rotation is how long a retired secret signs beside its successor.
+// rotation is how long a retired secret signs together with its successor.
 const rotation = 24 * time.Hour
 
 // Account is the share of a [Dispatcher] that belongs to one account. What
@@ -45,7 +45,7 @@ type Change struct {
 	Include      []string
 	Format       *string
 	Enabled      *bool
-	RotateSecret bool // the old secret signs beside the new one for 24 h
+	RotateSecret bool // the old secret signs together with the new one for 24 h
 }
 
 // Put adds an endpoint, or updates the one of the same scope and URL: there

@@ -12,8 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
-// Mask stands for a header value wherever an endpoint is shown. Given back in
-// a change it means the value that is there.
+// Mask replaces a header value wherever an endpoint is shown. In a change it
+// keeps the present value.
 const Mask = delivery.Mask // "••••"
 
 // Header is sent with every delivery of an endpoint.
@@ -79,7 +79,7 @@ func (a *Account) ListenersTx(ctx context.Context, tx *sqlx.Tx, eventType string
 	err := tx.SelectContext(ctx, &rows, `SELECT `+delivery.EndpointColumns+`
 		FROM webhook_endpoint WHERE account = $1 AND enabled ORDER BY created_us, id`, a.id)
 	if err != nil {
-		return nil, fmt.Errorf("listing who listens: %w", err)
+		return nil, fmt.Errorf("listing listeners: %w", err)
 	}
 	out := []Endpoint{}
 	for i := range rows {

@@ -30,7 +30,7 @@ type Event struct {
 	// Type is message, status, data, calls, subscription or session.
 	Type string
 	// Key is what keeps its order: events of one key reach an endpoint in the
-	// order of their commits. Hold a lock on what the key stands for while
+	// order of their commits. Hold a lock on what the key names while
 	// publishing, or that order is chance.
 	Key string
 	// Audience limits the event to endpoints by what they include: "extracted"
@@ -43,7 +43,7 @@ type Event struct {
 	At time.Time
 	// ChatID and MessageID are for the delivery log.
 	ChatID, MessageID string
-	// Headers are sent beside the endpoint's own, and win over them.
+	// Headers are sent with the endpoint's own, and win over them.
 	Headers map[string]string
 	// Traceparent is the W3C traceparent of what the event follows from, for
 	// [Options].Trace; "": that of a trace of these packages in the context, or
@@ -250,8 +250,8 @@ func (d *Dispatcher) MergedTx(ctx context.Context, tx *sqlx.Tx, scope, key strin
 		entries = append(entries, queue.JobArgs{Key: key, Merged: k, Metadata: note},
 			queue.JobArgs{Key: replayKey(key), Merged: replayKey(k), Metadata: note})
 	}
-	// First what is held: who lets some of it go now is waited for, and it is
-	// queued before the keys are one.
+	// First the deferred events: this waits for a transaction that releases
+	// some of them, which are queued then before the keys are one.
 	in, args := d.db.Dialect.In("order_key", 2, keys)
 	if _, err := tx.ExecContext(ctx, `UPDATE webhook_deferred SET order_key = $1 WHERE `+in, append([]any{key}, args...)...); err != nil {
 		return fmt.Errorf("moving held events: %w", err)

@@ -48,7 +48,7 @@ type Draft struct {
 // Formatted is a delivery as it is sent.
 type Formatted struct {
 	Body    []byte      // our signature is of these bytes
-	Headers http.Header // beside ours, which win
+	Headers http.Header // in addition to ours, which win
 }
 
 // formats are the formats of this process, for [delivery.Sender] and

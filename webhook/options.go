@@ -20,7 +20,7 @@ type Options struct {
 	Allow []string
 	// Echo receives what goes to [EchoURL]. nil: that URL is refused.
 	Echo *Echo
-	// Formats are the forms, beside [OwnFormat], in which endpoints may ask for
+	// Formats are the forms, in addition to [OwnFormat], in which endpoints may ask for
 	// their events, by their names.
 	Formats map[string]Format
 	// Policy says what follows a failure. Its zero value is the usual one.
@@ -72,8 +72,8 @@ type Observer struct {
 	Disabled func() // an endpoint answered 410 or was down for too long
 }
 
-// Policy says what follows a failure. Fields that are zero have the value
-// named beside them.
+// Policy says what follows a failure. A field that is zero has the value
+// that its comment names.
 type Policy struct {
 	// Retries are the waits after the first, second … failed attempt of an
 	// event, each varied by ±20 %; after the last retry the event is dead.

@@ -23,8 +23,8 @@ type completer struct {
 	claim chan struct{} // wakes the claimer
 	slots *slots
 
-	finished  chan *run       // what waits to be finished
-	gathering sync.Mutex      // held by the finisher that makes up a batch
+	finished  chan *run       // runs that wait to be finished
+	gathering sync.Mutex      // held by the finisher that gathers a batch
 	ended     <-chan struct{} // closed when no finisher works any more
 }
 
@@ -58,8 +58,8 @@ func (c *completer) finishAll(ctx context.Context) {
 // together costs less: the rows of many partitions share pages and index jobs.
 const finishLinger = 50 * time.Millisecond
 
-// gather collects what waits beside the first run, and, on a busy node, what it
-// finishes in the next moment.
+// gather collects the runs that wait with the first one. On a busy node it also
+// collects those that end within finishLinger.
 func (c *completer) gather(first *run) []*run {
 	c.gathering.Lock()
 	defer c.gathering.Unlock()
@@ -195,7 +195,7 @@ func (c *completer) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won
 		return won, fmt.Errorf("pausing subscribers: %w", err)
 	}
 	if err := c.reviewTx(ctx, tx, won.emptied); err != nil {
-		return won, fmt.Errorf("telling who waits for emptied partitions: %w", err)
+		return won, fmt.Errorf("reviewing emptied partitions: %w", err)
 	}
 	return won, nil
 }

@@ -33,9 +33,8 @@ type keeper struct {
 // joinTries is how often a node tries to begin.
 const joinTries = 3
 
-// joinSoon joins, again if the database was out of reach: PostgreSQL ends the
-// connection of a process that stands still in a transaction, as it does to one
-// that is frozen.
+// joinSoon joins, and tries again if the database cannot be reached. PostgreSQL
+// ends the connection of a process that is suspended within a transaction.
 func (k *keeper) joinSoon(ctx context.Context) error {
 	for try := 1; ; try++ {
 		err := k.join(ctx)

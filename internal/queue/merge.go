@@ -9,13 +9,13 @@ import (
 )
 
 // Two keys become one by a job with Merged. The router, which alone orders
-// what comes under a key, reads it at its place in the outbox: what was put
-// before is in the two partitions then, what comes after goes to the partition of the
-// job's key, its successor. The successor is not claimed before the other partition
+// the jobs of a key, reads it at its place in the outbox. The jobs that were put
+// before are in the two partitions then. Later ones go to the partition of the
+// job's key, the successor. The successor is not claimed before the other partition
 // is empty. So neither an attempt in hand nor a wait of the other partition is
 // touched: it continues as it is, on whichever node, under the key that it has.
 //
-// Only the router changes who waits for whom. A worker that empties a partition with
+// Only the router changes which partition waits for which. A worker that empties a partition with
 // a successor says so by a job of the outbox, in the transaction that
 // finishes the last job: no worker locks a partition that it does not hold.
 

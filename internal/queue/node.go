@@ -23,7 +23,8 @@ const (
 	finishAgain  = 100 * time.Millisecond // first wait after a finish that the database refused
 )
 
-// node is one run of a queue: an incarnation that holds leases.
+// node is one [Queue.Run]: the parts that work on the queue, and the id under
+// which they hold leases.
 type node struct {
 	*Queue
 	slots     *slots

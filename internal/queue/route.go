@@ -23,8 +23,8 @@ type router struct {
 }
 
 // routeLimit bounds the jobs that one transaction routes. A backlog goes in
-// larger steps, which write each partition fewer times: on SQLite it makes others
-// wait, and on PostgreSQL only those who want the same partitions.
+// larger steps, which write each partition fewer times: on SQLite all other
+// writers wait, on PostgreSQL only writers of the same partitions.
 const routeLimit = 2000
 
 // routable is how many jobs to take when the batch before had so many.

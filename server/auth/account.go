@@ -45,7 +45,7 @@ func (s *Accounts) LockTx(ctx context.Context, tx *sqlx.Tx, id string) (bool, er
 // nil, is part of the transaction; it may run more than once.
 func (s *Accounts) Close(ctx context.Context, id string, then func(ctx context.Context, tx *sqlx.Tx) error) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		// The update comes first: it waits for those who hold the account.
+		// The update comes first: it waits for transactions that have locked the account.
 		_, err := tx.ExecContext(ctx, `UPDATE auth_account SET closed_us = $1 WHERE id = $2 AND closed_us = 0`,
 			database.Micros(s.now()), id)
 		if err == nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Caller is who makes a request.
+// Caller is the user or the program that makes a request.
 type Caller struct {
 	User        string
 	Account     string

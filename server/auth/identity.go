@@ -37,7 +37,7 @@ type External struct {
 	Device  string // as in [Credentials]
 }
 
-// LoginExternal gives a session to whom a provider has named: a user who has
+// LoginExternal gives a session to a user whom a provider has named: one who has
 // signed in there before, or one with an e-mail that the provider has verified.
 // The latter only while sign-up is closed: when it is open, anybody may have
 // taken the e-mail, and it is an [ErrEmailTaken] until the user has connected

@@ -192,7 +192,7 @@ func (c *limits) succeeded(ctx context.Context, a attempt) error {
 }
 
 // refused returns err, and records that a user was refused a log-in. Of an unknown user it
-// takes the same time, a write: it must not show who has an account.
+// takes the same time, a write: it must not show which e-mails have an account.
 func (s *passwords) refused(ctx context.Context, u userRow, a attempt, err error) error {
 	var second *SecondFactorRequired
 	var copied *passkey.Copied
@@ -263,6 +263,6 @@ func (s *passwords) rehash(ctx context.Context, u userRow, password string) {
 		})
 	}
 	if err != nil && ctx.Err() == nil {
-		s.log.WarnContext(ctx, "hashing a password anew", slog.Any("error", err))
+		s.log.WarnContext(ctx, "hashing a password again", slog.Any("error", err))
 	}
 }

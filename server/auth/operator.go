@@ -13,8 +13,8 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
 )
 
-// Operator manages the users of all accounts for who has the database: no one
-// is asked for permission, and no secret is needed. What it changes holds
+// Operator manages the users of all accounts. It is for the person who runs the
+// server: it asks for no permission and needs no secret. What it changes holds
 // at once on a server that runs.
 type Operator struct{ users *Users }
 

@@ -45,8 +45,8 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 }
 
 // IssueReset makes the token of a link by which a user may set a new password,
-// once and within [ResetTTL]. It is for an operator who knows whom he gives
-// it to, and needs no [Service]. It returns [ErrNotFound] when there is no such
+// once and within [ResetTTL]. It is for an operator, who gives it to
+// the user, and needs no [Service]. It returns [ErrNotFound] when there is no such
 // user.
 func IssueReset(ctx context.Context, db *sqlx.DB, email string) (string, error) {
 	d, err := database.Of(ctx, db)

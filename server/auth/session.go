@@ -94,7 +94,7 @@ func (s *Sessions) beginTx(ctx context.Context, tx *sqlx.Tx, u userRow, n newSes
 	return nil
 }
 
-// begin is what a user gets who is identified.
+// begin begins the session of a user who is identified.
 func (s *Sessions) begin(ctx context.Context, u userRow, cookie bool, from Client) (Session, error) {
 	id, err := uuid.NewRandom()
 	if err != nil {

@@ -12,7 +12,7 @@ const TokenTTL = 12 * time.Hour
 
 const issuer = "trunkline"
 
-// claims are what a token says beside the registered claims.
+// claims are the claims of a token, with the registered ones.
 type claims struct {
 	jwt.RegisteredClaims
 	Account string        `json:"acc"`
@@ -20,7 +20,7 @@ type claims struct {
 	Scope   *[]Permission `json:"scp,omitempty"` // of a scoped token: what it may be used for
 }
 
-// tokens signs and verifies.
+// signer signs and verifies the tokens of sessions.
 type signer struct {
 	now    func() time.Time
 	sign   []byte

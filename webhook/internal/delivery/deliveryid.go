@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// What a delivery's id is made of, besides its event's time: the event's number
+// What a delivery's id is made of, in addition to its event's time: the event's number
 // and a hash of the endpoint, which together fill the 74 free bits of a UUIDv7.
 const (
 	numberBits = 44

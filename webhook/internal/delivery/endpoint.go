@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/keyring"
 )
 
-// Mask stands for a header value that is not shown.
+// Mask replaces a header value that is not shown.
 const Mask = "••••"
 
 // Header is sent with every delivery of an endpoint.
@@ -24,7 +24,7 @@ type Header struct{ Key, Value string }
 const EndpointColumns = `id, account, scope, url, headers, secret, old_secret, old_until_us, events, include,
 	enabled, revision, pauses, down_us, last_error, created_us, updated_us, format`
 
-// EndpointWidth is how many they are.
+// EndpointWidth is the number of [EndpointColumns].
 const EndpointWidth = 18
 
 // Endpoint is a row of webhook_endpoint.
@@ -69,7 +69,7 @@ func (r *Endpoint) Wants(eventType, audience string) bool {
 // List writes a comma list of the table.
 func List(names []string) string { return strings.Join(names, ",") }
 
-// Unlist reads one.
+// Unlist reads a comma list of the table.
 func Unlist(s string) []string {
 	if s == "" {
 		return []string{}
@@ -82,7 +82,7 @@ func InList(commas, name string) bool {
 	return strings.Contains(","+commas+",", ","+name+",")
 }
 
-// Sealer seals and opens what endpoints must not show.
+// Sealer seals and opens the headers and secrets of endpoints.
 type Sealer struct{ Keys *keyring.Ring }
 
 // SealHeaders puts headers, a slice of keys and values, into r.
