@@ -71,7 +71,7 @@ func (s *Server) Account(ctx context.Context, id string) (Account, error) {
 	if u.Deliveries, err = s.Webhooks.For(id).Delivered(ctx, u.Since.Time); err != nil {
 		return v, err
 	}
-	if u.Users, err = s.Auth.CountUsers(ctx, id); err != nil {
+	if u.Users, err = s.Auth.Users().Count(ctx, id); err != nil {
 		return v, err
 	}
 	v.Quotas, err = s.accountQuotas(ctx, id)
@@ -96,7 +96,7 @@ func (s *Server) DeleteAccount(ctx context.Context, id string) error {
 }
 
 func (s *Server) closeAccount(ctx context.Context, id string) (j job.Job, err error) {
-	err = s.Auth.CloseAccount(ctx, id, func(ctx context.Context, tx *sqlx.Tx) (err error) {
+	err = s.Auth.Accounts().Close(ctx, id, func(ctx context.Context, tx *sqlx.Tx) (err error) {
 		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: id, Kind: jobs.Account})
 		return err
 	})
@@ -111,7 +111,7 @@ type deleteAccount struct {
 }
 
 func (s *Server) deleteAccount(ctx context.Context, c httpapi.Call, in *deleteAccount) (jobs.Deleting, error) {
-	if err := s.Auth.ConfirmPassword(ctx, c.Caller, in.Body.Password, c.Client); err != nil {
+	if err := s.Auth.Users().ConfirmPassword(ctx, c.Caller, in.Body.Password, c.Client); err != nil {
 		return jobs.Deleting{}, err
 	}
 	j, err := s.closeAccount(ctx, c.Account)

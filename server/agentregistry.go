@@ -29,7 +29,7 @@ func (s *Server) callerFor(ctx context.Context, account, flow string, version in
 	if err != nil {
 		return mcp.Caller{}, "", err
 	}
-	user, err := s.Auth.User(ctx, account, by.User)
+	user, err := s.Auth.Users().Get(ctx, account, by.User)
 	if errors.Is(err, auth.ErrNotFound) {
 		return mcp.Caller{Account: account, User: by.User}, "", nil
 	}

@@ -56,7 +56,7 @@ func (s *Server) scrub(ctx context.Context) error { return s.db.RunScrub(ctx, s.
 // eraseClosed erases accounts until there is none to be taken.
 func (s *Server) eraseClosed(ctx context.Context) error {
 	for {
-		account, closed, err := s.Auth.TakeClosed(ctx, eraseLease)
+		account, closed, err := s.Auth.Accounts().TakeClosed(ctx, eraseLease)
 		if errors.Is(err, auth.ErrNotFound) {
 			return nil
 		}
@@ -68,9 +68,9 @@ func (s *Server) eraseClosed(ctx context.Context) error {
 			return err
 		}
 		if last {
-			err = errors.Join(s.Jobs.Forget(ctx, account), s.Auth.ForgetAccount(ctx, account))
+			err = errors.Join(s.Jobs.Forget(ctx, account), s.Auth.Accounts().Forget(ctx, account))
 		} else {
-			err = errors.Join(s.Jobs.End(ctx, account, jobs.Account), s.Auth.KeepClosed(ctx, account, eraseAgain))
+			err = errors.Join(s.Jobs.End(ctx, account, jobs.Account), s.Auth.Accounts().KeepClosed(ctx, account, eraseAgain))
 		}
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func (s *Server) eraseDeferred(ctx context.Context, account string) error {
 			case <-gctx.Done():
 				return nil
 			case <-tick.C:
-				if err := s.Auth.KeepClosed(gctx, account, eraseLease); err != nil && gctx.Err() == nil {
+				if err := s.Auth.Accounts().KeepClosed(gctx, account, eraseLease); err != nil && gctx.Err() == nil {
 					return err
 				}
 			}
@@ -110,7 +110,7 @@ func (s *Server) eraseDeferred(ctx context.Context, account string) error {
 // sessions, and nothing new comes.
 func (s *Server) erase(ctx context.Context, account string) error {
 	for _, erase := range []func(context.Context) error{
-		func(ctx context.Context) error { return s.Auth.EraseUsers(ctx, account) },
+		func(ctx context.Context) error { return s.Auth.Accounts().EraseUsers(ctx, account) },
 		s.Messaging.For(account).DeleteAll,
 		s.Webhooks.For(account).DeleteAll,
 		s.Runs.For(account).DeleteAll,

@@ -75,7 +75,7 @@ func (s *Server) callerOf(c huma.Context) (auth.Caller, error) {
 	}
 	caller, err := authenticate(c.Context(), value)
 	if err == nil {
-		s.Auth.Seen(c.Context(), caller, httpapi.RequestOf(c.Context()).From())
+		s.Auth.Sessions().Seen(c.Context(), caller, httpapi.RequestOf(c.Context()).From())
 	}
 	return caller, err
 }

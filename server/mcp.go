@@ -91,7 +91,7 @@ func (s *Server) agentOf(ctx context.Context, token string) (mcp.Caller, error) 
 		}
 		return mcp.Caller{}, err
 	}
-	s.Auth.Seen(ctx, caller, httpapi.RequestOf(ctx).From())
+	s.Auth.Sessions().Seen(ctx, caller, httpapi.RequestOf(ctx).From())
 	httpapi.RequestOf(ctx).Account, httpapi.RequestOf(ctx).Caller = caller.Account, caller
 	if limit := s.cfg.APILimit; limit > 0 {
 		if q := s.limits.Take(caller.TokenID, limit, s.cfg.Now()); q.Over {

@@ -28,7 +28,7 @@ func (s *Server) openBilling(ctx context.Context) (err error) {
 	received.WithLabelValues(string(billing.Dead)) // a rate needs the zero before the first
 	s.Metrics.MustRegister(received)
 	s.Billing, err = billing.New(ctx, s.cfg.DB, &billing.Options{
-		Secret: string(s.cfg.PaymentsSecret), Known: s.Auth.LockAccountTx,
+		Secret: string(s.cfg.PaymentsSecret), Known: s.Auth.Accounts().LockTx,
 		Changed: func(ctx context.Context, tx *sqlx.Tx, sub billing.Subscription) error {
 			req := httpapi.RequestOf(ctx)
 			by := audit.Actor{Account: sub.Account, Kind: audit.System}

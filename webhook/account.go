@@ -12,9 +12,10 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
-// rotation is how long a retired secret signs beside its successor.
+// rotation is how long a retired secret signs together with its successor.
 const rotation = 24 * time.Hour
 
 // Account is the share of a [Dispatcher] that belongs to one account. What
@@ -44,7 +45,7 @@ type Change struct {
 	Include      []string
 	Format       *string
 	Enabled      *bool
-	RotateSecret bool // the old secret signs beside the new one for 24 h
+	RotateSecret bool // the old secret signs together with the new one for 24 h
 }
 
 // Put adds an endpoint, or updates the one of the same scope and URL: there
@@ -94,31 +95,31 @@ func (a *Account) Put(ctx context.Context, s Settings) (ep Endpoint, created boo
 }
 
 // build makes the row of a new endpoint.
-func (a *Account) build(s Settings, ch change) (*endpointRow, string, error) {
+func (a *Account) build(s Settings, ch change) (*delivery.Endpoint, string, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, "", fmt.Errorf("making an id: %w", err)
 	}
 	now := database.Micros(a.d.now())
-	row := &endpointRow{ID: id.String(), Account: a.id, Scope: s.Scope, URL: s.URL, Format: OwnFormat, Created: now}
+	row := &delivery.Endpoint{ID: id.String(), Account: a.id, Scope: s.Scope, URL: s.URL, Format: OwnFormat, Created: now}
 	events, err := checkEvents(s.Events)
 	if err != nil {
 		return nil, "", err
 	}
-	row.Events = list(events)
+	row.Events = delivery.List(events)
 	if ch.Headers == nil {
 		ch.Headers = []Header{}
 	}
 	if ch.secret == "" {
-		ch.secret = newSecret()
+		ch.secret = delivery.NewSecret()
 	}
 	return row, ch.secret, a.d.apply(row, ch)
 }
 
 // insertTx reports whether the endpoint was new.
-func (a *Account) insertTx(ctx context.Context, tx *sqlx.Tx, row *endpointRow) (bool, error) {
-	res, err := tx.ExecContext(ctx, `INSERT INTO webhook_endpoint (`+endpointColumns+`) VALUES `+
-		a.d.db.Dialect.Values(1, endpointWidth, 1)+` ON CONFLICT DO NOTHING`, row.values()...)
+func (a *Account) insertTx(ctx context.Context, tx *sqlx.Tx, row *delivery.Endpoint) (bool, error) {
+	res, err := tx.ExecContext(ctx, `INSERT INTO webhook_endpoint (`+delivery.EndpointColumns+`) VALUES `+
+		a.d.db.Dialect.Values(1, delivery.EndpointWidth, 1)+` ON CONFLICT DO NOTHING`, row.Values()...)
 	if err != nil {
 		return false, err
 	}
@@ -137,8 +138,8 @@ func (a *Account) insertTx(ctx context.Context, tx *sqlx.Tx, row *endpointRow) (
 
 // Endpoints returns those of a scope, oldest first.
 func (a *Account) Endpoints(ctx context.Context, scope string) ([]Endpoint, error) {
-	var rows []endpointRow
-	err := a.d.db.SelectContext(ctx, &rows, `SELECT `+endpointColumns+`
+	var rows []delivery.Endpoint
+	err := a.d.db.SelectContext(ctx, &rows, `SELECT `+delivery.EndpointColumns+`
 		FROM webhook_endpoint WHERE account = $1 AND scope = $2 ORDER BY created_us, id`, a.id, scope)
 	if err != nil {
 		return nil, fmt.Errorf("listing endpoints: %w", err)
@@ -169,17 +170,17 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Endpoint, er
 		return Endpoint{}, err
 	}
 	if c.RotateSecret {
-		ch.secret = newSecret()
+		ch.secret = delivery.NewSecret()
 	}
 	var ep Endpoint
 	err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		var row endpointRow
+		var row delivery.Endpoint
 		err := a.changeTx(ctx, tx, `id = $2`, []any{id}, ch, &row)
 		if err == nil {
 			ep, err = a.d.public(&row)
 		}
 		if err == nil {
-			err = row.recordTx(ctx, tx, audit.WebhookUpdate, audit.Changed(ch.changed()...))
+			err = row.RecordTx(ctx, tx, audit.WebhookUpdate, audit.Changed(ch.changed()...))
 		}
 		return err
 	})
@@ -201,7 +202,7 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 		if err := a.deleteTx(ctx, tx, id); err != nil {
 			return err
 		}
-		return row.recordTx(ctx, tx, audit.WebhookDelete, nil)
+		return row.RecordTx(ctx, tx, audit.WebhookDelete, nil)
 	})
 	if err != nil {
 		return fmt.Errorf("deleting endpoint %s: %w", id, err)
@@ -215,7 +216,7 @@ func (a *Account) deleteTx(ctx context.Context, tx *sqlx.Tx, id string) error {
 	if err := a.d.queue.DropTx(ctx, tx, id); err != nil {
 		return err
 	}
-	a.d.breakers.clear(id)
+	a.d.sender.Breakers.Clear(id)
 	if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_endpoint WHERE account = $1 AND id = $2`, a.id, id); err != nil {
 		return err
 	}
@@ -223,9 +224,9 @@ func (a *Account) deleteTx(ctx context.Context, tx *sqlx.Tx, id string) error {
 }
 
 // row reads one endpoint of the account; where begins at $2.
-func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, where string, args []any, lock string) (*endpointRow, error) {
-	var row endpointRow
-	err := sqlx.GetContext(ctx, q, &row, `SELECT `+endpointColumns+` FROM webhook_endpoint WHERE account = $1 AND `+where+lock,
+func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, where string, args []any, lock string) (*delivery.Endpoint, error) {
+	var row delivery.Endpoint
+	err := sqlx.GetContext(ctx, q, &row, `SELECT `+delivery.EndpointColumns+` FROM webhook_endpoint WHERE account = $1 AND `+where+lock,
 		append([]any{a.id}, args...)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound

@@ -7,7 +7,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
 // change is what is to become of an endpoint, checked.
@@ -30,7 +32,7 @@ func (c *change) check(d *Dispatcher) error {
 		return err
 	}
 	if c.Format != nil {
-		if err := d.checkFormat(*c.Format); err != nil {
+		if err := d.formats.check(*c.Format); err != nil {
 			return err
 		}
 	}
@@ -43,7 +45,7 @@ func (c *change) check(d *Dispatcher) error {
 }
 
 // changeTx applies c to the endpoint that where names, and leaves it in row.
-func (a *Account) changeTx(ctx context.Context, tx *sqlx.Tx, where string, args []any, c change, row *endpointRow) error {
+func (a *Account) changeTx(ctx context.Context, tx *sqlx.Tx, where string, args []any, c change, row *delivery.Endpoint) error {
 	lock := ""
 	if a.d.db.Dialect == database.Postgres {
 		lock = " FOR UPDATE"
@@ -71,7 +73,7 @@ func (a *Account) changeTx(ctx context.Context, tx *sqlx.Tx, where string, args 
 }
 
 // apply puts c into row.
-func (d *Dispatcher) apply(row *endpointRow, c change) error {
+func (d *Dispatcher) apply(row *delivery.Endpoint, c change) error {
 	if err := d.applyHeaders(row, c.Headers); err != nil {
 		return err
 	}
@@ -80,14 +82,14 @@ func (d *Dispatcher) apply(row *endpointRow, c change) error {
 		if err != nil {
 			return err
 		}
-		row.Events = list(events)
+		row.Events = delivery.List(events)
 	}
 	if c.Include != nil {
 		include, err := checkInclude(c.Include)
 		if err != nil {
 			return err
 		}
-		row.Include = list(include)
+		row.Include = delivery.List(include)
 	}
 	if err := d.applySecret(row, c.secret); err != nil {
 		return err
@@ -107,21 +109,21 @@ func (d *Dispatcher) apply(row *endpointRow, c change) error {
 }
 
 // applyHeaders replaces the headers; a masked value stays what it was.
-func (d *Dispatcher) applyHeaders(row *endpointRow, headers []Header) error {
+func (d *Dispatcher) applyHeaders(row *delivery.Endpoint, headers []Header) error {
 	if headers == nil {
 		return nil
 	}
 	headers = append([]Header{}, headers...)
 	if first := hasMask(headers); first >= 0 && row.Headers != "" {
-		old, err := d.openHeaders(row)
-		if err != nil {
+		var old []Header
+		if err := d.sealer.OpenHeaders(row, &old); err != nil {
 			return err
 		}
 		if err := unmask(headers, old); err != nil {
 			return err
 		}
 	}
-	return d.sealHeaders(row, headers)
+	return d.sealer.SealHeaders(row, headers)
 }
 
 // hasMask returns the index of the first masked value, −1 if there is none.
@@ -159,12 +161,12 @@ func unmask(headers, old []Header) error {
 }
 
 // applySecret sets a new secret and retires the one before it.
-func (d *Dispatcher) applySecret(row *endpointRow, secret string) error {
+func (d *Dispatcher) applySecret(row *delivery.Endpoint, secret string) error {
 	if secret == "" {
 		return nil
 	}
 	if row.Secret != "" {
-		current, err := d.openSecret(row, row.Secret)
+		current, err := d.sealer.OpenSecret(row, row.Secret)
 		if err != nil {
 			return err
 		}
@@ -173,6 +175,44 @@ func (d *Dispatcher) applySecret(row *endpointRow, secret string) error {
 		}
 		row.OldSecret, row.OldUntil = row.Secret, database.Micros(d.now().Add(rotation))
 	}
-	d.sealSecret(row, secret)
+	d.sealer.SealSecret(row, secret)
 	return nil
+}
+
+// changed are the names of what a change has.
+func (c *change) changed() []string {
+	var names []string
+	for _, m := range []struct {
+		name string
+		is   bool
+	}{
+		{"headers", c.Headers != nil},
+		{"events", c.Events != nil},
+		{"include", c.Include != nil},
+		{"format", c.Format != nil},
+		{"enabled", c.Enabled != nil},
+		{"secret", c.secret != ""},
+	} {
+		if m.is {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
+
+// recordPutTx records an endpoint that was added, or else changed by c.
+func recordPutTx(ctx context.Context, tx *sqlx.Tx, row *delivery.Endpoint, created bool, c *change) error {
+	if created {
+		return row.RecordTx(ctx, tx, audit.WebhookCreate, nil)
+	}
+	return row.RecordTx(ctx, tx, audit.WebhookUpdate, audit.Changed(c.changed()...))
+}
+
+// recordTx records a replay: of an endpoint, or of single deliveries.
+func (r *Replay) recordTx(ctx context.Context, tx *sqlx.Tx) error {
+	e := audit.Entry{Action: audit.WebhookReplay, ObjectID: r.Endpoint}
+	if len(r.IDs) > 0 {
+		e.ObjectID, e.Details = "", map[string]any{"deliveries": len(r.IDs)}
+	}
+	return audit.RecordTx(ctx, tx, e)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/span"
+	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
 // Deferred is an event of which endpoints that include a part of it hear when that
@@ -89,7 +90,7 @@ func (d *Dispatcher) DeferTx(ctx context.Context, tx *sqlx.Tx, part string, evs 
 		if evs[i].Awaits != "" {
 			until = database.Micros(evs[i].Until)
 		}
-		if ev.Audience != "" || until == 0 && !holds[ev.Key] || !including[owner{ev.Account, ev.Scope}] {
+		if ev.Audience != "" || until == 0 && !holds[ev.Key] || !including[delivery.Owner{Account: ev.Account, Scope: ev.Scope}] {
 			continue
 		}
 		holds[ev.Key] = true
@@ -128,18 +129,18 @@ func (d *Dispatcher) endpointsDeferring(ctx context.Context, tx *sqlx.Tx, evs []
 }
 
 // including says whose endpoints include the part.
-func (d *Dispatcher) including(ctx context.Context, tx *sqlx.Tx, part string, evs []Deferred) (map[owner]bool, error) {
-	to := make([]address, len(evs))
+func (d *Dispatcher) including(ctx context.Context, tx *sqlx.Tx, part string, evs []Deferred) (map[delivery.Owner]bool, error) {
+	to := make([]delivery.Address, len(evs))
 	for i := range evs {
-		to[i].owner = owner{evs[i].Account, evs[i].Scope}
+		to[i].Owner = delivery.Owner{Account: evs[i].Account, Scope: evs[i].Scope}
 	}
-	endpoints, err := d.listeners(ctx, tx, to)
+	endpoints, err := d.router.Listeners(ctx, tx, to)
 	if err != nil {
 		return nil, fmt.Errorf("reading endpoints to hold events for: %w", err)
 	}
-	out := map[owner]bool{}
+	out := map[delivery.Owner]bool{}
 	for o, rows := range endpoints {
-		out[o] = slices.ContainsFunc(rows, func(r endpointRow) bool { return inList(r.Include, part) })
+		out[o] = slices.ContainsFunc(rows, func(r delivery.Endpoint) bool { return delivery.InList(r.Include, part) })
 	}
 	return out, nil
 }
@@ -283,9 +284,9 @@ func (d *Dispatcher) releaseSome(ctx context.Context) (more bool, err error) {
 
 // dropDeferredTx sends an endpoint what is held for it, as it is, because it includes
 // some parts no more: when these come, it is not asked.
-func (d *Dispatcher) dropDeferredTx(ctx context.Context, tx *sqlx.Tx, before *endpointRow, include string) error {
-	for _, part := range unlist(before.Include) {
-		if inList(include, part) {
+func (d *Dispatcher) dropDeferredTx(ctx context.Context, tx *sqlx.Tx, before *delivery.Endpoint, include string) error {
+	for _, part := range delivery.Unlist(before.Include) {
+		if delivery.InList(include, part) {
 			continue
 		}
 		var rows []deferredRow
@@ -296,7 +297,7 @@ func (d *Dispatcher) dropDeferredTx(ctx context.Context, tx *sqlx.Tx, before *en
 		}
 		for i := range rows {
 			ev := rows[i].event()
-			if ev.Audience, ev.Endpoint = "", before.ID; !before.Enabled || !inList(before.Events, ev.Type) {
+			if ev.Audience, ev.Endpoint = "", before.ID; !before.Enabled || !delivery.InList(before.Events, ev.Type) {
 				continue
 			}
 			if err := d.PublishTx(ctx, tx, ev); err != nil {

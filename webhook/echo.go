@@ -6,10 +6,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
 // EchoURL is the address of the built-in receiver.
-const EchoURL = "trunkline://echo"
+const EchoURL = delivery.EchoURL // "trunkline://echo"
 
 // maxEcho is how many deliveries of a scope the mirror shows.
 const maxEcho = 100
@@ -40,14 +42,15 @@ func (e *Echo) Last(scope string) []Received {
 }
 
 // receive is one delivery. It answers as a server would.
-func (e *Echo) receive(scope, secret string, secretHeaders []Header, h http.Header, body []byte, now time.Time) (status int, response string) {
-	if err := Verify(secret, h, body, now); err != nil {
+func (e *Echo) receive(j *delivery.Job, h http.Header, now time.Time) (status int, response string) {
+	scope, body := j.Target.Scope, []byte(j.Body)
+	if err := Verify(j.Target.SigningSecret, h, body, now); err != nil {
 		return http.StatusUnauthorized, "the signature does not verify"
 	}
 	r := Received{At: now, Body: string(body)}
 	for name, values := range h {
 		for _, v := range values {
-			if isConfigured(secretHeaders, name) {
+			if isConfigured(j.Target.Opened, name) {
 				v = Mask
 			}
 			r.Headers = append(r.Headers, Header{Key: name, Value: v})
@@ -64,6 +67,6 @@ func (e *Echo) receive(scope, secret string, secretHeaders []Header, h http.Head
 	return http.StatusOK, "received"
 }
 
-func isConfigured(headers []Header, name string) bool {
-	return slices.ContainsFunc(headers, func(h Header) bool { return strings.EqualFold(h.Key, name) })
+func isConfigured(headers []delivery.Header, name string) bool {
+	return slices.ContainsFunc(headers, func(h delivery.Header) bool { return strings.EqualFold(h.Key, name) })
 }

@@ -1,17 +1,20 @@
 package webhook
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
-// Mask stands for a header value wherever an endpoint is shown. Given back in
-// a change it means the value that is there.
-const Mask = "••••"
+// Mask replaces a header value wherever an endpoint is shown. In a change it
+// keeps the present value.
+const Mask = delivery.Mask // "••••"
 
 // Header is sent with every delivery of an endpoint.
 type Header struct{ Key, Value string }
@@ -42,34 +45,7 @@ type Endpoint struct {
 	Secret string
 }
 
-const endpointColumns = `id, account, scope, url, headers, secret, old_secret, old_until_us, events, include,
-	enabled, revision, pauses, down_us, last_error, created_us, updated_us, format`
-
-const endpointWidth = 18
-
-type endpointRow struct {
-	ID, Account, Scope, URL string
-	Headers, Secret         string
-	OldSecret               string `db:"old_secret"`
-	OldUntil                int64  `db:"old_until_us"`
-	Events, Include         string
-	Enabled                 bool
-	Revision, Pauses        int64
-	Down                    int64  `db:"down_us"`
-	LastError               string `db:"last_error"`
-	Created                 int64  `db:"created_us"`
-	Updated                 int64  `db:"updated_us"`
-	Format                  string
-}
-
-func (r *endpointRow) values() []any {
-	return []any{
-		r.ID, r.Account, r.Scope, r.URL, r.Headers, r.Secret, r.OldSecret, r.OldUntil, r.Events, r.Include,
-		r.Enabled, r.Revision, r.Pauses, r.Down, r.LastError, r.Created, r.Updated, r.Format,
-	}
-}
-
-func (r *endpointRow) state() State {
+func stateOf(r *delivery.Endpoint) State {
 	switch {
 	case !r.Enabled:
 		return StateDisabled
@@ -79,84 +55,113 @@ func (r *endpointRow) state() State {
 	return StateOK
 }
 
-// onlyEndpoint begins an audience that is one endpoint; its id follows.
-const onlyEndpoint = "@"
-
-// wants says whether the endpoint gets events of this type and audience.
-func (r *endpointRow) wants(eventType, audience string) bool {
-	if id, only := strings.CutPrefix(audience, onlyEndpoint); only {
-		return id == r.ID
-	}
-	if !inList(r.Events, eventType) || audience == "" {
-		return inList(r.Events, eventType)
-	}
-	part, without := strings.CutPrefix(audience, "!")
-	return inList(r.Include, part) != without
-}
-
-// list and unlist convert the comma lists of the table.
-func list(names []string) string { return strings.Join(names, ",") }
-
-func unlist(s string) []string {
-	if s == "" {
-		return []string{}
-	}
-	return strings.Split(s, ",")
-}
-
-func inList(commas, name string) bool {
-	return strings.Contains(","+commas+",", ","+name+",")
-}
-
 // public is the row as its owner may see it.
-func (d *Dispatcher) public(r *endpointRow) (Endpoint, error) {
-	headers, err := d.openHeaders(r)
-	if err != nil {
+func (d *Dispatcher) public(r *delivery.Endpoint) (Endpoint, error) {
+	headers := []Header{}
+	if err := d.sealer.OpenHeaders(r, &headers); err != nil {
 		return Endpoint{}, err
 	}
 	for i := range headers {
 		headers[i].Value = Mask
 	}
 	return Endpoint{
-		ID: r.ID, Scope: r.Scope, URL: r.URL, Headers: headers, Events: unlist(r.Events), Include: unlist(r.Include), Format: r.Format,
-		Enabled: r.Enabled, State: r.state(), LastError: r.LastError,
+		ID: r.ID, Scope: r.Scope, URL: r.URL, Headers: headers, Events: delivery.Unlist(r.Events), Include: delivery.Unlist(r.Include), Format: r.Format,
+		Enabled: r.Enabled, State: stateOf(r), LastError: r.LastError,
 		CreatedAt: database.Time(r.Created), UpdatedAt: database.Time(r.Updated),
 	}, nil
 }
 
-func (d *Dispatcher) sealHeaders(r *endpointRow, headers []Header) error {
-	b, err := json.Marshal(headers)
+// ListenersTx returns the enabled endpoints of the account, of all its scopes,
+// that ask for a type of event, oldest first. With [Event.Endpoint] a program
+// tells each of them, or some, what concerns the account and no scope.
+func (a *Account) ListenersTx(ctx context.Context, tx *sqlx.Tx, eventType string) ([]Endpoint, error) {
+	var rows []delivery.Endpoint
+	err := tx.SelectContext(ctx, &rows, `SELECT `+delivery.EndpointColumns+`
+		FROM webhook_endpoint WHERE account = $1 AND enabled ORDER BY created_us, id`, a.id)
 	if err != nil {
-		return fmt.Errorf("encoding headers: %w", err)
+		return nil, fmt.Errorf("listing listeners: %w", err)
 	}
-	r.Headers = d.keys.Seal(sealedAs(r.ID, "headers"), b)
+	out := []Endpoint{}
+	for i := range rows {
+		if !rows[i].Wants(eventType, "") || !a.d.formats.Has(rows[i].Format, eventType, nil) {
+			continue
+		}
+		ep, err := a.d.public(&rows[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ep)
+	}
+	return out, nil
+}
+
+// Test sends ev to an endpoint now, whatever the endpoint's state and filter,
+// and returns what it answered. The attempt is in the log, with sequence 0,
+// and is not retried.
+func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error) {
+	d := a.d
+	row, err := a.row(ctx, d.db, `id = $2`, []any{id}, "")
+	if err != nil {
+		return Attempt{}, fmt.Errorf("testing endpoint %s: %w", id, err)
+	}
+	t, err := d.sender.Target(row)
+	if err != nil {
+		return Attempt{}, err
+	}
+	ev.Account, ev.Scope = row.Account, row.Scope
+	if ev, err = d.validate(ev); err != nil {
+		return Attempt{}, fmt.Errorf("testing endpoint %s: %w", id, err)
+	}
+	r, err := d.sender.Test(ctx, t, ev.loaded())
+	if err != nil {
+		return Attempt{}, fmt.Errorf("testing endpoint %s: %w", id, err)
+	}
+	err = d.db.Write(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
+		insert := insertEvents + " VALUES " + d.db.Dialect.Values(1, len(eventTypes), 1) + " RETURNING number"
+		if err := tx.GetContext(ctx, &r.Event.Number, insert, ev.row()...); err != nil {
+			return err
+		}
+		if err := d.sender.RecordTestTx(ctx, tx, r); err != nil {
+			return err
+		}
+		return row.RecordTx(ctx, tx, audit.WebhookTest, nil)
+	})
+	if err != nil {
+		return Attempt{}, fmt.Errorf("storing a test of endpoint %s: %w", id, err)
+	}
+	d.sender.RecordedTest(r)
+	return Attempt(r.Attempt), nil
+}
+
+// reseal seals again what a retired secret has sealed, so that it can be
+// dropped. It fails when something does not open.
+func (d *Dispatcher) reseal(ctx context.Context) error {
+	var rows []delivery.Endpoint
+	err := d.db.SelectContext(ctx, &rows, `SELECT `+delivery.EndpointColumns+` FROM webhook_endpoint
+		WHERE headers NOT LIKE $1 OR secret NOT LIKE $1 OR (old_secret <> '' AND old_secret NOT LIKE $1)`, d.sealer.Keys.Prefix()+"%")
+	if err != nil {
+		return fmt.Errorf("looking for what is sealed under a retired secret: %w", err)
+	}
+	for i := range rows {
+		if err := d.resealEndpoint(ctx, &rows[i]); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-func (d *Dispatcher) openHeaders(r *endpointRow) ([]Header, error) {
-	headers := []Header{}
-	b, err := d.keys.Open(sealedAs(r.ID, "headers"), r.Headers)
+func (d *Dispatcher) resealEndpoint(ctx context.Context, r *delivery.Endpoint) error {
+	if err := d.sealer.Reseal(r); err != nil {
+		return err
+	}
+	err := d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		// A change of the row meanwhile has sealed it too.
+		_, err := tx.ExecContext(ctx, `UPDATE webhook_endpoint SET headers = $1, secret = $2, old_secret = $3 WHERE id = $4 AND revision = $5`,
+			r.Headers, r.Secret, r.OldSecret, r.ID, r.Revision)
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("opening headers of endpoint %s: %w", r.ID, err)
+		return fmt.Errorf("sealing endpoint %s again: %w", r.ID, err)
 	}
-	if err := json.Unmarshal(b, &headers); err != nil {
-		return nil, fmt.Errorf("decoding headers of endpoint %s: %w", r.ID, err)
-	}
-	return headers, nil
+	return nil
 }
-
-// openSecret opens a signing secret, the current or the retired one: a
-// rotation moves it from column to column as it is.
-func (d *Dispatcher) openSecret(r *endpointRow, sealed string) (string, error) {
-	b, err := d.keys.Open(sealedAs(r.ID, "secret"), sealed)
-	if err != nil {
-		return "", fmt.Errorf("opening secret of endpoint %s: %w", r.ID, err)
-	}
-	return string(b), nil
-}
-
-func (d *Dispatcher) sealSecret(r *endpointRow, secret string) {
-	r.Secret = d.keys.Seal(sealedAs(r.ID, "secret"), []byte(secret))
-}
-
-func sealedAs(id, column string) string { return "webhook_endpoint:" + id + ":" + column }

@@ -16,6 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/span"
+	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
 // Event is what endpoints are told.
@@ -29,7 +30,7 @@ type Event struct {
 	// Type is message, status, data, calls, subscription or session.
 	Type string
 	// Key is what keeps its order: events of one key reach an endpoint in the
-	// order of their commits. Hold a lock on what the key stands for while
+	// order of their commits. Hold a lock on what the key names while
 	// publishing, or that order is chance.
 	Key string
 	// Audience limits the event to endpoints by what they include: "extracted"
@@ -42,7 +43,7 @@ type Event struct {
 	At time.Time
 	// ChatID and MessageID are for the delivery log.
 	ChatID, MessageID string
-	// Headers are sent beside the endpoint's own, and win over them.
+	// Headers are sent with the endpoint's own, and win over them.
 	Headers map[string]string
 	// Traceparent is the W3C traceparent of what the event follows from, for
 	// [Options].Trace; "": that of a trace of these packages in the context, or
@@ -82,7 +83,7 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 	for i := range whole {
 		ev := &whole[i]
 		if n, seen := numbers[ev.ID]; seen {
-			entries = append(entries, queue.JobArgs{Key: ev.Key, Subject: subject(n), Metadata: ev.note(), Traceparent: ev.Traceparent})
+			entries = append(entries, queue.JobArgs{Key: ev.Key, Subject: delivery.Subject(n), Metadata: ev.address().Note(), Traceparent: ev.Traceparent})
 		}
 	}
 	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
@@ -111,7 +112,7 @@ func (d *Dispatcher) storeTx(ctx context.Context, tx *sqlx.Tx, evs []Event) (map
 	for i := range evs {
 		values = append(values, evs[i].row()...)
 	}
-	rows, err := database.SelectRows[eventRow](ctx, d.db, tx, database.Rows{Before: store, After: seen, Types: eventTypes, Values: values})
+	rows, err := database.SelectRows[delivery.Event](ctx, d.db, tx, database.Rows{Before: store, After: seen, Types: eventTypes, Values: values})
 	if err != nil {
 		return nil, err
 	}
@@ -119,17 +120,6 @@ func (d *Dispatcher) storeTx(ctx context.Context, tx *sqlx.Tx, evs []Event) (map
 		stored[r.ID] = r.Number
 	}
 	return stored, nil
-}
-
-// prepare prepares what reads endpoints, and events where that is always one
-// text.
-func (d *Dispatcher) prepare(ctx context.Context) error {
-	targets, _ := d.targetsText(nil)
-	if d.db.Dialect != database.Postgres {
-		return d.db.Prepare(ctx, targets)
-	}
-	read, _ := d.eventsText(nil)
-	return d.db.Prepare(ctx, targets, read)
 }
 
 const (
@@ -178,7 +168,7 @@ func (d *Dispatcher) validate(e Event) (Event, error) {
 		if e.Audience != "" || !isEventID(e.Endpoint) {
 			return e, errors.New("webhook: Event.Endpoint must be the id of an endpoint, without an Audience")
 		}
-		e.Audience = onlyEndpoint + e.Endpoint
+		e.Audience = delivery.OnlyEndpoint + e.Endpoint
 	}
 	if len(e.Body) == 0 {
 		return e, errors.New("webhook: Event.Body must not be empty")
@@ -215,4 +205,60 @@ func isType(s string) bool {
 		}
 	}
 	return false
+}
+
+// address says which endpoints get the event.
+func (e *Event) address() delivery.Address {
+	return delivery.Address{Owner: delivery.Owner{Account: e.Account, Scope: e.Scope}, Type: e.Type, Audience: e.Audience}
+}
+
+// loaded is the event as [delivery.Sender.Load] reads it.
+func (e *Event) loaded() *delivery.Event {
+	row := &delivery.Event{
+		ID: e.ID, At: database.Micros(e.At), Type: e.Type,
+		ChatID: e.ChatID, MessageID: e.MessageID, Headers: e.headers(), Body: string(e.Body),
+	}
+	row.Extra = row.ExtraHeaders()
+	return row
+}
+
+// Publish is [Dispatcher.PublishTx] in a transaction of its own: once it has
+// returned nil the events are durable, all of them, and on their way.
+func (d *Dispatcher) Publish(ctx context.Context, evs ...Event) error {
+	err := d.db.InTx(ctx, func(tx *sqlx.Tx) error { return d.PublishTx(ctx, tx, evs...) })
+	if err != nil {
+		return err
+	}
+	d.Committed()
+	return nil
+}
+
+// MergedTx makes keys of a scope one with another key: the events under each keep
+// their order, and all of them go out before what is published under any of these
+// keys later, which goes out under key. Events that are held go out in the order
+// in which they happened. Replays under these keys keep their order among each
+// other. The X-Trunkline-Sequence of what comes later is above those of all keys.
+//
+// A key belongs to one scope here. Hold the locks of the keys, and call
+// [Dispatcher.Committed] after the commit.
+func (d *Dispatcher) MergedTx(ctx context.Context, tx *sqlx.Tx, scope, key string, merged []string) error {
+	keys := make([]any, len(merged))
+	entries := make([]queue.JobArgs, 0, 2*len(merged))
+	note := delivery.Address{Owner: delivery.Owner{Scope: scope}}.Note()
+	for i, k := range merged {
+		keys[i] = k
+		entries = append(entries, queue.JobArgs{Key: key, Merged: k, Metadata: note},
+			queue.JobArgs{Key: replayKey(key), Merged: replayKey(k), Metadata: note})
+	}
+	// First the deferred events: this waits for a transaction that releases
+	// some of them, which are queued then before the keys are one.
+	in, args := d.db.Dialect.In("order_key", 2, keys)
+	if _, err := tx.ExecContext(ctx, `UPDATE webhook_deferred SET order_key = $1 WHERE `+in, append([]any{key}, args...)...); err != nil {
+		return fmt.Errorf("moving held events: %w", err)
+	}
+	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
+		return fmt.Errorf("merging the order of events: %w", err)
+	}
+	d.queuedNow()
+	return nil
 }

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,21 +11,32 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
 // The states of a delivery.
 const (
-	DeliveryPending   = "pending" // it has not been tried, or is to be tried again
-	DeliveryDelivered = delivered // a 2xx took it
-	DeliveryFailed    = failed    // its endpoint was disabled, or it was a test that did not pass
-	DeliveryDead      = dead      // all retries are used up
-	maxAttemptsShown  = 50        // of one delivery, the last
-	pendingPage       = 200       // items read at first while they are filtered, then twice as many …
-	maxPendingPage    = 12_800    // … up to this: each page looks at all that is pending
-	maxDeliveries     = 200       // of a page
-	deliveriesDefault = 50        // of a page
-	maxFilterIDs      = 1000      // of a filter
+	DeliveryPending   = "pending"          // it has not been tried, or is to be tried again
+	DeliveryDelivered = delivery.Delivered // a 2xx took it
+	DeliveryFailed    = delivery.Failed    // its endpoint was disabled, or it was a test that did not pass
+	DeliveryDead      = delivery.Dead      // all retries are used up
+	maxAttemptsShown  = 50                 // of one delivery, the last
+	pendingPage       = 200                // items read at first while they are filtered, then twice as many …
+	maxPendingPage    = 12_800             // … up to this: each page looks at all that is pending
+	maxDeliveries     = 200                // of a page
+	deliveriesDefault = 50                 // of a page
+	maxFilterIDs      = 1000               // of a filter
 )
+
+// Attempt is one try to deliver an event.
+type Attempt struct {
+	At         time.Time
+	StatusCode int // 0: there was no response
+	Duration   time.Duration
+	Error      string // "" after a 2xx
+	Response   string // its first KiB
+	Fence      int64  // the claim under which it was made: it rises with each, until a replay; 0: a test
+}
 
 // Delivery is an event on its way to an endpoint.
 type Delivery struct {
@@ -171,19 +183,19 @@ func (a *Account) pending(ctx context.Context, f DeliveryFilter, before queue.Jo
 		if err != nil {
 			return nil, "", err
 		}
-		events := map[int64]*eventRow{}
+		events := map[int64]*delivery.Event{}
 		for _, it := range items {
-			number, _ := parseSubject(it.Subject, 0)
+			number, _ := delivery.ParseSubject(it.Subject, 0)
 			events[number] = nil
 		}
 		if len(items) > 0 {
-			if err := a.d.loadEvents(ctx, events); err != nil {
+			if err := a.d.sender.LoadEvents(ctx, events); err != nil {
 				return nil, "", err
 			}
 		}
 		for i := range items {
 			before = items[i].JobArgs
-			number, seq := parseSubject(items[i].Subject, items[i].Seq)
+			number, seq := delivery.ParseSubject(items[i].Subject, items[i].Seq)
 			if ev := events[number]; ev != nil && f.lets(ev) {
 				out = append(out, pendingDelivery(ev, &items[i], seq))
 			}
@@ -197,15 +209,15 @@ func (a *Account) pending(ctx context.Context, f DeliveryFilter, before queue.Jo
 	}
 }
 
-func (f *DeliveryFilter) lets(ev *eventRow) bool {
+func (f *DeliveryFilter) lets(ev *delivery.Event) bool {
 	return (len(f.ChatIDs) == 0 || slices.Contains(f.ChatIDs, ev.ChatID)) &&
 		(len(f.MessageIDs) == 0 || slices.Contains(f.MessageIDs, ev.MessageID)) && (f.Event == "" || f.Event == ev.Type)
 }
 
-func pendingDelivery(ev *eventRow, it *queue.Pending, seq int64) Delivery {
+func pendingDelivery(ev *delivery.Event, it *queue.Pending, seq int64) Delivery {
 	return Delivery{
-		ID: ev.deliveryID(it.Subscriber), EndpointID: it.Subscriber, EventID: ev.ID, Event: ev.Type,
-		ChatID: ev.ChatID, MessageID: ev.MessageID, Sequence: seq, State: DeliveryPending, NextAttemptAt: it.Next, CreatedAt: ev.time(),
+		ID: ev.DeliveryID(it.Subscriber), EndpointID: it.Subscriber, EventID: ev.ID, Event: ev.Type,
+		ChatID: ev.ChatID, MessageID: ev.MessageID, Sequence: seq, State: DeliveryPending, NextAttemptAt: it.Next, CreatedAt: ev.Time(),
 	}
 }
 
@@ -220,7 +232,7 @@ func (a *Account) endpointIDs(ctx context.Context, f DeliveryFilter) ([]string, 
 const overColumns = `t.id AS attempt, t.endpoint, t.seq, t.outcome, e.number, e.id, e.at_us AS at, e.type, e.chat_id AS chatid, e.message_id AS messageid`
 
 type overRow struct {
-	eventRow
+	delivery.Event
 	Attempt  int64
 	Endpoint string
 	Seq      int64
@@ -246,8 +258,8 @@ func (a *Account) over(ctx context.Context, f DeliveryFilter, before int64, out 
 	for i := range rows {
 		r := &rows[i]
 		out = append(out, Delivery{
-			ID: r.deliveryID(r.Endpoint), EndpointID: r.Endpoint, EventID: r.ID, Event: r.Type, ChatID: r.ChatID, MessageID: r.MessageID,
-			Sequence: r.Seq, State: r.Outcome, CreatedAt: r.time(),
+			ID: r.DeliveryID(r.Endpoint), EndpointID: r.Endpoint, EventID: r.ID, Event: r.Type, ChatID: r.ChatID, MessageID: r.MessageID,
+			Sequence: r.Seq, State: r.Outcome, CreatedAt: r.Time(),
 		})
 	}
 	return out, next, nil
@@ -286,7 +298,7 @@ func (a *Account) addAttempts(ctx context.Context, ds []Delivery) error {
 	}
 	byWay, numbers := map[way]*Delivery{}, make([]int64, len(ds))
 	for i := range ds {
-		numbers[i], _ = numberOf(ds[i].ID)
+		numbers[i], _ = delivery.NumberOf(ds[i].ID)
 		byWay[way{numbers[i], ds[i].EndpointID}] = &ds[i]
 	}
 	var rows []struct {
@@ -319,4 +331,40 @@ func (a *Account) addAttempts(ctx context.Context, ds []Delivery) error {
 		ds[i].Attempts = ds[i].Attempts[max(0, len(ds[i].Attempts)-maxAttemptsShown):]
 	}
 	return nil
+}
+
+// Bodies returns what deliveries of the account carry, by their ids. What was
+// erased, or is no longer stored, is left out.
+func (a *Account) Bodies(ctx context.Context, ds []Delivery) (map[string]json.RawMessage, error) {
+	byEvent := map[int64][]string{}
+	var numbers []int64
+	for i := range ds {
+		n, ok := delivery.NumberOf(ds[i].ID)
+		if !ok {
+			continue
+		}
+		if byEvent[n] == nil {
+			numbers = append(numbers, n)
+		}
+		byEvent[n] = append(byEvent[n], ds[i].ID)
+	}
+	out := map[string]json.RawMessage{}
+	for part := range slices.Chunk(numbers, eraseChunk) {
+		var rows []struct {
+			Number int64
+			Body   []byte
+		}
+		in, args := a.d.db.Dialect.InNumbers("number", 2, part)
+		err := a.d.db.SelectContext(ctx, &rows, `SELECT number, body FROM webhook_event WHERE account = $1 AND body <> '' AND `+in,
+			append([]any{a.id}, args...)...)
+		if err != nil {
+			return nil, fmt.Errorf("reading the bodies of deliveries: %w", err)
+		}
+		for _, r := range rows {
+			for _, id := range byEvent[r.Number] {
+				out[id] = r.Body
+			}
+		}
+	}
+	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
 // Replay chooses deliveries that are over: by id, or those of an endpoint
@@ -21,7 +22,7 @@ type Replay struct {
 
 	Endpoint     string
 	Since, Until time.Time // by the time of their last attempt; zero: from the first, up to now
-	State        string    // delivered, failed or dead; "": failed and dead
+	State        string    // DeliveryDelivered, failed or dead; "": failed and dead
 }
 
 const replayChunk = 500
@@ -83,8 +84,8 @@ func (r *Replay) check() error {
 		return nil
 	case r.Endpoint == "":
 		return invalid("endpoint", "is missing, and so are ids")
-	case !slices.Contains([]string{"", delivered, failed, dead}, r.State):
-		return invalid("state", "must be one of %s, %s, %s", delivered, failed, dead)
+	case !slices.Contains([]string{"", DeliveryDelivered, DeliveryFailed, DeliveryDead}, r.State):
+		return invalid("state", "must be one of %s, %s, %s", DeliveryDelivered, DeliveryFailed, DeliveryDead)
 	case !r.Until.IsZero() && r.Until.Before(r.Since):
 		return invalid("until", "is before since")
 	}
@@ -124,7 +125,7 @@ func (a *Account) chosen(ctx context.Context, r Replay) (string, []any, error) {
 func (a *Account) attemptsOf(ctx context.Context, ids, scopes []string) ([]int64, error) {
 	var numbers []int64
 	for _, id := range ids {
-		if n, ok := numberOf(id); ok {
+		if n, ok := delivery.NumberOf(id); ok {
 			numbers = append(numbers, n)
 		}
 	}
@@ -147,7 +148,7 @@ func (a *Account) attemptsOf(ctx context.Context, ids, scopes []string) ([]int64
 	}
 	var attempts []int64
 	for i := range rows {
-		if slices.Contains(ids, rows[i].deliveryID(rows[i].Endpoint)) {
+		if slices.Contains(ids, rows[i].DeliveryID(rows[i].Endpoint)) {
 			attempts = append(attempts, rows[i].Attempt)
 		}
 	}
@@ -194,7 +195,7 @@ func (a *Account) replayTx(ctx context.Context, tx *sqlx.Tx, where string, args 
 	}
 	entries := make([]queue.JobArgs, len(rows))
 	for i, r := range rows {
-		entries[i] = queue.JobArgs{Subscriber: r.Endpoint, Key: replayKey(keys[r.Event]), Subject: replaySubject(r.Event, r.Seq)}
+		entries[i] = queue.JobArgs{Subscriber: r.Endpoint, Key: replayKey(keys[r.Event]), Subject: delivery.ReplaySubject(r.Event, r.Seq)}
 	}
 	return rows, a.d.queue.PutTx(ctx, tx, entries...)
 }

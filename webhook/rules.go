@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/url"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/guard"
+	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
 // Invalid reports a value that breaks a rule. It has the Field, a path in the
@@ -164,14 +164,11 @@ func checkInclude(names []string) ([]string, error) {
 	return out, nil
 }
 
-const secretPrefix = "whsec_"
-
 // parseSecret returns the key of a signing secret.
 func parseSecret(s string) ([]byte, error) {
-	text, ok := strings.CutPrefix(s, secretPrefix)
-	key, err := base64.StdEncoding.DecodeString(text)
-	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
-		return nil, invalid("secret", "must be %q followed by the base64 of 24 to 64 bytes", secretPrefix)
+	key, err := delivery.ParseSecret(s)
+	if err != nil {
+		return nil, invalid("secret", "%v", err)
 	}
 	return key, nil
 }

@@ -7,7 +7,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/usagecounter"
+	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
 // QueueStats says how many deliveries are not finished, and how long the
@@ -53,7 +57,7 @@ func (d *Dispatcher) oldestPending(ctx context.Context) (time.Duration, error) {
 	if err != nil || subject == "" {
 		return 0, err
 	}
-	number, _ := parseSubject(subject, 0)
+	number, _ := delivery.ParseSubject(subject, 0)
 	var at int64
 	err = d.db.GetContext(ctx, &at, `SELECT at_us FROM webhook_event WHERE number = $1`, number)
 	if errors.Is(err, sql.ErrNoRows) { // done, or erased, meanwhile
@@ -68,3 +72,38 @@ func (d *Dispatcher) oldestPending(ctx context.Context) (time.Duration, error) {
 // Fenced counts, since this process began, work whose lease had ended when it
 // was done: another process has repeated it.
 func (d *Dispatcher) Fenced() int64 { return d.queue.Fenced() }
+
+// counter counts deliveries that arrived.
+func (d *Dispatcher) counter() *usagecounter.Counter {
+	return usagecounter.New(d.db, usagecounter.Options{
+		Name: "webhook",
+		Rows: `SELECT t.id, e.account, t.outcome AS what, t.at_us FROM webhook_attempt AS t
+			CROSS JOIN webhook_event AS e WHERE e.number = t.event AND t.outcome = '` + DeliveryDelivered + `'`,
+		Logger: d.opts.Logger, Now: d.opts.Now,
+	})
+}
+
+// Delivered counts the deliveries of the account that arrived, from the day of
+// since on, in UTC. It is cheap to ask for.
+func (a *Account) Delivered(ctx context.Context, since time.Time) (int64, error) {
+	n, err := a.d.used.Since(ctx, a.id, since)
+	return n[DeliveryDelivered], err
+}
+
+// Target is an endpoint that may get deliveries, of whichever account.
+type Target struct {
+	ID        string `db:"id"`
+	URL       string `db:"url"`
+	Enabled   bool   `db:"enabled"`
+	Paused    bool   `db:"paused"`     // it is probed, because it was down
+	LastError string `db:"last_error"` // "" after a success
+}
+
+// Targets are the endpoints of all accounts, the oldest first.
+func Targets(ctx context.Context, db *sqlx.DB) ([]Target, error) {
+	var out []Target
+	if err := db.SelectContext(ctx, &out, `SELECT id, url, enabled, pauses > 0 AS paused, last_error FROM webhook_endpoint ORDER BY created_us, id`); err != nil {
+		return nil, fmt.Errorf("listing the endpoints: %w", err)
+	}
+	return out, nil
+}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/usagecounter"
+	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
 // OneAccount is the account of a program that has only one.
@@ -29,107 +29,19 @@ const OneAccount = "one"
 // account.
 var ErrNotFound = apierr.New("webhook", apierr.NotFound, "there is no such webhook")
 
-// Options configures a [Dispatcher]. Secrets is required.
-type Options struct {
-	// Secrets seal signing secrets and header values at rest: each has at
-	// least 32 characters, the newest comes first. The first seals, all open,
-	// and [New] seals again what a later one sealed, so that it can go. Other
-	// packages may be given the same ones. They do not sign deliveries.
-	Secrets []string
-	// Allow lists networks, addresses and hosts, each with or without a port,
-	// that endpoints may have although they are private.
-	Allow []string
-	// Echo receives what goes to [EchoURL]. nil: that URL is refused.
-	Echo *Echo
-	// Formats are the forms, beside [OwnFormat], in which endpoints may ask for
-	// their events, by their names.
-	Formats map[string]Format
-	// Policy says what follows a failure. Its zero value is the usual one.
-	Policy Policy
-	// Timeout bounds one attempt; 0: 15 s.
-	Timeout time.Duration
-	// Cap is the most requests under way to one endpoint from this process;
-	// 0: 16.
-	Cap int
-	// Workers is the most requests under way from this process; 0: 64. Those
-	// that take longer than 250 ms do not count, up to four times as many.
-	Workers int
-	// Retention is how long events and the delivery log are kept, pending
-	// deliveries included: give it more than the days an event is retried for.
-	// 0: for ever.
-	Retention time.Duration
-	// Lease is how long a process that is frozen, or cut off from the database,
-	// keeps what it has in hand; another one takes it over then, or when the
-	// process has not been heard of for 10 s. 0: 60 s.
-	Lease time.Duration
-	// Exclusive says that no other process uses the database, so that what a
-	// killed predecessor held is taken up at once.
-	Exclusive bool
-	// Sink is told of every attempt. nil: nothing is told.
-	Sink Sink
-	// Trace begins the span of an attempt, "webhook.deliver", below parent, the
-	// W3C traceparent of what the event follows from, or "". It returns the
-	// context of the attempt, the span's own traceparent, which the request
-	// carries as the header traceparent, and what ends the span, with ids, kinds
-	// and counts. nil: nothing is traced.
-	Trace func(ctx context.Context, parent, name string) (context.Context, string, func(failed bool, attrs ...slog.Attr))
-	// Observer counts what an operator watches. nil: nothing is counted.
-	Observer *Observer
-	Logger   *slog.Logger // nil: slog.Default()
-	// Now is the clock by which events wait, secrets rotate and logs age; it
-	// may be ahead of time, but must continue. nil: time.Now, and the database's
-	// for what waits.
-	Now func() time.Time
-}
-
-// Observer receives counts. Its functions must not block; nil ones are
-// skipped.
-type Observer struct {
-	Attempted func(outcome string, duration time.Duration) // "delivered", "retried", "paused", "failed", "dead"
-	// Finished is told of every delivery that is over ("delivered", "failed",
-	// "dead"), and how long after its event.
-	Finished func(outcome string, after time.Duration)
-	Paused   func() // an endpoint went down
-	Disabled func() // an endpoint answered 410 or was down for too long
-}
-
-func (o *Observer) attempted(outcome string, duration time.Duration) {
-	if o != nil && o.Attempted != nil {
-		o.Attempted(outcome, duration)
-	}
-}
-
-func (o *Observer) finished(outcome string, after time.Duration) {
-	if o != nil && o.Finished != nil {
-		o.Finished(outcome, after)
-	}
-}
-
-func (o *Observer) paused() {
-	if o != nil && o.Paused != nil {
-		o.Paused()
-	}
-}
-
-func (o *Observer) disabled() {
-	if o != nil && o.Disabled != nil {
-		o.Disabled()
-	}
-}
-
 // Dispatcher keeps endpoints and delivers events to them. It is safe for
 // concurrent use, and any number of processes may run one on the same
 // PostgreSQL.
 type Dispatcher struct {
-	db       *database.DB
-	opts     Options
-	keys     *keyring.Ring
-	guard    *guard.Guard
-	client   *http.Client
-	queue    *queue.Queue
-	used     *usagecounter.Counter
-	targets  targetCache
-	breakers breakers
+	db      *database.DB
+	opts    Options
+	sealer  delivery.Sealer
+	guard   *guard.Guard
+	formats *formats
+	router  *delivery.Router
+	sender  *delivery.Sender
+	queue   *queue.Queue
+	used    *usagecounter.Counter
 
 	published atomic.Int64 // when something that an endpoint hears was last published, in ns
 }
@@ -160,7 +72,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.keys, err = keyring.New("webhook", d.opts.Secrets); err != nil {
+	if d.sealer.Keys, err = keyring.New("webhook", d.opts.Secrets); err != nil {
 		return nil, fmt.Errorf("webhook: Options.Secrets: %w", err)
 	}
 	d.opts.Secrets = nil // so that they are not printed by mistake
@@ -170,25 +82,66 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	if err := Migrate(ctx, db); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
-	if err := d.prepare(ctx); err != nil {
-		return nil, fmt.Errorf("webhook: %w", err)
-	}
 	if d.guard, err = guard.New(d.opts.Allow); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
 	if err := d.reseal(ctx); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
-	d.client = d.guard.Client()
-	d.used = d.counter()
+	d.assemble()
+	if err := d.sender.Prepare(ctx); err != nil {
+		return nil, fmt.Errorf("webhook: %w", err)
+	}
 	d.queue, err = queue.New(ctx, db, queue.Options{
-		Name: "webhook", Route: d.route, Load: d.load, Handle: d.handle, Complete: d.complete, OnComplete: d.completed,
+		Name: "webhook", Route: d.router.Route, Load: d.sender.Load, Handle: d.sender.Handle, Complete: d.sender.Complete, OnComplete: d.sender.OnComplete,
 		Workers: d.opts.Workers, Cap: d.opts.Cap, Timeout: d.opts.Timeout, Lease: d.opts.Lease, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger, Now: clock,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
 	return d, nil
+}
+
+// assemble makes the parts of d that bring events to endpoints.
+func (d *Dispatcher) assemble() {
+	o := &d.opts
+	d.formats = &formats{byName: o.Formats, log: o.Logger, now: o.Now}
+	d.router = &delivery.Router{DB: d.db, Formats: d.formats}
+	d.sender = &delivery.Sender{
+		DB: d.db, Log: o.Logger, Now: o.Now, Timeout: o.Timeout, Policy: delivery.Policy(o.Policy), Client: d.guard.Client(),
+		Sealer: d.sealer, Formats: d.formats, Trace: o.Trace, Observer: (*delivery.Observer)(o.Observer),
+	}
+	if o.Echo != nil {
+		d.sender.Echo = o.Echo.receive
+	}
+	if o.Sink != nil {
+		d.sender.Record, d.sender.Recorded = d.record, o.Sink.Committed
+	}
+	d.used = d.counter()
+}
+
+// record hands results to the sink.
+func (d *Dispatcher) record(ctx context.Context, tx *sqlx.Tx, rs []*delivery.Result) error {
+	as := make([]Attempted, len(rs))
+	for i, r := range rs {
+		as[i] = attemptedOf(r)
+	}
+	if err := d.opts.Sink.AttemptsTx(ctx, tx, as); err != nil {
+		return fmt.Errorf("telling %T: %w", d.opts.Sink, err)
+	}
+	return nil
+}
+
+func attemptedOf(r *delivery.Result) Attempted {
+	a := Attempted{Account: r.Target.Account, Scope: r.Target.Scope, Number: r.Tries + 1, Delivery: Delivery{
+		ID: r.Event.DeliveryID(r.Target.ID), EndpointID: r.Target.ID, EventID: r.Event.ID, Event: r.Event.Type,
+		ChatID: r.Event.ChatID, MessageID: r.Event.MessageID, Sequence: r.Seq,
+		State: r.Outcome, Attempts: []Attempt{Attempt(r.Attempt)}, CreatedAt: r.Event.Time(),
+	}}
+	if r.Outcome == "" {
+		a.Delivery.State = DeliveryPending
+	}
+	return a
 }
 
 func (d *Dispatcher) defaults() error {
@@ -212,7 +165,7 @@ func (d *Dispatcher) defaults() error {
 // Run delivers until ctx ends and the requests under way are finished or
 // handed back.
 func (d *Dispatcher) Run(ctx context.Context) error {
-	defer d.client.CloseIdleConnections()
+	defer d.sender.Client.CloseIdleConnections()
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.queue.Run(gctx) })
 	g.Go(func() error { return d.prune(gctx) })

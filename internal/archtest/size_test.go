@@ -27,7 +27,6 @@ var (
 		"aiflow/agent worker":            82,
 		"aiflow/flow/runtime Runtime":    71,
 		"aiflow/typebot builder":         51,
-		"internal/queue node":            72,
 		"messaging Account":              75,
 		"messaging Service":              73,
 		"messaging/internal/store Batch": 51,
@@ -37,8 +36,6 @@ var (
 		"provider/web/webtest Server":    44,
 		"provider/web/webtest conn":      61,
 		"server Server":                  127,
-		"server/auth Service":            92,
-		"webhook Dispatcher":             75,
 	}
 	manyFiles = map[string]int{
 		"server": 55,

@@ -45,10 +45,10 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 	later := func(at, now int64) {
 		wait = min(wait, time.Duration(max(at-now, 1000))*time.Microsecond)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.short = false
-	if len(c.waiting) > 0 {
+	c.slots.mu.Lock()
+	defer c.slots.mu.Unlock()
+	c.slots.short = false
+	if len(c.slots.waiting) > 0 {
 		wait = min(wait, slowAfter)
 	}
 	var ready []candidate
@@ -59,12 +59,12 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 		if x.Next > 0 && x.Paused <= x.Now {
 			later(x.Next, x.Now)
 		}
-		switch room := c.room(x.Subscriber); {
+		switch room := c.slots.room(x.Subscriber); {
 		case x.Due == 0 || x.Due > x.Now:
 		case x.Paused > x.Now:
 			later(x.Paused, x.Now)
 		case room <= 0:
-			c.short = true
+			c.slots.short = true
 		default:
 			x.partitions = room
 			ready = append(ready, x)
@@ -76,7 +76,7 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 	c.turn++
 	start := c.turn % len(ready)
 	chosen := append(ready[start:len(ready):len(ready)], ready[:start]...)
-	budget := c.budget()
+	budget := c.slots.budget()
 	if len(chosen) > min(claimLimit, budget) {
 		chosen = chosen[:min(claimLimit, budget)]
 		c.turn += len(chosen) - 1

@@ -11,15 +11,33 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
+// claimer claims partitions that are ready, as far as there are slots for them,
+// and gives them to the worker. It is the state of one claiming loop.
+type claimer struct {
+	*Queue
+	id     string        // of the node
+	claim  chan struct{} // wakes the loop
+	slots  *slots
+	worker *worker
+	keeper *keeper
+
+	after     string        // subscribers up to this one were looked at
+	turn      int           // which subscriber is served first
+	uncertain bool          // a claim may have been made whose answer was lost
+	backoff   time.Duration // how long to wait for partitions that other nodes have locked
+
+	last      time.Time // when there was something to claim
+	contended bool      // and so soon again
+}
+
 // claimAll claims partitions and starts to work on them until ctx ends. handling is
 // the context of the handlers.
-func (n *node) claimAll(ctx, handling context.Context) {
-	c := claimer{node: n}
+func (c *claimer) claimAll(ctx, handling context.Context) {
 	for {
 		started := time.Now()
 		wait, err := c.claimOnce(ctx, handling)
 		if err != nil && ctx.Err() == nil {
-			n.log.WarnContext(ctx, "claiming failed", "error", err)
+			c.log.WarnContext(ctx, "claiming failed", "error", err)
 			wait = failedWait
 		}
 		elapsed := time.Since(started)
@@ -27,7 +45,7 @@ func (n *node) claimAll(ctx, handling context.Context) {
 		if c.contended { // claims grow then, instead of becoming many
 			pause += min(max(claimPause, elapsed/2), maxClaim)
 		}
-		if wait > pause-elapsed && !await(ctx, n.claim, wait) {
+		if wait > pause-elapsed && !await(ctx, c.claim, wait) {
 			return
 		}
 		if !await(ctx, nil, pause-time.Since(started)) {
@@ -36,26 +54,16 @@ func (n *node) claimAll(ctx, handling context.Context) {
 	}
 }
 
-// claimer is the state of one claiming loop.
-type claimer struct {
-	*node
-	after     string        // subscribers up to this one were looked at
-	turn      int           // who is served first
-	uncertain bool          // a claim may have been made whose answer was lost
-	backoff   time.Duration // how long to wait for partitions that others have locked
-
-	last      time.Time // when there was something to claim
-	contended bool      // and so soon again
-}
-
 // claimOnce claims what is ready and fits, and returns how long to wait for
 // something to become ready; 0: there is more.
 func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error) {
-	if !c.available() {
+	now, ok := c.slots.available()
+	c.worker.start(now)
+	if !ok {
 		return slowAfter, nil
 	}
 	if c.uncertain {
-		if err := c.reclaim(ctx); err != nil {
+		if err := c.keeper.reclaim(ctx); err != nil {
 			return 0, fmt.Errorf("after a failed claim: %w", err)
 		}
 		c.uncertain = false
@@ -65,12 +73,12 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 		return 0, fmt.Errorf("looking for subscribers: %w", err)
 	}
 	chosen, wait := c.choose(all)
-	now := time.Now()
-	c.contended = len(chosen) > 0 && now.Sub(c.last) < 2*claimPause
+	at := time.Now()
+	c.contended = len(chosen) > 0 && at.Sub(c.last) < 2*claimPause
 	if len(chosen) == 0 {
 		return wait, nil
 	}
-	c.last = now
+	c.last = at
 	deadline := time.Now().Add(c.o.Lease)
 	runs, err := c.claimPartitions(ctx, chosen)
 	if err != nil {
@@ -82,7 +90,7 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 		return min(wait, c.backoff), nil
 	}
 	c.backoff = 0
-	c.begin(ctx, handling, runs, deadline)
+	c.worker.begin(ctx, handling, runs, deadline)
 	return 0, nil
 }
 

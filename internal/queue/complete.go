@@ -1,11 +1,10 @@
 package queue
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -16,26 +15,39 @@ import (
 // errComplete wraps what Complete returned.
 var errComplete = errors.New("recording outcomes")
 
+// completer finishes runs: it writes what became of their jobs, and of the
+// circuits of their subscribers, in transactions that many runs share.
+type completer struct {
+	*Queue
+	id    string        // of the node
+	claim chan struct{} // wakes the claimer
+	slots *slots
+
+	finished  chan *run       // runs that wait to be finished
+	gathering sync.Mutex      // held by the finisher that gathers a batch
+	ended     <-chan struct{} // closed when no finisher works any more
+}
+
 // finishLimit bounds the runs that one transaction finishes.
 const finishLimit = 256
 
 // complete hands a run over to be finished. After the last finisher has ended,
 // a handler that outlived the node's time finishes by itself.
-func (n *node) complete(r *run) {
+func (c *completer) complete(r *run) {
 	select {
-	case n.finished <- r:
-	case <-n.ended:
-		n.finishBatch(context.WithoutCancel(r.ctx), []*run{r})
+	case c.finished <- r:
+	case <-c.ended:
+		c.finishBatch(context.WithoutCancel(r.ctx), []*run{r})
 	}
 }
 
 // finishAll finishes runs in batches until ctx ends: while one commits the
 // next gathers.
-func (n *node) finishAll(ctx context.Context) {
+func (c *completer) finishAll(ctx context.Context) {
 	for {
 		select {
-		case r := <-n.finished:
-			n.finishBatch(context.WithoutCancel(ctx), n.gather(r))
+		case r := <-c.finished:
+			c.finishBatch(context.WithoutCancel(ctx), c.gather(r))
 		case <-ctx.Done():
 			return
 		}
@@ -46,20 +58,20 @@ func (n *node) finishAll(ctx context.Context) {
 // together costs less: the rows of many partitions share pages and index jobs.
 const finishLinger = 50 * time.Millisecond
 
-// gather collects what waits beside the first run, and, on a busy node, what it
-// finishes in the next moment.
-func (n *node) gather(first *run) []*run {
-	n.gathering.Lock()
-	defer n.gathering.Unlock()
+// gather collects the runs that wait with the first one. On a busy node it also
+// collects those that end within finishLinger.
+func (c *completer) gather(first *run) []*run {
+	c.gathering.Lock()
+	defer c.gathering.Unlock()
 	runs := []*run{first}
 	var enough <-chan time.Time
-	if n.busy() {
+	if c.slots.busy() {
 		enough = time.After(finishLinger)
 	}
 	for len(runs) < finishLimit {
 		if enough == nil {
 			select {
-			case r := <-n.finished:
+			case r := <-c.finished:
 				runs = append(runs, r)
 				continue
 			default:
@@ -67,11 +79,11 @@ func (n *node) gather(first *run) []*run {
 			}
 		}
 		select {
-		case r := <-n.finished:
+		case r := <-c.finished:
 			runs = append(runs, r)
 		case <-enough:
 			enough = nil
-		case <-n.ended:
+		case <-c.ended:
 			enough = nil
 		}
 	}
@@ -81,90 +93,60 @@ func (n *node) gather(first *run) []*run {
 // finishBatch finishes runs in one transaction, or, when Complete refuses one of
 // them, each in its own. What the database refuses is tried again while the
 // lease is held; what is not finished then will be handled again.
-func (n *node) finishBatch(ctx context.Context, runs []*run) {
-	err := n.finish(ctx, runs)
+func (c *completer) finishBatch(ctx context.Context, runs []*run) {
+	err := c.finish(ctx, runs)
 	switch {
 	case err == nil:
-		n.drop(runs...)
+		c.slots.drop(runs...)
 	case errors.Is(err, errComplete) && len(runs) > 1:
 		for _, r := range runs {
-			n.finishBatch(ctx, []*run{r})
+			c.finishBatch(ctx, []*run{r})
 		}
 	case errors.Is(err, errComplete):
-		n.log.ErrorContext(ctx, "outcomes were not recorded and will be repeated", "error", err)
+		c.log.ErrorContext(ctx, "outcomes were not recorded and will be repeated", "error", err)
 		r := runs[0]
 		r.outs, r.completion = nil, r.untouched(backoff(r.attempt))
 		r.fail()
-		n.finishBatch(ctx, runs)
+		c.finishBatch(ctx, runs)
 	default:
-		n.log.WarnContext(ctx, "finishing failed", "error", err)
+		c.log.WarnContext(ctx, "finishing failed", "error", err)
 		for _, r := range runs {
-			n.finishLater(r)
+			c.finishLater(r)
 		}
 	}
 }
 
-func (n *node) finishLater(r *run) {
-	if n.expired(r) {
-		n.fenced.Add(1)
-		n.drop(r)
+func (c *completer) finishLater(r *run) {
+	if c.slots.expired(r) {
+		c.fenced.Add(1)
+		c.slots.drop(r)
 		return
 	}
 	r.again = min(max(2*r.again, finishAgain), 20*finishAgain)
-	time.AfterFunc(r.again, func() { n.complete(r) })
+	time.AfterFunc(r.again, func() { c.complete(r) })
 }
 
-func (n *node) expired(r *run) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return time.Since(r.renewed) > n.o.Lease
-}
-
-// drop forgets runs that are finished or lost.
-func (n *node) drop(runs ...*run) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, r := range runs {
-		if n.leased[r.partition] == r { // the partition may be claimed again already
-			delete(n.leased, r.partition)
-		}
-		c := n.subscribers[r.subscriber]
-		if r.counted {
-			c.pausing--
-			notify(n.claim) // who knows of the pause now, and waits for its end
-		}
-		if c.runs--; c.runs == 0 {
-			delete(n.subscribers, r.subscriber)
-		}
-		n.working.Done()
-	}
-	if n.short {
-		n.short = false
-		notify(n.claim)
-	}
-}
-
-func (n *node) finish(ctx context.Context, runs []*run) error {
+func (c *completer) finish(ctx context.Context, runs []*run) error {
 	var won finished
-	err := n.write(ctx, func(ctx context.Context, tx *sqlx.Tx) (err error) {
-		won, err = n.finishTx(ctx, tx, runs)
+	err := c.write(ctx, func(ctx context.Context, tx *sqlx.Tx) (err error) {
+		won, err = c.finishTx(ctx, tx, runs)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if lost := len(runs) - len(won.runs); lost > 0 {
-		n.fenced.Add(int64(lost))
-		n.log.WarnContext(ctx, "work outlived its lease and was not recorded", "partitions", lost)
+		c.fenced.Add(int64(lost))
+		c.log.WarnContext(ctx, "work outlived its lease and was not recorded", "partitions", lost)
 	}
-	if len(won.outs) > 0 && n.o.OnComplete != nil {
-		n.o.OnComplete(won.outs)
+	if len(won.outs) > 0 && c.o.OnComplete != nil {
+		c.o.OnComplete(won.outs)
 	}
 	if won.more {
-		notify(n.claim)
+		notify(c.claim)
 	}
 	if len(won.emptied) > 0 {
-		n.Notify()
+		c.Notify()
 	}
 	return nil
 }
@@ -178,8 +160,8 @@ type finished struct {
 	emptied []partitionKey // partitions that others wait for, perhaps
 }
 
-func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
-	if won, err = n.advancePartitions(ctx, tx, runs); err != nil {
+func (c *completer) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
+	if won, err = c.advancePartitions(ctx, tx, runs); err != nil {
 		return won, fmt.Errorf("advancing partitions: %w", err)
 	}
 	passed, outs := make([][]int64, 0, len(won.runs)), 0
@@ -193,7 +175,7 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 		last := r.upTo
 		if r.parks {
 			last--
-			if err := n.park(ctx, tx, r); err != nil {
+			if err := c.park(ctx, tx, r); err != nil {
 				return won, fmt.Errorf("parking a job: %w", err)
 			}
 		}
@@ -201,19 +183,19 @@ func (n *node) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won fini
 			passed = append(passed, []int64{r.partition, r.head, last})
 		}
 	}
-	if err := n.remove(ctx, tx, passed, won.runs); err != nil {
+	if err := c.remove(ctx, tx, passed, won.runs); err != nil {
 		return won, fmt.Errorf("removing jobs: %w", err)
 	}
-	if n.o.Complete != nil && len(won.outs) > 0 {
-		if err := n.o.Complete(ctx, tx, won.outs); err != nil {
+	if c.o.Complete != nil && len(won.outs) > 0 {
+		if err := c.o.Complete(ctx, tx, won.outs); err != nil {
 			return won, fmt.Errorf("%w: %w", errComplete, err)
 		}
 	}
-	if err := n.openCircuits(ctx, tx, won); err != nil {
+	if err := c.openCircuits(ctx, tx, won); err != nil {
 		return won, fmt.Errorf("pausing subscribers: %w", err)
 	}
-	if err := n.reviewTx(ctx, tx, won.emptied); err != nil {
-		return won, fmt.Errorf("telling who waits for emptied partitions: %w", err)
+	if err := c.reviewTx(ctx, tx, won.emptied); err != nil {
+		return won, fmt.Errorf("reviewing emptied partitions: %w", err)
 	}
 	return won, nil
 }
@@ -227,7 +209,7 @@ type lease struct {
 
 // advancePartitions writes what became of the partitions whose lease still holds. The holder
 // is compared too: after a commit whose answer was lost there is none.
-func (n *node) advancePartitions(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
+func (c *completer) advancePartitions(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
 	us := make([][]int64, len(runs))
 	byLease := make(map[lease]*run, len(runs))
 	for i, r := range runs {
@@ -240,8 +222,8 @@ func (n *node) advancePartitions(ctx context.Context, tx *sqlx.Tx, runs []*run) 
 		More      bool
 		Successor int64
 	}
-	text, args := n.advanceText(us)
-	if err := n.db.SelectTx(ctx, tx, &rows, text, append([]any{n.id}, args...)...); err != nil {
+	text, args := c.advanceText(us)
+	if err := c.db.SelectTx(ctx, tx, &rows, text, append([]any{c.id}, args...)...); err != nil {
 		return won, err
 	}
 	for _, row := range rows {
@@ -257,7 +239,7 @@ func (n *node) advancePartitions(ctx context.Context, tx *sqlx.Tx, runs []*run) 
 
 // park gives the job at the head a partition of its own, in which it keeps
 // its sequence number.
-func (n *node) park(ctx context.Context, tx *sqlx.Tx, r *run) error {
+func (c *completer) park(ctx context.Context, tx *sqlx.Tx, r *run) error {
 	const (
 		insert = `INSERT INTO queue_partition (queue, subscriber, key, parked, tail, head, attempt, since_us, ready_us, epoch)
 			VALUES ($1, $2, $3, $4, $4, $5, $6, CASE WHEN CAST($7 AS BIGINT) < 0 THEN {now} ELSE CAST($7 AS BIGINT) END, {now} + $8, $9)
@@ -265,7 +247,7 @@ func (n *node) park(ctx context.Context, tx *sqlx.Tx, r *run) error {
 		move = `UPDATE queue_job SET partition_id = $1 WHERE partition_id = $2 AND seq = $3`
 	)
 	var id int64
-	if err := tx.GetContext(ctx, &id, n.sql.text(insert), n.o.Name, r.subscriber, r.key, r.upTo, r.upTo-1,
+	if err := tx.GetContext(ctx, &id, c.sql.text(insert), c.o.Name, r.subscriber, r.key, r.upTo, r.upTo-1,
 		r.failed, r.firstFailed, r.pending.Microseconds(), r.epoch); err != nil {
 		return err
 	}
@@ -274,11 +256,11 @@ func (n *node) park(ctx context.Context, tx *sqlx.Tx, r *run) error {
 }
 
 // remove deletes finished jobs, and the partitions of parked ones.
-func (n *node) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, runs []*run) error {
+func (c *completer) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, runs []*run) error {
 	if len(passed) == 0 {
 		return nil
 	}
-	if err := n.removeItems(ctx, tx, passed); err != nil {
+	if err := c.removeItems(ctx, tx, passed); err != nil {
 		return err
 	}
 	const partition = `DELETE FROM queue_partition WHERE id = $1`
@@ -292,61 +274,15 @@ func (n *node) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, runs [
 	return nil
 }
 
-func (n *node) removeItems(ctx context.Context, tx *sqlx.Tx, passed [][]int64) error {
-	if n.db.Dialect == database.Postgres {
-		text, args := n.removeText(passed)
-		_, err := n.db.ExecTx(ctx, tx, text, args...)
+func (c *completer) removeItems(ctx context.Context, tx *sqlx.Tx, passed [][]int64) error {
+	if c.db.Dialect == database.Postgres {
+		text, args := c.removeText(passed)
+		_, err := c.db.ExecTx(ctx, tx, text, args...)
 		return err
 	}
 	for _, p := range passed {
-		if _, err := n.db.ExecTx(ctx, tx, removeOne, p[0], p[1], p[2]); err != nil {
+		if _, err := c.db.ExecTx(ctx, tx, removeOne, p[0], p[1], p[2]); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// standing are the pauses that Complete has not taken back. It may run again, so
-// the runs stay as they are.
-func (f *finished) standing() map[*run]time.Duration {
-	pauses, end := map[*run]time.Duration{}, 0
-	for _, r := range f.runs {
-		end += len(r.recorded())
-		if r.pause > 0 && f.outs[end-1].Result == OpenCircuit { // only the last of a run can be one
-			pauses[r] = r.pause
-		}
-	}
-	return pauses
-}
-
-// openCircuits writes which subscribers are paused, or no longer.
-func (n *node) openCircuits(ctx context.Context, tx *sqlx.Tx, won finished) error {
-	const (
-		pause = `INSERT INTO queue_subscriber AS c (queue, subscriber, paused_us, probe) VALUES ($1, $2, {now} + $3, '')
-			ON CONFLICT (queue, subscriber) DO UPDATE SET
-				paused_us = CASE WHEN c.probe <> '' OR c.paused_us > excluded.paused_us THEN c.paused_us ELSE excluded.paused_us END`
-		again = `UPDATE queue_subscriber SET paused_us = {now} + $3, probe = '', probes = probes + CASE WHEN $3 > 0 THEN 1 ELSE 0 END
-			WHERE queue = $1 AND subscriber = $2`
-		resume = `DELETE FROM queue_subscriber WHERE queue = $1 AND subscriber = $2`
-	)
-	standing := won.standing()
-	changed := slices.DeleteFunc(slices.Clone(won.runs), func(r *run) bool { return standing[r] == 0 && !r.probe })
-	slices.SortFunc(changed, func(a, b *run) int { return cmp.Compare(a.subscriber, b.subscriber) })
-	for _, r := range changed {
-		query, args := pause, []any{n.o.Name, r.subscriber, standing[r].Microseconds()}
-		switch {
-		case r.probe && r.worked:
-			query, args = resume, args[:2]
-		case r.probe: // without a pause the next job is tried at once; the row may have been resumed away
-			query = again
-		}
-		if _, err := tx.ExecContext(ctx, n.sql.text(query), args...); err != nil {
-			return err
-		}
-		if standing[r] > 0 {
-			if err := n.rejoin(ctx, tx, r.subscriber); err != nil {
-				return fmt.Errorf("taking parked jobs back: %w", err)
-			}
 		}
 	}
 	return nil

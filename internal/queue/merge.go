@@ -9,13 +9,13 @@ import (
 )
 
 // Two keys become one by a job with Merged. The router, which alone orders
-// what comes under a key, reads it at its place in the outbox: what was put
-// before is in the two partitions then, what comes after goes to the partition of the
-// job's key, its successor. The successor is not claimed before the other partition
+// the jobs of a key, reads it at its place in the outbox. The jobs that were put
+// before are in the two partitions then. Later ones go to the partition of the
+// job's key, the successor. The successor is not claimed before the other partition
 // is empty. So neither an attempt in hand nor a wait of the other partition is
 // touched: it continues as it is, on whichever node, under the key that it has.
 //
-// Only the router changes who waits for whom. A worker that empties a partition with
+// Only the router changes which partition waits for which. A worker that empties a partition with
 // a successor says so by a job of the outbox, in the transaction that
 // finishes the last job: no worker locks a partition that it does not hold.
 
@@ -46,7 +46,7 @@ func (r redirects) target(key string) string {
 // redirect gives jobs the keys that theirs have become one with before, and
 // remembers the merges among them. known are those of the keys of es that the
 // database knows. A merge that has no effect is left out.
-func (n *node) redirect(ctx context.Context, tx *sqlx.Tx, es []JobArgs, known redirects) ([]JobArgs, error) {
+func (r *router) redirect(ctx context.Context, tx *sqlx.Tx, es []JobArgs, known redirects) ([]JobArgs, error) {
 	const (
 		follow = `UPDATE queue_redirect SET target = $1 WHERE queue = $2 AND target = $3`
 		insert = `INSERT INTO queue_redirect (queue, key, target, at_us) VALUES ($1, $2, $3, {now})
@@ -63,10 +63,10 @@ func (n *node) redirect(ctx context.Context, tx *sqlx.Tx, es []JobArgs, known re
 			if e.Key == e.Merged {
 				continue // they are one already, the other way round
 			}
-			if _, err := tx.ExecContext(ctx, follow, e.Key, n.o.Name, e.Merged); err != nil {
+			if _, err := tx.ExecContext(ctx, follow, e.Key, r.o.Name, e.Merged); err != nil {
 				return nil, err
 			}
-			if _, err := tx.ExecContext(ctx, n.sql.text(insert), n.o.Name, e.Merged, e.Key); err != nil {
+			if _, err := tx.ExecContext(ctx, r.sql.text(insert), r.o.Name, e.Merged, e.Key); err != nil {
 				return nil, err
 			}
 			known[e.Merged] = e.Key
@@ -79,11 +79,11 @@ func (n *node) redirect(ctx context.Context, tx *sqlx.Tx, es []JobArgs, known re
 // appendAll puts jobs into their partitions, in order, and merges partitions where
 // a job says so. It locks all partitions first, in the order in which everybody
 // does.
-func (n *node) appendAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
+func (r *router) appendAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
 	if !slices.ContainsFunc(es, func(e JobArgs) bool { return e.merging() }) {
-		return n.append(ctx, tx, es)
+		return r.append(ctx, tx, es)
 	}
-	there, err := n.lockAll(ctx, tx, es)
+	there, err := r.lockAll(ctx, tx, es)
 	if err != nil {
 		return fmt.Errorf("locking partitions to merge: %w", err)
 	}
@@ -96,7 +96,7 @@ func (n *node) appendAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
 			for _, e := range es[:end] {
 				there[partitionKey{e.Subscriber, e.Key}] = true
 			}
-			if err := n.append(ctx, tx, es[:end]); err != nil {
+			if err := r.append(ctx, tx, es[:end]); err != nil {
 				return err
 			}
 			es = es[end:]
@@ -104,7 +104,7 @@ func (n *node) appendAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
 		}
 		if e := es[0]; there[partitionKey{e.Subscriber, e.Merged}] {
 			there[partitionKey{e.Subscriber, e.Key}] = true
-			if err := n.merge(ctx, tx, e); err != nil {
+			if err := r.merge(ctx, tx, e); err != nil {
 				return fmt.Errorf("merging partitions: %w", err)
 			}
 		}
@@ -115,7 +115,7 @@ func (n *node) appendAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
 
 // lockAll locks the partitions of jobs and all that wait for them, directly or
 // not, and returns which there are.
-func (n *node) lockAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) (map[partitionKey]bool, error) {
+func (r *router) lockAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) (map[partitionKey]bool, error) {
 	const lock = `WITH RECURSIVE s (id, successor) AS (
 			SELECT l.id, l.successor FROM (%s) AS v JOIN queue_partition l ON l.queue = $%d AND l.subscriber = v.column1 AND l.key = v.column2 AND l.parked = 0
 			UNION SELECT l.id, l.successor FROM s JOIN queue_partition l ON l.id = s.successor WHERE s.successor > 0)
@@ -131,8 +131,8 @@ func (n *node) lockAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) (map[part
 	for k := range there {
 		values = append(values, k.subscriber, k.key)
 	}
-	list, args := n.db.Dialect.List(1, []string{"TEXT", "TEXT"}, values)
-	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(lock), list, len(args)+1), append(args, n.o.Name)...)
+	list, args := r.db.Dialect.List(1, []string{"TEXT", "TEXT"}, values)
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf(r.sql.text(lock), list, len(args)+1), append(args, r.o.Name)...)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ type link struct {
 const linkColumns = `id, key, head, tail, seq_offset, ready_us IS NOT NULL AS busy, blockers, successor, successor_seq, blocking`
 
 // merge makes a partition wait for another, whose key has become one with its own.
-func (n *node) merge(ctx context.Context, tx *sqlx.Tx, e JobArgs) error {
+func (r *router) merge(ctx context.Context, tx *sqlx.Tx, e JobArgs) error {
 	const (
 		pair = `SELECT ` + linkColumns + ` FROM queue_partition WHERE queue = $1 AND subscriber = $2 AND parked = 0 AND (key = $3 OR key = $4)`
 		open = `INSERT INTO queue_partition (queue, subscriber, key, since_us) VALUES ($1, $2, $3, {now}) RETURNING ` + linkColumns
@@ -172,7 +172,7 @@ func (n *node) merge(ctx context.Context, tx *sqlx.Tx, e JobArgs) error {
 		skip = `UPDATE queue_partition SET seq_offset = $1 WHERE id = $2`
 	)
 	var both []*link
-	if err := tx.SelectContext(ctx, &both, pair, n.o.Name, e.Subscriber, e.Key, e.Merged); err != nil {
+	if err := tx.SelectContext(ctx, &both, pair, r.o.Name, e.Subscriber, e.Key, e.Merged); err != nil {
 		return err
 	}
 	var keep, gone *link
@@ -187,14 +187,14 @@ func (n *node) merge(ctx context.Context, tx *sqlx.Tx, e JobArgs) error {
 		return nil
 	}
 	if e.reviews() {
-		return n.review(ctx, tx, gone)
+		return r.review(ctx, tx, gone)
 	}
 	if gone.Successor != 0 {
 		return nil // it was merged before
 	}
 	if keep == nil {
 		keep = &link{}
-		if err := tx.GetContext(ctx, keep, n.sql.text(open), n.o.Name, e.Subscriber, e.Key); err != nil {
+		if err := tx.GetContext(ctx, keep, r.sql.text(open), r.o.Name, e.Subscriber, e.Key); err != nil {
 			return err
 		}
 	}
@@ -208,14 +208,14 @@ func (n *node) merge(ctx context.Context, tx *sqlx.Tx, e JobArgs) error {
 	if _, err := tx.ExecContext(ctx, set, gone.Successor, gone.SuccessorSeq, gone.ID); err != nil {
 		return err
 	}
-	return n.review(ctx, tx, gone)
+	return r.review(ctx, tx, gone)
 }
 
 // review has the successor of a partition wait for it while there is anything in it,
 // or in those for which it waits itself. What of the successor is in hand, was
 // there before. Parked jobs hold back no other; but if they are taken back, and
 // the successor has finished nothing that came after the merge, it waits again.
-func (n *node) review(ctx context.Context, tx *sqlx.Tx, l *link) error {
+func (r *router) review(ctx context.Context, tx *sqlx.Tx, l *link) error {
 	const (
 		next   = `SELECT ` + linkColumns + ` FROM queue_partition WHERE id = $1`
 		block  = `UPDATE queue_partition SET blocking = $1 WHERE id = $2`
@@ -256,21 +256,21 @@ func (n *node) review(ctx context.Context, tx *sqlx.Tx, l *link) error {
 	case s.Blockers > 0:
 		_, err = tx.ExecContext(ctx, stop, blockedUntil, s.ID)
 	default:
-		_, err = tx.ExecContext(ctx, n.sql.text(resume), s.ID)
+		_, err = tx.ExecContext(ctx, r.sql.text(resume), s.ID)
 	}
 	if err != nil {
 		return err
 	}
-	return n.review(ctx, tx, s)
+	return r.review(ctx, tx, s)
 }
 
-// reviewTx has it looked, later, whether the successors of partitions may continue, or
-// must wait again.
-func (n *node) reviewTx(ctx context.Context, tx *sqlx.Tx, partitions []partitionKey) error {
+// reviewTx asks the router to look again whether the successors of partitions
+// may continue, or must wait.
+func (q *Queue) reviewTx(ctx context.Context, tx *sqlx.Tx, partitions []partitionKey) error {
 	slices.SortFunc(partitions, partitionKey.compare)
 	es := make([]JobArgs, 0, len(partitions))
 	for _, k := range slices.Compact(partitions) {
 		es = append(es, JobArgs{Subscriber: k.subscriber, Key: k.key, Merged: k.key})
 	}
-	return n.PutTx(ctx, tx, es...)
+	return q.PutTx(ctx, tx, es...)
 }

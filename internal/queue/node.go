@@ -23,30 +23,29 @@ const (
 	finishAgain  = 100 * time.Millisecond // first wait after a finish that the database refused
 )
 
-// node is one run of a queue: an incarnation that holds leases.
+// node is one [Queue.Run]: the parts that work on the queue, and the id under
+// which they hold leases.
 type node struct {
 	*Queue
-	id    string
-	claim chan struct{} // look for work
-	route chan struct{} // look for what was put
+	slots     *slots
+	router    *router
+	claimer   *claimer
+	worker    *worker
+	completer *completer
+	keeper    *keeper
+}
 
-	finished  chan *run       // what waits to be finished
-	gathering sync.Mutex      // held by the finisher that makes up a batch
-	ended     <-chan struct{} // closed when no work finishes any more
-	void      *time.Timer     // fires when others may think that this node is dead
-	beaten    time.Time       // when it last said that it lives; of the loop that says so
-	spared    bool            // it has just left the dead alone; likewise
-
-	mu          sync.Mutex
-	leased      map[int64]*run // by partition, until finished
-	subscribers map[string]*subscriber
-	waiting     []*run // claimed ahead
-	free        int    // workers
-	slow        int    // attempts that take long, and need no worker
-	short       bool   // the last claim left work because workers or caps were used up
-	alive       time.Time
-	working     sync.WaitGroup
-	stopping    bool
+func newNode(q *Queue) *node {
+	id, claim := rand.Text(), make(chan struct{}, 1)
+	s := newSlots(&q.o, claim)
+	c := &completer{Queue: q, id: id, claim: claim, slots: s, finished: make(chan *run)}
+	w := &worker{Queue: q, slots: s, completer: c}
+	k := &keeper{Queue: q, id: id, claim: claim, slots: s}
+	return &node{
+		Queue: q, slots: s, worker: w, completer: c, keeper: k,
+		router:  &router{Queue: q, claim: claim},
+		claimer: &claimer{Queue: q, id: id, claim: claim, slots: s, worker: w, keeper: k},
+	}
 }
 
 // Run works on the queue until ctx ends and what is in hand is finished, or
@@ -54,12 +53,8 @@ type node struct {
 // returns nil then, and an error if it could not begin. A queue runs once at a
 // time.
 func (q *Queue) Run(ctx context.Context) error {
-	n := &node{
-		Queue: q, id: rand.Text(), free: q.o.Workers,
-		claim: make(chan struct{}, 1), route: make(chan struct{}, 1),
-		finished: make(chan *run), leased: map[int64]*run{}, subscribers: map[string]*subscriber{},
-	}
-	if err := n.joinSoon(ctx); err != nil {
+	n := newNode(q)
+	if err := n.keeper.joinSoon(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -69,22 +64,22 @@ func (q *Queue) Run(ctx context.Context) error {
 	defer stop(nil)
 	// Leases are renewed until the last of them is finished.
 	keeping, stored := context.WithCancel(context.WithoutCancel(ctx))
-	n.ended = keeping.Done()
+	n.completer.ended = keeping.Done()
 	var keepers sync.WaitGroup
-	keepers.Go(func() { n.maintain(keeping) })
+	keepers.Go(func() { n.keeper.maintain(keeping) })
 	for range n.finishers() {
-		keepers.Go(func() { n.finishAll(keeping) })
+		keepers.Go(func() { n.completer.finishAll(keeping) })
 	}
 
 	var g errgroup.Group
-	g.Go(func() error { n.routeAll(ctx); return nil })
-	g.Go(func() error { n.claimAll(ctx, handling); return nil })
+	g.Go(func() error { n.router.routeAll(ctx); return nil })
+	g.Go(func() error { n.claimer.claimAll(ctx, handling); return nil })
 	g.Go(func() error { n.collectAll(ctx); return nil })
 	_ = g.Wait()
 	n.drain(stop)
 	stored()
 	keepers.Wait()
-	n.part(context.WithoutCancel(ctx))
+	n.keeper.part(context.WithoutCancel(ctx))
 	return nil
 }
 
@@ -99,15 +94,10 @@ func (n *node) finishers() int {
 // drain waits for the work in hand, cancels what is left after Drain, and
 // hands back what does not even stop then.
 func (n *node) drain(stop context.CancelCauseFunc) {
-	n.mu.Lock()
-	n.stopping = true
-	for _, r := range n.next() {
-		go n.work(r)
-	}
-	n.mu.Unlock()
+	n.worker.start(n.slots.stop())
 	done := make(chan struct{})
 	go func() {
-		n.working.Wait()
+		n.slots.working.Wait()
 		close(done)
 	}()
 	cancel := time.AfterFunc(n.o.Drain, func() { stop(errDrained) })
@@ -117,14 +107,8 @@ func (n *node) drain(stop context.CancelCauseFunc) {
 	select {
 	case <-done:
 	case <-limit.C:
-		n.log.Warn("handlers did not stop, their work is handed back", "partitions", n.holding())
+		n.log.Warn("handlers did not stop, their work is handed back", "partitions", len(n.slots.partitions()))
 	}
-}
-
-func (n *node) holding() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return len(n.leased)
 }
 
 // notify signals without waiting: one signal that was not seen yet is enough.

@@ -1,13 +1,3 @@
-// Package queue is the durable queue under everything that must happen after a
-// commit: first in, first out per key; leased, fenced and retried; shared by
-// any number of equal nodes.
-//
-// A [JobArgs] names a subscriber (who is to work, and who is paused and capped as
-// one), a key (what keeps its order) and a subject (the id of a row of the
-// caller's). It is written in the caller's transaction to an outbox; a router
-// moves it to the partition of its (subscriber, key); workers claim partitions, not rows.
-// A partition's sequence numbers count from 1 and are never used twice. Two keys can
-// become one ([JobArgs.Merged]).
 package queue
 
 import (
@@ -20,7 +10,7 @@ import (
 
 // JobArgs is work to be queued.
 type JobArgs struct {
-	Subscriber string // who works on it; "": Options.Route decides, for one or many
+	Subscriber string // whose job it is; "": Options.Route decides, for one or many
 	Key        string // jobs of one subscriber and key are worked on in the order of their commits
 	Subject    string // id of the caller's row; of a paused subscriber the lowest is tried: let ids rise with time
 	Metadata   string // of a job without a subscriber: what Options.Route needs to know; forgotten then
@@ -100,7 +90,7 @@ type Options struct {
 	// block. After it changed its mind call [Queue.Notify]. nil: for all.
 	Serves func(subscriber string) bool
 
-	Workers   int           // jobs handled at once on this node, besides those that take long, up to four times as many; 0: 64
+	Workers   int           // jobs handled at once on this node; those that take long do not count, up to four times as many; 0: 64
 	Cap       int           // partitions in flight per subscriber and node, fewer before it has finished some; 0: 16
 	Run       int           // jobs taken with one claim of a partition; 0: 16
 	Lease     time.Duration // 0: 60 s

@@ -85,15 +85,3 @@ func (c *claimer) oldest(ctx context.Context, subscriber string) (int64, error) 
 	}
 	return id, nil
 }
-
-// endProbe ends the probes of a node, or of all if it is "", that hold no partition any
-// more: another node may try at once. The partitions were locked before.
-func (n *node) endProbe(ctx context.Context, tx *sqlx.Tx, id string) error {
-	const end = `UPDATE queue_subscriber SET paused_us = {now}, probe = '' WHERE queue = $1 AND probe <> '' AND ($2 = '' OR probe = $2)
-		AND NOT EXISTS (SELECT 1 FROM queue_partition l WHERE l.queue = $1 AND l.subscriber = queue_subscriber.subscriber
-			AND l.holder = queue_subscriber.probe AND l.ready_us > {now})`
-	if _, err := tx.ExecContext(ctx, n.sql.text(end), n.o.Name, id); err != nil {
-		return fmt.Errorf("ending probes: %w", err)
-	}
-	return nil
-}

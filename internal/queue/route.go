@@ -14,17 +14,25 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
+// router moves jobs from the outbox to partitions, and merges partitions whose
+// keys have become one. It alone gives sequence numbers and changes which
+// partition waits for which.
+type router struct {
+	*Queue
+	claim chan struct{} // wakes the claimer
+}
+
 // routeLimit bounds the jobs that one transaction routes. A backlog goes in
-// larger steps, which write each partition fewer times: on SQLite it makes others
-// wait, and on PostgreSQL only those who want the same partitions.
+// larger steps, which write each partition fewer times: on SQLite all other
+// writers wait, on PostgreSQL only writers of the same partitions.
 const routeLimit = 2000
 
 // routable is how many jobs to take when the batch before had so many.
-func (n *node) routable(before int) int {
+func (r *router) routable(before int) int {
 	switch {
 	case before < routeLimit:
 		return routeLimit
-	case n.db.Dialect == database.Postgres:
+	case r.db.Dialect == database.Postgres:
 		return 4 * routeLimit
 	}
 	return 2 * routeLimit
@@ -34,13 +42,13 @@ func (n *node) routable(before int) int {
 var errRouting = errors.New("another node routes")
 
 // routeAll moves what was put into partitions until ctx ends.
-func (n *node) routeAll(ctx context.Context) {
-	woken := n.db.Listen(ctx, n.topic())
+func (r *router) routeAll(ctx context.Context) {
+	woken := r.db.Listen(ctx, r.topic())
 	busy, routed := routePause, 0
 	for {
 		started := time.Now()
 		var err error
-		routed, err = n.routeBatch(ctx, n.routable(routed))
+		routed, err = r.routeBatch(ctx, r.routable(routed))
 		wait := pollInterval
 		switch {
 		case errors.Is(err, errRouting):
@@ -48,7 +56,7 @@ func (n *node) routeAll(ctx context.Context) {
 			busy = min(2*busy, pollInterval)
 			wait = busy
 		case err != nil && ctx.Err() == nil:
-			n.log.WarnContext(ctx, "routing failed", "error", err)
+			r.log.WarnContext(ctx, "routing failed", "error", err)
 			wait = failedWait
 		case routed > 0:
 			wait = 0
@@ -56,7 +64,7 @@ func (n *node) routeAll(ctx context.Context) {
 		if err == nil {
 			busy = routePause
 		}
-		notify(n.claim)
+		notify(r.claim)
 		if wait > 0 && !await(ctx, woken, wait) {
 			return
 		}
@@ -72,41 +80,41 @@ type outboxRow struct {
 }
 
 // routeBatch moves the oldest jobs, at most limit, and returns how many they were.
-func (n *node) routeBatch(ctx context.Context, limit int) (routed int, err error) {
+func (r *router) routeBatch(ctx context.Context, limit int) (routed int, err error) {
 	const exists = `SELECT EXISTS (SELECT 1 FROM queue_outbox WHERE queue = $1)`
 	var waiting bool
-	if err := n.db.GetContext(ctx, &waiting, exists, n.o.Name); err != nil || !waiting {
+	if err := r.db.GetContext(ctx, &waiting, exists, r.o.Name); err != nil || !waiting {
 		return 0, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	err = n.db.WriteLazy(ctx, func(tx *sqlx.Tx) error {
-		if err := n.lockRouter(ctx, tx); err != nil {
+	err = r.db.WriteLazy(ctx, func(tx *sqlx.Tx) error {
+		if err := r.lockRouter(ctx, tx); err != nil {
 			return err
 		}
-		es, known, err := n.take(ctx, tx, limit)
+		es, known, err := r.take(ctx, tx, limit)
 		if err != nil {
 			return fmt.Errorf("taking jobs: %w", err)
 		}
 		routed = len(es)
-		if es, err = n.redirect(ctx, tx, es, known); err != nil {
+		if es, err = r.redirect(ctx, tx, es, known); err != nil {
 			return fmt.Errorf("redirecting jobs: %w", err)
 		}
-		if es, err = n.expand(ctx, tx, es); err != nil {
+		if es, err = r.expand(ctx, tx, es); err != nil {
 			return fmt.Errorf("finding subscribers: %w", err)
 		}
-		return n.appendAll(ctx, tx, es)
+		return r.appendAll(ctx, tx, es)
 	})
 	return routed, err
 }
 
 // lockRouter makes this node the one that routes until the end of tx: two
 // would race for the sequence numbers of a key. It guards tx as well.
-func (n *node) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
-	if n.db.Dialect != database.Postgres {
+func (r *router) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
+	if r.db.Dialect != database.Postgres {
 		return nil
 	}
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(n.topic()))
+	_, _ = h.Write([]byte(r.topic()))
 	var ours bool
 	row := tx.QueryRowContext(ctx, guardSQL+`, `+database.LazySQL+`, pg_try_advisory_xact_lock($1)`, int64(h.Sum64()))
 	if err := row.Scan(new(string), new(string), new(string), &ours); err != nil {
@@ -121,11 +129,11 @@ func (n *node) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
 // take removes the oldest jobs from the outbox. There is no cursor: a
 // transaction that commits late has an older id than what is routed already.
 // It returns the keys with which those of the jobs have become one, too.
-func (n *node) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]JobArgs, redirects, error) {
+func (r *router) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]JobArgs, redirects, error) {
 	const take = `DELETE FROM queue_outbox WHERE id IN (SELECT id FROM queue_outbox WHERE queue = $1 ORDER BY id LIMIT $2)
 		RETURNING id, subscriber, key, subject, metadata, merged, traceparent,
 			COALESCE((SELECT r.target FROM queue_redirect r WHERE r.queue = queue_outbox.queue AND r.key = queue_outbox.key), '')`
-	rows, err := tx.QueryContext(ctx, take, n.o.Name, limit)
+	rows, err := tx.QueryContext(ctx, take, r.o.Name, limit)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,11 +161,11 @@ func (n *node) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]JobArgs, red
 
 // expand asks Route for the subscribers of the jobs that name none, in runs,
 // so that the order among all jobs stays.
-func (n *node) expand(ctx context.Context, tx *sqlx.Tx, es []JobArgs) ([]JobArgs, error) {
+func (r *router) expand(ctx context.Context, tx *sqlx.Tx, es []JobArgs) ([]JobArgs, error) {
 	if !slices.ContainsFunc(es, func(e JobArgs) bool { return e.Subscriber == "" }) {
 		return es, nil
 	}
-	if n.o.Route == nil {
+	if r.o.Route == nil {
 		return nil, errors.New("jobs without a subscriber, and the queue has no Route")
 	}
 	var out []JobArgs
@@ -170,7 +178,7 @@ func (n *node) expand(ctx context.Context, tx *sqlx.Tx, es []JobArgs) ([]JobArgs
 		part := es[:end]
 		if open {
 			var err error
-			if part, err = n.o.Route(ctx, tx, part); err != nil {
+			if part, err = r.o.Route(ctx, tx, part); err != nil {
 				return nil, err
 			}
 			if slices.ContainsFunc(part, func(e JobArgs) bool { return e.Subscriber == "" }) {
@@ -198,7 +206,7 @@ const insertItems = `INSERT INTO queue_job (partition_id, seq, seq_offset, subje
 var itemTypes = []string{"BIGINT", "BIGINT", "BIGINT", "TEXT", "TEXT"}
 
 // append puts jobs at the ends of their partitions.
-func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
+func (r *router) append(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
 	groups := map[partitionKey][]JobArgs{}
 	var keys []partitionKey
 	for _, e := range es {
@@ -211,13 +219,13 @@ func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
 	slices.SortFunc(keys, partitionKey.compare) // the order in which everybody locks partitions
 	var jobs []any
 	for part := range slices.Chunk(keys, appendLimit) {
-		more, err := n.extend(ctx, tx, part, groups)
+		more, err := r.extend(ctx, tx, part, groups)
 		if err != nil {
 			return fmt.Errorf("extending partitions: %w", err)
 		}
 		jobs = append(jobs, more...)
 	}
-	if err := n.db.Insert(ctx, tx, insertItems, itemTypes, jobs); err != nil {
+	if err := r.db.Insert(ctx, tx, insertItems, itemTypes, jobs); err != nil {
 		return fmt.Errorf("adding jobs: %w", err)
 	}
 	return nil
@@ -225,7 +233,7 @@ func (n *node) append(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
 
 // extend makes room in partitions, new ones among them, and returns the columns of
 // the jobs that go there.
-func (n *node) extend(ctx context.Context, tx *sqlx.Tx, keys []partitionKey, groups map[partitionKey][]JobArgs) ([]any, error) {
+func (r *router) extend(ctx context.Context, tx *sqlx.Tx, keys []partitionKey, groups map[partitionKey][]JobArgs) ([]any, error) {
 	const upsert = `INSERT INTO queue_partition AS l (queue, subscriber, key, tail, ready_us)
 		SELECT $1, column1, column2, column3, {now} FROM (%s) AS v WHERE true
 		ON CONFLICT (queue, subscriber, key, parked) DO UPDATE SET tail = l.tail + excluded.tail,
@@ -236,8 +244,8 @@ func (n *node) extend(ctx context.Context, tx *sqlx.Tx, keys []partitionKey, gro
 	for _, k := range keys {
 		values = append(values, k.subscriber, k.key, len(groups[k]))
 	}
-	list, args := n.db.Dialect.List(2, []string{"TEXT", "TEXT", "BIGINT"}, values)
-	rows, err := tx.QueryContext(ctx, fmt.Sprintf(n.sql.text(upsert), list), append([]any{n.o.Name}, args...)...)
+	list, args := r.db.Dialect.List(2, []string{"TEXT", "TEXT", "BIGINT"}, values)
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf(r.sql.text(upsert), list), append([]any{r.o.Name}, args...)...)
 	if err != nil {
 		return nil, err
 	}

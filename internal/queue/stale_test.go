@@ -22,7 +22,7 @@ func TestStaleRun(t *testing.T) {
 		require.NoError(t, Migrate(ctx, db))
 		q, err := New(ctx, db, Options{Name: "q", Run: 4, Handle: func(context.Context, Job) Outcome { return Outcome{} }})
 		require.NoError(t, err)
-		n := &node{Queue: q, id: "node", claim: make(chan struct{}, 1), leased: map[int64]*run{}, subscribers: map[string]*subscriber{}}
+		n := newNode(q)
 		require.NoError(t, q.db.Write(ctx, func(tx *sqlx.Tx) error {
 			var es []JobArgs
 			for _, subject := range []string{"1", "2", "3", "4", "5"} {
@@ -30,11 +30,10 @@ func TestStaleRun(t *testing.T) {
 			}
 			return q.PutTx(ctx, tx, es...)
 		}))
-		_, err = n.routeBatch(ctx, 10)
+		_, err = n.router.routeBatch(ctx, 10)
 		require.NoError(t, err)
 		claim := func() *run {
-			c := claimer{node: n}
-			runs, err := c.claimPartitions(ctx, []candidate{{Subscriber: "s", partitions: 1}})
+			runs, err := n.claimer.claimPartitions(ctx, []candidate{{Subscriber: "s", partitions: 1}})
 			require.NoError(t, err)
 			require.Len(t, runs, 1)
 			require.Len(t, runs[0].jobs, 4)
@@ -51,12 +50,12 @@ func TestStaleRun(t *testing.T) {
 		stale := ended(claim(), Done, Done, Done)
 		_, err = db.ExecContext(ctx, `UPDATE queue_partition SET epoch = epoch + 1, ready_us = 1`)
 		require.NoError(t, err)
-		require.NoError(t, n.finish(ctx, []*run{ended(claim(), Retry), stale}))
+		require.NoError(t, n.completer.finish(ctx, []*run{ended(claim(), Retry), stale}))
 
 		again := claim()
 		require.Equal(t, "1", again.jobs[0].Subject)
 		require.Equal(t, 1, again.jobs[0].Attempt)
-		require.NoError(t, n.finish(ctx, []*run{stale, ended(again, Done, Done, Done, Done)}))
+		require.NoError(t, n.completer.finish(ctx, []*run{stale, ended(again, Done, Done, Done, Done)}))
 		var left []string
 		require.NoError(t, db.SelectContext(ctx, &left, `SELECT subject FROM queue_job`))
 		require.Equal(t, []string{"5"}, left)

@@ -34,7 +34,7 @@ func (q *Queue) scanText() string {
 // paused meanwhile. A lease is a ready_us in the future: there is no need to clean up
 // after its holder. The text is for 1, 2, 4 … subscribers, so that there are few:
 // the rest name no node, which has no partitions.
-func (n *node) claimText(chosen []candidate) (string, []any) {
+func (c *claimer) claimText(chosen []candidate) (string, []any) {
 	const (
 		part = `SELECT id FROM (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $%d AND ready_us <= {now} AND blockers = 0
 			AND NOT EXISTS (SELECT 1 FROM queue_subscriber p WHERE p.queue = $1 AND p.subscriber = $%[1]d)
@@ -46,17 +46,17 @@ func (n *node) claimText(chosen []candidate) (string, []any) {
 	for size < len(chosen) {
 		size *= 2
 	}
-	args, parts := []any{n.o.Name}, make([]string, size)
+	args, parts := []any{c.o.Name}, make([]string, size)
 	for i := range parts {
 		var x candidate
 		if i < len(chosen) {
 			x = chosen[i]
 		}
 		args = append(args, x.Subscriber, x.partitions)
-		parts[i] = fmt.Sprintf(n.sql.text(part), len(args)-1, len(args), i)
+		parts[i] = fmt.Sprintf(c.sql.text(part), len(args)-1, len(args), i)
 	}
-	text := fmt.Sprintf(n.sql.text(claim), strings.Join(parts, " UNION ALL "), len(args)+1, len(args)+2)
-	return text, append(args, n.o.Lease.Microseconds(), n.id)
+	text := fmt.Sprintf(c.sql.text(claim), strings.Join(parts, " UNION ALL "), len(args)+1, len(args)+2)
+	return text, append(args, c.o.Lease.Microseconds(), c.id)
 }
 
 // itemsText reads the jobs of partitions: rows of partition, head and how many at most.

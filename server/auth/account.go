@@ -14,9 +14,16 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// LockAccountTx says whether an account exists and is not closed, and keeps it
+// Accounts locks and closes accounts. It is safe for concurrent use.
+type Accounts struct {
+	db  *database.DB
+	now func() time.Time
+	log *slog.Logger
+}
+
+// LockTx says whether an account exists and is not closed, and keeps it
 // so until tx ends.
-func (s *Service) LockAccountTx(ctx context.Context, tx *sqlx.Tx, id string) (bool, error) {
+func (s *Accounts) LockTx(ctx context.Context, tx *sqlx.Tx, id string) (bool, error) {
 	q := `SELECT id FROM auth_account WHERE id = $1 AND closed_us = 0`
 	if s.db.Dialect == database.Postgres {
 		q += ` FOR SHARE`
@@ -31,16 +38,16 @@ func (s *Service) LockAccountTx(ctx context.Context, tx *sqlx.Tx, id string) (bo
 	return true, nil
 }
 
-// CloseAccount ends an account for good: its users, their tokens and sessions
+// Close ends an account for good: its users, their tokens and sessions
 // are refused on every node when it returns.
 // What else belongs to it is for the caller to erase: see
-// [Service.TakeClosed]. Have the password confirmed before. Then, which may be
+// [Accounts.TakeClosed]. Have the password confirmed before. Then, which may be
 // nil, is part of the transaction; it may run more than once.
-func (s *Service) CloseAccount(ctx context.Context, id string, then func(ctx context.Context, tx *sqlx.Tx) error) error {
+func (s *Accounts) Close(ctx context.Context, id string, then func(ctx context.Context, tx *sqlx.Tx) error) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		// The update comes first: it waits for those who hold the account.
+		// The update comes first: it waits for transactions that have locked the account.
 		_, err := tx.ExecContext(ctx, `UPDATE auth_account SET closed_us = $1 WHERE id = $2 AND closed_us = 0`,
-			database.Micros(s.opts.Now()), id)
+			database.Micros(s.now()), id)
 		if err == nil {
 			err = audit.RecordTx(ctx, tx, audit.Entry{Action: audit.AccountDelete, ObjectID: id})
 		}
@@ -52,9 +59,9 @@ func (s *Service) CloseAccount(ctx context.Context, id string, then func(ctx con
 	if err != nil {
 		return fmt.Errorf("closing an account: %w", err)
 	}
-	s.opts.Logger.InfoContext(ctx, "an account was closed", slog.String("account", id))
+	s.log.InfoContext(ctx, "an account was closed", slog.String("account", id))
 	if err := s.EraseUsers(ctx, id); err != nil {
-		s.opts.Logger.WarnContext(ctx, "erasing the users of a closed account; it is tried again", slog.Any("error", err))
+		s.log.WarnContext(ctx, "erasing the users of a closed account; it is tried again", slog.Any("error", err))
 	}
 	return nil
 }
@@ -69,7 +76,7 @@ const (
 
 // EraseUsers removes the users of a closed account. It works in small steps, each
 // durable, and may be called again after an error or a crash.
-func (s *Service) EraseUsers(ctx context.Context, account string) error {
+func (s *Accounts) EraseUsers(ctx context.Context, account string) error {
 	const users = `SELECT u.id FROM auth_user u JOIN auth_account a ON a.id = u.account_id WHERE a.id = $1 AND a.closed_us > 0`
 	for _, t := range []struct {
 		table, key, of string
@@ -92,9 +99,9 @@ func (s *Service) EraseUsers(ctx context.Context, account string) error {
 
 // TakeClosed returns an account that is closed and on which no node works, and
 // since when it is closed. It is the caller's for a while: see
-// [Service.KeepClosed]. [ErrNotFound]: there is none.
-func (s *Service) TakeClosed(ctx context.Context, until time.Duration) (id string, closed time.Time, err error) {
-	now := s.opts.Now()
+// [Accounts.KeepClosed]. [ErrNotFound]: there is none.
+func (s *Accounts) TakeClosed(ctx context.Context, until time.Duration) (id string, closed time.Time, err error) {
+	now := s.now()
 	var row struct {
 		ID     string `db:"id"`
 		Closed int64  `db:"closed_us"`
@@ -114,14 +121,14 @@ func (s *Service) TakeClosed(ctx context.Context, until time.Duration) (id strin
 }
 
 // KeepClosed keeps a closed account from other nodes for a while from now.
-func (s *Service) KeepClosed(ctx context.Context, id string, until time.Duration) error {
-	now := s.opts.Now()
+func (s *Accounts) KeepClosed(ctx context.Context, id string, until time.Duration) error {
+	now := s.now()
 	_, err := s.keepClosed(ctx, id, now.Add(until), now.Add(until))
 	return err
 }
 
 // keepClosed takes an account until a time, if it is not taken until another.
-func (s *Service) keepClosed(ctx context.Context, id string, free, until time.Time) (bool, error) {
+func (s *Accounts) keepClosed(ctx context.Context, id string, free, until time.Time) (bool, error) {
 	var taken bool
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
 		taken, err = inserted(tx.ExecContext(ctx, `UPDATE auth_account SET taken_us = $1 WHERE id = $2 AND closed_us > 0 AND taken_us <= $3`,
@@ -134,8 +141,8 @@ func (s *Service) keepClosed(ctx context.Context, id string, free, until time.Ti
 	return taken, nil
 }
 
-// ForgetAccount removes a closed account, when everything of it is erased.
-func (s *Service) ForgetAccount(ctx context.Context, id string) error {
+// Forget removes a closed account, when everything of it is erased.
+func (s *Accounts) Forget(ctx context.Context, id string) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM auth_account WHERE id = $1 AND closed_us > 0`, id)
 		return err
@@ -144,13 +151,4 @@ func (s *Service) ForgetAccount(ctx context.Context, id string) error {
 		return fmt.Errorf("forgetting an account: %w", err)
 	}
 	return nil
-}
-
-// CountUsers says how many users an account has.
-func (s *Service) CountUsers(ctx context.Context, account string) (int64, error) {
-	var n int64
-	if err := s.db.GetContext(ctx, &n, `SELECT count(*) FROM auth_user WHERE account_id = $1`, account); err != nil {
-		return 0, fmt.Errorf("counting users: %w", err)
-	}
-	return n, nil
 }

@@ -46,7 +46,7 @@ func TestClosingIsBounded(t *testing.T) {
 			s := signUp(t, f, fmt.Sprintf("ana%d@example.org", n))
 			f.fill(t, caller(t, f, s.Token), n)
 			commits.Take()
-			require.NoError(t, f.CloseAccount(t.Context(), s.User.AccountID, nil))
+			require.NoError(t, f.Accounts().Close(t.Context(), s.User.AccountID, nil))
 			commits.RequireBounded(t, 5*n, maxErased)
 			require.Empty(t, testkit.Holding(t, f.db, "filler"))
 			require.Empty(t, testkit.Holding(t, f.db, s.User.ID))
@@ -70,14 +70,14 @@ func TestClosingIsContinued(t *testing.T) {
 					kill()
 				}
 			}))
-			require.NoError(t, f.CloseAccount(ctx, s.User.AccountID, func(context.Context, *sqlx.Tx) error { return nil }))
+			require.NoError(t, f.Accounts().Close(ctx, s.User.AccountID, func(context.Context, *sqlx.Tx) error { return nil }))
 			kill()
 			require.NoError(t, database.Observe(t.Context(), f.db, nil))
 			_, err := f.Authenticate(t.Context(), s.Token)
 			require.ErrorIs(t, err, auth.ErrToken)
 			_, err = login(t, f, email, password, home)
 			require.ErrorIs(t, err, auth.ErrCredentials)
-			require.NoError(t, f.EraseUsers(t.Context(), s.User.AccountID))
+			require.NoError(t, f.Accounts().EraseUsers(t.Context(), s.User.AccountID))
 			require.Empty(t, testkit.Holding(t, f.db, "filler"))
 			require.Empty(t, testkit.Holding(t, f.db, email))
 			f.clock.move(auth.TokenTTL) // log-ins from home are counted
@@ -94,7 +94,7 @@ func TestOpenAccountsKeepTheirUsers(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f fixture) {
 		s := signUp(t, f, "ana@example.org")
-		require.NoError(t, f.EraseUsers(t.Context(), s.User.AccountID))
+		require.NoError(t, f.Accounts().EraseUsers(t.Context(), s.User.AccountID))
 		caller(t, f, s.Token)
 	})
 }

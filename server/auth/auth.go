@@ -8,6 +8,11 @@
 // user, an owner, who has every permission, adds others and makes tokens for
 // programs.
 //
+// A [Service] signs up, logs in and authenticates. What it keeps is grouped by
+// subject: [Service.Users], [Service.Sessions], [Service.Tokens],
+// [Service.Invitations], [Service.SecondFactor], [Service.Passkeys] and
+// [Service.Accounts].
+//
 //	svc, err := auth.New(ctx, db, &auth.Options{Secrets: []string{secret}})
 //	session, err := svc.SignUp(ctx, auth.NewUser{Email: "ana@example.org", Name: "Ana", Password: "correct horse"})
 //	caller, err := svc.Authenticate(ctx, session.Token)
@@ -70,18 +75,42 @@ type Options struct {
 
 // Service keeps accounts and users. It is safe for concurrent use.
 type Service struct {
-	db       *database.DB
-	tokens   tokens
-	keys     *keyring.Ring
-	factors  *secondfactor.Store
-	passkeys *passkey.Store
-	opts     Options
-	mails    *queue.Queue // nil: no link is ever sent
-	hashes   *hasher
-	limits   *limits
-	devices  *devices
-	touches  touches
+	db        *database.DB
+	opts      Options
+	mails     *queue.Queue // nil: no link is ever sent
+	limits    *limits
+	devices   *devices
+	passwords *passwords
+
+	users       *Users
+	sessions    *Sessions
+	tokens      *Tokens
+	invitations *Invitations
+	factor      *SecondFactor
+	passkeys    *Passkeys
+	accounts    *Accounts
 }
+
+// Users returns the users of accounts.
+func (s *Service) Users() *Users { return s.users }
+
+// Sessions returns the sessions of users.
+func (s *Service) Sessions() *Sessions { return s.sessions }
+
+// Tokens returns the scoped tokens of users.
+func (s *Service) Tokens() *Tokens { return s.tokens }
+
+// Invitations returns the invitations into accounts.
+func (s *Service) Invitations() *Invitations { return s.invitations }
+
+// SecondFactor returns the second factors of users.
+func (s *Service) SecondFactor() *SecondFactor { return s.factor }
+
+// Passkeys returns the passkeys of users.
+func (s *Service) Passkeys() *Passkeys { return s.passkeys }
+
+// Accounts returns the accounts, to be closed and erased.
+func (s *Service) Accounts() *Accounts { return s.accounts }
 
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -118,19 +147,16 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auth: Options.Secrets: %w", err)
 	}
-	s.hashes = newHasher(s.opts.Cost, hashesAtOnce)
-	s.devices = &devices{keys: keys}
-	s.limits = &limits{db: d, now: s.opts.Now, devices: s.devices}
 	s.opts.Secrets = nil // so that they are not printed by mistake
-	s.keys = keys
-	s.tokens = newTokens(keys.Keys("jwt"), s.opts.Now)
 	if err := Migrate(ctx, db); err != nil {
 		return nil, fmt.Errorf("auth: %w", err)
 	}
-	if s.factors, err = secondfactor.New(ctx, d, keys, s.opts.Now); err != nil {
+	factors, err := secondfactor.New(ctx, d, keys, s.opts.Now)
+	if err != nil {
 		return nil, fmt.Errorf("auth: %w", err)
 	}
-	if s.passkeys, err = passkey.New(d, s.opts.Site, s.opts.Now); err != nil {
+	keyStore, err := passkey.New(d, s.opts.Site, s.opts.Now)
+	if err != nil {
 		return nil, fmt.Errorf("auth: %w", err)
 	}
 	if s.opts.SendReset != nil || s.opts.SendInvitation != nil || s.opts.SendSignUp != nil {
@@ -141,7 +167,28 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 			return nil, fmt.Errorf("auth: %w", err)
 		}
 	}
+	s.assemble(keys, factors, keyStore)
 	return s, nil
+}
+
+// assemble makes the parts of s, each with what it needs.
+func (s *Service) assemble(keys *keyring.Ring, factors *secondfactor.Store, keyStore *passkey.Store) {
+	db, now, log := s.db, s.opts.Now, s.opts.Logger
+	s.devices = &devices{keys: keys}
+	s.limits = &limits{db: db, now: now, devices: s.devices}
+	s.passwords = &passwords{db: db, log: log, limits: s.limits, hashes: newHasher(s.opts.Cost, hashesAtOnce)}
+	s.users = &Users{db: db, now: now, passwords: s.passwords, closed: s.opts.Closed, hasReferences: s.opts.HasReferences}
+	s.sessions = &Sessions{db: db, now: now, log: log, users: s.users, tokens: newSigner(keys.Keys("jwt"), now)}
+	s.tokens = &Tokens{db: db, now: now, users: s.users, sessions: s.sessions}
+	s.invitations = &Invitations{
+		db: db, now: now, limits: s.limits, users: s.users, sessions: s.sessions, mails: s.mails, mail: s.opts.SendInvitation,
+	}
+	s.factor = &SecondFactor{db: db, log: log, store: factors, limits: s.limits, users: s.users}
+	s.passkeys = &Passkeys{
+		db: db, log: log, store: keyStore, limits: s.limits, devices: s.devices,
+		passwords: s.passwords, users: s.users, sessions: s.sessions,
+	}
+	s.accounts = &Accounts{db: db, now: now, log: log}
 }
 
 // purgeInterval is how often what has ended is deleted.

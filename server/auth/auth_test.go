@@ -101,7 +101,7 @@ func TestSignUp(t *testing.T) {
 		require.Equal(t, s.User.AccountID, c.Account)
 		require.True(t, c.Can(auth.ChatsSend))
 
-		u, err := f.User(t.Context(), c.Account, c.User)
+		u, err := f.Users().Get(t.Context(), c.Account, c.User)
 		require.NoError(t, err)
 		require.Equal(t, s.User, u)
 
@@ -113,7 +113,7 @@ func TestSignUp(t *testing.T) {
 
 		other := signUp(t, f, "ben@example.org")
 		require.NotEqual(t, s.User.AccountID, other.User.AccountID)
-		_, err = f.User(t.Context(), other.User.AccountID, s.User.ID)
+		_, err = f.Users().Get(t.Context(), other.User.AccountID, s.User.ID)
 		require.ErrorIs(t, err, auth.ErrNotFound, "another account's user")
 	})
 }
@@ -265,7 +265,7 @@ func TestPasswordsAreTakenAsTheyAre(t *testing.T) {
 		s, old := signUp(t, f, "ana@example.org"), password
 		for _, set := range []string{" Leading, trailing ", "Größe 猫 \U0001F40E\x01x", strings.Repeat("Long words ", 90)} {
 			by := caller(t, f, s.Token)
-			_, err := f.UpdateUser(t.Context(), by, by.User, auth.UserChange{Password: &set, CurrentPassword: old, Address: home})
+			_, err := f.Users().Update(t.Context(), by, by.User, auth.UserChange{Password: &set, CurrentPassword: old, Address: home})
 			require.NoError(t, err)
 			for _, near := range []string{strings.TrimSpace(set) + "\n", strings.ToLower(set), strings.ToUpper(set), set[:len(set)-1], set + " "} {
 				_, err = login(t, f, "ana@example.org", near, home)

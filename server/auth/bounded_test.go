@@ -18,7 +18,7 @@ func open(t *testing.T, f fixture, by auth.Caller) map[auth.Kind]int {
 	t.Helper()
 	n := map[auth.Kind]int{}
 	for list := (auth.List{Limit: 200}); ; {
-		p, err := f.Sessions(t.Context(), by, by.User, list)
+		p, err := f.Sessions().List(t.Context(), by, by.User, list)
 		require.NoError(t, err)
 		for _, s := range p.Items {
 			n[s.Kind]++
@@ -48,7 +48,7 @@ func TestLoginsAreBounded(t *testing.T) {
 		}
 		f.clock.move(2 * time.Minute)
 		used := caller(t, f, oldest)
-		f.Seen(t.Context(), used, auth.Client{Address: home})
+		f.Sessions().Seen(t.Context(), used, auth.Client{Address: home})
 		log()
 		log()
 		caller(t, f, oldest)
@@ -67,17 +67,17 @@ func TestTokensAreBounded(t *testing.T) {
 		other := setup(t, f.db, auth.Options{}, secret)
 		ana := caller(t, f, signUp(t, f, "ana@example.org").Token)
 		_, ben := member(t, f, ana, "ben@example.org", auth.ChatsRead)
-		id, _, err := f.CreateToken(t.Context(), ana, newToken(f, auth.ChatsRead))
+		id, _, err := f.Tokens().Create(t.Context(), ana, newToken(f, auth.ChatsRead))
 		require.NoError(t, err)
 		for range auth.MaxTokens - 3 {
-			_, _, err := f.CreateToken(t.Context(), ana, newToken(f, auth.ChatsRead))
+			_, _, err := f.Tokens().Create(t.Context(), ana, newToken(f, auth.ChatsRead))
 			require.NoError(t, err)
 		}
 		results := make(chan error)
 		for i := range 6 {
 			node := []fixture{f, other}[i%2]
 			go func() {
-				_, _, err := node.CreateToken(t.Context(), ana, newToken(f, auth.ChatsRead))
+				_, _, err := node.Tokens().Create(t.Context(), ana, newToken(f, auth.ChatsRead))
 				results <- err
 			}()
 		}
@@ -91,14 +91,14 @@ func TestTokensAreBounded(t *testing.T) {
 		}
 		require.Equal(t, 4, refused)
 		require.Equal(t, auth.MaxTokens, open(t, f, ana)[auth.KindScoped])
-		_, _, err = f.CreateToken(t.Context(), ben, newToken(f, auth.ChatsRead))
+		_, _, err = f.Tokens().Create(t.Context(), ben, newToken(f, auth.ChatsRead))
 		require.NoError(t, err, "of another user")
 
-		require.NoError(t, f.RevokeToken(t.Context(), ana, id))
-		_, _, err = f.CreateToken(t.Context(), ana, newToken(f, auth.ChatsRead))
+		require.NoError(t, f.Tokens().Revoke(t.Context(), ana, id))
+		_, _, err = f.Tokens().Create(t.Context(), ana, newToken(f, auth.ChatsRead))
 		require.NoError(t, err)
 		f.clock.move(25 * time.Hour)
-		_, _, err = f.CreateToken(t.Context(), ana, newToken(f, auth.ChatsRead))
+		_, _, err = f.Tokens().Create(t.Context(), ana, newToken(f, auth.ChatsRead))
 		require.NoError(t, err, "those that have ended do not count")
 	})
 }
@@ -121,7 +121,7 @@ func TestEndingAccessIsBounded(t *testing.T) {
 		require.Equal(t, 100, addresses)
 		commits := testkit.ObserveCommits(t, f.db)
 		fresh := "another horse"
-		_, err := f.UpdateUser(t.Context(), ana, benUser.ID, auth.UserChange{Password: &fresh})
+		_, err := f.Users().Update(t.Context(), ana, benUser.ID, auth.UserChange{Password: &fresh})
 		require.NoError(t, err)
 		commits.RequireBounded(t, 2*auth.MaxLogins, 2*auth.MaxLogins+auth.MaxTokens)
 	})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Caller is who makes a request.
+// Caller is the user or the program that makes a request.
 type Caller struct {
 	User        string
 	Account     string
@@ -42,11 +42,11 @@ func (c Caller) missing(ps []Permission) bool {
 // holds at once on every node. It returns [ErrToken] when the token is not, or
 // no longer, valid.
 func (s *Service) Authenticate(ctx context.Context, token string) (Caller, error) {
-	c, err := s.tokens.read(token)
+	c, err := s.sessions.tokens.read(token)
 	if err != nil {
 		return Caller{}, err
 	}
-	a, err := s.active(ctx, activeSessions+`s.id = $1`, c.ID)
+	a, err := s.sessions.active(ctx, activeSessions+`s.id = $1`, c.ID)
 	if err != nil {
 		return Caller{}, err
 	}

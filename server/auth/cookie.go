@@ -20,9 +20,9 @@ const (
 )
 
 // AuthenticateCookie says whose session a cookie holds, as [Service.Authenticate]
-// does for a token. [Service.Seen] lets the session continue.
+// does for a token. [Sessions.Seen] lets the session continue.
 func (s *Service) AuthenticateCookie(ctx context.Context, value string) (Caller, error) {
-	a, err := s.active(ctx, activeSessions+`s.cookie = $1`, hashOpaque(value))
+	a, err := s.sessions.active(ctx, activeSessions+`s.cookie = $1`, hashOpaque(value))
 	if err != nil {
 		return Caller{}, err
 	}
@@ -34,8 +34,8 @@ func (s *Service) AuthenticateCookie(ctx context.Context, value string) (Caller,
 	return caller, nil
 }
 
-// Logout ends the session of a cookie, if there is one.
-func (s *Service) Logout(ctx context.Context, value string) error {
+// EndCookie ends the session of a cookie, if there is one.
+func (s *Sessions) EndCookie(ctx context.Context, value string) error {
 	hash := hashOpaque(value)
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM auth_session WHERE cookie = $1`, hash)

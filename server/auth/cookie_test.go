@@ -38,8 +38,8 @@ func TestCookie(t *testing.T) {
 		require.Len(t, stored, 2)
 		require.NotContains(t, stored, one, "kept hashed")
 
-		require.NoError(t, f.Logout(t.Context(), one))
-		require.NoError(t, f.Logout(t.Context(), one), "it may be repeated")
+		require.NoError(t, f.Sessions().EndCookie(t.Context(), one))
+		require.NoError(t, f.Sessions().EndCookie(t.Context(), one), "it may be repeated")
 		for _, value := range []string{one, "", "x", two + "x", up.Token, c.TokenID} {
 			_, err := f.AuthenticateCookie(t.Context(), value)
 			require.ErrorIs(t, err, auth.ErrToken)
@@ -56,7 +56,7 @@ func request(t *testing.T, f fixture, value string) error {
 	t.Helper()
 	c, err := f.AuthenticateCookie(t.Context(), value)
 	if err == nil {
-		f.Seen(t.Context(), c, auth.Client{Address: home})
+		f.Sessions().Seen(t.Context(), c, auth.Client{Address: home})
 	}
 	return err
 }

@@ -3,12 +3,14 @@ package auth
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/netip"
 	"net/url"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
 )
 
@@ -18,22 +20,32 @@ type Enrolment struct {
 	URL    string // otpauth://…, to be scanned
 }
 
-// SecondFactor says whether the caller has a second factor.
-func (s *Service) SecondFactor(ctx context.Context, by Caller) (secondfactor.State, error) {
-	return s.factors.State(ctx, by.User)
+// SecondFactor keeps the second factors of users. It is safe for concurrent
+// use.
+type SecondFactor struct {
+	db     *database.DB
+	log    *slog.Logger
+	store  *secondfactor.Store
+	limits *limits
+	users  *Users
 }
 
-// EnrolSecondFactor begins to set up a second factor of the caller, who gives
+// State says whether the caller has a second factor.
+func (s *SecondFactor) State(ctx context.Context, by Caller) (secondfactor.State, error) {
+	return s.store.State(ctx, by.User)
+}
+
+// Enrol begins to set up a second factor of the caller, who gives
 // the password. It returns [Invalid], or [secondfactor.ErrEnabled].
-func (s *Service) EnrolSecondFactor(ctx context.Context, by Caller, password string, from netip.Addr) (Enrolment, error) {
-	if err := s.ConfirmPassword(ctx, by, password, from); err != nil {
+func (s *SecondFactor) Enrol(ctx context.Context, by Caller, password string, from netip.Addr) (Enrolment, error) {
+	if err := s.users.ConfirmPassword(ctx, by, password, from); err != nil {
 		return Enrolment{}, err
 	}
-	u, err := s.member(ctx, by.Account, by.User)
+	u, err := s.users.member(ctx, by.Account, by.User)
 	if err != nil {
 		return Enrolment{}, err
 	}
-	secret, err := s.factors.Begin(ctx, u.ID)
+	secret, err := s.store.Begin(ctx, u.ID)
 	if err != nil {
 		return Enrolment{}, err
 	}
@@ -44,12 +56,12 @@ func (s *Service) EnrolSecondFactor(ctx context.Context, by Caller, password str
 	return Enrolment{Secret: secret, URL: link.String()}, nil
 }
 
-// ConfirmSecondFactor ends the set-up with a code of the app. From then on each
+// Confirm ends the set-up with a code of the app. From then on each
 // login needs one. It returns the recovery codes, or [Invalid],
 // [secondfactor.ErrEnabled] or [secondfactor.ErrNone].
-func (s *Service) ConfirmSecondFactor(ctx context.Context, by Caller, code string) (codes []string, err error) {
+func (s *SecondFactor) Confirm(ctx context.Context, by Caller, code string) (codes []string, err error) {
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
-		if codes, err = s.factors.ConfirmTx(ctx, tx, by.User, code); err != nil {
+		if codes, err = s.store.ConfirmTx(ctx, tx, by.User, code); err != nil {
 			return err
 		}
 		return recordFactorTx(ctx, tx, by.User, by.Email, factorOf(true))
@@ -62,11 +74,11 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, by Caller, code strin
 
 // RenewRecoveryCodes replaces the recovery codes of the caller, who gives the
 // password. It returns [Invalid], or [secondfactor.ErrNone].
-func (s *Service) RenewRecoveryCodes(ctx context.Context, by Caller, password string, from netip.Addr) (codes []string, err error) {
-	if err := s.ConfirmPassword(ctx, by, password, from); err != nil {
+func (s *SecondFactor) RenewRecoveryCodes(ctx context.Context, by Caller, password string, from netip.Addr) (codes []string, err error) {
+	if err := s.users.ConfirmPassword(ctx, by, password, from); err != nil {
 		return nil, err
 	}
-	state, err := s.factors.State(ctx, by.User)
+	state, err := s.store.State(ctx, by.User)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +86,7 @@ func (s *Service) RenewRecoveryCodes(ctx context.Context, by Caller, password st
 		return nil, secondfactor.ErrNone
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
-		if codes, err = s.factors.RecoveryCodesTx(ctx, tx, by.User); err != nil {
+		if codes, err = s.store.RecoveryCodesTx(ctx, tx, by.User); err != nil {
 			return err
 		}
 		return recordFactorTx(ctx, tx, by.User, by.Email, audit.Changed("recoveryCodes"))
@@ -82,27 +94,27 @@ func (s *Service) RenewRecoveryCodes(ctx context.Context, by Caller, password st
 	return codes, err
 }
 
-// RemoveSecondFactor takes the second factor of the caller away, who gives the
+// Remove takes the second factor of the caller away, who gives the
 // password. It returns [Invalid], or [secondfactor.ErrNone].
-func (s *Service) RemoveSecondFactor(ctx context.Context, by Caller, password string, from netip.Addr) error {
-	if err := s.ConfirmPassword(ctx, by, password, from); err != nil {
+func (s *SecondFactor) Remove(ctx context.Context, by Caller, password string, from netip.Addr) error {
+	if err := s.users.ConfirmPassword(ctx, by, password, from); err != nil {
 		return err
 	}
 	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		if err := s.factors.RemoveTx(ctx, tx, by.User); err != nil {
+		if err := s.store.RemoveTx(ctx, tx, by.User); err != nil {
 			return err
 		}
 		return recordFactorTx(ctx, tx, by.User, by.Email, factorOf(false))
 	})
 }
 
-// ResetSecondFactor takes the second factor of another user away, who has lost
-// it and the recovery codes. The rules are those of [Service.UpdateUser] for a
+// Reset takes the second factor of another user away, who has lost
+// it and the recovery codes. The rules are those of [Users.Update] for a
 // new password. It returns [ErrForbidden], [ErrNotFound], [ErrGrant], [ErrOwner] or
 // [secondfactor.ErrNone] when that is refused.
-func (s *Service) ResetSecondFactor(ctx context.Context, by Caller, id string) error {
-	return s.onOther(ctx, by, id, func(tx *sqlx.Tx, u userRow) error {
-		if err := s.factors.RemoveTx(ctx, tx, u.ID); err != nil {
+func (s *SecondFactor) Reset(ctx context.Context, by Caller, id string) error {
+	return s.users.onOther(ctx, by, id, func(tx *sqlx.Tx, u userRow) error {
+		if err := s.store.RemoveTx(ctx, tx, u.ID); err != nil {
 			return err
 		}
 		return recordFactorTx(ctx, tx, u.ID, u.Email, factorOf(false))
@@ -110,7 +122,7 @@ func (s *Service) ResetSecondFactor(ctx context.Context, by Caller, id string) e
 }
 
 // onOther runs a change of another user whom the caller may change.
-func (s *Service) onOther(ctx context.Context, by Caller, id string, change func(*sqlx.Tx, userRow) error) error {
+func (s *Users) onOther(ctx context.Context, by Caller, id string, change func(*sqlx.Tx, userRow) error) error {
 	if !by.Can(UsersManage) || id == by.User {
 		return ErrForbidden
 	}
@@ -133,12 +145,12 @@ func (s *Service) onOther(ctx context.Context, by Caller, id string, change func
 	})
 }
 
-// proveSecond returns nil if the user has no second factor, or code is right.
+// prove returns nil if the user has no second factor, or code is right.
 // Then the attempt has succeeded. A wrong code counts as a wrong password does,
 // and from where the user is not known also over all addresses: an attacker who gets so
 // far knows the password.
-func (s *Service) proveSecond(ctx context.Context, a attempt, u userRow, code string) error {
-	state, err := s.factors.State(ctx, u.ID)
+func (s *SecondFactor) prove(ctx context.Context, a attempt, u userRow, code string) error {
+	state, err := s.store.State(ctx, u.ID)
 	if err != nil {
 		return err
 	}
@@ -156,7 +168,7 @@ func (s *Service) proveSecond(ctx context.Context, a attempt, u userRow, code st
 	return nil
 }
 
-func (s *Service) proveCode(ctx context.Context, a attempt, u userRow, code string) error {
+func (s *SecondFactor) proveCode(ctx context.Context, a attempt, u userRow, code string) error {
 	others := attempt{counts: []limit{codeLimit(u.ID)}}
 	if !a.known {
 		var q Quota
@@ -171,9 +183,9 @@ func (s *Service) proveCode(ctx context.Context, a attempt, u userRow, code stri
 			return &RateLimited{After: q.Reset}
 		}
 	}
-	switch err := s.factors.Check(ctx, u.ID, code); {
+	switch err := s.store.Check(ctx, u.ID, code); {
 	case errors.Is(err, secondfactor.ErrCode):
-		s.opts.Logger.InfoContext(ctx, "code of a second factor refused")
+		s.log.InfoContext(ctx, "code of a second factor refused")
 		return &SecondFactorRequired{Wrong: true}
 	case errors.Is(err, secondfactor.ErrNone): // it was taken away meanwhile
 		return nil

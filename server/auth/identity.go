@@ -38,7 +38,7 @@ type External struct {
 	Device  string // as in [Credentials]
 }
 
-// LoginExternal gives a session to whom a provider has named: a user who has
+// LoginExternal gives a session to a user whom a provider has named: one who has
 // signed in there before, or one with an e-mail that the provider has verified.
 // The latter only while sign-up is closed: when it is open, anybody may have
 // taken the e-mail, and it is an [ErrEmailTaken] until the user has connected
@@ -68,7 +68,7 @@ func (s *Service) LoginExternal(ctx context.Context, x External) (Session, error
 	if u.ID == fresh.ID { // the account is new, which is recorded
 		ctx = audit.Without(ctx)
 	}
-	out, err := s.session(ctx, u, true, Client{x.Address, x.Agent})
+	out, err := s.sessions.begin(ctx, u, true, Client{x.Address, x.Agent})
 	out.Device = s.devices.remember(u.ID, x.Device)
 	return out, err
 }
@@ -88,7 +88,7 @@ func (s *Service) externalTx(ctx context.Context, tx *sqlx.Tx, x External, fresh
 	u, err := rowTx(ctx, tx, "email", fresh.Email)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		if err := s.insertAccount(ctx, tx, fresh); err != nil {
+		if err := s.users.insertAccount(ctx, tx, fresh); err != nil {
 			return userRow{}, err
 		}
 		if err := insertUser(ctx, tx, fresh); err != nil {
@@ -135,7 +135,7 @@ func (s *Service) externalRow(ctx context.Context, x External) (userRow, error) 
 	if err != nil {
 		return userRow{}, fmt.Errorf("making an account id: %w", err)
 	}
-	return s.newRow(ctx, NewUser{Email: email, Name: cmp.Or(name, local), Password: rand.Text()}, account.String(), true, AllPermissions())
+	return s.users.newRow(ctx, NewUser{Email: email, Name: cmp.Or(name, local), Password: rand.Text()}, account.String(), true, AllPermissions())
 }
 
 // ConnectExternal remembers that a user is whom a provider has named. Session is

@@ -1,7 +1,10 @@
 package auth
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -39,23 +42,35 @@ type Invitation struct {
 	ExpiresAt   time.Time
 }
 
-// Invite makes an invitation into the account of by, with rights that by has.
+// Invitations keeps the invitations into accounts. It is safe for concurrent
+// use.
+type Invitations struct {
+	db       *database.DB
+	now      func() time.Time
+	limits   *limits
+	users    *Users
+	sessions *Sessions
+	mails    *queue.Queue // nil: no link is ever sent
+	mail     func(ctx context.Context, to Invitation, token string) error
+}
+
+// Create makes an invitation into the account of by, with rights that by has.
 // With Options.SendInvitation a mail brings the token, and "" is returned: the
 // person shows with it that the mailbox is theirs. It returns [Invalid],
 // [ErrForbidden], [ErrGrant], [ErrOwner], [ErrEmailTaken] or [RateLimited] when
 // that is refused.
-func (s *Service) Invite(ctx context.Context, by Caller, n NewInvitation) (Invitation, string, error) {
-	row, err := s.newInvitation(ctx, by, n)
+func (s *Invitations) Create(ctx context.Context, by Caller, n NewInvitation) (Invitation, string, error) {
+	row, err := s.newRow(ctx, by, n)
 	if err != nil {
 		return Invitation{}, "", err
 	}
-	token, mailed := "", s.mails != nil && s.opts.SendInvitation != nil && !n.NoMail
+	token, mailed := "", s.mails != nil && s.mail != nil && !n.NoMail
 	if !mailed {
 		opaque, hash := newOpaque()
 		token, row.Hash = opaque, &hash
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		if err := s.inviteTx(ctx, tx, by, row); err != nil {
+		if err := s.insertTx(ctx, tx, by, row); err != nil {
 			return err
 		}
 		if err := recordInvitationTx(ctx, tx, audit.InvitationCreate, row); err != nil || !mailed {
@@ -72,8 +87,8 @@ func (s *Service) Invite(ctx context.Context, by Caller, n NewInvitation) (Invit
 	return row.invitation(), token, nil
 }
 
-// newInvitation is the row of an invitation whose values were checked.
-func (s *Service) newInvitation(ctx context.Context, by Caller, n NewInvitation) (row invitationRow, err error) {
+// newRow is the row of an invitation whose values were checked.
+func (s *Invitations) newRow(ctx context.Context, by Caller, n NewInvitation) (row invitationRow, err error) {
 	if n.Email, err = normalEmail(n.Email); err != nil {
 		return row, err
 	}
@@ -86,7 +101,7 @@ func (s *Service) newInvitation(ctx context.Context, by Caller, n NewInvitation)
 	if err != nil {
 		return row, err
 	}
-	if err := s.checkReferences(ctx, by.Account, permissions, nil); err != nil {
+	if err := s.users.checkReferences(ctx, by.Account, permissions, nil); err != nil {
 		return row, err
 	}
 	if err := grants(by, owner, permissions); err != nil {
@@ -96,7 +111,7 @@ func (s *Service) newInvitation(ctx context.Context, by Caller, n NewInvitation)
 	if err != nil {
 		return row, fmt.Errorf("making an invitation id: %w", err)
 	}
-	now := s.opts.Now()
+	now := s.now()
 	return invitationRow{
 		ID: id.String(), Account: by.Account, Inviter: by.User, Email: n.Email, Name: n.Name,
 		Owner: flag(owner), Permissions: joinPermissions(permissions),
@@ -104,9 +119,9 @@ func (s *Service) newInvitation(ctx context.Context, by Caller, n NewInvitation)
 	}, nil
 }
 
-// inviteTx stores an invitation after the rules were held against what is
+// insertTx stores an invitation after the rules were held against what is
 // stored.
-func (s *Service) inviteTx(ctx context.Context, tx *sqlx.Tx, by Caller, row invitationRow) error {
+func (s *Invitations) insertTx(ctx context.Context, tx *sqlx.Tx, by Caller, row invitationRow) error {
 	if err := lockAccount(ctx, tx, by.Account); err != nil {
 		return err
 	}
@@ -139,9 +154,9 @@ func (s *Service) inviteTx(ctx context.Context, tx *sqlx.Tx, by Caller, row invi
 	return err
 }
 
-// Invitations lists the invitations of an account that are open, the oldest
+// List returns a page of the invitations of an account that are open, the oldest
 // first.
-func (s *Service) Invitations(ctx context.Context, account string, l List) (Page[Invitation], error) {
+func (s *Invitations) List(ctx context.Context, account string, l List) (Page[Invitation], error) {
 	after, limit, err := l.position()
 	if err != nil {
 		return Page[Invitation]{}, err
@@ -149,7 +164,7 @@ func (s *Service) Invitations(ctx context.Context, account string, l List) (Page
 	var rows []invitationRow
 	err = s.db.SelectContext(ctx, &rows, `SELECT `+invitationColumns+` FROM auth_invitation
 		WHERE account_id = $1 AND seq > $2 AND expires_us > $3 ORDER BY seq LIMIT $4`,
-		account, after, database.Micros(s.opts.Now()), limit+1)
+		account, after, database.Micros(s.now()), limit+1)
 	if err != nil {
 		return Page[Invitation]{}, fmt.Errorf("listing invitations: %w", err)
 	}
@@ -157,10 +172,10 @@ func (s *Service) Invitations(ctx context.Context, account string, l List) (Page
 	return Page[Invitation]{items, next}, nil
 }
 
-// RevokeInvitation ends an invitation of the account of by, who must have the
+// Revoke ends an invitation of the account of by, who must have the
 // rights that it would give. It returns [ErrForbidden], [ErrNotFound],
 // [ErrGrant] or [ErrOwner] when that is refused.
-func (s *Service) RevokeInvitation(ctx context.Context, by Caller, id string) error {
+func (s *Invitations) Revoke(ctx context.Context, by Caller, id string) error {
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if err := lockAccount(ctx, tx, by.Account); err != nil {
 			return err
@@ -215,4 +230,107 @@ func (r invitationRow) invitation() Invitation {
 		ID: r.ID, Email: r.Email, Name: r.Name, Role: roleOf(r.Owner != 0, r.rights()), Permissions: r.rights(), InvitedBy: r.Inviter,
 		CreatedAt: database.Time(r.Created), ExpiresAt: database.Time(r.Expires),
 	}
+}
+
+// Accept makes the user that a link invites, with a name and a password of
+// their own, also on a server whose sign-up is closed. The link works once. It
+// returns [Invalid], of the field token when the link is not, or no longer,
+// valid: it has ended, the inviter may no longer give what it gives, or the
+// e-mail is a user's by now.
+func (s *Invitations) Accept(ctx context.Context, token string, n NewUser) (Session, error) {
+	hash, void := hashOpaque(token), &Invalid{Field: "token", Message: "is not valid, or no longer"}
+	var row invitationRow
+	err := s.db.GetContext(ctx, &row, `SELECT `+invitationColumns+` FROM auth_invitation WHERE hash = $1 AND expires_us > $2`,
+		hash, database.Micros(s.now()))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Session{}, void
+	}
+	if err != nil {
+		return Session{}, fmt.Errorf("reading an invitation: %w", err)
+	}
+	n.Email, n.Name = row.Email, cmp.Or(n.Name, row.Name)
+	if err := n.check(); err != nil {
+		return Session{}, err
+	}
+	u, err := s.users.newRow(ctx, n, row.Account, row.Owner != 0, row.rights())
+	if err != nil {
+		return Session{}, err
+	}
+	accepted := false
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+		accepted, err = s.acceptTx(ctx, tx, row, u)
+		if err != nil || !accepted {
+			return err
+		}
+		if err := s.limits.rememberTx(ctx, tx, u.ID, n.Address); err != nil {
+			return err
+		}
+		return recordInvitationTx(asUser(ctx, u, "", n.Cookie), tx, audit.InvitationAccept, row)
+	})
+	switch {
+	case errors.Is(err, ErrNotFound), err == nil && !accepted: // ErrNotFound: the account is closed
+		return Session{}, void
+	case err != nil:
+		return Session{}, fmt.Errorf("accepting an invitation: %w", err)
+	}
+	return s.sessions.begin(audit.Without(ctx), u, n.Cookie, Client{n.Address, n.Agent})
+}
+
+// acceptTx uses an invitation up. It makes the user unless the inviter may no
+// longer add such a one, or the e-mail is taken.
+func (s *Invitations) acceptTx(ctx context.Context, tx *sqlx.Tx, row invitationRow, u userRow) (bool, error) {
+	if err := lockAccount(ctx, tx, row.Account); err != nil {
+		return false, err
+	}
+	open, err := inserted(tx.ExecContext(ctx, `DELETE FROM auth_invitation WHERE id = $1 AND hash = $2 AND expires_us > $3`,
+		row.ID, row.Hash, database.Micros(s.now())))
+	if err != nil || !open {
+		return false, err
+	}
+	inviter, err := memberTx(ctx, tx, row.Account, row.Inviter)
+	if errors.Is(err, ErrNotFound) || err == nil && inviter.Disabled != 0 {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	by := Caller{User: inviter.ID, Account: inviter.Account, Permissions: inviter.rights(), Owner: inviter.owns()}
+	if !by.Can(UsersManage) || grants(by, row.Owner != 0, row.rights()) != nil {
+		return false, nil
+	}
+	err = insertUser(ctx, tx, u)
+	if errors.Is(err, ErrEmailTaken) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM auth_invitation WHERE account_id = $1 AND email = $2`, row.Account, row.Email)
+	return true, err
+}
+
+// issue gives an invitation a new token, for its mail. It returns
+// [ErrNotFound] when the invitation is over.
+func (s *Invitations) issue(ctx context.Context, id string) (Invitation, string, error) {
+	token, hash := newOpaque()
+	var row invitationRow
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		row = invitationRow{}
+		err := tx.GetContext(ctx, &row, `UPDATE auth_invitation SET hash = $1 WHERE id = $2 AND expires_us > $3 RETURNING `+invitationColumns,
+			hash, id, database.Micros(s.now()))
+		return found(err)
+	})
+	if err != nil {
+		return Invitation{}, "", fmt.Errorf("making an invitation link: %w", err)
+	}
+	return row.invitation(), token, nil
+}
+
+// send sends the link of an invitation, and returns its id.
+func (s *Invitations) send(ctx context.Context, id string) (string, error) {
+	inv, token, err := s.issue(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return id, s.mail(ctx, inv, token)
 }

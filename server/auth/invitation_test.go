@@ -15,7 +15,7 @@ import (
 // invite makes an invitation with a role, and returns its token.
 func invite(t *testing.T, f fixture, by auth.Caller, email string, role auth.Role) string {
 	t.Helper()
-	_, token, err := f.Invite(t.Context(), by, auth.NewInvitation{Email: email, Role: role})
+	_, token, err := f.Invitations().Create(t.Context(), by, auth.NewInvitation{Email: email, Role: role})
 	require.NoError(t, err)
 	require.NotEmpty(t, token)
 	return token
@@ -23,7 +23,7 @@ func invite(t *testing.T, f fixture, by auth.Caller, email string, role auth.Rol
 
 func accept(t *testing.T, f fixture, token string) (auth.Session, error) {
 	t.Helper()
-	return f.Accept(t.Context(), token, auth.NewUser{Name: "Cleo", Password: "battery staple", Address: home})
+	return f.Invitations().Accept(t.Context(), token, auth.NewUser{Name: "Cleo", Password: "battery staple", Address: home})
 }
 
 // refusedToken requires that a link is refused as one that never was.
@@ -38,11 +38,11 @@ func TestInvitation(t *testing.T) {
 	t.Parallel()
 	eachWith(t, auth.Options{Closed: true}, func(t *testing.T, f fixture) {
 		ana := caller(t, f, signUp(t, f, "ana@example.org").Token)
-		inv, token, err := f.Invite(t.Context(), ana, auth.NewInvitation{Email: " Cleo@example.org", Role: auth.RoleAgent})
+		inv, token, err := f.Invitations().Create(t.Context(), ana, auth.NewInvitation{Email: " Cleo@example.org", Role: auth.RoleAgent})
 		require.NoError(t, err)
 		require.Equal(t, "cleo@example.org", inv.Email)
 		require.Equal(t, auth.RoleAgent, inv.Role)
-		listed, err := f.Invitations(t.Context(), ana.Account, auth.List{})
+		listed, err := f.Invitations().List(t.Context(), ana.Account, auth.List{})
 		require.NoError(t, err)
 		require.Equal(t, []auth.Invitation{inv}, listed.Items)
 		var stored []string
@@ -50,10 +50,10 @@ func TestInvitation(t *testing.T) {
 		require.NotContains(t, stored, token)
 
 		var bad *auth.Invalid
-		_, err = f.Accept(t.Context(), token, auth.NewUser{Name: "Cleo", Password: "short"})
+		_, err = f.Invitations().Accept(t.Context(), token, auth.NewUser{Name: "Cleo", Password: "short"})
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, "password", bad.Field)
-		_, err = f.Accept(t.Context(), token, auth.NewUser{Password: "battery staple"})
+		_, err = f.Invitations().Accept(t.Context(), token, auth.NewUser{Password: "battery staple"})
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, "name", bad.Field)
 		_, err = accept(t, f, token+"x")
@@ -68,7 +68,7 @@ func TestInvitation(t *testing.T) {
 		_, err = login(t, f, "cleo@example.org", "battery staple", home)
 		require.NoError(t, err)
 
-		_, _, err = f.Invite(t.Context(), ana, auth.NewInvitation{Email: "cleo@example.org", Role: auth.RoleViewer})
+		_, _, err = f.Invitations().Create(t.Context(), ana, auth.NewInvitation{Email: "cleo@example.org", Role: auth.RoleViewer})
 		require.ErrorIs(t, err, auth.ErrEmailTaken)
 		token = invite(t, f, ana, "dan@example.org", auth.RoleViewer)
 		f.clock.move(auth.InvitationTTL)
@@ -85,7 +85,7 @@ func TestInvitationIsVoid(t *testing.T) {
 		yes := true
 		change := func(ch auth.UserChange) func(id string) {
 			return func(id string) {
-				_, err := f.UpdateUser(t.Context(), ana, id, ch)
+				_, err := f.Users().Update(t.Context(), ana, id, ch)
 				require.NoError(t, err)
 			}
 		}
@@ -93,7 +93,7 @@ func TestInvitationIsVoid(t *testing.T) {
 			"demoted":  change(auth.UserChange{Permissions: []auth.Permission{auth.UsersManage}}),
 			"stripped": change(auth.UserChange{Role: auth.RoleAgent}),
 			"disabled": change(auth.UserChange{Disabled: &yes}),
-			"deleted":  func(id string) { require.NoError(t, f.DeleteUser(t.Context(), ana, id)) },
+			"deleted":  func(id string) { require.NoError(t, f.Users().Delete(t.Context(), ana, id)) },
 		}
 		for name, lose := range methods {
 			u, by := member(t, f, ana, name+"@example.org", auth.AllPermissions()...)
@@ -120,7 +120,7 @@ func TestInvitationIsVoid(t *testing.T) {
 		_, err = accept(t, f, token)
 		refusedToken(t, err, "nothing is said about other accounts")
 		token = invite(t, f, ana, "late@example.org", auth.RoleViewer)
-		require.NoError(t, f.CloseAccount(t.Context(), ana.Account, nil))
+		require.NoError(t, f.Accounts().Close(t.Context(), ana.Account, nil))
 		_, err = accept(t, f, token)
 		refusedToken(t, err, "the account is closed")
 	})
@@ -135,7 +135,7 @@ func TestInvitationRefused(t *testing.T) {
 		other := caller(t, f, signUp(t, f, "other@example.org").Token)
 		try := func(by auth.Caller, n auth.NewInvitation) error {
 			n.Email = "new@example.org"
-			_, _, err := f.Invite(t.Context(), by, n)
+			_, _, err := f.Invitations().Create(t.Context(), by, n)
 			return err
 		}
 		require.ErrorIs(t, try(reader, auth.NewInvitation{Permissions: []auth.Permission{auth.ChatsRead}}), auth.ErrForbidden)
@@ -143,13 +143,13 @@ func TestInvitationRefused(t *testing.T) {
 		require.ErrorIs(t, try(manager, auth.NewInvitation{Role: auth.RoleOwner}), auth.ErrOwner)
 		require.ErrorAs(t, try(ana, auth.NewInvitation{Role: "king"}), new(*auth.Invalid))
 
-		inv, _, err := f.Invite(t.Context(), ana, auth.NewInvitation{Email: "new@example.org", Role: auth.RoleAgent})
+		inv, _, err := f.Invitations().Create(t.Context(), ana, auth.NewInvitation{Email: "new@example.org", Role: auth.RoleAgent})
 		require.NoError(t, err)
-		require.ErrorIs(t, f.RevokeInvitation(t.Context(), reader, inv.ID), auth.ErrForbidden)
-		require.ErrorIs(t, f.RevokeInvitation(t.Context(), manager, inv.ID), auth.ErrGrant)
-		require.ErrorIs(t, f.RevokeInvitation(t.Context(), other, inv.ID), auth.ErrNotFound)
-		require.NoError(t, f.RevokeInvitation(t.Context(), ana, inv.ID))
-		require.ErrorIs(t, f.RevokeInvitation(t.Context(), ana, inv.ID), auth.ErrNotFound)
+		require.ErrorIs(t, f.Invitations().Revoke(t.Context(), reader, inv.ID), auth.ErrForbidden)
+		require.ErrorIs(t, f.Invitations().Revoke(t.Context(), manager, inv.ID), auth.ErrGrant)
+		require.ErrorIs(t, f.Invitations().Revoke(t.Context(), other, inv.ID), auth.ErrNotFound)
+		require.NoError(t, f.Invitations().Revoke(t.Context(), ana, inv.ID))
+		require.ErrorIs(t, f.Invitations().Revoke(t.Context(), ana, inv.ID), auth.ErrNotFound)
 
 		var limited *auth.RateLimited
 		for range 2 {
@@ -204,14 +204,14 @@ func TestInvitationIsMailed(t *testing.T) {
 		})
 		ana := caller(t, f, signUp(t, f, "ana@example.org").Token)
 		require.NoError(t, f.RequestReset(t.Context(), "ana@example.org"), "no mails of that kind are sent")
-		_, token, err := f.Invite(t.Context(), ana, auth.NewInvitation{Email: "cleo@example.org", Role: auth.RoleAgent})
+		_, token, err := f.Invitations().Create(t.Context(), ana, auth.NewInvitation{Email: "cleo@example.org", Role: auth.RoleAgent})
 		require.NoError(t, err)
 		require.Empty(t, token)
 		mail := <-sent
 		require.Contains(t, mail, "cleo@example.org ")
 		_, err = accept(t, f, mail[len("cleo@example.org "):])
 		require.NoError(t, err)
-		_, token, err = f.Invite(t.Context(), ana, auth.NewInvitation{Email: "dan@example.org", Role: auth.RoleAgent, NoMail: true})
+		_, token, err = f.Invitations().Create(t.Context(), ana, auth.NewInvitation{Email: "dan@example.org", Role: auth.RoleAgent, NoMail: true})
 		require.NoError(t, err)
 		require.NotEmpty(t, token)
 		require.Empty(t, sent)

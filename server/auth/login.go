@@ -15,6 +15,14 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth/passkey"
 )
 
+// passwords checks the passwords of users, within the limits of a login.
+type passwords struct {
+	db     *database.DB
+	log    *slog.Logger
+	limits *limits
+	hashes *hasher
+}
+
 // Credentials are a request to log in.
 type Credentials struct {
 	Email    string
@@ -45,7 +53,7 @@ func (s *Service) Login(ctx context.Context, c Credentials) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	u, err := s.row(ctx, "email", email)
+	u, err := s.users.row(ctx, "email", email)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return Session{}, err
 	}
@@ -53,18 +61,18 @@ func (s *Service) Login(ctx context.Context, c Credentials) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	if err := s.prove(ctx, u, c.Password); err != nil {
-		return Session{}, s.refused(asNobody(ctx, u), u, a, err)
+	if err := s.passwords.prove(ctx, u, c.Password); err != nil {
+		return Session{}, s.passwords.refused(asNobody(ctx, u), u, a, err)
 	}
-	if err := s.proveSecond(ctx, a, u, c.Code); err != nil {
-		return Session{}, s.refused(asNobody(ctx, u), u, a, err)
+	if err := s.factor.prove(ctx, a, u, c.Code); err != nil {
+		return Session{}, s.passwords.refused(asNobody(ctx, u), u, a, err)
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error { return s.limits.rememberTx(ctx, tx, u.ID, c.Address) })
 	if err != nil {
 		return Session{}, err
 	}
-	s.rehash(ctx, u, c.Password)
-	out, err := s.session(ctx, u, c.Cookie, Client{c.Address, c.Agent})
+	s.passwords.rehash(ctx, u, c.Password)
+	out, err := s.sessions.begin(ctx, u, c.Cookie, Client{c.Address, c.Agent})
 	if c.Cookie {
 		out.Device = s.devices.remember(u.ID, c.Device)
 	}
@@ -73,14 +81,14 @@ func (s *Service) Login(ctx context.Context, c Credentials) (Session, error) {
 
 // ConfirmPassword lets callers show that they know their own password, within
 // the limits of a login. It returns [Invalid] when they do not.
-func (s *Service) ConfirmPassword(ctx context.Context, by Caller, password string, from netip.Addr) error {
+func (s *Users) ConfirmPassword(ctx context.Context, by Caller, password string, from netip.Addr) error {
 	u, err := s.member(ctx, by.Account, by.User)
 	if err != nil {
 		return err
 	}
-	a, err := s.limits.attempt(ctx, u, u.Email, from, "")
+	a, err := s.passwords.limits.attempt(ctx, u, u.Email, from, "")
 	if err == nil {
-		err = s.refused(ctx, u, a, s.prove(ctx, u, password))
+		err = s.passwords.refused(ctx, u, a, s.passwords.prove(ctx, u, password))
 	}
 	if errors.Is(err, ErrCredentials) {
 		return &Invalid{Field: "password", Message: "is not that of the user"}
@@ -88,7 +96,7 @@ func (s *Service) ConfirmPassword(ctx context.Context, by Caller, password strin
 	if err != nil {
 		return err
 	}
-	return s.limits.succeeded(ctx, a)
+	return s.passwords.limits.succeeded(ctx, a)
 }
 
 // attempt is a login under way. It counts as a failure until it has succeeded:
@@ -159,13 +167,13 @@ func (c *limits) attemptOf(ctx context.Context, user, email string, from netip.A
 }
 
 // prove returns nil if password is that of u, who may not exist.
-func (s *Service) prove(ctx context.Context, u userRow, password string) error {
+func (s *passwords) prove(ctx context.Context, u userRow, password string) error {
 	ok, err := s.hashes.knows(ctx, u, password)
 	if err != nil {
 		return err
 	}
 	if !ok || u.Disabled != 0 {
-		s.opts.Logger.InfoContext(ctx, "password refused", slog.Bool("known_user", u.ID != ""))
+		s.log.InfoContext(ctx, "password refused", slog.Bool("known_user", u.ID != ""))
 		return ErrCredentials
 	}
 	return nil
@@ -184,8 +192,8 @@ func (c *limits) succeeded(ctx context.Context, a attempt) error {
 }
 
 // refused returns err, and records that a user was refused a log-in. Of an unknown user it
-// takes the same time, a write: it must not show who has an account.
-func (s *Service) refused(ctx context.Context, u userRow, a attempt, err error) error {
+// takes the same time, a write: it must not show which e-mails have an account.
+func (s *passwords) refused(ctx context.Context, u userRow, a attempt, err error) error {
 	var second *SecondFactorRequired
 	var copied *passkey.Copied
 	var details map[string]any
@@ -250,7 +258,7 @@ func (c *limits) knowsOrigin(ctx context.Context, user string, from netip.Addr) 
 
 // rehash makes a hash again that was cheaper than those of today. The login
 // succeeds without it.
-func (s *Service) rehash(ctx context.Context, u userRow, password string) {
+func (s *passwords) rehash(ctx context.Context, u userRow, password string) {
 	old, err := parseHash(u.Password)
 	if err != nil || !s.hashes.cheap(old) {
 		return
@@ -263,6 +271,6 @@ func (s *Service) rehash(ctx context.Context, u userRow, password string) {
 		})
 	}
 	if err != nil && ctx.Err() == nil {
-		s.opts.Logger.WarnContext(ctx, "hashing a password anew", slog.Any("error", err))
+		s.log.WarnContext(ctx, "hashing a password again", slog.Any("error", err))
 	}
 }

@@ -31,7 +31,7 @@ func (s *Service) handleMail(ctx context.Context, it queue.Job) queue.Outcome {
 	send := s.sendReset
 	switch it.Subscriber {
 	case mailInvitation:
-		send = s.sendInvitation
+		send = s.invitations.send
 	case mailSignUp:
 		send = s.sendSignUp
 	}
@@ -61,13 +61,4 @@ func (s *Service) sendReset(ctx context.Context, email string) (string, error) {
 		return "", err
 	}
 	return u.ID, s.opts.SendReset(ctx, u, token)
-}
-
-// sendInvitation sends the link of an invitation, and returns its id.
-func (s *Service) sendInvitation(ctx context.Context, id string) (string, error) {
-	inv, token, err := s.issueInvitation(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	return id, s.opts.SendInvitation(ctx, inv, token)
 }

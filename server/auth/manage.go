@@ -13,10 +13,10 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
 )
 
-// CreateUser adds a user with permissions, or the role of n, to the account of
+// Create adds a user with permissions, or the role of n, to the account of
 // by, who must have them. It returns [Invalid], [ErrGrant], [ErrOwner] or
 // [ErrEmailTaken] when that is refused.
-func (s *Service) CreateUser(ctx context.Context, by Caller, n NewUser, permissions []Permission) (User, error) {
+func (s *Users) Create(ctx context.Context, by Caller, n NewUser, permissions []Permission) (User, error) {
 	if err := n.check(); err != nil {
 		return User{}, err
 	}
@@ -70,12 +70,12 @@ type UserChange struct {
 	Address         netip.Addr // of the client; wrong passwords are counted by it
 }
 
-// UpdateUser changes a user of the account of by: himself, or with
+// Update changes a user of the account of by: the caller, or with
 // [UsersManage] a user who has no permission that by lacks and is no owner
 // unless by is one. It returns [ErrForbidden], [ErrNotFound], [Invalid],
 // [ErrGrant], [ErrOwner], [ErrEmailTaken] or [ErrLastOwner] when that is
 // refused.
-func (s *Service) UpdateUser(ctx context.Context, by Caller, id string, ch UserChange) (User, error) {
+func (s *Users) Update(ctx context.Context, by Caller, id string, ch UserChange) (User, error) {
 	if !by.Can(UsersManage) && (id != by.User || ch.manages()) {
 		return User{}, ErrForbidden
 	}
@@ -99,7 +99,7 @@ func (s *Service) UpdateUser(ctx context.Context, by Caller, id string, ch UserC
 	}
 	password := ""
 	if ch.Password != nil {
-		h, err := s.hashes.of(ctx, *ch.Password)
+		h, err := s.passwords.hashes.of(ctx, *ch.Password)
 		if err != nil {
 			return User{}, err
 		}
@@ -171,7 +171,7 @@ func (ch *UserChange) checkPasswordOf(u userRow) error {
 }
 
 // confirm has users show their password before they change it or their e-mail.
-func (s *Service) confirm(ctx context.Context, by Caller, ch UserChange) error {
+func (s *Users) confirm(ctx context.Context, by Caller, ch UserChange) error {
 	if ch.CurrentPassword == "" {
 		return &Invalid{Field: "currentPassword", Message: "is required to change one's own e-mail or password"}
 	}
@@ -183,7 +183,7 @@ func (s *Service) confirm(ctx context.Context, by Caller, ch UserChange) error {
 }
 
 // updateTx makes a change after the rules were held against what is stored.
-func (s *Service) updateTx(ctx context.Context, tx *sqlx.Tx, by Caller, id string, ch UserChange, password string) (userRow, error) {
+func (s *Users) updateTx(ctx context.Context, tx *sqlx.Tx, by Caller, id string, ch UserChange, password string) (userRow, error) {
 	if err := lockAccount(ctx, tx, by.Account); err != nil {
 		return userRow{}, err
 	}
@@ -200,7 +200,7 @@ func (s *Service) updateTx(ctx context.Context, tx *sqlx.Tx, by Caller, id strin
 	}
 	ch.apply(&u)
 	if ch.Disabled != nil && *ch.Disabled != (u.Disabled != 0) {
-		u.Disabled = s.since(*ch.Disabled)
+		u.Disabled = since(*ch.Disabled, s.now())
 	}
 	if password != "" {
 		u.Password = password
@@ -264,9 +264,9 @@ func (ch *UserChange) apply(u *userRow) {
 	}
 }
 
-// DeleteUser deletes a user of the account of by. It returns [ErrForbidden],
+// Delete deletes a user of the account of by. It returns [ErrForbidden],
 // [ErrNotFound], [ErrGrant], [ErrOwner] or [ErrLastOwner] when that is refused.
-func (s *Service) DeleteUser(ctx context.Context, by Caller, id string) error {
+func (s *Users) Delete(ctx context.Context, by Caller, id string) error {
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if err := lockAccount(ctx, tx, by.Account); err != nil {
 			return err

@@ -20,7 +20,7 @@ func caller(t *testing.T, f fixture, token string) auth.Caller {
 // member adds a user to an account and logs him in.
 func member(t *testing.T, f fixture, by auth.Caller, email string, ps ...auth.Permission) (auth.User, auth.Caller) {
 	t.Helper()
-	u, err := f.CreateUser(t.Context(), by, auth.NewUser{Email: email, Name: "Member", Password: password}, ps)
+	u, err := f.Users().Create(t.Context(), by, auth.NewUser{Email: email, Name: "Member", Password: password}, ps)
 	require.NoError(t, err)
 	s, err := login(t, f, email, password, home)
 	require.NoError(t, err)
@@ -36,25 +36,25 @@ func TestUsers(t *testing.T) {
 		require.Equal(t, "ben@example.org", ben.Email)
 		require.Equal(t, by.Account, ben.AccountID)
 		require.Equal(t, []auth.Permission{auth.ChatsRead, auth.ChatsSend}, ben.Permissions)
-		_, err := f.CreateUser(t.Context(), by, auth.NewUser{Email: "BEN@example.org", Name: "B", Password: password}, nil)
+		_, err := f.Users().Create(t.Context(), by, auth.NewUser{Email: "BEN@example.org", Name: "B", Password: password}, nil)
 		require.ErrorIs(t, err, auth.ErrEmailTaken)
 		cleo, none := member(t, f, by, "cleo@example.org")
 		require.Empty(t, none.Permissions)
 		signUp(t, f, "other@example.org")
 
-		first, err := f.Users(t.Context(), by.Account, auth.List{Limit: 2})
+		first, err := f.Users().List(t.Context(), by.Account, auth.List{Limit: 2})
 		require.NoError(t, err)
 		require.Equal(t, []auth.User{ana.User, ben}, first.Items)
-		rest, err := f.Users(t.Context(), by.Account, auth.List{Limit: 2, Cursor: first.Next})
+		rest, err := f.Users().List(t.Context(), by.Account, auth.List{Limit: 2, Cursor: first.Next})
 		require.NoError(t, err)
 		require.Equal(t, auth.Page[auth.User]{Items: []auth.User{cleo}}, rest)
 		for _, l := range []auth.List{{Limit: -1}, {Cursor: "!"}, {Cursor: "AAAA"}, {Cursor: "-1"}} {
-			_, err := f.Users(t.Context(), by.Account, l)
+			_, err := f.Users().List(t.Context(), by.Account, l)
 			require.ErrorAs(t, err, new(*auth.Invalid))
 		}
 
-		require.NoError(t, f.DeleteUser(t.Context(), by, ben.ID))
-		require.ErrorIs(t, f.DeleteUser(t.Context(), by, ben.ID), auth.ErrNotFound)
+		require.NoError(t, f.Users().Delete(t.Context(), by, ben.ID))
+		require.ErrorIs(t, f.Users().Delete(t.Context(), by, ben.ID), auth.ErrNotFound)
 		_, err = login(t, f, "ben@example.org", password, home)
 		require.ErrorIs(t, err, auth.ErrCredentials)
 	})
@@ -69,7 +69,7 @@ func TestGrants(t *testing.T) {
 		benUser, ben := member(t, f, boss, "ben@example.org", auth.UsersManage, auth.ChatsRead)
 		cleoUser, cleo := member(t, f, boss, "cleo@example.org", auth.ChatsRead)
 		update := func(by auth.Caller, id string, ch auth.UserChange) error {
-			_, err := f.UpdateUser(t.Context(), by, id, ch)
+			_, err := f.Users().Update(t.Context(), by, id, ch)
 			return err
 		}
 		grant := func(ps ...auth.Permission) auth.UserChange {
@@ -77,7 +77,7 @@ func TestGrants(t *testing.T) {
 		}
 		name, email, pass := "New name", "new@example.org", "another password"
 
-		_, err := f.CreateUser(t.Context(), ben, auth.NewUser{Email: "d@example.org", Name: "D", Password: password}, []auth.Permission{auth.ChatsSend})
+		_, err := f.Users().Create(t.Context(), ben, auth.NewUser{Email: "d@example.org", Name: "D", Password: password}, []auth.Permission{auth.ChatsSend})
 		require.ErrorIs(t, err, auth.ErrGrant)
 		require.ErrorIs(t, update(ben, cleoUser.ID, grant(auth.ChatsRead, auth.ChatsSend)), auth.ErrGrant)
 		require.ErrorIs(t, update(ben, benUser.ID, grant(auth.UsersManage, auth.ChatsSend)), auth.ErrGrant, "nor to himself")
@@ -94,7 +94,7 @@ func TestGrants(t *testing.T) {
 		require.NoError(t, update(cleo, cleo.User, auth.UserChange{Name: &name}))
 		other := caller(t, f, signUp(t, f, "other@example.org").Token)
 		require.ErrorIs(t, update(other, boss.User, auth.UserChange{Name: &name}), auth.ErrNotFound)
-		require.ErrorIs(t, f.DeleteUser(t.Context(), other, boss.User), auth.ErrNotFound)
+		require.ErrorIs(t, f.Users().Delete(t.Context(), other, boss.User), auth.ErrNotFound)
 		require.ErrorAs(t, update(boss, cleoUser.ID, grant("chats.fly")), new(*auth.Invalid))
 		taken := "ben@example.org"
 		require.ErrorIs(t, update(boss, cleoUser.ID, auth.UserChange{Email: &taken}), auth.ErrEmailTaken)
@@ -108,14 +108,14 @@ func TestOwnPassword(t *testing.T) {
 	each(t, func(t *testing.T, f fixture) {
 		s := signUp(t, f, "ana@example.org")
 		by := caller(t, f, s.Token)
-		_, program, err := f.CreateToken(t.Context(), by, auth.NewToken{Name: "p", Permissions: []auth.Permission{auth.ChatsRead}, ExpiresAt: f.clock.now().Add(time.Hour)})
+		_, program, err := f.Tokens().Create(t.Context(), by, auth.NewToken{Name: "p", Permissions: []auth.Permission{auth.ChatsRead}, ExpiresAt: f.clock.now().Add(time.Hour)})
 		require.NoError(t, err)
 		browser, err := f.Login(t.Context(), auth.Credentials{Email: "ana@example.org", Password: password, Address: home, Cookie: true})
 		require.NoError(t, err)
 		pass, email := "another password", "ana@example.com"
 		change := func(current string, ch auth.UserChange) error {
 			ch.CurrentPassword, ch.Address = current, home
-			_, err := f.UpdateUser(t.Context(), by, by.User, ch)
+			_, err := f.Users().Update(t.Context(), by, by.User, ch)
 			return err
 		}
 		for _, current := range []string{"", "wrong password"} {

@@ -46,7 +46,7 @@ func TestOwnersMigration(t *testing.T) {
 		var owners []string
 		require.NoError(t, db.Select(&owners, `SELECT id FROM auth_user WHERE owner = 1 ORDER BY id`))
 		require.Equal(t, []string{"away", "first"}, owners)
-		u, err := f.User(t.Context(), "one", "first")
+		u, err := f.Users().Get(t.Context(), "one", "first")
 		require.NoError(t, err)
 		require.Equal(t, auth.AllPermissions(), u.Permissions)
 

@@ -19,7 +19,7 @@ func TestNodes(t *testing.T) {
 		s, err := login(t, f, "ben@example.org", password, home)
 		require.NoError(t, err)
 		cookie := browse(t, f, "ben@example.org")
-		id, token, err := f.CreateToken(t.Context(), ben, newToken(f, auth.ChatsSend))
+		id, token, err := f.Tokens().Create(t.Context(), ben, newToken(f, auth.ChatsSend))
 		require.NoError(t, err)
 		permissions := func(token string) []auth.Permission {
 			c, err := other.Authenticate(t.Context(), token)
@@ -37,19 +37,19 @@ func TestNodes(t *testing.T) {
 		require.Equal(t, []auth.Permission{auth.ChatsSend}, permissions(token))
 		require.NoError(t, byCookie())
 
-		_, err = f.UpdateUser(t.Context(), boss, benUser.ID, auth.UserChange{Permissions: []auth.Permission{auth.ChatsRead}})
+		_, err = f.Users().Update(t.Context(), boss, benUser.ID, auth.UserChange{Permissions: []auth.Permission{auth.ChatsRead}})
 		require.NoError(t, err)
 		require.Equal(t, []auth.Permission{auth.ChatsRead}, permissions(s.Token), "a change of rights")
 		require.Empty(t, permissions(token))
 
-		require.NoError(t, f.RevokeToken(t.Context(), ben, id))
+		require.NoError(t, f.Tokens().Revoke(t.Context(), ben, id))
 		require.Nil(t, permissions(token), "a revocation")
 
-		_, fresh, err := f.CreateToken(t.Context(), ben, newToken(f, auth.ChatsRead))
+		_, fresh, err := f.Tokens().Create(t.Context(), ben, newToken(f, auth.ChatsRead))
 		require.NoError(t, err)
 		require.NotNil(t, permissions(fresh))
 		pass := "another password"
-		_, err = f.UpdateUser(t.Context(), boss, benUser.ID, auth.UserChange{Password: &pass})
+		_, err = f.Users().Update(t.Context(), boss, benUser.ID, auth.UserChange{Password: &pass})
 		require.NoError(t, err)
 		require.Nil(t, permissions(s.Token), "a new password")
 		require.Nil(t, permissions(fresh))
@@ -61,10 +61,10 @@ func TestNodes(t *testing.T) {
 		require.NoError(t, err)
 		cookie = up.Cookie
 		require.NoError(t, byCookie())
-		require.NoError(t, f.Logout(t.Context(), cookie))
+		require.NoError(t, f.Sessions().EndCookie(t.Context(), cookie))
 		require.ErrorIs(t, byCookie(), auth.ErrToken, "a log-out")
 		require.NotNil(t, permissions(s.Token))
-		require.NoError(t, f.DeleteUser(t.Context(), boss, benUser.ID))
+		require.NoError(t, f.Users().Delete(t.Context(), boss, benUser.ID))
 		require.Nil(t, permissions(s.Token), "a deletion")
 	})
 }

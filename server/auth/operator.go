@@ -13,10 +13,10 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
 )
 
-// Operator manages the users of all accounts for who has the database: no one
-// is asked for permission, and no secret is needed. What it changes holds
+// Operator manages the users of all accounts. It is for the person who runs the
+// server: it asks for no permission and needs no secret. What it changes holds
 // at once on a server that runs.
-type Operator struct{ s *Service }
+type Operator struct{ users *Users }
 
 // NewOperator returns an Operator of db, whose tables [Migrate] has made.
 func NewOperator(ctx context.Context, db *sqlx.DB) (*Operator, error) {
@@ -24,16 +24,14 @@ func NewOperator(ctx context.Context, db *sqlx.DB) (*Operator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auth: %w", err)
 	}
-	s := &Service{db: d, opts: Options{Cost: Cost{}.withDefaults(), Now: time.Now}}
-	s.hashes = newHasher(s.opts.Cost, 1)
-	s.limits = &limits{db: d, now: s.opts.Now}
-	return &Operator{s}, nil
+	p := &passwords{db: d, hashes: newHasher(Cost{}.withDefaults(), 1)}
+	return &Operator{&Users{db: d, now: time.Now, passwords: p}}, nil
 }
 
 // Users are all users, the oldest first.
 func (o *Operator) Users(ctx context.Context) ([]User, error) {
 	var rows []userRow
-	if err := o.s.db.SelectContext(ctx, &rows, `SELECT `+userColumns+` FROM auth_user ORDER BY seq`); err != nil {
+	if err := o.users.db.SelectContext(ctx, &rows, `SELECT `+userColumns+` FROM auth_user ORDER BY seq`); err != nil {
 		return nil, fmt.Errorf("listing users: %w", err)
 	}
 	users := make([]User, len(rows))
@@ -62,7 +60,7 @@ func (o *Operator) Create(ctx context.Context, account string, n NewUser, permis
 	if err != nil {
 		return User{}, err
 	}
-	if err := o.s.checkReferences(ctx, account, permissions, nil); err != nil {
+	if err := o.users.checkReferences(ctx, account, permissions, nil); err != nil {
 		return User{}, err
 	}
 	if own {
@@ -75,14 +73,14 @@ func (o *Operator) Create(ctx context.Context, account string, n NewUser, permis
 		}
 		account = id.String()
 	}
-	u, err := o.s.newRow(ctx, n, account, owner, permissions)
+	u, err := o.users.newRow(ctx, n, account, owner, permissions)
 	if err != nil {
 		return User{}, err
 	}
-	err = o.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = o.users.db.Write(ctx, func(tx *sqlx.Tx) error {
 		enter := lockAccount
 		if own {
-			enter = func(ctx context.Context, tx *sqlx.Tx, _ string) error { return o.s.insertAccount(ctx, tx, u) }
+			enter = func(ctx context.Context, tx *sqlx.Tx, _ string) error { return o.users.insertAccount(ctx, tx, u) }
 		}
 		if err := enter(ctx, tx, account); err != nil {
 			return err
@@ -114,11 +112,11 @@ func (o *Operator) SetPassword(ctx context.Context, email, password string) erro
 	if err := CheckPassword(password, u.Email, u.Name); err != nil {
 		return err
 	}
-	h, err := o.s.hashes.of(ctx, password)
+	h, err := o.users.passwords.hashes.of(ctx, password)
 	if err != nil {
 		return err
 	}
-	err = o.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = o.users.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE auth_user SET password = $1, version = version + 1 WHERE id = $2`, h.String(), u.ID); err != nil {
 			return err
 		}
@@ -142,9 +140,9 @@ func (o *Operator) SetDisabled(ctx context.Context, email string, disabled bool)
 	}
 	at, action := int64(0), audit.UserEnable
 	if disabled {
-		at, action = database.Micros(o.s.opts.Now()), audit.UserDisable
+		at, action = database.Micros(o.users.now()), audit.UserDisable
 	}
-	err = o.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = o.users.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE auth_user SET disabled_us = $1 WHERE id = $2`, at, u.ID)
 		if err != nil {
 			return err
@@ -164,7 +162,7 @@ func (o *Operator) RemoveSecondFactor(ctx context.Context, email string) error {
 	if err != nil {
 		return err
 	}
-	return o.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return o.users.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if err := secondfactor.RemoveTx(ctx, tx, u.ID); err != nil {
 			return err
 		}
@@ -177,5 +175,5 @@ func (o *Operator) find(ctx context.Context, email string) (userRow, error) {
 	if err != nil {
 		return userRow{}, err
 	}
-	return o.s.row(ctx, "email", email)
+	return o.users.row(ctx, "email", email)
 }

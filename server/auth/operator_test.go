@@ -94,7 +94,7 @@ func TestDisabled(t *testing.T) {
 		require.NoError(t, err)
 		caller, err := f.Authenticate(t.Context(), ana.Token)
 		require.NoError(t, err)
-		_, scoped, err := f.CreateToken(t.Context(), caller, auth.NewToken{
+		_, scoped, err := f.Tokens().Create(t.Context(), caller, auth.NewToken{
 			Name: "CRM", Permissions: []auth.Permission{auth.ChatsRead}, ExpiresAt: f.clock.now().Add(time.Hour),
 		})
 		require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -104,7 +105,7 @@ func (o *Operator) SetOwner(ctx context.Context, email string) error {
 	if err != nil {
 		return err
 	}
-	err = o.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = o.users.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if err := lockAccount(ctx, tx, u.Account); err != nil {
 			return err
 		}
@@ -131,9 +132,9 @@ func flag(on bool) int64 {
 }
 
 // since is a column with a time that is 0 while nothing holds.
-func (s *Service) since(on bool) int64 {
+func since(on bool, now time.Time) int64 {
 	if on {
-		return database.Micros(s.opts.Now())
+		return database.Micros(now)
 	}
 	return 0
 }

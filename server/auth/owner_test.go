@@ -17,7 +17,7 @@ func attempts(t *testing.T, f fixture, by auth.Caller, id string) map[string]fun
 	name, email, pass, yes := "New name", "new@example.org", "another password", true
 	change := func(ch auth.UserChange) func() error {
 		return func() error {
-			_, err := f.UpdateUser(t.Context(), by, id, ch)
+			_, err := f.Users().Update(t.Context(), by, id, ch)
 			return err
 		}
 	}
@@ -28,7 +28,7 @@ func attempts(t *testing.T, f fixture, by auth.Caller, id string) map[string]fun
 		"strip":    change(auth.UserChange{Permissions: []auth.Permission{}}),
 		"demote":   change(auth.UserChange{Role: auth.RoleViewer}),
 		"disable":  change(auth.UserChange{Disabled: &yes}),
-		"delete":   func() error { return f.DeleteUser(t.Context(), by, id) },
+		"delete":   func() error { return f.Users().Delete(t.Context(), by, id) },
 	}
 }
 
@@ -54,10 +54,10 @@ func TestNobodyChangesUsersAbove(t *testing.T) {
 				require.ErrorIs(t, try(), auth.ErrOwner, name)
 			}
 		}
-		u, err := f.User(t.Context(), owner.Account, owner.User)
+		u, err := f.Users().Get(t.Context(), owner.Account, owner.User)
 		require.NoError(t, err)
 		require.Equal(t, ana.User, u)
-		u, err = f.User(t.Context(), owner.Account, adminUser.ID)
+		u, err = f.Users().Get(t.Context(), owner.Account, adminUser.ID)
 		require.NoError(t, err)
 		require.Equal(t, adminUser, u)
 
@@ -80,36 +80,36 @@ func TestOwners(t *testing.T) {
 		owner := caller(t, f, ana.Token)
 		benUser, ben := member(t, f, owner, "ben@example.org", auth.AllPermissions()...)
 		set := func(by auth.Caller, id string, role auth.Role) error {
-			_, err := f.UpdateUser(t.Context(), by, id, auth.UserChange{Role: role})
+			_, err := f.Users().Update(t.Context(), by, id, auth.UserChange{Role: role})
 			return err
 		}
 		n := auth.NewUser{Email: "cleo@example.org", Name: "Cleo", Password: password, Role: auth.RoleOwner}
-		_, err := f.CreateUser(t.Context(), ben, n, nil)
+		_, err := f.Users().Create(t.Context(), ben, n, nil)
 		require.ErrorIs(t, err, auth.ErrOwner)
 		require.ErrorIs(t, set(ben, benUser.ID, auth.RoleOwner), auth.ErrOwner, "nor oneself")
-		cleo, err := f.CreateUser(t.Context(), owner, n, nil)
+		cleo, err := f.Users().Create(t.Context(), owner, n, nil)
 		require.NoError(t, err)
 		require.Equal(t, auth.RoleOwner, cleo.Role)
 		require.Equal(t, auth.AllPermissions(), cleo.Permissions)
 
-		_, err = f.UpdateUser(t.Context(), owner, cleo.ID, auth.UserChange{Permissions: auth.AllPermissions()})
+		_, err = f.Users().Update(t.Context(), owner, cleo.ID, auth.UserChange{Permissions: auth.AllPermissions()})
 		require.NoError(t, err)
-		u, err := f.User(t.Context(), owner.Account, cleo.ID)
+		u, err := f.Users().Get(t.Context(), owner.Account, cleo.ID)
 		require.NoError(t, err)
 		require.Equal(t, auth.RoleOwner, u.Role, "nothing was taken")
 		for _, role := range []auth.Role{auth.RoleAdmin, auth.RoleBuilder, auth.RoleAgent, auth.RoleViewer, auth.RoleOwner} {
 			require.NoError(t, set(owner, cleo.ID, role))
-			u, err := f.User(t.Context(), owner.Account, cleo.ID)
+			u, err := f.Users().Get(t.Context(), owner.Account, cleo.ID)
 			require.NoError(t, err)
 			require.Equal(t, role, u.Role)
 		}
 		var bad *auth.Invalid
 		require.ErrorAs(t, set(owner, cleo.ID, "king"), &bad)
 		require.Equal(t, "role", bad.Field)
-		_, err = f.UpdateUser(t.Context(), owner, cleo.ID, auth.UserChange{Role: auth.RoleAgent, Permissions: []auth.Permission{}})
+		_, err = f.Users().Update(t.Context(), owner, cleo.ID, auth.UserChange{Role: auth.RoleAgent, Permissions: []auth.Permission{}})
 		require.ErrorAs(t, err, &bad)
 
-		id, program, err := f.CreateToken(t.Context(), owner, newToken(f, auth.AllPermissions()...))
+		id, program, err := f.Tokens().Create(t.Context(), owner, newToken(f, auth.AllPermissions()...))
 		require.NoError(t, err)
 		scoped := caller(t, f, program)
 		require.Equal(t, id, scoped.TokenID)
@@ -135,7 +135,7 @@ func TestLastOwner(t *testing.T) {
 		owners := []auth.Caller{first}
 		for i := range 5 {
 			n := auth.NewUser{Email: fmt.Sprintf("u%d@example.org", i), Name: "U", Password: password, Role: auth.RoleOwner}
-			_, err := f.CreateUser(t.Context(), first, n, nil)
+			_, err := f.Users().Create(t.Context(), first, n, nil)
 			require.NoError(t, err)
 			s, err := login(t, f, n.Email, password, home)
 			require.NoError(t, err)
@@ -168,15 +168,15 @@ func TestOwnersChangeEachOther(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f fixture) {
 		ana := caller(t, f, signUp(t, f, "ana@example.org").Token)
-		_, err := f.CreateUser(t.Context(), ana, auth.NewUser{Email: "ben@example.org", Name: "Ben", Password: password, Role: auth.RoleOwner}, nil)
+		_, err := f.Users().Create(t.Context(), ana, auth.NewUser{Email: "ben@example.org", Name: "Ben", Password: password, Role: auth.RoleOwner}, nil)
 		require.NoError(t, err)
 		s, err := login(t, f, "ben@example.org", password, home)
 		require.NoError(t, err)
 		ben := caller(t, f, s.Token)
 		errs := [2]error{}
 		var wg sync.WaitGroup
-		wg.Go(func() { errs[0] = f.DeleteUser(t.Context(), ana, ben.User) })
-		wg.Go(func() { errs[1] = f.DeleteUser(t.Context(), ben, ana.User) })
+		wg.Go(func() { errs[0] = f.Users().Delete(t.Context(), ana, ben.User) })
+		wg.Go(func() { errs[1] = f.Users().Delete(t.Context(), ben, ana.User) })
 		wg.Wait()
 		if errs[0] != nil {
 			errs[0], errs[1] = errs[1], errs[0]
@@ -201,7 +201,7 @@ func TestOperatorMakesOwners(t *testing.T) {
 		require.Equal(t, auth.RoleAgent, cleo.Role)
 		require.NoError(t, o.SetDisabled(t.Context(), "ana@example.org", true), "the operator is not kept from it")
 		require.NoError(t, o.SetOwner(t.Context(), "Cleo@example.org"))
-		cleo, err = f.User(t.Context(), ana.AccountID, cleo.ID)
+		cleo, err = f.Users().Get(t.Context(), ana.AccountID, cleo.ID)
 		require.NoError(t, err)
 		require.Equal(t, auth.RoleOwner, cleo.Role)
 		require.ErrorIs(t, o.SetOwner(t.Context(), "nobody@example.org"), auth.ErrNotFound)

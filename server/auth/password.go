@@ -60,7 +60,7 @@ func newHasher(cost Cost, slots int) *hasher {
 	return &hasher{cost: cost, slots: make(chan struct{}, slots)}
 }
 
-// none takes the place of the hash of a user who does not exist, so that his
+// none takes the place of the hash of a user who does not exist, so that the
 // login takes as long as another's.
 func (p *hasher) none() hash {
 	return hash{p.cost.Passes, p.cost.Memory, 1, make([]byte, 16), make([]byte, 32)}

@@ -24,8 +24,8 @@ func asNobody(ctx context.Context, u userRow) context.Context {
 	return audit.As(ctx, audit.Actor{Account: u.Account, Kind: audit.Nobody})
 }
 
-// asOperator returns a context whose changes are recorded as those of who has
-// the database.
+// asOperator returns a context whose changes are recorded as those of an
+// operator.
 func asOperator(ctx context.Context, account string) context.Context {
 	return audit.As(ctx, audit.Actor{Account: account, Kind: audit.Operator})
 }

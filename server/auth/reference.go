@@ -127,20 +127,9 @@ func normalPermissions(ps []Permission) ([]Permission, error) {
 	return out, nil
 }
 
-// grantable puts permissions into order. It returns [Invalid] when one does
-// not exist, cannot be limited, or is limited to a reference that is not the
-// account's. For those in kept, the reference may have been deleted.
-func (s *Service) grantable(ctx context.Context, account string, ps, stored []Permission) ([]Permission, error) {
-	ps, err := normalPermissions(ps)
-	if err != nil {
-		return nil, err
-	}
-	return ps, s.checkReferences(ctx, account, ps, stored)
-}
-
-// checkReferences returns [Invalid] when a permission that is not in kept is
+// checkReferences returns [Invalid] when a permission that is not in stored is
 // limited to a reference that is not the account's.
-func (s *Service) checkReferences(ctx context.Context, account string, ps, stored []Permission) error {
+func (s *Users) checkReferences(ctx context.Context, account string, ps, stored []Permission) error {
 	var ids []int64
 	for _, p := range ps {
 		if _, reference := p.Split(); reference != 0 && !slices.Contains(stored, p) {
@@ -152,9 +141,9 @@ func (s *Service) checkReferences(ctx context.Context, account string, ps, store
 	}
 	slices.Sort(ids)
 	has := false
-	if s.opts.HasReferences != nil {
+	if s.hasReferences != nil {
 		var err error
-		if has, err = s.opts.HasReferences(ctx, account, slices.Compact(ids)); err != nil {
+		if has, err = s.hasReferences(ctx, account, slices.Compact(ids)); err != nil {
 			return fmt.Errorf("looking for the references of permissions: %w", err)
 		}
 	}

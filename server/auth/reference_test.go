@@ -73,25 +73,25 @@ func TestLimitedGrants(t *testing.T) {
 
 		cleoUser, _ := member(t, f, ben, "cleo@example.org", auth.ChatsRead.On(1))
 		for _, p := range []auth.Permission{auth.ChatsRead, auth.ChatsSend, auth.ChatsSend.On(1)} {
-			_, err := f.CreateUser(t.Context(), ben, auth.NewUser{Email: "d@example.org", Name: "D", Password: password}, []auth.Permission{p})
+			_, err := f.Users().Create(t.Context(), ben, auth.NewUser{Email: "d@example.org", Name: "D", Password: password}, []auth.Permission{p})
 			require.ErrorIs(t, err, auth.ErrGrant, p)
-			_, err = f.UpdateUser(t.Context(), ben, cleoUser.ID, auth.UserChange{Permissions: []auth.Permission{p}})
+			_, err = f.Users().Update(t.Context(), ben, cleoUser.ID, auth.UserChange{Permissions: []auth.Permission{p}})
 			require.ErrorIs(t, err, auth.ErrGrant, p)
-			_, _, err = f.CreateToken(t.Context(), ben, newToken(f, p))
+			_, _, err = f.Tokens().Create(t.Context(), ben, newToken(f, p))
 			require.ErrorIs(t, err, auth.ErrGrant, p)
 		}
-		_, token, err := f.CreateToken(t.Context(), ben, newToken(f, auth.ChatsRead.On(2)))
+		_, token, err := f.Tokens().Create(t.Context(), ben, newToken(f, auth.ChatsRead.On(2)))
 		require.NoError(t, err)
 		require.Equal(t, []auth.Permission{"chats.read@2"}, caller(t, f, token).Permissions)
-		_, wide, err := f.CreateToken(t.Context(), boss, newToken(f, auth.ChatsRead, auth.ChatsSend.On(1)))
+		_, wide, err := f.Tokens().Create(t.Context(), boss, newToken(f, auth.ChatsRead, auth.ChatsSend.On(1)))
 		require.NoError(t, err)
 		require.Equal(t, []auth.Permission{auth.ChatsRead, "chats.send@1"}, caller(t, f, wide).Permissions)
 
 		// A user of the whole permission may be given less of it.
-		_, err = f.UpdateUser(t.Context(), boss, benUser.ID, auth.UserChange{Permissions: []auth.Permission{auth.ChatsRead}})
+		_, err = f.Users().Update(t.Context(), boss, benUser.ID, auth.UserChange{Permissions: []auth.Permission{auth.ChatsRead}})
 		require.NoError(t, err)
 		require.Equal(t, []auth.Permission{"chats.read@2"}, caller(t, f, token).Permissions)
-		_, err = f.UpdateUser(t.Context(), boss, benUser.ID, auth.UserChange{Permissions: []auth.Permission{auth.ChatsRead.On(1)}})
+		_, err = f.Users().Update(t.Context(), boss, benUser.ID, auth.UserChange{Permissions: []auth.Permission{auth.ChatsRead.On(1)}})
 		require.NoError(t, err)
 		require.Empty(t, caller(t, f, token).Permissions)
 	})
@@ -109,13 +109,13 @@ func TestLimitedGrantsRefused(t *testing.T) {
 	refused := func(f fixture, message string, ps ...auth.Permission) {
 		t.Helper()
 		var bad *auth.Invalid
-		_, err := f.CreateUser(t.Context(), boss, auth.NewUser{Email: "b@example.org", Name: "B", Password: password}, ps)
+		_, err := f.Users().Create(t.Context(), boss, auth.NewUser{Email: "b@example.org", Name: "B", Password: password}, ps)
 		require.ErrorAs(t, err, &bad)
 		require.Contains(t, bad.Message, message)
-		_, err = f.UpdateUser(t.Context(), boss, boss.User, auth.UserChange{Permissions: append(ps, auth.UsersManage)})
+		_, err = f.Users().Update(t.Context(), boss, boss.User, auth.UserChange{Permissions: append(ps, auth.UsersManage)})
 		require.ErrorAs(t, err, &bad)
 		require.Contains(t, bad.Message, message)
-		_, _, err = f.CreateToken(t.Context(), boss, newToken(f, ps...))
+		_, _, err = f.Tokens().Create(t.Context(), boss, newToken(f, ps...))
 		require.ErrorAs(t, err, &bad)
 		require.Contains(t, bad.Message, message)
 	}
@@ -130,7 +130,7 @@ func TestLimitedGrantsRefused(t *testing.T) {
 	// The grant on a reference that was deleted may stay in the list.
 	benUser, _ := member(t, f, boss, "ben@example.org", auth.ChatsRead.On(2))
 	f = setup(t, db, auth.Options{HasReferences: lines(1)}, secret)
-	u, err := f.UpdateUser(t.Context(), boss, benUser.ID, auth.UserChange{Permissions: []auth.Permission{auth.ChatsRead.On(2), auth.ChatsRead.On(1)}})
+	u, err := f.Users().Update(t.Context(), boss, benUser.ID, auth.UserChange{Permissions: []auth.Permission{auth.ChatsRead.On(2), auth.ChatsRead.On(1)}})
 	require.NoError(t, err)
 	require.Equal(t, []auth.Permission{"chats.read@1", "chats.read@2"}, u.Permissions)
 }
@@ -146,7 +146,7 @@ func TestLongToken(t *testing.T) {
 	for i := range ps {
 		ps[i] = maxLength.On(int64(1_000_000 + i))
 	}
-	_, token, err := f.CreateToken(t.Context(), boss, newToken(f, ps...))
+	_, token, err := f.Tokens().Create(t.Context(), boss, newToken(f, ps...))
 	require.NoError(t, err)
 	require.Less(t, len("Authorization: Bearer "+token), 8<<10)
 	require.Equal(t, 2, strings.Count(token, "."))

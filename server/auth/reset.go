@@ -45,8 +45,8 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 }
 
 // IssueReset makes the token of a link by which a user may set a new password,
-// once and within [ResetTTL]. It is for an operator who knows whom he gives
-// it to, and needs no [Service]. It returns [ErrNotFound] when there is no such
+// once and within [ResetTTL]. It is for an operator, who gives it to
+// the user, and needs no [Service]. It returns [ErrNotFound] when there is no such
 // user.
 func IssueReset(ctx context.Context, db *sqlx.DB, email string) (string, error) {
 	d, err := database.Of(ctx, db)
@@ -100,14 +100,14 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	if err != nil {
 		return fmt.Errorf("reading a reset link: %w", err)
 	}
-	u, err := s.row(ctx, "id", user)
+	u, err := s.users.row(ctx, "id", user)
 	if err != nil {
 		return err
 	}
 	if err := CheckPassword(password, u.Email, u.Name); err != nil {
 		return err
 	}
-	h, err := s.hashes.of(ctx, password)
+	h, err := s.passwords.hashes.of(ctx, password)
 	if err != nil {
 		return err
 	}

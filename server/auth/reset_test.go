@@ -142,7 +142,7 @@ func TestResetEnds(t *testing.T) {
 
 		old = link()
 		email := "ana@example.com"
-		_, err := f.UpdateUser(t.Context(), by, by.User, auth.UserChange{Email: &email, CurrentPassword: password, Address: home})
+		_, err := f.Users().Update(t.Context(), by, by.User, auth.UserChange{Email: &email, CurrentPassword: password, Address: home})
 		require.NoError(t, err)
 		require.ErrorAs(t, f.Reset(t.Context(), old, "a new password"), new(*auth.Invalid), "it went to an e-mail that is not hers any more")
 

@@ -35,27 +35,38 @@ type Token struct {
 	CreatedAt   time.Time
 }
 
-// CreateToken makes a scoped token of a caller, with rights that the caller has. It
+// Tokens keeps the scoped tokens of users. It is safe for concurrent use.
+type Tokens struct {
+	db       *database.DB
+	now      func() time.Time
+	users    *Users
+	sessions *Sessions
+}
+
+// Create makes a scoped token of a caller, with rights that the caller has. It
 // does not get rights that the caller gets later, and loses those that the caller loses. It
 // returns [Invalid], [ErrGrant] or [ErrTokens] when that is refused.
-func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, token string, err error) {
+func (s *Tokens) Create(ctx context.Context, by Caller, n NewToken) (id, token string, err error) {
 	if n.Name, err = normalName(n.Name); err != nil {
 		return "", "", err
 	}
-	if n.Permissions, err = s.grantable(ctx, by.Account, n.Permissions, nil); err != nil {
+	if n.Permissions, err = normalPermissions(n.Permissions); err != nil {
+		return "", "", err
+	}
+	if err := s.users.checkReferences(ctx, by.Account, n.Permissions, nil); err != nil {
 		return "", "", err
 	}
 	if len(n.Permissions) == 0 {
 		return "", "", &Invalid{Field: "permissions", Message: "must name at least one"}
 	}
-	now, expires := s.opts.Now(), n.ExpiresAt.Truncate(time.Second)
+	now, expires := s.now(), n.ExpiresAt.Truncate(time.Second)
 	if !expires.After(now) || expires.Sub(now) > MaxTokenTTL {
 		return "", "", &Invalid{Field: "expiresAt", Message: "must be later than now, and at most a year"}
 	}
 	if by.missing(n.Permissions) {
 		return "", "", ErrGrant
 	}
-	u, err := s.member(ctx, by.Account, by.User)
+	u, err := s.users.member(ctx, by.Account, by.User)
 	if err != nil {
 		return "", "", err
 	}
@@ -64,7 +75,7 @@ func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, t
 		return "", "", fmt.Errorf("making a token id: %w", err)
 	}
 	id = v7.String()
-	if token, err = s.tokens.signed(u, id, expires, &n.Permissions); err != nil {
+	if token, err = s.sessions.tokens.signed(u, id, expires, &n.Permissions); err != nil {
 		return "", "", err
 	}
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
@@ -74,7 +85,7 @@ func (s *Service) CreateToken(ctx context.Context, by Caller, n NewToken) (id, t
 		if err := roomTx(ctx, tx, by.User, now); err != nil {
 			return err
 		}
-		err := s.beginTx(ctx, tx, u, newSession{id: id, kind: KindScoped, name: n.Name, permissions: joinPermissions(n.Permissions), expires: expires})
+		err := s.sessions.beginTx(ctx, tx, u, newSession{id: id, kind: KindScoped, name: n.Name, permissions: joinPermissions(n.Permissions), expires: expires})
 		if err != nil {
 			return err
 		}
@@ -101,8 +112,8 @@ func roomTx(ctx context.Context, tx *sqlx.Tx, user string, now time.Time) error 
 	return nil
 }
 
-// Tokens lists the scoped tokens of a caller that are valid, the oldest first.
-func (s *Service) Tokens(ctx context.Context, by Caller, l List) (Page[Token], error) {
+// List returns a page of the scoped tokens of a caller that are valid, the oldest first.
+func (s *Tokens) List(ctx context.Context, by Caller, l List) (Page[Token], error) {
 	after, limit, err := l.position()
 	if err != nil {
 		return Page[Token]{}, err
@@ -110,7 +121,7 @@ func (s *Service) Tokens(ctx context.Context, by Caller, l List) (Page[Token], e
 	var rows []tokenRow
 	err = s.db.SelectContext(ctx, &rows, `SELECT seq, id, name, permissions, expires_us, created_us FROM auth_session
 		WHERE user_id = $1 AND kind = 'scoped' AND seq > $2 AND expires_us > $3 ORDER BY seq LIMIT $4`,
-		by.User, after, database.Micros(s.opts.Now()), limit+1)
+		by.User, after, database.Micros(s.now()), limit+1)
 	if err != nil {
 		return Page[Token]{}, fmt.Errorf("listing tokens: %w", err)
 	}
@@ -118,9 +129,9 @@ func (s *Service) Tokens(ctx context.Context, by Caller, l List) (Page[Token], e
 	return Page[Token]{tokens, next}, nil
 }
 
-// RevokeToken ends a scoped token of a caller, or returns [ErrNotFound]. It
+// Revoke ends a scoped token of a caller, or returns [ErrNotFound]. It
 // is refused on every node at once.
-func (s *Service) RevokeToken(ctx context.Context, by Caller, id string) error {
+func (s *Tokens) Revoke(ctx context.Context, by Caller, id string) error {
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		var name string
 		err := tx.GetContext(ctx, &name, `DELETE FROM auth_session WHERE id = $1 AND user_id = $2 AND kind = 'scoped' RETURNING name`, id, by.User)

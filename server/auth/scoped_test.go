@@ -19,7 +19,7 @@ func TestScopedToken(t *testing.T) {
 	each(t, func(t *testing.T, f fixture) {
 		boss := caller(t, f, signUp(t, f, "ana@example.org").Token)
 		benUser, ben := member(t, f, boss, "ben@example.org", auth.ChatsRead, auth.ChatsSend, auth.UsageRead)
-		id, token, err := f.CreateToken(t.Context(), ben, newToken(f, auth.ChatsSend, auth.ChatsRead))
+		id, token, err := f.Tokens().Create(t.Context(), ben, newToken(f, auth.ChatsSend, auth.ChatsRead))
 		require.NoError(t, err)
 		c := caller(t, f, token)
 		require.Equal(t, []any{benUser.ID, boss.Account, id, true, false}, []any{c.User, c.Account, c.TokenID, c.Scoped, c.Owner})
@@ -30,25 +30,25 @@ func TestScopedToken(t *testing.T) {
 		require.Equal(t, []any{"chats.read", "chats.send"}, claims["scp"])
 		require.Equal(t, id, claims["jti"])
 
-		listed, err := f.Tokens(t.Context(), ben, auth.List{})
+		listed, err := f.Tokens().List(t.Context(), ben, auth.List{})
 		require.NoError(t, err)
 		require.Len(t, listed.Items, 1)
 		require.Equal(t, auth.Token{
 			ID: id, Name: "Shop", Permissions: c.Permissions, ExpiresAt: f.clock.now().Add(24 * time.Hour).UTC(), CreatedAt: f.clock.now().UTC(),
 		}, listed.Items[0])
-		others, err := f.Tokens(t.Context(), boss, auth.List{})
+		others, err := f.Tokens().List(t.Context(), boss, auth.List{})
 		require.NoError(t, err)
 		require.Empty(t, others.Items)
 
-		_, err = f.UpdateUser(t.Context(), boss, benUser.ID, auth.UserChange{Permissions: []auth.Permission{auth.ChatsRead, auth.BotsManage}})
+		_, err = f.Users().Update(t.Context(), boss, benUser.ID, auth.UserChange{Permissions: []auth.Permission{auth.ChatsRead, auth.BotsManage}})
 		require.NoError(t, err)
 		require.Equal(t, []auth.Permission{auth.ChatsRead}, caller(t, f, token).Permissions, "what he has of what it names")
 
-		require.ErrorIs(t, f.RevokeToken(t.Context(), boss, id), auth.ErrNotFound, "it is not hers")
-		require.NoError(t, f.RevokeToken(t.Context(), ben, id))
+		require.ErrorIs(t, f.Tokens().Revoke(t.Context(), boss, id), auth.ErrNotFound, "it is not hers")
+		require.NoError(t, f.Tokens().Revoke(t.Context(), ben, id))
 		_, err = f.Authenticate(t.Context(), token)
 		require.ErrorIs(t, err, auth.ErrToken)
-		require.ErrorIs(t, f.RevokeToken(t.Context(), ben, id), auth.ErrNotFound)
+		require.ErrorIs(t, f.Tokens().Revoke(t.Context(), ben, id), auth.ErrNotFound)
 	})
 }
 
@@ -57,12 +57,12 @@ func TestScopedTokenEnds(t *testing.T) {
 	each(t, func(t *testing.T, f fixture) {
 		boss := caller(t, f, signUp(t, f, "ana@example.org").Token)
 		benUser, ben := member(t, f, boss, "ben@example.org", auth.ChatsRead)
-		_, day, err := f.CreateToken(t.Context(), boss, newToken(f, auth.ChatsRead))
+		_, day, err := f.Tokens().Create(t.Context(), boss, newToken(f, auth.ChatsRead))
 		require.NoError(t, err)
-		_, his, err := f.CreateToken(t.Context(), ben, newToken(f, auth.ChatsRead))
+		_, his, err := f.Tokens().Create(t.Context(), ben, newToken(f, auth.ChatsRead))
 		require.NoError(t, err)
 		caller(t, f, his)
-		require.NoError(t, f.DeleteUser(t.Context(), boss, benUser.ID))
+		require.NoError(t, f.Users().Delete(t.Context(), boss, benUser.ID))
 		_, err = f.Authenticate(t.Context(), his)
 		require.ErrorIs(t, err, auth.ErrToken, "its owner is gone")
 		f.clock.move(24*time.Hour - time.Second)
@@ -70,7 +70,7 @@ func TestScopedTokenEnds(t *testing.T) {
 		f.clock.move(time.Second)
 		_, err = f.Authenticate(t.Context(), day)
 		require.ErrorIs(t, err, auth.ErrToken)
-		listed, err := f.Tokens(t.Context(), boss, auth.List{})
+		listed, err := f.Tokens().List(t.Context(), boss, auth.List{})
 		require.NoError(t, err)
 		require.Empty(t, listed.Items)
 	})
@@ -81,7 +81,7 @@ func TestScopedTokenRefused(t *testing.T) {
 	f := setup(t, migrated(t), auth.Options{}, secret)
 	boss := caller(t, f, signUp(t, f, "ana@example.org").Token)
 	_, ben := member(t, f, boss, "ben@example.org", auth.ChatsRead)
-	_, _, err := f.CreateToken(t.Context(), ben, newToken(f, auth.ChatsRead, auth.ChatsSend))
+	_, _, err := f.Tokens().Create(t.Context(), ben, newToken(f, auth.ChatsRead, auth.ChatsSend))
 	require.ErrorIs(t, err, auth.ErrGrant)
 	for field, change := range map[string]func(*auth.NewToken){
 		"name":        func(n *auth.NewToken) { n.Name = " " },
@@ -90,13 +90,13 @@ func TestScopedTokenRefused(t *testing.T) {
 	} {
 		n := newToken(f, auth.ChatsRead)
 		change(&n)
-		_, _, err := f.CreateToken(t.Context(), ben, n)
+		_, _, err := f.Tokens().Create(t.Context(), ben, n)
 		var bad *auth.Invalid
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, field, bad.Field)
 	}
 	far := newToken(f, auth.ChatsRead)
 	far.ExpiresAt = f.clock.now().Add(auth.MaxTokenTTL + time.Second)
-	_, _, err = f.CreateToken(t.Context(), ben, far)
+	_, _, err = f.Tokens().Create(t.Context(), ben, far)
 	require.ErrorAs(t, err, new(*auth.Invalid))
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/page"
 )
 
 // Kind is what a session shows with a request.
@@ -74,9 +75,19 @@ type newSession struct {
 	client      Client
 }
 
+// Sessions keeps the sessions of users. It is safe for concurrent use.
+type Sessions struct {
+	db      *database.DB
+	now     func() time.Time
+	log     *slog.Logger
+	users   *Users
+	tokens  signer
+	touches touches
+}
+
 // beginTx stores a session.
-func (s *Service) beginTx(ctx context.Context, tx *sqlx.Tx, u userRow, n newSession) error {
-	now := database.Micros(s.opts.Now())
+func (s *Sessions) beginTx(ctx context.Context, tx *sqlx.Tx, u userRow, n newSession) error {
+	now := database.Micros(s.now())
 	used := now
 	if n.kind == KindScoped {
 		used = 0
@@ -104,8 +115,8 @@ func trimTx(ctx context.Context, tx *sqlx.Tx, user string, kind Kind) error {
 	return nil
 }
 
-// session is what a user gets who is identified.
-func (s *Service) session(ctx context.Context, u userRow, cookie bool, from Client) (Session, error) {
+// begin begins the session of a user who is identified.
+func (s *Sessions) begin(ctx context.Context, u userRow, cookie bool, from Client) (Session, error) {
 	id, err := uuid.NewRandom()
 	if err != nil {
 		return Session{}, fmt.Errorf("making a session id: %w", err)
@@ -118,7 +129,7 @@ func (s *Service) session(ctx context.Context, u userRow, cookie bool, from Clie
 	n := newSession{id: id.String(), kind: KindToken, expires: expires, client: from}
 	if cookie {
 		value, hash := newOpaque()
-		out.Cookie, n.kind, n.cookie, n.expires = value, KindCookie, &hash, s.opts.Now().Add(CookieIdle)
+		out.Cookie, n.kind, n.cookie, n.expires = value, KindCookie, &hash, s.now().Add(CookieIdle)
 	}
 	ctx = asUser(ctx, u, n.id, cookie)
 	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
@@ -158,7 +169,7 @@ const activeSessions = `SELECT s.id, s.kind, s.version AS begun, s.expires_us, s
 // active finds a session by the statement of its key. It is asked with every
 // request, and of nothing that a node remembers: what has ended has ended on
 // every node. It returns [ErrToken] when the session or its user is gone.
-func (s *Service) active(ctx context.Context, statement, key string) (activeSession, error) {
+func (s *Sessions) active(ctx context.Context, statement, key string) (activeSession, error) {
 	var a activeSession
 	err := s.db.GetContext(ctx, &a, statement, key)
 	switch {
@@ -166,7 +177,7 @@ func (s *Service) active(ctx context.Context, statement, key string) (activeSess
 		return a, ErrToken
 	case err != nil:
 		return a, fmt.Errorf("reading a session: %w", err)
-	case a.Disabled != 0 || database.Micros(s.opts.Now()) >= a.Expires:
+	case a.Disabled != 0 || database.Micros(s.now()) >= a.Expires:
 		return a, ErrToken
 	}
 	return a, nil
@@ -188,8 +199,8 @@ const touchInterval = time.Minute
 // once a minute. A cookie session continues for [CookieIdle] from then, but not
 // beyond [CookieTTL]. A request does not fail because the store takes nothing
 // for now.
-func (s *Service) Seen(ctx context.Context, by Caller, from Client) {
-	now := s.opts.Now()
+func (s *Sessions) Seen(ctx context.Context, by Caller, from Client) {
+	now := s.now()
 	if now.Sub(by.used) < touchInterval || !s.touches.begin(by.TokenID, now) {
 		return
 	}
@@ -205,7 +216,7 @@ func (s *Service) Seen(ctx context.Context, by Caller, from Client) {
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
-		s.opts.Logger.WarnContext(ctx, "prolonging a session", slog.Any("error", err))
+		s.log.WarnContext(ctx, "prolonging a session", slog.Any("error", err))
 	}
 }
 
@@ -231,9 +242,9 @@ func (t *touches) begin(id string, now time.Time) bool {
 	return true
 }
 
-// EndSession ends the session with which a caller makes a request: a token, a
+// End ends the session with which a caller makes a request: a token, a
 // cookie, or both of one log-in.
-func (s *Service) EndSession(ctx context.Context, by Caller) error {
+func (s *Sessions) End(ctx context.Context, by Caller) error {
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ended, err := inserted(tx.ExecContext(ctx, `DELETE FROM auth_session WHERE id = $1 AND user_id = $2`, by.TokenID, by.User))
 		if err != nil || !ended {
@@ -245,4 +256,142 @@ func (s *Service) EndSession(ctx context.Context, by Caller) error {
 		return fmt.Errorf("ending a session: %w", err)
 	}
 	return nil
+}
+
+// Open is a session that has not ended, as lists show it.
+type Open struct {
+	ID          string
+	Kind        Kind
+	Name        string       // of a scoped token
+	Permissions []Permission // of a scoped token; else nil
+	CreatedAt   time.Time
+	UsedAt      time.Time // exact to a minute; the zero value: never
+	ExpiresAt   time.Time // of a cookie session: unless it is used before
+	Address     string    // of the last client; "": unknown
+	Agent       string    // what the last client calls itself; "": unknown
+	Current     bool      // the caller's own, of this request
+}
+
+// List returns a page of the sessions and tokens of a user that have not ended, the
+// oldest first: the caller's own, or with [UsersManage] those of a user whom
+// the caller may change. It returns [ErrForbidden], [ErrNotFound], [ErrGrant] or
+// [ErrOwner] when that is refused.
+func (s *Sessions) List(ctx context.Context, by Caller, user string, l List) (Page[Open], error) {
+	after, limit, err := l.position()
+	if err != nil {
+		return Page[Open]{}, err
+	}
+	if user != by.User {
+		if !by.Can(UsersManage) {
+			return Page[Open]{}, ErrForbidden
+		}
+		u, err := s.users.member(ctx, by.Account, user)
+		if err != nil {
+			return Page[Open]{}, err
+		}
+		if err := above(by, u); err != nil {
+			return Page[Open]{}, err
+		}
+	}
+	var rows []openRow
+	err = s.db.SelectContext(ctx, &rows, `SELECT seq, id, kind, name, permissions, expires_us, created_us, used_us, address, agent
+		FROM auth_session WHERE user_id = $1 AND seq > $2 AND expires_us > $3 ORDER BY seq LIMIT $4`,
+		user, after, database.Micros(s.now()), limit+1)
+	if err != nil {
+		return Page[Open]{}, fmt.Errorf("listing sessions: %w", err)
+	}
+	open, next := page.Cut(rows, limit, func(r openRow) int64 { return r.Seq }, func(r openRow) Open { return r.open(by) })
+	return Page[Open]{open, next}, nil
+}
+
+// Revoke ends a session of the caller, or with [UsersManage] one of a
+// user whom the caller may change. It is refused on every node at once. It
+// returns [ErrNotFound], also for the session of another user to a caller
+// without [UsersManage], [ErrGrant] or [ErrOwner].
+func (s *Sessions) Revoke(ctx context.Context, by Caller, id string) error {
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		var user string
+		err := tx.GetContext(ctx, &user, `SELECT s.user_id FROM auth_session s JOIN auth_user u ON u.id = s.user_id
+			WHERE s.id = $1 AND u.account_id = $2`, id, by.Account)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && user != by.User && !by.Can(UsersManage) {
+			return ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		if err := mayEndTx(ctx, tx, by, user); err != nil {
+			return err
+		}
+		if _, err = tx.ExecContext(ctx, `DELETE FROM auth_session WHERE id = $1`, id); err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.SessionRevoke, ObjectID: id, Details: map[string]any{"user": user}})
+	})
+	if err != nil {
+		return fmt.Errorf("ending a session: %w", err)
+	}
+	return nil
+}
+
+// RevokeAll ends all sessions and tokens of a user but that of the
+// request, as [Sessions.Revoke] does.
+func (s *Sessions) RevokeAll(ctx context.Context, by Caller, user string) error {
+	if user != by.User && !by.Can(UsersManage) {
+		return ErrForbidden
+	}
+	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		if err := mayEndTx(ctx, tx, by, user); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM auth_session WHERE user_id = $1 AND id <> $2`, user, by.TokenID); err != nil {
+			return err
+		}
+		return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.SessionRevoke, Details: map[string]any{"user": user, "all": true}})
+	})
+	if err != nil {
+		return fmt.Errorf("ending sessions: %w", err)
+	}
+	return nil
+}
+
+// mayEndTx returns nil when the caller may end sessions of a user.
+func mayEndTx(ctx context.Context, tx *sqlx.Tx, by Caller, user string) error {
+	if user == by.User {
+		return nil
+	}
+	if err := lockAccount(ctx, tx, by.Account); err != nil {
+		return err
+	}
+	by, err := managerTx(ctx, tx, by)
+	if err != nil {
+		return err
+	}
+	u, err := memberTx(ctx, tx, by.Account, user)
+	if err != nil {
+		return err
+	}
+	return above(by, u)
+}
+
+// openRow is a row of auth_session, for a list.
+type openRow struct {
+	tokenRow
+	Kind    Kind   `db:"kind"`
+	Used    int64  `db:"used_us"`
+	Address string `db:"address"`
+	Agent   string `db:"agent"`
+}
+
+func (r openRow) open(by Caller) Open {
+	out := Open{
+		ID: r.ID, Kind: r.Kind, Name: r.Name, CreatedAt: database.Time(r.Created), ExpiresAt: database.Time(r.Expires),
+		Address: r.Address, Agent: r.Agent, Current: r.ID == by.TokenID,
+	}
+	if r.Kind == KindScoped {
+		out.Permissions = splitPermissions(r.Permissions)
+	}
+	if r.Used != 0 {
+		out.UsedAt = database.Time(r.Used)
+	}
+	return out
 }

@@ -51,7 +51,7 @@ func TestStatementsOfARequest(t *testing.T) {
 		seen, n := testkit.Counting(t, db)
 		f := setup(t, seen, auth.Options{}, secret)
 		s := signUp(t, f, "ana@example.org")
-		_, program, err := f.CreateToken(t.Context(), caller(t, f, s.Token), newToken(f, auth.ChatsRead))
+		_, program, err := f.Tokens().Create(t.Context(), caller(t, f, s.Token), newToken(f, auth.ChatsRead))
 		require.NoError(t, err)
 		cookie := browse(t, f, "ana@example.org")
 		byToken := func(token string) func() (auth.Caller, error) {
@@ -65,7 +65,7 @@ func TestStatementsOfARequest(t *testing.T) {
 				statements, transactions = n.Statements.Load(), n.Transactions.Load()
 				c, err := authenticate()
 				require.NoError(t, err)
-				f.Seen(t.Context(), c, auth.Client{Address: home})
+				f.Sessions().Seen(t.Context(), c, auth.Client{Address: home})
 				return n.Statements.Load() - statements, n.Transactions.Load() - transactions
 			}
 			f.clock.move(2 * time.Minute)

@@ -12,7 +12,7 @@ const TokenTTL = 12 * time.Hour
 
 const issuer = "trunkline"
 
-// claims are what a token says beside the registered claims.
+// claims are the claims of a token, with the registered ones.
 type claims struct {
 	jwt.RegisteredClaims
 	Account string        `json:"acc"`
@@ -20,16 +20,16 @@ type claims struct {
 	Scope   *[]Permission `json:"scp,omitempty"` // of a scoped token: what it may be used for
 }
 
-// tokens signs and verifies.
-type tokens struct {
+// signer signs and verifies the tokens of sessions.
+type signer struct {
 	now    func() time.Time
 	sign   []byte
 	verify jwt.VerificationKeySet
 	parser *jwt.Parser
 }
 
-func newTokens(keys [][]byte, now func() time.Time) tokens {
-	t := tokens{now: now, sign: keys[0], parser: jwt.NewParser(
+func newSigner(keys [][]byte, now func() time.Time) signer {
+	t := signer{now: now, sign: keys[0], parser: jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
 		jwt.WithIssuer(issuer), jwt.WithExpirationRequired(), jwt.WithTimeFunc(now))}
 	for _, k := range keys {
@@ -39,14 +39,14 @@ func newTokens(keys [][]byte, now func() time.Time) tokens {
 }
 
 // issue makes the token of a login.
-func (t *tokens) issue(u userRow, id string) (token string, expires time.Time, err error) {
+func (t *signer) issue(u userRow, id string) (token string, expires time.Time, err error) {
 	expires = jwt.NewNumericDate(t.now().Add(TokenTTL)).UTC()
 	token, err = t.signed(u, id, expires, nil)
 	return token, expires, err
 }
 
 // signed is a token of a user; scope is nil for that of a login.
-func (t *tokens) signed(u userRow, id string, expires time.Time, scope *[]Permission) (string, error) {
+func (t *signer) signed(u userRow, id string, expires time.Time, scope *[]Permission) (string, error) {
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer: issuer, Subject: u.ID, ID: id,
@@ -62,7 +62,7 @@ func (t *tokens) signed(u userRow, id string, expires time.Time, scope *[]Permis
 
 // read returns the claims of a token that is ours and has not expired, or
 // [ErrToken]: it does not tell the reason.
-func (t *tokens) read(token string) (claims, error) {
+func (t *signer) read(token string) (claims, error) {
 	var c claims
 	if _, err := t.parser.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.verify, nil }); err != nil {
 		return claims{}, ErrToken

@@ -32,14 +32,23 @@ type Session struct {
 	Device    string // by which the browser is known at the next log-in, for [DeviceTTL]; "": no cookie was wanted
 }
 
-// User returns a user of an account, or [ErrNotFound].
-func (s *Service) User(ctx context.Context, account, id string) (User, error) {
+// Users keeps the users of accounts. It is safe for concurrent use.
+type Users struct {
+	db            *database.DB
+	now           func() time.Time
+	passwords     *passwords
+	closed        bool                                                                 // only the first account signs up
+	hasReferences func(ctx context.Context, account string, ids []int64) (bool, error) // nil: no account has any
+}
+
+// Get returns a user of an account, or [ErrNotFound].
+func (s *Users) Get(ctx context.Context, account, id string) (User, error) {
 	u, err := s.member(ctx, account, id)
 	return u.user(), err
 }
 
-// Users lists the users of an account, the oldest first.
-func (s *Service) Users(ctx context.Context, account string, l List) (Page[User], error) {
+// List returns a page of the users of an account, the oldest first.
+func (s *Users) List(ctx context.Context, account string, l List) (Page[User], error) {
 	after, limit, err := l.position()
 	if err != nil {
 		return Page[User]{}, err
@@ -52,6 +61,15 @@ func (s *Service) Users(ctx context.Context, account string, l List) (Page[User]
 	}
 	users, next := page.Cut(rows, limit, func(u userRow) int64 { return u.Seq }, userRow.user)
 	return Page[User]{users, next}, nil
+}
+
+// Count says how many users an account has.
+func (s *Users) Count(ctx context.Context, account string) (int64, error) {
+	var n int64
+	if err := s.db.GetContext(ctx, &n, `SELECT count(*) FROM auth_user WHERE account_id = $1`, account); err != nil {
+		return 0, fmt.Errorf("counting users: %w", err)
+	}
+	return n, nil
 }
 
 // userRow is a row of auth_user.
@@ -95,14 +113,14 @@ func (u userRow) rights() []Permission {
 const notClosed = ` AND NOT EXISTS (SELECT 1 FROM auth_account a WHERE a.id = auth_user.account_id AND a.closed_us > 0)`
 
 // row finds a user by a unique column, or returns [ErrNotFound].
-func (s *Service) row(ctx context.Context, column, value string) (userRow, error) {
+func (s *Users) row(ctx context.Context, column, value string) (userRow, error) {
 	var u userRow
 	err := s.db.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE `+column+` = $1`+notClosed, value)
 	return u, found(err)
 }
 
 // member finds a user of an account, or returns [ErrNotFound].
-func (s *Service) member(ctx context.Context, account, id string) (userRow, error) {
+func (s *Users) member(ctx context.Context, account, id string) (userRow, error) {
 	u, err := s.row(ctx, "id", id)
 	if err == nil && u.Account != account {
 		return userRow{}, ErrNotFound

@@ -25,15 +25,15 @@ func TestWeakPasswords(t *testing.T) {
 			n.Password = p
 			for way, err := range map[string]error{
 				"sign-up":  second(f.SignUp(t.Context(), n)),
-				"user":     second(f.CreateUser(t.Context(), boss, n, nil)),
+				"user":     second(f.Users().Create(t.Context(), boss, n, nil)),
 				"operator": second(o.Create(t.Context(), "", n, nil)),
 			} {
 				refusesPassword(t, err, way)
 			}
 		}
-		_, err = f.UpdateUser(t.Context(), boss, boss.User, auth.UserChange{Password: set("ana@example.org"), CurrentPassword: password, Address: home})
+		_, err = f.Users().Update(t.Context(), boss, boss.User, auth.UserChange{Password: set("ana@example.org"), CurrentPassword: password, Address: home})
 		refusesPassword(t, err, "change")
-		_, err = f.UpdateUser(t.Context(), boss, boss.User, auth.UserChange{
+		_, err = f.Users().Update(t.Context(), boss, boss.User, auth.UserChange{
 			Password: set("benjamin@new"), Email: set("benjamin@new.example.org"), CurrentPassword: password, Address: home,
 		})
 		refusesPassword(t, err, "change of both")

@@ -46,15 +46,15 @@ func enrol(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	enrolment, err := users.EnrolSecondFactor(ctx, ana, "correct horse", netip.MustParseAddr("192.0.2.1"))
+	enrolment, err := users.SecondFactor().Enrol(ctx, ana, "correct horse", netip.MustParseAddr("192.0.2.1"))
 	if err != nil {
 		return err
 	}
 	link, _, _ := strings.Cut(enrolment.URL, "?")
 	fmt.Println("the app scans", link)
-	_, err = users.ConfirmSecondFactor(ctx, ana, "no code")
+	_, err = users.SecondFactor().Confirm(ctx, ana, "no code")
 	fmt.Println(err)
-	state, err := users.SecondFactor(ctx, ana)
+	state, err := users.SecondFactor().State(ctx, ana)
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (a *API) invite(ctx context.Context, c httpapi.Call, in *struct{ Body invit
 	if b.Permissions == nil && b.Role == "" {
 		return invitedView{}, httpapi.Invalid("body.permissions", "is required, or role")
 	}
-	made, token, err := a.Auth.Invite(ctx, c.Caller, auth.NewInvitation{
+	made, token, err := a.Auth.Invitations().Create(ctx, c.Caller, auth.NewInvitation{
 		Email: b.Email, Name: b.Name, Role: b.Role, Permissions: b.Permissions, NoMail: b.Mail != nil && !*b.Mail,
 	})
 	out := invitedView{Invitation: viewInvitation(made)}
@@ -81,7 +81,7 @@ func (a *API) invite(ctx context.Context, c httpapi.Call, in *struct{ Body invit
 }
 
 func (a *API) listInvitations(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[invitationView], error) {
-	p, err := a.Auth.Invitations(ctx, c.Account, authList(in))
+	p, err := a.Auth.Invitations().List(ctx, c.Account, authList(in))
 	return view.Page(p.Items, p.Next, viewInvitation), httpapi.InQuery(err)
 }
 
@@ -90,7 +90,7 @@ type invitationPath struct {
 }
 
 func (a *API) revokeInvitation(ctx context.Context, c httpapi.Call, in *invitationPath) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, a.Auth.RevokeInvitation(ctx, c.Caller, in.ID)
+	return httpapi.Done{Success: true}, a.Auth.Invitations().Revoke(ctx, c.Caller, in.ID)
 }
 
 type acceptBody struct {
@@ -105,6 +105,6 @@ func (a *API) acceptInvitation(ctx context.Context, c httpapi.Call, in *struct{ 
 	if b.Cookie && c.Foreign {
 		return nil, httpapi.CrossSite()
 	}
-	session, err := a.Auth.Accept(ctx, b.Token, auth.NewUser{Name: b.Name, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie})
+	session, err := a.Auth.Invitations().Accept(ctx, b.Token, auth.NewUser{Name: b.Name, Password: b.Password, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie})
 	return viewSession(a.Cookies, session), err
 }

@@ -98,14 +98,14 @@ func (in *logoutInput) Resolve(c huma.Context) []error {
 
 func (a *API) endCookie(ctx context.Context, c httpapi.Call, in *logoutInput) (*withCookie[httpapi.Done], error) {
 	out := &withCookie[httpapi.Done]{Body: httpapi.Done{Success: true}}
-	if err := a.Auth.EndSession(ctx, c.Caller); err != nil {
+	if err := a.Auth.Sessions().End(ctx, c.Caller); err != nil {
 		return nil, err
 	}
 	for _, found := range in.cookies {
 		if found.Name != a.Cookies.Name() {
 			continue
 		}
-		if err := a.Auth.Logout(ctx, found.Value); err != nil {
+		if err := a.Auth.Sessions().EndCookie(ctx, found.Value); err != nil {
 			return nil, err
 		}
 		out.SetCookie = []http.Cookie{a.Cookies.New("")}
@@ -114,7 +114,7 @@ func (a *API) endCookie(ctx context.Context, c httpapi.Call, in *logoutInput) (*
 }
 
 func (a *API) me(ctx context.Context, c httpapi.Call, _ *struct{}) (userView, error) {
-	u, err := a.Auth.User(ctx, c.Account, c.User)
+	u, err := a.Auth.Users().Get(ctx, c.Account, c.User)
 	return viewUser(u), err
 }
 

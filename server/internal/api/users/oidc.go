@@ -213,7 +213,7 @@ func (a *SignIn) connectOIDC(ctx context.Context, c httpapi.Call, in *struct{ Bo
 	if a.Provider == nil {
 		return nil, httpapi.NewProblem(httpapi.CodeNotFound, "this server has no sign-in provider")
 	}
-	if err := a.Auth.ConfirmPassword(ctx, c.Caller, in.Body.Password, c.Client); err != nil {
+	if err := a.Auth.Users().ConfirmPassword(ctx, c.Caller, in.Body.Password, c.Client); err != nil {
 		return nil, err
 	}
 	link, flow, err := a.Provider.Begin(ctx)
@@ -246,7 +246,7 @@ type oidcView struct {
 }
 
 func (a *SignIn) signInMethods(context.Context, httpapi.Call, *struct{}) (methodsView, error) {
-	out := methodsView{SignUp: "open", Passkeys: a.Auth.HasPasskeys()}
+	out := methodsView{SignUp: "open", Passkeys: a.Auth.Passkeys().Available()}
 	if a.Closed {
 		out.SignUp = "closed"
 	}

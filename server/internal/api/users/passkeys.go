@@ -77,7 +77,7 @@ func viewPasskey(p passkey.Passkey) passkeyView {
 }
 
 func (a *Factors) listPasskeys(ctx context.Context, c httpapi.Call, _ *struct{}) (messaging.Page[passkeyView], error) {
-	all, err := a.Auth.Passkeys(ctx, c.Caller)
+	all, err := a.Auth.Passkeys().List(ctx, c.Caller)
 	return view.Page(all, "", viewPasskey), err
 }
 
@@ -94,7 +94,7 @@ func viewCeremony(options json.RawMessage, err error) (out ceremonyView, _ error
 }
 
 func (a *Factors) beginPasskey(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (ceremonyView, error) {
-	return viewCeremony(a.Auth.BeginPasskey(ctx, c.Caller, in.Body.Password, c.Client))
+	return viewCeremony(a.Auth.Passkeys().Begin(ctx, c.Caller, in.Body.Password, c.Client))
 }
 
 type newPasskeyBody struct {
@@ -107,7 +107,7 @@ func (a *Factors) addPasskey(ctx context.Context, c httpapi.Call, in *struct{ Bo
 	if err != nil {
 		return passkeyView{}, err
 	}
-	p, err := a.Auth.AddPasskey(ctx, c.Caller, in.Body.Name, response)
+	p, err := a.Auth.Passkeys().Add(ctx, c.Caller, in.Body.Name, response)
 	return viewPasskey(p), err
 }
 
@@ -117,15 +117,15 @@ type removedPasskey struct {
 }
 
 func (a *Factors) removePasskey(ctx context.Context, c httpapi.Call, in *removedPasskey) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, a.Auth.RemovePasskey(ctx, c.Caller, in.Body.Password, in.ID, c.Client)
+	return httpapi.Done{Success: true}, a.Auth.Passkeys().Remove(ctx, c.Caller, in.Body.Password, in.ID, c.Client)
 }
 
 func (a *Factors) resetPasskeys(ctx context.Context, c httpapi.Call, in *userPath) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, a.Auth.ResetPasskeys(ctx, c.Caller, in.ID)
+	return httpapi.Done{Success: true}, a.Auth.Passkeys().Reset(ctx, c.Caller, in.ID)
 }
 
 func (a *Factors) beginPasskeyLogin(ctx context.Context, c httpapi.Call, _ *struct{}) (ceremonyView, error) {
-	return viewCeremony(a.Auth.BeginPasskeyLogin(ctx, c.Client))
+	return viewCeremony(a.Auth.Passkeys().BeginLogin(ctx, c.Client))
 }
 
 type passkeyLoginBody struct {
@@ -142,7 +142,7 @@ func (a *Factors) loginPasskey(ctx context.Context, c httpapi.Call, in *struct{ 
 	if err != nil {
 		return nil, err
 	}
-	session, err := a.Auth.LoginPasskey(ctx, auth.PasskeyLogin{
+	session, err := a.Auth.Passkeys().Login(ctx, auth.PasskeyLogin{
 		Response: response, Address: c.Client, Agent: c.Agent, Cookie: b.Cookie, Device: c.Device,
 	})
 	return viewSession(a.Cookies, session), err

@@ -66,7 +66,7 @@ type secondFactorView struct {
 }
 
 func (a *Factors) showSecondFactor(ctx context.Context, c httpapi.Call, _ *struct{}) (secondFactorView, error) {
-	state, err := a.Auth.SecondFactor(ctx, c.Caller)
+	state, err := a.Auth.SecondFactor().State(ctx, c.Caller)
 	out := secondFactorView{Enabled: state.Enabled, RecoveryCodes: state.RecoveryCodes}
 	if state.Enabled {
 		out.Since = state.Since.Unix()
@@ -85,7 +85,7 @@ type enrolmentView struct {
 }
 
 func (a *Factors) enrolSecondFactor(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (enrolmentView, error) {
-	e, err := a.Auth.EnrolSecondFactor(ctx, c.Caller, in.Body.Password, c.Client)
+	e, err := a.Auth.SecondFactor().Enrol(ctx, c.Caller, in.Body.Password, c.Client)
 	if err != nil {
 		return enrolmentView{}, err
 	}
@@ -105,21 +105,21 @@ type recoveryView struct {
 }
 
 func (a *Factors) confirmSecondFactor(ctx context.Context, c httpapi.Call, in *struct{ Body codeBody }) (recoveryView, error) {
-	codes, err := a.Auth.ConfirmSecondFactor(ctx, c.Caller, in.Body.Code)
+	codes, err := a.Auth.SecondFactor().Confirm(ctx, c.Caller, in.Body.Code)
 	return recoveryView{codes}, err
 }
 
 func (a *Factors) renewRecoveryCodes(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (recoveryView, error) {
-	codes, err := a.Auth.RenewRecoveryCodes(ctx, c.Caller, in.Body.Password, c.Client)
+	codes, err := a.Auth.SecondFactor().RenewRecoveryCodes(ctx, c.Caller, in.Body.Password, c.Client)
 	return recoveryView{codes}, err
 }
 
 func (a *Factors) removeSecondFactor(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, a.Auth.RemoveSecondFactor(ctx, c.Caller, in.Body.Password, c.Client)
+	return httpapi.Done{Success: true}, a.Auth.SecondFactor().Remove(ctx, c.Caller, in.Body.Password, c.Client)
 }
 
 func (a *Factors) resetSecondFactor(ctx context.Context, c httpapi.Call, in *userPath) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, a.Auth.ResetSecondFactor(ctx, c.Caller, in.ID)
+	return httpapi.Done{Success: true}, a.Auth.SecondFactor().Reset(ctx, c.Caller, in.ID)
 }
 
 // secondFactorRequired refuses a right password without a code, or with a wrong

@@ -68,7 +68,7 @@ func viewOpen(o auth.Open) openView {
 }
 
 func (a *API) listSessions(ctx context.Context, c httpapi.Call, in *sessionsInput) (messaging.Page[openView], error) {
-	p, err := a.Auth.Sessions(ctx, c.Caller, cmp.Or(in.User, c.User), auth.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := a.Auth.Sessions().List(ctx, c.Caller, cmp.Or(in.User, c.User), auth.List{Limit: in.Limit, Cursor: in.Cursor})
 	return view.Page(p.Items, p.Next, viewOpen), httpapi.InQuery(err)
 }
 
@@ -77,9 +77,9 @@ type sessionPath struct {
 }
 
 func (a *API) revokeSession(ctx context.Context, c httpapi.Call, in *sessionPath) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, a.Auth.RevokeSession(ctx, c.Caller, in.ID)
+	return httpapi.Done{Success: true}, a.Auth.Sessions().Revoke(ctx, c.Caller, in.ID)
 }
 
 func (a *API) revokeSessions(ctx context.Context, c httpapi.Call, in *sessionsOf) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, a.Auth.RevokeSessions(ctx, c.Caller, cmp.Or(in.User, c.User))
+	return httpapi.Done{Success: true}, a.Auth.Sessions().RevokeAll(ctx, c.Caller, cmp.Or(in.User, c.User))
 }

@@ -42,7 +42,7 @@ type newTokenView struct {
 
 func (a *API) createToken(ctx context.Context, c httpapi.Call, in *struct{ Body newTokenBody }) (newTokenView, error) {
 	b := in.Body
-	id, token, err := a.Auth.CreateToken(ctx, c.Caller, auth.NewToken{
+	id, token, err := a.Auth.Tokens().Create(ctx, c.Caller, auth.NewToken{
 		Name: b.Name, Permissions: b.Permissions, ExpiresAt: time.Unix(b.ExpiresAt, 0),
 	})
 	return newTokenView{id, token}, err
@@ -61,7 +61,7 @@ func viewToken(t auth.Token) tokenView {
 }
 
 func (a *API) listTokens(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[tokenView], error) {
-	p, err := a.Auth.Tokens(ctx, c.Caller, authList(in))
+	p, err := a.Auth.Tokens().List(ctx, c.Caller, authList(in))
 	return view.Page(p.Items, p.Next, viewToken), httpapi.InQuery(err)
 }
 
@@ -70,5 +70,5 @@ type tokenPath struct {
 }
 
 func (a *API) revokeToken(ctx context.Context, c httpapi.Call, in *tokenPath) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, a.Auth.RevokeToken(ctx, c.Caller, in.ID)
+	return httpapi.Done{Success: true}, a.Auth.Tokens().Revoke(ctx, c.Caller, in.ID)
 }

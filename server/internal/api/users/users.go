@@ -48,12 +48,12 @@ func (a *API) createUser(ctx context.Context, c httpapi.Call, in *struct{ Body n
 	if b.Permissions == nil && b.Role == "" {
 		return userView{}, httpapi.Invalid("body.permissions", "is required, or role")
 	}
-	u, err := a.Auth.CreateUser(ctx, c.Caller, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Role: b.Role}, b.Permissions)
+	u, err := a.Auth.Users().Create(ctx, c.Caller, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Role: b.Role}, b.Permissions)
 	return viewUser(u), err
 }
 
 func (a *API) listUsers(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[userView], error) {
-	p, err := a.Auth.Users(ctx, c.Account, authList(in))
+	p, err := a.Auth.Users().List(ctx, c.Account, authList(in))
 	return view.Page(p.Items, p.Next, viewUser), httpapi.InQuery(err)
 }
 
@@ -76,7 +76,7 @@ type userChange struct {
 
 func (a *API) updateUser(ctx context.Context, c httpapi.Call, in *userChange) (userView, error) {
 	b := in.Body
-	u, err := a.Auth.UpdateUser(ctx, c.Caller, in.ID, auth.UserChange{
+	u, err := a.Auth.Users().Update(ctx, c.Caller, in.ID, auth.UserChange{
 		Name: b.Name, Email: b.Email, Password: b.Password, Permissions: b.Permissions, Role: b.Role, Disabled: b.Disabled,
 		CurrentPassword: b.CurrentPassword, Address: c.Client,
 	})
@@ -84,7 +84,7 @@ func (a *API) updateUser(ctx context.Context, c httpapi.Call, in *userChange) (u
 }
 
 func (a *API) deleteUser(ctx context.Context, c httpapi.Call, in *userPath) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, a.Auth.DeleteUser(ctx, c.Caller, in.ID)
+	return httpapi.Done{Success: true}, a.Auth.Users().Delete(ctx, c.Caller, in.ID)
 }
 
 // authList is a page of a list of package auth.

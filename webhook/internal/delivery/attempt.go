@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"context"
@@ -14,12 +14,15 @@ import (
 	"github.com/trunklinehq/trunkline/internal/guard"
 )
 
+// EchoURL is the address of the built-in receiver.
+const EchoURL = "trunkline://echo"
+
 const (
 	storedResponse = 1 << 10  // bytes of a response that the log shows
 	drainResponse  = 64 << 10 // bytes read so that the connection can be used again
 )
 
-// Attempt is one try to deliver an event.
+// Attempt is one try to deliver an event: see the Attempt of package webhook.
 type Attempt struct {
 	At         time.Time
 	StatusCode int // 0: there was no response
@@ -38,17 +41,17 @@ type answer struct {
 func (a *answer) ok() bool { return a.StatusCode >= 200 && a.StatusCode < 300 }
 
 // attempt makes one request. ctx ends with Options.Timeout.
-func (d *Dispatcher) attempt(ctx context.Context, j *job) answer {
-	started, a := time.Now(), answer{Attempt: Attempt{At: d.now()}}
+func (d *Sender) attempt(ctx context.Context, j *Job) answer {
+	started, a := time.Now(), answer{Attempt: Attempt{At: d.Now()}}
 	h := j.header(a.At)
 	var err error
-	if j.ep.URL == EchoURL {
+	if j.Target.URL == EchoURL {
 		err = d.echo(j, h.Header, &a)
 	} else {
 		err = d.post(ctx, j, h.Header, &a)
 	}
-	if err == nil && j.formatted == nil { // else the transport may still read them, or they are not for others
-		j.ep.sets.Put(h)
+	if err == nil && j.Formatted == nil { // else the transport may still read them, or they are not for others
+		j.Target.sets.Put(h)
 	}
 	if timedOut(ctx) && err != nil {
 		err = context.DeadlineExceeded
@@ -80,29 +83,29 @@ type headerSet struct {
 }
 
 // header is the header of a delivery.
-func (j *job) header(now time.Time) *headerSet {
-	s, _ := j.ep.sets.Get().(*headerSet)
-	if s == nil || j.formatted != nil || s.extra != j.ev.Headers || s.traced != (j.traceparent != "") {
+func (j *Job) header(now time.Time) *headerSet {
+	s, _ := j.Target.sets.Get().(*headerSet)
+	if s == nil || j.Formatted != nil || s.extra != j.Event.Headers || s.traced != (j.Traceparent != "") {
 		s = newHeaderSet(j)
 	}
 	at := strconv.FormatInt(now.Unix(), 10)
-	s.values = [...]string{j.ev.Type, strconv.FormatInt(j.seq, 10), j.ev.ID, at, sign(j.ev.ID, at, j.body, j.ep.signers(now)...), j.traceparent}
+	s.values = [...]string{j.Event.Type, strconv.FormatInt(j.Seq, 10), j.Event.ID, at, sign(j.Event.ID, at, j.Body, j.Target.signers(now)...), j.Traceparent}
 	return s
 }
 
 // newHeaderSet has the endpoint's headers, then ours, which win. Names are
 // written as net/http would; the values of endpoint and event are shared, and
 // must not be changed.
-func newHeaderSet(j *job) *headerSet {
-	s := &headerSet{Header: make(http.Header, 8), extra: j.ev.Headers, traced: j.traceparent != ""}
+func newHeaderSet(j *Job) *headerSet {
+	s := &headerSet{Header: make(http.Header, 8), extra: j.Event.Headers, traced: j.Traceparent != ""}
 	h := s.Header
 	h["User-Agent"] = userAgent
-	maps.Copy(h, j.ep.sent)
-	maps.Copy(h, j.formatted)
+	maps.Copy(h, j.Target.sent)
+	maps.Copy(h, j.Formatted)
 	h["Content-Type"] = contentType
-	maps.Copy(h, j.ev.extra)
-	for i, name := range [...]string{headerEvent, headerSequence, headerID, headerTimestamp, headerSignature} {
-		if i > 1 || j.ev.extra[name] == nil { // what the event brings wins over what says the same
+	maps.Copy(h, j.Event.Extra)
+	for i, name := range [...]string{headerEvent, headerSequence, HeaderID, HeaderTimestamp, HeaderSignature} {
+		if i > 1 || j.Event.Extra[name] == nil { // what the event brings wins over what says the same
 			h[name] = s.values[i : i+1 : i+1]
 		}
 	}
@@ -129,16 +132,16 @@ const (
 )
 
 // post sends a delivery over HTTP.
-func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer) error {
-	if j.ep.url == nil {
+func (d *Sender) post(ctx context.Context, j *Job, h http.Header, a *answer) error {
+	if j.Target.url == nil {
 		return errors.New("the URL is malformed")
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", strings.NewReader(j.body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", strings.NewReader(j.Body))
 	if err != nil {
 		return fmt.Errorf("making a request: %w", err)
 	}
-	req.URL, req.Host, req.Header = j.ep.url, j.ep.url.Host, h
-	res, err := d.client.Transport.RoundTrip(req) // as it is: nothing is to be followed, or remembered
+	req.URL, req.Host, req.Header = j.Target.url, j.Target.url.Host, h
+	res, err := d.Client.Transport.RoundTrip(req) // as it is: nothing is to be followed, or remembered
 	if err != nil {
 		return err
 	}
@@ -149,7 +152,7 @@ func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer)
 		return nil
 	}
 	head, _ := io.ReadAll(io.LimitReader(res.Body, storedResponse)) // the status counts, whatever follows it
-	a.Response = j.ep.masked(sanitize(head))
+	a.Response = j.Target.masked(sanitize(head))
 	_, _ = io.CopyN(io.Discard, res.Body, drainResponse)
 	return nil
 }
@@ -157,23 +160,23 @@ func (d *Dispatcher) post(ctx context.Context, j *job, h http.Header, a *answer)
 var errNoEcho = errors.New("the built-in receiver is not available")
 
 // echo hands a delivery to the receiver in this process.
-func (d *Dispatcher) echo(j *job, h http.Header, a *answer) error {
-	if d.opts.Echo == nil {
+func (d *Sender) echo(j *Job, h http.Header, a *answer) error {
+	if d.Echo == nil {
 		return errNoEcho
 	}
-	a.StatusCode, a.Response = d.opts.Echo.receive(j.ep.Scope, j.ep.secret, j.ep.headers, h, []byte(j.body), a.At)
+	a.StatusCode, a.Response = d.Echo(j, h, a.At)
 	return nil
 }
 
 // explain says what kept a request from being answered, without the URL,
 // which may hold a token, and without addresses of the server's own network.
-func (d *Dispatcher) explain(err error) string {
+func (d *Sender) explain(err error) string {
 	switch {
 	case errors.Is(err, errNoEcho):
 		return err.Error()
 	case errors.Is(err, guard.ErrRefused):
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("no answer within %s", d.opts.Timeout)
+		return fmt.Sprintf("no answer within %s", d.Timeout)
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}

@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"context"
@@ -8,21 +8,21 @@ import (
 )
 
 // begin begins the span of an attempt, the number of which counts from 1.
-func (d *Dispatcher) begin(ctx context.Context, j *job, number int) (context.Context, *span.Span) {
-	ctx, s := span.Begin(ctx, d.opts.Trace, "webhook.deliver")
+func (d *Sender) begin(ctx context.Context, j *Job, number int) (context.Context, *span.Span) {
+	ctx, s := span.Begin(ctx, d.Trace, "webhook.deliver")
 	if s == nil {
 		return ctx, nil
 	}
-	j.traceparent = span.Of(ctx)
-	s.Set(slog.String("endpoint", j.ep.ID))
-	s.Set(slog.String("event", j.ev.ID))
-	s.Set(slog.String("type", j.ev.Type))
+	j.Traceparent = span.Of(ctx)
+	s.Set(slog.String("endpoint", j.Target.ID))
+	s.Set(slog.String("event", j.Event.ID))
+	s.Set(slog.String("type", j.Event.Type))
 	s.Set(slog.Int("attempt", number))
 	return ctx, s
 }
 
 // end ends it, saying what came of the attempt.
-func (r *result) end(s *span.Span) {
+func (r *Result) end(s *span.Span) {
 	if s == nil {
 		return
 	}

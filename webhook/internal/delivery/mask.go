@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import "strings"
 
@@ -9,8 +9,8 @@ const maskedFrom = 8
 // masked is what a receiver answered without the values of the endpoint's own
 // headers: one that repeats what it got must not show them to those who read
 // the log. A text that was cut may end within one.
-func (t *target) masked(text string) string {
-	for _, h := range t.headers {
+func (t *Target) masked(text string) string {
+	for _, h := range t.Opened {
 		for _, secret := range append([]string{h.Value}, strings.Fields(h.Value)...) { // "Bearer" and a token, too
 			if len(secret) < maskedFrom {
 				continue

@@ -1,0 +1,240 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+)
+
+const (
+	heartbeatInterval = 2 * time.Second
+	expireAfter       = 10 * time.Second
+	expireMargin      = time.Second // a node believes itself dead before the others do
+)
+
+// keeper tells the other nodes that this one is alive, keeps its leases, and
+// takes over what dead nodes have leased.
+type keeper struct {
+	*Queue
+	id    string        // of the node
+	claim chan struct{} // wakes the claimer
+	slots *slots
+
+	void   *time.Timer // fires when others may think that this node is dead
+	beaten time.Time   // the last heartbeat; of the loop that writes it
+	spared bool        // the last sweep left dead nodes alone; likewise
+}
+
+// joinTries is how often a node tries to begin.
+const joinTries = 3
+
+// joinSoon joins, and tries again if the database cannot be reached. PostgreSQL
+// ends the connection of a process that is suspended within a transaction.
+func (k *keeper) joinSoon(ctx context.Context) error {
+	for try := 1; ; try++ {
+		err := k.join(ctx)
+		if try == joinTries || !database.IsUnwritable(err) || !await(ctx, nil, failedWait) {
+			return err
+		}
+		k.log.WarnContext(ctx, "starting a queue failed and is tried again", "error", err)
+	}
+}
+
+// join makes the node known, or, when it is the only one, takes over what
+// others held.
+func (k *keeper) join(ctx context.Context) error {
+	now := time.Now()
+	k.void = time.AfterFunc(expireAfter, k.expire)
+	k.void.Stop()
+	if k.o.Exclusive {
+		return k.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM queue_node WHERE queue = $1`, k.o.Name); err != nil {
+				return err
+			}
+			return k.release(ctx, tx, `holder <> $2`, "")
+		})
+	}
+	if err := k.heartbeat(ctx); err != nil {
+		return err
+	}
+	k.markAlive(now)
+	k.beaten = time.Now()
+	return nil
+}
+
+// release makes leased partitions that match ready, and ends the probes of a node, ""
+// for all, that are over with them.
+func (k *keeper) release(ctx context.Context, tx *sqlx.Tx, which, id string) error {
+	const partitions = `UPDATE queue_partition SET ready_us = CASE WHEN blockers > 0 THEN {blocked} ELSE {now} END, holder = '', epoch = epoch + 1 WHERE id IN
+		(SELECT id FROM queue_partition WHERE queue = $1 AND ready_us IS NOT NULL AND %s ORDER BY subscriber, key, parked {lock})`
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(k.sql.text(partitions), which), k.o.Name, id); err != nil {
+		return fmt.Errorf("freeing partitions: %w", err)
+	}
+	return k.endProbe(ctx, tx, id)
+}
+
+// reclaim frees what this node has claimed without knowing it, because the
+// answer was lost. The claiming loop calls it, so no claim is under way.
+func (k *keeper) reclaim(ctx context.Context) error {
+	known := [][]int64{{0}}
+	for _, id := range k.slots.partitions() {
+		known = append(known, []int64{id})
+	}
+	return k.write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sqlx.Tx) error {
+		return k.release(ctx, tx, `holder = $2 AND id NOT IN (`+numbers(known)+`)`, k.id)
+	})
+}
+
+// part leaves nothing behind that others would wait for.
+func (k *keeper) part(ctx context.Context) {
+	k.void.Stop()
+	ctx, cancel := context.WithTimeout(ctx, handBackIn)
+	defer cancel()
+	err := k.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM queue_node WHERE id = $1`, k.id); err != nil {
+			return err
+		}
+		return k.release(ctx, tx, `holder = $2`, k.id)
+	})
+	if err != nil {
+		k.log.WarnContext(ctx, "handing back failed, other nodes wait for the leases to end", "error", err)
+	}
+	k.Notify()
+}
+
+// maintain holds the node's leases until ctx ends.
+func (k *keeper) maintain(ctx context.Context) {
+	var both sync.WaitGroup
+	defer both.Wait()
+	if !k.o.Exclusive {
+		both.Go(func() { k.repeat(ctx, heartbeatInterval, "heartbeat", k.heartbeatAndSweep) })
+	}
+	both.Go(func() { k.repeat(ctx, k.o.Lease/4, "renewal of leases", k.renew) })
+}
+
+func (k *keeper) repeat(ctx context.Context, d time.Duration, task string, do func(context.Context) error) {
+	for await(ctx, nil, d) {
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			k.log.WarnContext(ctx, "keeping a node alive failed", "task", task, "error", err)
+		}
+	}
+}
+
+func (k *keeper) heartbeatAndSweep(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, expireAfter/2)
+	defer cancel()
+	started := time.Now()
+	if err := k.heartbeat(ctx); err != nil {
+		return err
+	}
+	k.markAlive(started)
+	before := k.beaten
+	k.beaten = time.Now()
+	return k.sweep(ctx, before)
+}
+
+// heartbeat says that this node is alive.
+func (k *keeper) heartbeat(ctx context.Context) error {
+	const heartbeat = `INSERT INTO queue_node (id, queue, seen_us) VALUES ($1, $2, {seen})
+		ON CONFLICT (id) DO UPDATE SET seen_us = excluded.seen_us`
+	return k.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, k.sql.text(heartbeat), k.id, k.o.Name)
+		return err
+	})
+}
+
+// markAlive notes that the others know since a moment that this node is alive.
+func (k *keeper) markAlive(since time.Time) {
+	until := since.Add(expireAfter - expireMargin)
+	k.slots.markAlive(until)
+	k.void.Reset(time.Until(until))
+}
+
+// expire ends all work: other nodes may have taken it over.
+func (k *keeper) expire() {
+	if n := k.slots.cancelAll(); n > 0 {
+		k.log.Warn("no heartbeat was written in time, work in hand is given up", "partitions", n)
+	}
+}
+
+// sweep frees what dead nodes hold. What kept this node from saying for long
+// that it lives, a machine that stood still or a database that was away, may
+// have kept the others from it as well: they have one more beat for it.
+func (k *keeper) sweep(ctx context.Context, before time.Time) error {
+	const (
+		dead   = `SELECT id FROM queue_node WHERE queue = $1 AND seen_us < {seen} - $2`
+		remove = `DELETE FROM queue_node WHERE id = $1 AND seen_us < {seen} - $2`
+	)
+	var ids []string
+	if err := k.db.SelectContext(ctx, &ids, k.sql.text(dead), k.o.Name, expireAfter.Microseconds()); err != nil {
+		return err
+	}
+	k.spared = !k.spared && len(ids) > 0 && time.Since(before) > expireAfter/2
+	if k.spared {
+		return nil
+	}
+	for _, id := range ids {
+		err := k.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+			res, err := tx.ExecContext(ctx, k.sql.text(remove), id, expireAfter.Microseconds())
+			if err != nil {
+				return err
+			}
+			if gone, err := res.RowsAffected(); err != nil || gone == 0 {
+				return err // another node was first, or it lives
+			}
+			return k.release(ctx, tx, `holder = $2`, id)
+		})
+		if err != nil {
+			return fmt.Errorf("taking over from a dead node: %w", err)
+		}
+		k.log.InfoContext(ctx, "a node is dead, its work is taken over", "node", id)
+		notify(k.claim)
+	}
+	return nil
+}
+
+// renew prolongs the leases of what takes long, and ends what has lost its own.
+func (k *keeper) renew(ctx context.Context) error {
+	const renew = `WITH u (partition, fence) AS (%s),
+		k AS MATERIALIZED (SELECT id FROM queue_partition WHERE (id, epoch) IN (SELECT partition, fence FROM u)
+			ORDER BY subscriber, key, parked {lock})
+		UPDATE queue_partition SET ready_us = {now} + $1 WHERE id IN (SELECT id FROM k) AND holder = $2 RETURNING id`
+	started := time.Now()
+	old := k.slots.aging(started)
+	if len(old) == 0 {
+		return nil
+	}
+	us := make([][]int64, len(old))
+	for i, r := range old {
+		us[i] = []int64{r.partition, r.epoch}
+	}
+	list, args := k.sql.list(3, us)
+	args = append([]any{k.o.Lease.Microseconds(), k.id}, args...)
+	var ids []int64
+	err := k.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+		ids = nil
+		return tx.SelectContext(ctx, &ids, fmt.Sprintf(k.sql.text(renew), list), args...)
+	})
+	if err != nil {
+		return err
+	}
+	k.slots.prolong(old, ids, started)
+	return nil
+}
+
+// endProbe ends the probes of a node, or of all if it is "", that hold no partition any
+// more: another node may try at once. The partitions were locked before.
+func (k *keeper) endProbe(ctx context.Context, tx *sqlx.Tx, id string) error {
+	const end = `UPDATE queue_subscriber SET paused_us = {now}, probe = '' WHERE queue = $1 AND probe <> '' AND ($2 = '' OR probe = $2)
+		AND NOT EXISTS (SELECT 1 FROM queue_partition l WHERE l.queue = $1 AND l.subscriber = queue_subscriber.subscriber
+			AND l.holder = queue_subscriber.probe AND l.ready_us > {now})`
+	if _, err := tx.ExecContext(ctx, k.sql.text(end), k.o.Name, id); err != nil {
+		return fmt.Errorf("ending probes: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package delivery
+
+import (
+	"context"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Test makes one attempt to deliver an event, whatever the state and the filter
+// of its endpoint. It is not retried.
+func (d *Sender) Test(ctx context.Context, t *Target, ev *Event) (*Result, error) {
+	r := &Result{Job: &Job{Target: t, Event: ev}}
+	limited, cancel := context.WithTimeout(ctx, d.Timeout)
+	defer cancel()
+	if err := d.Formats.Write(limited, r.Job); err != nil {
+		return nil, err
+	}
+	limited, attempt := d.begin(limited, r.Job, 1)
+	r.answer = d.attempt(limited, r.Job)
+	if r.Outcome = Failed; r.ok() {
+		r.Outcome = Delivered
+	}
+	r.end(attempt)
+	return r, nil
+}
+
+// RecordTestTx stores the attempt of a test.
+func (d *Sender) RecordTestTx(ctx context.Context, tx *sqlx.Tx, r *Result) error {
+	if err := d.DB.Insert(ctx, tx, insertAttempts, attemptTypes, r.row()); err != nil {
+		return err
+	}
+	return d.recordTx(ctx, tx, r)
+}
+
+// RecordedTest is called after that commit.
+func (d *Sender) RecordedTest(r *Result) { d.recorded(r) }
