@@ -88,9 +88,6 @@ func (a Runs) List(ctx context.Context, f RunFilter) (Page[runtime.Run], error) 
 
 // Get returns a run of one of the account's flows with its steps.
 func (a Runs) Get(ctx context.Context, run string) (runtime.Detail, error) {
-	if !isID(run) {
-		return runtime.Detail{}, ErrNotFound
-	}
 	return a.s.store.Detail(ctx, a.id, run)
 }
 
