@@ -23,7 +23,6 @@ const (
 // lists only become shorter, and their numbers smaller.
 var (
 	manyMethods = map[string]int{
-		"aiflow/typebot builder":         51,
 		"internal/queue node":            72,
 		"messaging Account":              75,
 		"messaging Service":              73,
