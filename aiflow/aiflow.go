@@ -99,7 +99,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.store, err = versions.New(ctx, db, versions.Options{
 		Engine: flow.EngineFlow, Noun: "flow", Scope: "project",
 		Flows: "aiflow_flow", Versions: "aiflow_version", Key: "flow", Functions: true, Admit: s.opts.Admit,
-		Runs: s.opts.Runs, NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
+		Runs: s.opts.Runs, Source: s.Source, Environment: func(src runtime.Source) *flow.Environment { return published(src) }, TestsTx: s.testsTx,
+		NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
 		Logger: s.opts.Logger, Now: s.opts.Now,
 	}); err != nil {
 		return nil, fmt.Errorf("aiflow: %w", err)
@@ -116,14 +117,35 @@ func (s *Service) VersionBytes(ctx context.Context, q sqlx.QueryerContext, accou
 }
 
 // Account is the share of a [Service] that belongs to one account. What
-// belongs to another is not found.
-type Account struct {
+// belongs to another account is not found.
+type Account struct{ scope }
+
+// scope is what the resources of an [Account] have in common.
+type scope struct {
 	s  *Service
 	id string
 }
 
 // For returns the service for one account.
-func (s *Service) For(account string) *Account { return &Account{s: s, id: account} }
+func (s *Service) For(account string) *Account { return &Account{scope{s, account}} }
+
+// Projects returns the projects of the account.
+func (a *Account) Projects() Projects { return Projects{a.scope} }
+
+// Flows returns the flows and functions of the account.
+func (a *Account) Flows() Flows { return Flows{a.scope} }
+
+// Versions returns the published versions of the account's flows.
+func (a *Account) Versions() Versions { return Versions{a.scope} }
+
+// Bindings returns the references on which the account's flows listen.
+func (a *Account) Bindings() Bindings { return Bindings{a.scope} }
+
+// Tests returns the tests that are stored with the account's flows.
+func (a *Account) Tests() versions.Tests { return a.s.store.Tests(a.id) }
+
+// Runs returns the runs of the account's flows.
+func (a *Account) Runs() Runs { return Runs{a.scope} }
 
 // List bounds a page of a list.
 type List = versions.List

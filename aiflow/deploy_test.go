@@ -47,11 +47,11 @@ func TestDeploy(t *testing.T) {
 			require.EqualValues(t, 1, got[i].Published.Version)
 			require.EqualValues(t, 1, got[i].Revision)
 		}
-		projects, err := f.Projects(t.Context(), aiflow.List{})
+		projects, err := f.Projects().List(t.Context(), aiflow.List{})
 		require.NoError(t, err)
 		require.Len(t, projects.Items, 1)
 		require.Equal(t, "Shop", projects.Items[0].Name)
-		run, err := f.Start(t.Context(), aiflow.Start{Flow: got[0].ID, Input: map[string]any{"price": 10}})
+		run, err := f.Runs().Start(t.Context(), aiflow.Start{Flow: got[0].ID, Input: map[string]any{"price": 10}})
 		require.NoError(t, err)
 		require.Equal(t, runtime.Completed, run.Status)
 		require.JSONEq(t, `12`, string(run.Output))
@@ -65,7 +65,7 @@ func TestDeploy(t *testing.T) {
 		require.Equal(t, got[0].ID, next.ID)
 		require.Equal(t, "Invoice", next.Name)
 		require.EqualValues(t, 2, next.Published.Version)
-		run, err = f.Start(t.Context(), aiflow.Start{Flow: next.ID, Input: map[string]any{"price": 10}})
+		run, err = f.Runs().Start(t.Context(), aiflow.Start{Flow: next.ID, Input: map[string]any{"price": 10}})
 		require.NoError(t, err)
 		require.JSONEq(t, `15`, string(run.Output))
 
@@ -91,11 +91,11 @@ func TestDeployRefused(t *testing.T) {
 			require.ErrorAs(t, err, &refused, name)
 			require.NotEmpty(t, refused.Problems, name)
 		}
-		projects, err := f.Projects(t.Context(), aiflow.List{})
+		projects, err := f.Projects().List(t.Context(), aiflow.List{})
 		require.NoError(t, err)
 		require.Empty(t, projects.Items, "all of it or nothing")
 
-		project, err := f.CreateProject(t.Context(), aiflow.NewProject{Name: "Shop"})
+		project, err := f.Projects().Create(t.Context(), aiflow.NewProject{Name: "Shop"})
 		require.NoError(t, err)
 		f.published(t, project.ID, string(rateOf(20)))
 		d := aiflow.Deployment{Project: "Shop", Flow: billing("Bill"), Functions: []json.RawMessage{rateOf(20)}}

@@ -54,9 +54,9 @@ type FunctionDiff struct {
 	From, To *int64 // nil: it does not come with it; 0: one of before an import
 }
 
-// Diff compares two versions of a flow. From 0 is what is published, or
-// nothing when nothing is; to 0 is the draft.
-func (a *Account) Diff(ctx context.Context, id string, from, to int64) (Diff, error) {
+// Diff compares two versions of a flow. If from is 0, it is the published
+// version, or nothing if there is none. If to is 0, it is the draft.
+func (a Versions) Diff(ctx context.Context, id string, from, to int64) (Diff, error) {
 	r, err := a.flow(ctx, a.s.db, id, "")
 	if err != nil {
 		return Diff{}, err
@@ -93,18 +93,18 @@ type side struct {
 	known bool // what pins are
 }
 
-func (a *Account) side(ctx context.Context, r flowRow, version int64, field string) (side, error) {
+func (a Versions) side(ctx context.Context, r flowRow, version int64, field string) (side, error) {
 	if version == 0 {
 		return side{text: json.RawMessage("{}"), known: true}, nil
 	}
-	v, err := a.Version(ctx, r.ID, version)
+	v, err := a.version(ctx, a.s.db, r.ID, version)
 	if errors.Is(err, ErrNotFound) {
 		err = &Invalid{Field: field, Message: "was never published"}
 	}
 	return side{v.Document, v.Functions, true}, err
 }
 
-func (a *Account) draftSide(ctx context.Context, r flowRow) (side, error) {
+func (a Versions) draftSide(ctx context.Context, r flowRow) (side, error) {
 	env, err := a.environment(ctx, a.s.db, r.Project)
 	if err != nil {
 		return side{}, err

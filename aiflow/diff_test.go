@@ -48,7 +48,7 @@ func lines(d aiflow.Diff) []string {
 
 func (f *fixture) diff(t *testing.T, id string, from, to int64) []string {
 	t.Helper()
-	d, err := f.Diff(t.Context(), id, from, to)
+	d, err := f.Versions().Diff(t.Context(), id, from, to)
 	require.NoError(t, err)
 	return lines(d)
 }
@@ -73,7 +73,7 @@ func TestDiff(t *testing.T) {
 				"begin":{"type":"trigger","config":{"on":[{"kind":"api"},{"kind":"any_message"}]},"next":{"out":"say"}},
 				"say":{"type":"message","config":{"text":"Hi"},"next":{"out":"end"}},
 				"end":{"config":{"result":"{{ input.n }}"},"type":"end"}}}`
-		_, err := f.Update(t.Context(), main.ID, aiflow.FlowChange{Draft: []byte(draft)})
+		_, err := f.Flows().Update(t.Context(), main.ID, aiflow.FlowChange{Draft: []byte(draft)})
 		require.NoError(t, err)
 		want := []string{
 			`node changed trigger begin`,
@@ -96,15 +96,15 @@ func TestDiff(t *testing.T) {
 		require.Equal(t, want, f.diff(t, main.ID, 1, 0))
 		require.Empty(t, f.diff(t, main.ID, 1, 1))
 
-		_, err = f.Update(t.Context(), main.ID, aiflow.FlowChange{Draft: []byte(`{"nodes":[1],"b":{"c":null}}`)})
+		_, err = f.Flows().Update(t.Context(), main.ID, aiflow.FlowChange{Draft: []byte(`{"nodes":[1],"b":{"c":null}}`)})
 		require.NoError(t, err)
 		require.Contains(t, f.diff(t, main.ID, 1, 0), `added /nodes - [1]`)
 		for _, version := range []int64{-1, 2} {
-			_, err = f.Diff(t.Context(), main.ID, version, 0)
+			_, err = f.Versions().Diff(t.Context(), main.ID, version, 0)
 			var bad *aiflow.Invalid
 			require.ErrorAs(t, err, &bad)
 			require.Equal(t, "from", bad.Field)
-			_, err = f.Diff(t.Context(), main.ID, 1, version)
+			_, err = f.Versions().Diff(t.Context(), main.ID, 1, version)
 			require.ErrorAs(t, err, &bad)
 			require.Equal(t, "to", bad.Field)
 		}
@@ -119,14 +119,14 @@ func TestRandomDiffs(t *testing.T) {
 		for range 40 {
 			from, to := randomDocument(r), randomDocument(r)
 			made := f.published(t, project, asJSON(t, valid(from)))
-			_, err := f.Update(t.Context(), made.ID, aiflow.FlowChange{Draft: []byte(asJSON(t, to))})
+			_, err := f.Flows().Update(t.Context(), made.ID, aiflow.FlowChange{Draft: []byte(asJSON(t, to))})
 			require.NoError(t, err)
-			d, err := f.Diff(t.Context(), made.ID, 0, 0)
+			d, err := f.Versions().Diff(t.Context(), made.ID, 0, 0)
 			require.NoError(t, err)
 			got := valid(from)
 			patch(t, got, d)
 			require.Equal(t, tidy(to), tidy(got))
-			require.NoError(t, f.Delete(t.Context(), made.ID))
+			require.NoError(t, f.Flows().Delete(t.Context(), made.ID))
 		}
 	})
 }
@@ -275,32 +275,32 @@ func TestUsedBy(t *testing.T) {
 		f.change(t, inner.ID, caller("inner", "inner"))
 
 		one := int64(1)
-		uses, err := f.UsedBy(t.Context(), inner.ID, aiflow.List{Limit: 2})
+		uses, err := f.Flows().UsedBy(t.Context(), inner.ID, aiflow.List{Limit: 2})
 		require.NoError(t, err)
 		require.Equal(t, []aiflow.Use{
 			{Flow: outer.ID, Name: outer.Name, Published: &one, Draft: true},
 			{Flow: main.ID, Name: main.Name, Published: &one},
 		}, uses.Items)
-		uses, err = f.UsedBy(t.Context(), inner.ID, aiflow.List{Limit: 2, Cursor: uses.Next})
+		uses, err = f.Flows().UsedBy(t.Context(), inner.ID, aiflow.List{Limit: 2, Cursor: uses.Next})
 		require.NoError(t, err)
 		require.Equal(t, []aiflow.Use{{Flow: agent.ID, Name: agent.Name, Draft: true}}, uses.Items)
 		require.Empty(t, uses.Next)
 
-		uses, err = f.UsedBy(t.Context(), main.ID, aiflow.List{})
+		uses, err = f.Flows().UsedBy(t.Context(), main.ID, aiflow.List{})
 		require.NoError(t, err)
 		require.Empty(t, uses.Items, "a flow")
 		other := f.flow(t, project, function("other", "args.n"))
-		uses, err = f.UsedBy(t.Context(), other.ID, aiflow.List{})
+		uses, err = f.Flows().UsedBy(t.Context(), other.ID, aiflow.List{})
 		require.NoError(t, err)
 		require.Len(t, uses.Items, 1, "it is not published yet")
 		require.Equal(t, agent.ID, uses.Items[0].Flow)
 		for range 45 {
 			f.flow(t, project, using("many", "other"))
 		}
-		uses, err = f.UsedBy(t.Context(), other.ID, aiflow.List{Limit: 45})
+		uses, err = f.Flows().UsedBy(t.Context(), other.ID, aiflow.List{Limit: 45})
 		require.NoError(t, err)
 		require.Len(t, uses.Items, 45)
-		uses, err = f.UsedBy(t.Context(), other.ID, aiflow.List{Cursor: uses.Next})
+		uses, err = f.Flows().UsedBy(t.Context(), other.ID, aiflow.List{Cursor: uses.Next})
 		require.NoError(t, err)
 		require.Len(t, uses.Items, 1)
 	})

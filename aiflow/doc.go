@@ -16,19 +16,21 @@
 //	go func() { log.Fatal(flows.Run(ctx)) }() // takes the steps, also those that an earlier run of the program left
 //	shop := flows.For(aiflow.OneAccount)
 //	price, err := shop.Deploy(ctx, aiflow.Deployment{Project: "Shop", Flow: document})
-//	run, failed := shop.Start(ctx, aiflow.Start{Flow: price.ID, Input: map[string]any{"cups": 3}})
+//	run, failed := shop.Runs().Start(ctx, aiflow.Start{Flow: price.ID, Input: map[string]any{"cups": 3}})
 //	fmt.Println(string(run.Output), errors.Join(err, failed))
 //
-// [Account.Deploy] is for documents that a program brings along. Those that users
-// write are made with [Account.Create], changed with [Account.Update], and run
-// once [Account.Publish] has frozen them.
+// An [Account] groups what it can do by resource: [Account.Projects],
+// [Account.Flows], [Account.Versions], [Account.Bindings], [Account.Tests] and
+// [Account.Runs]. [Account.Deploy] publishes documents that a program brings
+// along. Users create drafts with [Flows.Create] and change them with
+// [Flows.Update]; a flow runs once [Versions.Publish] has published it.
 //
 // # Following a run
 //
-// [Account.Start] returns after the first turn of a run: it has ended by then, or
-// waits. [Account.Watch] tells of what follows, [Account.Detail] shows every step,
-// and [Account.Event], [Account.Approve], [Account.Retry] and [Account.Cancel]
-// have it continue or end.
+// [Runs.Start] returns after the first turn of a run: by then it has ended, or it
+// waits. [Runs.Watch] reports what follows, and [Runs.Get] shows every step.
+// [Runs.Event], [Runs.Approve], [Runs.Retry] and [Runs.Cancel] make a run continue
+// or end.
 //
 // # What is kept, and errors
 //

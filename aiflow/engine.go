@@ -2,52 +2,25 @@ package aiflow
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
-	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Name is that of this engine among those of a [runtime.Runtime].
 func (s *Service) Name() string { return flow.EngineFlow }
 
-// Listeners are the published flows that are bound to a reference.
+// Listeners returns the published flows that are bound to a reference.
 func (s *Service) Listeners(ctx context.Context, account string, reference int64) ([]runtime.Listener, error) {
-	var rows []struct {
-		ID, Name string
-		Enabled  bool
-		Version  int64
-		Priority sql.NullInt64
-		Created  int64 `db:"created_us"`
+	trigger := func(ctx context.Context, id string, version int64) (*flow.Trigger, error) {
+		return s.trigger(ctx, account, id, version)
 	}
-	if err := s.db.SelectContext(ctx, &rows, `SELECT f.id, f.name, b.enabled, f.version, b.priority, f.created_us FROM aiflow_binding b
+	return s.store.Listeners(ctx, trigger, `SELECT f.id, f.name, b.enabled, f.version, b.priority, f.created_us FROM aiflow_binding b
 		JOIN aiflow_flow f ON f.id = b.flow WHERE b.reference = $1 AND b.account = $2 AND f.version > 0 AND f.kind = $3 AND NOT f.removed ORDER BY f.number`,
-		reference, account, flow.KindFlow); err != nil {
-		return nil, fmt.Errorf("listing the flows of a line: %w", err)
-	}
-	var out []runtime.Listener
-	for _, r := range rows {
-		t, err := s.trigger(ctx, account, r.ID, r.Version)
-		if errors.Is(err, ErrNotFound) {
-			continue // deleted since
-		}
-		if err != nil {
-			return nil, err
-		}
-		l := runtime.Listener{
-			Owner: r.ID, Name: r.Name, Version: r.Version, Enabled: r.Enabled, Priority: t.Priority, CreatedAt: database.Time(r.Created), Trigger: t,
-		}
-		if r.Priority.Valid {
-			l.Priority = int(r.Priority.Int64)
-		}
-		out = append(out, l)
-	}
-	return out, nil
+		reference, account, flow.KindFlow)
 }
 
 // KeepTx keeps a flow from being deleted until tx ends.
@@ -87,7 +60,7 @@ func (s *Service) Source(ctx context.Context, account, id string, version int64)
 	if version == 0 {
 		return a.draftSource(ctx, id)
 	}
-	v, err := a.Version(ctx, id, version)
+	v, err := a.version(ctx, s.db, id, version)
 	if err != nil {
 		return runtime.Source{}, err
 	}
@@ -98,7 +71,7 @@ func (s *Service) Source(ctx context.Context, account, id string, version int64)
 	return s.source(doc, v.Functions)
 }
 
-func (a *Account) draftSource(ctx context.Context, id string) (runtime.Source, error) {
+func (a scope) draftSource(ctx context.Context, id string) (runtime.Source, error) {
 	r, err := a.flow(ctx, a.s.db, id, "")
 	if err != nil {
 		return runtime.Source{}, err

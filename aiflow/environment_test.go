@@ -41,28 +41,28 @@ func TestEnvironment(t *testing.T) {
 		good, bad := f.flow(t, project, calling("good", "mine")), f.flow(t, project, calling("bad", "yours"))
 		require.Empty(t, good.Problems)
 		require.Equal(t, []string{"unknown.credential"}, codes(bad.Problems))
-		listed, err := f.Flows(t.Context(), project, aiflow.List{})
+		listed, err := f.Flows().List(t.Context(), project, aiflow.List{})
 		require.NoError(t, err)
 		require.Equal(t, []string{"unknown.credential"}, codes(listed.Items[1].Problems))
 		f.publish(t, good.ID)
 		var refused *aiflow.Refused
-		_, err = f.Publish(t.Context(), bad.ID, aiflow.Publisher{})
+		_, err = f.Versions().Publish(t.Context(), bad.ID, aiflow.Publisher{})
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, []string{"unknown.credential"}, codes(refused.Problems))
 
-		file, err := f.Export(t.Context(), project)
+		file, err := f.Projects().Export(t.Context(), project)
 		require.NoError(t, err)
 		for account, published := range map[string]bool{"acme": true, "other": false} {
-			done, err := flows.For(account).Import(t.Context(), file, aiflow.Publisher{})
+			done, err := flows.For(account).Projects().Import(t.Context(), file, aiflow.Publisher{})
 			require.NoError(t, err)
 			require.Equal(t, published, done.Flows[0].Published, account)
 		}
 
 		credentials["acme"] = nil
-		now, err := f.Flow(t.Context(), good.ID)
+		now, err := f.Flows().Get(t.Context(), good.ID)
 		require.NoError(t, err)
 		require.Equal(t, []string{"unknown.credential"}, codes(now.Problems), "it is gone")
-		_, _, err = f.Program(t.Context(), good.ID, 0)
+		_, _, err = f.Tests().Program(t.Context(), good.ID, 0)
 		require.NoError(t, err, "what is not there can be simulated")
 	})
 }

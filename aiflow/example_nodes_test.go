@@ -49,9 +49,9 @@ func ExampleOptions_types() {
 	}`)})
 	check(err)
 	for _, item := range []string{"cup", "jug"} {
-		run, err := shop.Start(ctx, aiflow.Start{Flow: stock.ID, Input: map[string]any{"item": item}})
+		run, err := shop.Runs().Start(ctx, aiflow.Start{Flow: stock.ID, Input: map[string]any{"item": item}})
 		check(err)
-		seen, err := shop.Watch(ctx, run.ID)
+		seen, err := shop.Runs().Watch(ctx, run.ID)
 		check(err)
 		for run = range seen { // until it has ended
 		}

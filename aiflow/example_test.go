@@ -29,14 +29,14 @@ func Example() {
 	go func() { stopped <- flows.Run(ctx) }()
 
 	shop := flows.For(aiflow.OneAccount)
-	project, err := shop.CreateProject(ctx, aiflow.NewProject{Name: "Shop"})
+	project, err := shop.Projects().Create(ctx, aiflow.NewProject{Name: "Shop"})
 	check(err)
-	flow, err := shop.Create(ctx, aiflow.NewFlow{Project: project.ID, Name: "Total", Draft: []byte(total)})
+	flow, err := shop.Flows().Create(ctx, aiflow.NewFlow{Project: project.ID, Name: "Total", Draft: []byte(total)})
 	check(err)
-	_, err = shop.Publish(ctx, flow.ID, aiflow.Publisher{})
+	_, err = shop.Versions().Publish(ctx, flow.ID, aiflow.Publisher{})
 	check(err)
 
-	run, err := shop.Start(ctx, aiflow.Start{Flow: flow.ID, Input: map[string]any{"prices": []any{10, 35}}})
+	run, err := shop.Runs().Start(ctx, aiflow.Start{Flow: flow.ID, Input: map[string]any{"prices": []any{10, 35}}})
 	check(err)
 	fmt.Println(run.Status, string(run.Output))
 	stop()

@@ -56,8 +56,11 @@ func (r projectRow) view() Project {
 	return Project{ID: r.ID, Name: r.Name, Description: r.Description, CreatedAt: database.Time(r.Created), UpdatedAt: database.Time(r.Updated)}
 }
 
-// CreateProject makes a project. An [*Invalid] names what is refused.
-func (a *Account) CreateProject(ctx context.Context, n NewProject) (Project, error) {
+// Projects are the projects of an account.
+type Projects struct{ scope }
+
+// Create makes a project. An [*Invalid] names what is refused.
+func (a Projects) Create(ctx context.Context, n NewProject) (Project, error) {
 	r, err := a.newProject(n)
 	if err != nil {
 		return Project{}, err
@@ -74,7 +77,7 @@ func (a *Account) CreateProject(ctx context.Context, n NewProject) (Project, err
 	return r.view(), nil
 }
 
-func (a *Account) newProject(n NewProject) (projectRow, error) {
+func (a scope) newProject(n NewProject) (projectRow, error) {
 	if err := (ProjectChange{&n.Name, &n.Description}).check(); err != nil {
 		return projectRow{}, err
 	}
@@ -89,13 +92,13 @@ func insertProject(ctx context.Context, tx *sqlx.Tx, r projectRow) error {
 	return err
 }
 
-// Project returns a project, or [ErrNotFound].
-func (a *Account) Project(ctx context.Context, id string) (Project, error) {
+// Get returns a project, or [ErrNotFound].
+func (a Projects) Get(ctx context.Context, id string) (Project, error) {
 	r, err := a.project(ctx, a.s.db, id, "")
 	return r.view(), err
 }
 
-func (a *Account) project(ctx context.Context, q sqlx.QueryerContext, id, lock string) (projectRow, error) {
+func (a scope) project(ctx context.Context, q sqlx.QueryerContext, id, lock string) (projectRow, error) {
 	var r projectRow
 	if !isID(id) {
 		return r, ErrNotFound
@@ -110,8 +113,8 @@ func (a *Account) project(ctx context.Context, q sqlx.QueryerContext, id, lock s
 	return r, nil
 }
 
-// Projects lists the account's projects, the oldest first.
-func (a *Account) Projects(ctx context.Context, l List) (Page[Project], error) {
+// List lists the projects of the account, the oldest first.
+func (a Projects) List(ctx context.Context, l List) (Page[Project], error) {
 	last, size, err := a.s.store.Bounds(l)
 	if err != nil {
 		return Page[Project]{}, err
@@ -125,8 +128,8 @@ func (a *Account) Projects(ctx context.Context, l List) (Page[Project], error) {
 	return Page[Project]{Items: projects, Next: next}, nil
 }
 
-// UpdateProject changes a project's name and description.
-func (a *Account) UpdateProject(ctx context.Context, id string, c ProjectChange) (Project, error) {
+// Update changes a project's name and description.
+func (a Projects) Update(ctx context.Context, id string, c ProjectChange) (Project, error) {
 	if err := c.check(); err != nil {
 		return Project{}, err
 	}

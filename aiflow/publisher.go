@@ -36,7 +36,7 @@ func setPublisherTx(ctx context.Context, tx *sqlx.Tx, flow string, version int64
 
 // Publisher says who made a version of a flow the one that runs. Without such a
 // version it is [ErrNotFound].
-func (a *Account) Publisher(ctx context.Context, flow string, version int64) (Publisher, error) {
+func (a Versions) Publisher(ctx context.Context, flow string, version int64) (Publisher, error) {
 	if !isID(flow) {
 		return Publisher{}, ErrNotFound
 	}

@@ -13,38 +13,38 @@ func TestPublisher(t *testing.T) {
 		project := f.project(t, "P")
 		made := f.flow(t, project, plain("one"))
 		by := func(version int64) aiflow.Publisher {
-			p, err := f.Publisher(t.Context(), made.ID, version)
+			p, err := f.Versions().Publisher(t.Context(), made.ID, version)
 			require.NoError(t, err)
 			return p
 		}
 		ana, bob := aiflow.Publisher{User: "ana"}, aiflow.Publisher{User: "bob", Permissions: []string{}}
-		_, err := f.Publish(t.Context(), made.ID, ana)
+		_, err := f.Versions().Publish(t.Context(), made.ID, ana)
 		require.NoError(t, err)
 		require.Equal(t, ana, by(1))
 
 		// Whoever publishes what is published already answers for it.
-		again, err := f.Publish(t.Context(), made.ID, bob)
+		again, err := f.Versions().Publish(t.Context(), made.ID, bob)
 		require.NoError(t, err)
 		require.Equal(t, int64(1), again.Published.Version)
 		require.Equal(t, bob, by(1))
 
-		_, err = f.Update(t.Context(), made.ID, aiflow.FlowChange{Draft: []byte(plain("two"))})
+		_, err = f.Flows().Update(t.Context(), made.ID, aiflow.FlowChange{Draft: []byte(plain("two"))})
 		require.NoError(t, err)
-		_, err = f.Publish(t.Context(), made.ID, bob)
+		_, err = f.Versions().Publish(t.Context(), made.ID, bob)
 		require.NoError(t, err)
 		require.Equal(t, bob, by(2))
-		_, err = f.Rollback(t.Context(), made.ID, 1, ana)
+		_, err = f.Versions().Rollback(t.Context(), made.ID, 1, ana)
 		require.NoError(t, err)
 		require.Equal(t, ana, by(1))
 		require.Equal(t, bob, by(2))
 
 		for _, version := range []int64{0, 3} {
-			_, err = f.Publisher(t.Context(), made.ID, version)
+			_, err = f.Versions().Publisher(t.Context(), made.ID, version)
 			require.ErrorIs(t, err, aiflow.ErrNotFound)
 		}
-		_, err = f.For("stranger").Publisher(t.Context(), made.ID, 1)
+		_, err = f.For("stranger").Versions().Publisher(t.Context(), made.ID, 1)
 		require.ErrorIs(t, err, aiflow.ErrNotFound)
-		_, err = f.Publisher(t.Context(), "none", 1)
+		_, err = f.Versions().Publisher(t.Context(), "none", 1)
 		require.ErrorIs(t, err, aiflow.ErrNotFound)
 	})
 }

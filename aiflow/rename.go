@@ -28,7 +28,7 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 // Rename gives the draft of a flow or a function another slug, and with it all
 // drafts of the project that name it, in one transaction, if a [File] could hold
 // these drafts. What is published stays as it is until it is published again.
-func (a *Account) Rename(ctx context.Context, id, slug string) (Renamed, error) {
+func (a Flows) Rename(ctx context.Context, id, slug string) (Renamed, error) {
 	if !slugPattern.MatchString(slug) {
 		return Renamed{}, &Invalid{Field: "slug", Message: "must have 1 to 64 small letters, digits, - and _, and begin with a letter or a digit"}
 	}
@@ -75,7 +75,7 @@ func (a *Account) Rename(ctx context.Context, id, slug string) (Renamed, error) 
 }
 
 // renameOthers changes the other drafts of the project that name r.
-func (a *Account) renameOthers(ctx context.Context, tx *sqlx.Tx, r flowRow, from, to string) (drafts []flowRow, published []Use, err error) {
+func (a Flows) renameOthers(ctx context.Context, tx *sqlx.Tx, r flowRow, from, to string) (drafts []flowRow, published []Use, err error) {
 	size := 0
 	for last, more := int64(0), true; more; {
 		var rows []transferRow

@@ -30,7 +30,7 @@ func TestRename(t *testing.T) {
 		plain := f.flow(t, project, plain("plain"))
 		elsewhere := f.published(t, f.project(t, "Other"), function("twice", "args.n"))
 
-		got, err := f.Rename(t.Context(), twice.ID, "double")
+		got, err := f.Flows().Rename(t.Context(), twice.ID, "double")
 		require.NoError(t, err)
 		require.Contains(t, string(got.Flow.Draft), `"slug":"double"`)
 		require.Equal(t, twice.Revision+1, got.Flow.Revision)
@@ -44,7 +44,7 @@ func TestRename(t *testing.T) {
 		}, got.Published)
 		require.Equal(t, "42", f.output(t, main.ID, 21), "what is published has the function with it")
 		for id, revision := range map[string]int64{plain.ID: plain.Revision, elsewhere.ID: elsewhere.Revision, main.ID: main.Revision} {
-			now, err := f.Flow(t.Context(), id)
+			now, err := f.Flows().Get(t.Context(), id)
 			require.NoError(t, err)
 			require.Equal(t, revision, now.Revision, "it names nothing that was renamed")
 		}
@@ -56,7 +56,7 @@ func TestRename(t *testing.T) {
 		f.publish(t, main.ID)
 		require.Equal(t, "42", f.output(t, main.ID, 21))
 
-		again, err := f.Rename(t.Context(), twice.ID, "double")
+		again, err := f.Flows().Rename(t.Context(), twice.ID, "double")
 		require.NoError(t, err)
 		require.Equal(t, []int{0, 0}, []int{len(again.Drafts), len(again.Published)}, "it has that slug")
 	})
@@ -69,7 +69,7 @@ func TestRenameFlow(t *testing.T) {
 		project := f.project(t, "Shop")
 		end := f.published(t, project, plain("end"))
 		from := f.published(t, project, jumper("from", "end"))
-		got, err := f.Rename(t.Context(), end.ID, "finish")
+		got, err := f.Flows().Rename(t.Context(), end.ID, "finish")
 		require.NoError(t, err)
 		require.Len(t, got.Drafts, 1)
 		require.Contains(t, string(got.Drafts[0].Draft), `"flow":"finish"`)
@@ -77,20 +77,20 @@ func TestRenameFlow(t *testing.T) {
 		require.Equal(t, []aiflow.Use{{Flow: from.ID, Name: from.Name, Published: &one}}, got.Published)
 
 		for slug, field := range map[string]string{"from": "slug", "": "slug", "No": "slug", "a\x00": "slug"} {
-			_, err := f.Rename(t.Context(), end.ID, slug)
+			_, err := f.Flows().Rename(t.Context(), end.ID, slug)
 			var bad *aiflow.Invalid
 			require.ErrorAs(t, err, &bad, slug)
 			require.Equal(t, field, bad.Field)
 		}
 		nameless := f.flow(t, project, `{"slug":7,"nodes":{"x":{"type":"flow","config":{"flow":""}}}}`)
 		f.flow(t, project, `{"nodes":{"x":{"type":"flow","config":{"flow":""}}}}`)
-		got, err = f.Rename(t.Context(), nameless.ID, "x")
+		got, err = f.Flows().Rename(t.Context(), nameless.ID, "x")
 		require.NoError(t, err)
 		require.Empty(t, got.Drafts)
 		require.JSONEq(t, `{"slug":"x","nodes":{"x":{"type":"flow","config":{"flow":""}}}}`, string(got.Flow.Draft))
-		_, err = f.Rename(t.Context(), project, "x")
+		_, err = f.Flows().Rename(t.Context(), project, "x")
 		require.ErrorIs(t, err, aiflow.ErrNotFound)
-		_, err = f.For("stranger").Rename(t.Context(), end.ID, "x")
+		_, err = f.For("stranger").Flows().Rename(t.Context(), end.ID, "x")
 		require.ErrorIs(t, err, aiflow.ErrNotFound)
 	})
 }
@@ -107,16 +107,16 @@ func TestRenameIsBounded(t *testing.T) {
 			f.flow(t, project, large)
 		}
 		commits := testkit.ObserveCommits(t, f.db)
-		out, err := f.Rename(t.Context(), named.ID, "other")
+		out, err := f.Flows().Rename(t.Context(), named.ID, "other")
 		require.NoError(t, err)
 		require.Len(t, out.Drafts, 8)
 		commits.RequireBounded(t, 9, 10)
 		f.flow(t, project, strings.ReplaceAll(large, `"named"`, `"other"`))
-		_, err = f.Rename(t.Context(), named.ID, "third")
+		_, err = f.Flows().Rename(t.Context(), named.ID, "third")
 		var invalid *aiflow.Invalid
 		require.ErrorAs(t, err, &invalid)
 		require.Equal(t, "slug", invalid.Field)
-		after, err := f.Flow(t.Context(), named.ID)
+		after, err := f.Flows().Get(t.Context(), named.ID)
 		require.NoError(t, err)
 		require.Contains(t, string(after.Draft), `"other"`, "nothing was changed")
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 )
 
-// startWait is how long [Account.Start] waits for the first turn.
+// startWait is how long [Runs.Start] waits for the first turn.
 const startWait = 10 * time.Second
 
 // Start is a run to be begun.
@@ -26,9 +26,12 @@ type Start struct {
 	Parent string
 }
 
+// Runs are the runs of the flows of an account.
+type Runs struct{ scope }
+
 // Start begins a run of what is published of a flow, and waits for its first
 // turn, at most 10 s. One that is not published is [ErrUnpublished].
-func (a *Account) Start(ctx context.Context, s Start) (runtime.Run, error) {
+func (a Runs) Start(ctx context.Context, s Start) (runtime.Run, error) {
 	r, err := a.flow(ctx, a.s.db, s.Flow, "")
 	if err != nil {
 		return runtime.Run{}, err
@@ -42,7 +45,7 @@ func (a *Account) Start(ctx context.Context, s Start) (runtime.Run, error) {
 }
 
 // begin is how the published version of a flow begins.
-func (a *Account) begin(ctx context.Context, r flowRow) (runtime.Start, error) {
+func (a scope) begin(ctx context.Context, r flowRow) (runtime.Start, error) {
 	switch {
 	case r.Version == 0:
 		return runtime.Start{}, ErrUnpublished
@@ -68,7 +71,7 @@ func (a *Account) Jump(ctx context.Context, from, slug string) (runtime.Start, e
 	return a.begin(ctx, r)
 }
 
-func (a *Account) runs() *runtime.Account { return a.s.opts.Runs.For(a.id) }
+func (a scope) runs() *runtime.Account { return a.s.opts.Runs.For(a.id) }
 
 // RunFilter chooses runs. What is empty does not choose.
 type RunFilter struct {
@@ -78,29 +81,18 @@ type RunFilter struct {
 	List
 }
 
-// Runs lists the runs of flows, the newest first.
-func (a *Account) Runs(ctx context.Context, f RunFilter) (Page[runtime.Run], error) {
-	if _, _, err := a.s.store.Bounds(f.List); err != nil {
-		return Page[runtime.Run]{}, err
-	}
-	if f.Flow != "" {
-		if _, err := a.flow(ctx, a.s.db, f.Flow, ""); err != nil {
-			return Page[runtime.Run]{}, err
-		}
-	}
+// List lists the runs of flows, the newest first.
+func (a Runs) List(ctx context.Context, f RunFilter) (Page[runtime.Run], error) {
 	return a.s.store.Runs(ctx, a.id, runtime.Filter{Owner: f.Flow, Parent: f.Parent, Status: f.Status, Limit: f.Limit, Cursor: f.Cursor})
 }
 
-// Detail returns a run of one of the account's flows with its steps.
-func (a *Account) Detail(ctx context.Context, run string) (runtime.Detail, error) {
-	if !isID(run) {
-		return runtime.Detail{}, ErrNotFound
-	}
+// Get returns a run of one of the account's flows with its steps.
+func (a Runs) Get(ctx context.Context, run string) (runtime.Detail, error) {
 	return a.s.store.Detail(ctx, a.id, run)
 }
 
 // deliver gives something to a run of a flow, and returns it after its turn.
-func (a *Account) deliver(ctx context.Context, run string, give func() (runtime.Run, error)) (runtime.Run, error) {
+func (a Runs) deliver(ctx context.Context, run string, give func() (runtime.Run, error)) (runtime.Run, error) {
 	if !isID(run) {
 		return runtime.Run{}, ErrNotFound
 	}
@@ -115,7 +107,7 @@ func (a *Account) deliver(ctx context.Context, run string, give func() (runtime.
 }
 
 // Cancel ends a run. One that has ended is [runtime.ErrEnded].
-func (a *Account) Cancel(ctx context.Context, run string) (runtime.Run, error) {
+func (a Runs) Cancel(ctx context.Context, run string) (runtime.Run, error) {
 	return a.deliver(ctx, run, func() (runtime.Run, error) { return a.runs().Cancel(ctx, run, "cancelled by a user") })
 }
 
@@ -123,13 +115,13 @@ func (a *Account) Cancel(ctx context.Context, run string) (runtime.Run, error) {
 // stays done. A call that must not be made twice, and may have been made, is
 // made again only with repeat. It returns [runtime.ErrNotFailed],
 // [runtime.ErrBusy] or [runtime.ErrRepeat] for a run that does not continue.
-func (a *Account) Retry(ctx context.Context, run string, repeat bool) (runtime.Run, error) {
+func (a Runs) Retry(ctx context.Context, run string, repeat bool) (runtime.Run, error) {
 	return a.deliver(ctx, run, func() (runtime.Run, error) { return a.runs().Retry(ctx, run, repeat) })
 }
 
 // Watch returns a channel that gets a run as it is now, and again after its
 // turns; see [runtime.Account.Watch].
-func (a *Account) Watch(ctx context.Context, run string) (seen <-chan runtime.Run, err error) {
+func (a Runs) Watch(ctx context.Context, run string) (seen <-chan runtime.Run, err error) {
 	_, err = a.deliver(ctx, run, func() (_ runtime.Run, err error) {
 		seen, err = a.runs().Watch(ctx, run)
 		return runtime.Run{}, err
@@ -139,11 +131,11 @@ func (a *Account) Watch(ctx context.Context, run string) (seen <-chan runtime.Ru
 
 // Event gives a named event to a run. One that does not wait for it continues as
 // before.
-func (a *Account) Event(ctx context.Context, run string, e flow.Event) (runtime.Run, error) {
+func (a Runs) Event(ctx context.Context, run string, e flow.Event) (runtime.Run, error) {
 	return a.deliver(ctx, run, func() (runtime.Run, error) { return a.runs().Event(ctx, run, e) })
 }
 
 // Approve answers a run that asks whether an agent may use a tool.
-func (a *Account) Approve(ctx context.Context, run, step string, approved bool) (runtime.Run, error) {
+func (a Runs) Approve(ctx context.Context, run, step string, approved bool) (runtime.Run, error) {
 	return a.deliver(ctx, run, func() (runtime.Run, error) { return a.runs().Approve(ctx, run, step, approved) })
 }

@@ -89,7 +89,7 @@ func (f *fixture) running(t *testing.T) *fixture {
 // project makes a project.
 func (f *fixture) project(t *testing.T, name string) string {
 	t.Helper()
-	p, err := f.CreateProject(t.Context(), aiflow.NewProject{Name: name, Description: "All of it"})
+	p, err := f.Projects().Create(t.Context(), aiflow.NewProject{Name: name, Description: "All of it"})
 	require.NoError(t, err)
 	return p.ID
 }
@@ -97,7 +97,7 @@ func (f *fixture) project(t *testing.T, name string) string {
 // flow makes a flow of a draft, named after it.
 func (f *fixture) flow(t *testing.T, project, draft string) aiflow.Flow {
 	t.Helper()
-	out, err := f.Create(t.Context(), aiflow.NewFlow{Project: project, Name: "Of " + project[:8], Draft: []byte(draft)})
+	out, err := f.Flows().Create(t.Context(), aiflow.NewFlow{Project: project, Name: "Of " + project[:8], Draft: []byte(draft)})
 	require.NoError(t, err)
 	return out
 }
@@ -110,7 +110,7 @@ func (f *fixture) published(t *testing.T, project, draft string) aiflow.Flow {
 
 func (f *fixture) publish(t *testing.T, id string) aiflow.Flow {
 	t.Helper()
-	out, err := f.Publish(t.Context(), id, aiflow.Publisher{})
+	out, err := f.Versions().Publish(t.Context(), id, aiflow.Publisher{})
 	require.NoError(t, err)
 	return out
 }
@@ -118,7 +118,7 @@ func (f *fixture) publish(t *testing.T, id string) aiflow.Flow {
 // change gives a flow another draft and publishes it.
 func (f *fixture) change(t *testing.T, id, draft string) aiflow.Flow {
 	t.Helper()
-	_, err := f.Update(t.Context(), id, aiflow.FlowChange{Draft: []byte(draft)})
+	_, err := f.Flows().Update(t.Context(), id, aiflow.FlowChange{Draft: []byte(draft)})
 	require.NoError(t, err)
 	return f.publish(t, id)
 }
@@ -126,10 +126,10 @@ func (f *fixture) change(t *testing.T, id, draft string) aiflow.Flow {
 // output is what a run of a flow with an input gives back.
 func (f *fixture) output(t *testing.T, id string, n int) string {
 	t.Helper()
-	run, err := f.Start(t.Context(), aiflow.Start{Flow: id, Input: map[string]any{"n": n}})
+	run, err := f.Runs().Start(t.Context(), aiflow.Start{Flow: id, Input: map[string]any{"n": n}})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		d, err := f.Detail(t.Context(), run.ID)
+		d, err := f.Runs().Get(t.Context(), run.ID)
 		run = d.Run
 		return err == nil && !run.EndedAt.IsZero()
 	}, patient, tick)

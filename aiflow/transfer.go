@@ -88,7 +88,7 @@ const selectTransfer = `SELECT f.number, f.id, f.account, f.project, f.name, f.d
 
 // Export returns a project with its flows, the oldest first. One that is too
 // large for a file is [ErrTooLarge].
-func (a *Account) Export(ctx context.Context, project string) (File, error) {
+func (a Projects) Export(ctx context.Context, project string) (File, error) {
 	p, err := a.project(ctx, a.s.db, project, "")
 	if err != nil {
 		return File{}, err
@@ -101,7 +101,7 @@ func (a *Account) Export(ctx context.Context, project string) (File, error) {
 }
 
 // fileFlows stops at what is too large, so that it never holds much more.
-func (a *Account) fileFlows(ctx context.Context, project string) ([]FileFlow, error) {
+func (a Projects) fileFlows(ctx context.Context, project string) ([]FileFlow, error) {
 	rows, err := a.s.db.QueryxContext(ctx, selectTransfer+` WHERE f.project = $1 AND NOT f.removed ORDER BY f.number`, project)
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ type ImportedFlow struct {
 // they are, and what was published is published as version 1, with the
 // functions that the file has with it; if that does not compile here, the flow
 // stays a draft. A [*Malformed] says what is refused.
-func (a *Account) Import(ctx context.Context, f File, by Publisher) (Imported, error) {
+func (a Projects) Import(ctx context.Context, f File, by Publisher) (Imported, error) {
 	if err := f.check(); err != nil {
 		return Imported{}, err
 	}
@@ -81,7 +81,7 @@ type importing struct {
 }
 
 // prepareImport makes flows ready to be stored: it compiles what they published.
-func (a *Account) prepareImport(ctx context.Context, p projectRow, flows []FileFlow) ([]importing, error) {
+func (a Projects) prepareImport(ctx context.Context, p projectRow, flows []FileFlow) ([]importing, error) {
 	var here flow.Environment
 	if err := a.belongings(ctx, a.s.db, &here); err != nil {
 		return nil, err

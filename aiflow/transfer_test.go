@@ -26,14 +26,14 @@ func written(t *testing.T, f aiflow.File) string {
 // travel exports a project, and imports it into another account.
 func (f *fixture) travel(t *testing.T, project string) (before, after aiflow.File, done aiflow.Imported) {
 	t.Helper()
-	before, err := f.Export(t.Context(), project)
+	before, err := f.Projects().Export(t.Context(), project)
 	require.NoError(t, err)
 	var file aiflow.File
 	require.NoError(t, json.Unmarshal([]byte(written(t, before)), &file))
 	other := f.For("other")
-	done, err = other.Import(t.Context(), file, aiflow.Publisher{})
+	done, err = other.Projects().Import(t.Context(), file, aiflow.Publisher{})
 	require.NoError(t, err)
-	after, err = other.Export(t.Context(), done.Project.ID)
+	after, err = other.Projects().Export(t.Context(), done.Project.ID)
 	require.NoError(t, err)
 	return before, after, done
 }
@@ -62,7 +62,7 @@ func TestTravel(t *testing.T) {
 		}
 		there := &fixture{Service: f.Service, Account: f.For("other"), runs: f.runs, db: f.db}
 		require.Equal(t, "10", there.output(t, done.Flows[0].ID, 5), "with the function of before")
-		now, err := there.Flow(t.Context(), done.Flows[0].ID)
+		now, err := there.Flows().Get(t.Context(), done.Flows[0].ID)
 		require.NoError(t, err)
 		require.Equal(t, "double@0 outer@1", pins(now))
 		require.Equal(t, done.Flows[2].ID, now.Published.Functions[1].Flow)
@@ -111,10 +111,10 @@ func (f *fixture) randomStep(t *testing.T, r *rand.Rand, project string, step in
 	}
 	id := (*ids)[r.IntN(len(*ids))]
 	if r.IntN(2) == 0 {
-		_, err := f.Update(t.Context(), id, aiflow.FlowChange{Draft: []byte(draft)})
+		_, err := f.Flows().Update(t.Context(), id, aiflow.FlowChange{Draft: []byte(draft)})
 		require.NoError(t, err)
 	}
-	if _, err := f.Publish(t.Context(), id, aiflow.Publisher{}); err != nil {
+	if _, err := f.Versions().Publish(t.Context(), id, aiflow.Publisher{}); err != nil {
 		var refused *aiflow.Refused
 		require.ErrorAs(t, err, &refused)
 	}
@@ -131,7 +131,7 @@ func TestImportDrafts(t *testing.T) {
 			}
 			return v
 		}
-		done, err := f.Import(t.Context(), aiflow.File{Format: aiflow.FileFormat, Name: "P", Flows: []aiflow.FileFlow{
+		done, err := f.Projects().Import(t.Context(), aiflow.File{Format: aiflow.FileFormat, Name: "P", Flows: []aiflow.FileFlow{
 			{Name: "no function", Draft: raw(`{}`), Published: version(using("one", "gone"))},
 			{Name: "broken function", Draft: raw(`{}`), Published: version(using("two", "f"), function("f", "nothing.there"))},
 			{Name: "unknown format", Draft: raw(`{}`), Published: version(`{"format":"trunkline-flow/99"}`)},
@@ -149,7 +149,7 @@ func TestImportDrafts(t *testing.T) {
 			if want[i] != "" {
 				require.Contains(t, codes(x.Problems), want[i], x.Name)
 			}
-			now, err := f.Flow(t.Context(), x.ID)
+			now, err := f.Flows().Get(t.Context(), x.ID)
 			require.NoError(t, err)
 			require.Equal(t, x.Published, now.Published != nil)
 		}
@@ -160,7 +160,7 @@ func TestImportDrafts(t *testing.T) {
 
 func mustFlow(t *testing.T, f *fixture, id string) aiflow.Flow {
 	t.Helper()
-	out, err := f.Flow(t.Context(), id)
+	out, err := f.Flows().Get(t.Context(), id)
 	require.NoError(t, err)
 	return out
 }
@@ -175,7 +175,7 @@ func TestImportIsBounded(t *testing.T) {
 			file.Flows = append(file.Flows, aiflow.FileFlow{Name: "F", Draft: document, Published: &aiflow.FileVersion{Document: document}})
 		}
 		commits := testkit.ObserveCommits(t, f.db)
-		_, err := f.Import(t.Context(), file, aiflow.Publisher{})
+		_, err := f.Projects().Import(t.Context(), file, aiflow.Publisher{})
 		require.NoError(t, err)
 		commits.RequireBounded(t, 4*aiflow.MaxFileFlows, 4*aiflow.MaxFileFlows+2)
 	})
@@ -203,7 +203,7 @@ func TestMalformed(t *testing.T) {
 				{Name: "B", Draft: json.RawMessage(`{"a":{"b":1,"b":2}}`), Published: &aiflow.FileVersion{Document: nil, Functions: []json.RawMessage{object, json.RawMessage(`1`)}}},
 			}}, []string{"flows[1].name", "flows[1].draft", "flows[2].draft/a/b", "flows[2].published.document", "flows[2].published.functions[1]"}},
 		} {
-			_, err := f.Import(t.Context(), c.file, aiflow.Publisher{})
+			_, err := f.Projects().Import(t.Context(), c.file, aiflow.Publisher{})
 			var bad *aiflow.Malformed
 			require.ErrorAs(t, err, &bad)
 			var places []string
@@ -213,7 +213,7 @@ func TestMalformed(t *testing.T) {
 			}
 			require.Equal(t, c.wrong, places)
 		}
-		ps, err := f.Projects(t.Context(), aiflow.List{})
+		ps, err := f.Projects().List(t.Context(), aiflow.List{})
 		require.NoError(t, err)
 		require.Empty(t, ps.Items)
 	})
@@ -230,7 +230,7 @@ func TestTooLarge(t *testing.T) {
 		before, after, _ := f.travel(t, project)
 		require.Equal(t, before.Flows[3].Draft, after.Flows[3].Draft)
 		f.flow(t, project, draft)
-		_, err := f.Export(t.Context(), project)
+		_, err := f.Projects().Export(t.Context(), project)
 		require.ErrorIs(t, err, aiflow.ErrTooLarge)
 	})
 }

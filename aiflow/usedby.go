@@ -31,7 +31,7 @@ type useRow struct {
 // versions that came with it, be it that a function of theirs calls it, and
 // drafts that call it. It does not use itself, and nothing uses a flow in this
 // sense.
-func (a *Account) UsedBy(ctx context.Context, id string, l List) (Page[Use], error) {
+func (a Flows) UsedBy(ctx context.Context, id string, l List) (Page[Use], error) {
 	last, size, err := a.s.store.Bounds(l)
 	if err != nil {
 		return Page[Use]{}, err

@@ -13,6 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/page"
 	"github.com/trunklinehq/trunkline/internal/text"
 )
 
@@ -63,10 +64,13 @@ type BotChange struct {
 
 const maxName = 200
 
+// Bots are the bots of an account.
+type Bots struct{ scope }
+
 // Create makes a bot with a draft: Flow, in which Trigger is written, or one
 // with nothing but a trigger. An [*Invalid] names what is refused; a draft that
 // could not be published is not.
-func (a *Account) Create(ctx context.Context, n NewBot) (Bot, error) {
+func (a Bots) Create(ctx context.Context, n NewBot) (Bot, error) {
 	if err := checkName(n.Name); err != nil {
 		return Bot{}, err
 	}
@@ -101,8 +105,8 @@ func (a *Account) Create(ctx context.Context, n NewBot) (Bot, error) {
 	return a.s.view(r), nil
 }
 
-// Bot returns a bot, or [ErrNotFound].
-func (a *Account) Bot(ctx context.Context, id string) (Bot, error) {
+// Get returns a bot, or [ErrNotFound].
+func (a Bots) Get(ctx context.Context, id string) (Bot, error) {
 	r, err := a.row(ctx, a.s.db, id, "")
 	if err != nil {
 		return Bot{}, err
@@ -110,10 +114,31 @@ func (a *Account) Bot(ctx context.Context, id string) (Bot, error) {
 	return a.s.view(r), nil
 }
 
+// List lists the bots of some references, or of all if references is nil, the
+// oldest first. A page holds fewer than asked where drafts are large.
+func (a Bots) List(ctx context.Context, references []int64, l List) (Page[Bot], error) {
+	last, size, err := a.s.store.Bounds(l)
+	if err != nil {
+		return Page[Bot]{}, err
+	}
+	which, args := ` FROM botengine_bot WHERE account = $1 AND NOT removed`, []any{a.id}
+	if references != nil {
+		in, more := a.s.db.Dialect.InNumbers("reference", 2, references)
+		which, args = which+` AND `+in, append(args, more...)
+	}
+	which += fmt.Sprintf(` AND number > $%d ORDER BY number LIMIT $%d`, len(args)+1, len(args)+2)
+	rows, size, err := page.Read[row](ctx, a.s.db, columns, `OCTET_LENGTH(draft)`, which, size, append(args, last)...)
+	if err != nil {
+		return Page[Bot]{}, fmt.Errorf("listing bots: %w", err)
+	}
+	bots, next := page.Cut(rows, size, func(r row) int64 { return r.Number }, a.s.view)
+	return Page[Bot]{Items: bots, Next: next}, nil
+}
+
 // Update changes a bot's name, its draft, or what starts it, which is written
 // into the draft. What is published stays as it is. A change of another revision
 // than the newest is [ErrRevision].
-func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, error) {
+func (a Bots) Update(ctx context.Context, id string, c BotChange) (Bot, error) {
 	if err := a.s.check(c); err != nil {
 		return Bot{}, err
 	}
@@ -158,6 +183,40 @@ func (a *Account) Update(ctx context.Context, id string, c BotChange) (Bot, erro
 		return Bot{}, fmt.Errorf("changing a bot: %w", err)
 	}
 	return a.s.view(r), nil
+}
+
+// Switch lets a bot of a reference answer, or not, and returns what was before.
+func (a Bots) Switch(ctx context.Context, reference int64, id string, active bool) (before bool, err error) {
+	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		r, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate())
+		if err == nil && r.Reference != reference {
+			err = ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		before = r.Active
+		_, err = tx.ExecContext(ctx, `UPDATE botengine_bot SET active = $1, revision = revision + 1, updated_us = $2 WHERE id = $3`,
+			active, database.Micros(a.s.opts.Now()), id)
+		if err != nil {
+			return err
+		}
+		r.Active = active
+		if err := a.scheduleTx(ctx, tx, r); err != nil {
+			return err
+		}
+		return recordTx(ctx, tx, audit.BotUpdate, r, audit.Changed("active"))
+	})
+	if err != nil {
+		return false, fmt.Errorf("switching a bot: %w", err)
+	}
+	return before, nil
+}
+
+// Validate returns what is wrong with the draft of a bot.
+func (a Bots) Validate(ctx context.Context, id string) ([]flow.Problem, error) {
+	b, err := a.Get(ctx, id)
+	return b.Problems, err
 }
 
 // check refuses what a bot cannot be changed to.

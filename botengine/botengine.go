@@ -78,7 +78,8 @@ func New(ctx context.Context, db *sqlx.DB, runs *runtime.Runtime, opts *Options)
 	if s.store, err = versions.New(ctx, db, versions.Options{
 		Engine: flow.EngineBot, Noun: "bot", Scope: "reference",
 		Flows: "botengine_bot", Versions: "botengine_version", Key: "bot", Admit: s.opts.Admit,
-		Runs: runs, NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
+		Runs: runs, Source: s.Source, Environment: func(runtime.Source) *flow.Environment { return &flow.Environment{Engine: flow.EngineBot} }, TestsTx: s.testsTx,
+		NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
 		Logger: s.opts.Logger, Now: s.opts.Now,
 	}); err != nil {
 		return nil, fmt.Errorf("botengine: %w", err)
@@ -93,11 +94,32 @@ func (s *Service) VersionBytes(ctx context.Context, q sqlx.QueryerContext, accou
 }
 
 // Account is the share of a [Service] that belongs to one account. What
-// belongs to another is not found.
-type Account struct {
+// belongs to another account is not found.
+type Account struct{ scope }
+
+// scope is what the resources of an [Account] have in common.
+type scope struct {
 	s  *Service
 	id string
 }
 
 // For returns the service for one account.
-func (s *Service) For(account string) *Account { return &Account{s: s, id: account} }
+func (s *Service) For(account string) *Account { return &Account{scope{s, account}} }
+
+// Bots returns the bots of the account.
+func (a *Account) Bots() Bots { return Bots{a.scope} }
+
+// Versions returns the published versions of the account's bots.
+func (a *Account) Versions() Versions { return Versions{a.scope} }
+
+// Tests returns the tests that are stored with the account's bots.
+func (a *Account) Tests() versions.Tests { return a.s.store.Tests(a.id) }
+
+// Runs returns the runs of the account's bots.
+func (a *Account) Runs() Runs { return Runs{a.scope} }
+
+// List bounds a page of a list.
+type List = versions.List
+
+// Page is a page of a list.
+type Page[T any] = versions.Page[T]

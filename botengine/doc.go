@@ -10,8 +10,8 @@
 //	bots, err := botengine.New(ctx, db, runs, nil)
 //	go runs.Run(ctx)
 //	acc := bots.For(botengine.OneAccount)
-//	bot, err := acc.Create(ctx, botengine.NewBot{Reference: 1, Name: "Greeter", Flow: greeter})
-//	bot, err = acc.Publish(ctx, bot.ID)
+//	bot, err := acc.Bots().Create(ctx, botengine.NewBot{Reference: 1, Name: "Greeter", Flow: greeter})
+//	bot, err = acc.Versions().Publish(ctx, bot.ID)
 //
 // After that a message that is given to the runtime, in the transaction that
 // stores it, is answered:

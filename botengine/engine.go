@@ -3,45 +3,33 @@ package botengine
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
-	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Name is that of this engine among those of a [runtime.Runtime].
 func (s *Service) Name() string { return flow.EngineBot }
 
-// Listeners are the published bots of a reference.
+// Listeners returns the published bots of a reference.
 func (s *Service) Listeners(ctx context.Context, account string, reference int64) ([]runtime.Listener, error) {
-	var rows []struct {
-		ID, Name string
-		Active   bool
-		Version  int64
-		Created  int64 `db:"created_us"`
+	trigger := func(ctx context.Context, id string, version int64) (*flow.Trigger, error) {
+		return s.trigger(ctx, account, id, version)
 	}
-	if err := s.db.SelectContext(ctx, &rows, `SELECT id, name, active, version, created_us FROM botengine_bot
-		WHERE reference = $1 AND account = $2 AND version > 0 AND NOT removed ORDER BY number`, reference, account); err != nil {
-		return nil, fmt.Errorf("listing the bots of a line: %w", err)
-	}
-	var out []runtime.Listener
-	for _, r := range rows {
-		t, err := s.trigger(ctx, account, r.ID, r.Version)
-		if errors.Is(err, ErrNotFound) {
-			continue // deleted since
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, runtime.Listener{
-			Owner: r.ID, Name: r.Name, Version: r.Version, Enabled: r.Active, Priority: t.Priority, CreatedAt: database.Time(r.Created), Trigger: t,
-		})
-	}
-	return out, nil
+	return s.store.Listeners(ctx, trigger, `SELECT id, name, active AS enabled, version, NULL AS priority, created_us FROM botengine_bot
+		WHERE reference = $1 AND account = $2 AND version > 0 AND NOT removed ORDER BY number`, reference, account)
+}
+
+// ListeningQuery returns a SELECT of those of the given references, at least
+// one, on which a published bot is switched on. It has one column, reference,
+// and its parameters are numbered from first. Use it in a statement of the
+// transaction that stores messages: then a bot sees every message that is stored
+// after it was published.
+func (s *Service) ListeningQuery(first int, references []int64) (text string, args []any) {
+	in, args := s.db.Dialect.InNumbers("reference", first, references)
+	return `SELECT DISTINCT reference FROM botengine_bot WHERE version > 0 AND active AND ` + in, args
 }
 
 // KeepTx keeps a bot from being deleted until tx ends.

@@ -42,7 +42,7 @@ func Example() {
 	go func() { stopped <- runs.Run(ctx) }()
 
 	shop := bots.For(botengine.OneAccount)
-	bot, err := shop.Create(ctx, botengine.NewBot{Reference: 1, Name: "Hours", Trigger: botengine.TriggerKeyword, Keywords: []string{"hours"}, Flow: []byte(`{
+	bot, err := shop.Bots().Create(ctx, botengine.NewBot{Reference: 1, Name: "Hours", Trigger: botengine.TriggerKeyword, Keywords: []string{"hours"}, Flow: []byte(`{
 		"format": "trunkline-flow/1", "kind": "flow", "slug": "hours", "name": "Hours", "start": "begin",
 		"nodes": {
 			"begin": {"type": "trigger", "next": {"out": "tell"}},
@@ -50,7 +50,7 @@ func Example() {
 		}
 	}`)})
 	check(err)
-	bot, err = shop.Publish(ctx, bot.ID)
+	bot, err = shop.Versions().Publish(ctx, bot.ID)
 	check(err)
 	fmt.Println(bot.Status, bot.Trigger.First, bot.Version)
 

@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 )
 
-// runWait is how long [Account.Run] waits for the turn that it begins.
+// runWait is how long [Runs.Start] waits for the turn that it begins.
 const runWait = 10 * time.Second
 
 // Manual is a message that is given to a bot by hand, as if the contact had
@@ -23,11 +23,14 @@ type Manual struct {
 	Draft bool // run the draft, whatever is published
 }
 
-// Run has a bot take one turn in a chat: the conversation that waits there goes
-// on, else one begins, whatever the bot's trigger says. It is the published
-// version that runs, or the draft of a bot that has none; [ErrUnpublished] is
-// for one whose draft has errors. It waits up to 10 s for the turn.
-func (a *Account) Run(ctx context.Context, id string, m Manual) (runtime.Detail, error) {
+// Runs are the runs of the bots of an account.
+type Runs struct{ scope }
+
+// Start has a bot take one turn in a chat: the conversation that waits there
+// continues, otherwise a new one starts, whatever the bot's trigger says. The
+// published version runs, or the draft if there is none; if that has errors,
+// Start returns [ErrUnpublished]. It waits up to 10 s for the turn.
+func (a Runs) Start(ctx context.Context, id string, m Manual) (runtime.Detail, error) {
 	r, err := a.row(ctx, a.s.db, id, "")
 	if err != nil {
 		return runtime.Detail{}, err
@@ -62,7 +65,7 @@ func (a *Account) Run(ctx context.Context, id string, m Manual) (runtime.Detail,
 }
 
 // runnable is the version of a bot that can run by hand.
-func (a *Account) runnable(r row, draft bool) (int64, error) {
+func (a Runs) runnable(r row, draft bool) (int64, error) {
 	if r.Version > 0 && !draft {
 		return r.Version, nil
 	}
@@ -78,7 +81,7 @@ func (a *Account) runnable(r row, draft bool) (int64, error) {
 
 // waiting is the run of a bot that waits for a reply in a chat; "" if there is
 // none.
-func (a *Account) waiting(ctx context.Context, bot string, c runtime.Chat) (string, error) {
+func (a Runs) waiting(ctx context.Context, bot string, c runtime.Chat) (string, error) {
 	found, err := a.s.runs.For(a.id).Runs(ctx, runtime.Filter{
 		Engine: a.s.Name(), Owner: bot, Status: runtime.Waiting, Reference: c.Reference, ChatID: c.ID, Limit: 1,
 	})
@@ -88,19 +91,16 @@ func (a *Account) waiting(ctx context.Context, bot string, c runtime.Chat) (stri
 	return found.Items[0].ID, nil
 }
 
-// Runs lists the runs of a bot, the newest first.
-func (a *Account) Runs(ctx context.Context, id string, l List) (Page[runtime.Run], error) {
-	if _, _, err := a.s.store.Bounds(l); err != nil {
-		return Page[runtime.Run]{}, err
-	}
-	if _, err := a.row(ctx, a.s.db, id, ""); err != nil {
-		return Page[runtime.Run]{}, err
+// List lists the runs of a bot, the newest first.
+func (a Runs) List(ctx context.Context, id string, l List) (Page[runtime.Run], error) {
+	if id == "" {
+		return Page[runtime.Run]{}, ErrNotFound
 	}
 	return a.s.store.Runs(ctx, a.id, runtime.Filter{Owner: id, Limit: l.Limit, Cursor: l.Cursor})
 }
 
-// Detail returns a run of one of the account's bots with its steps.
-func (a *Account) Detail(ctx context.Context, run string) (runtime.Detail, error) {
+// Get returns a run of one of the account's bots with its steps.
+func (a Runs) Get(ctx context.Context, run string) (runtime.Detail, error) {
 	return a.s.store.Detail(ctx, a.id, run)
 }
 

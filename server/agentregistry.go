@@ -22,7 +22,7 @@ import (
 // callerFor is who calls functions for a version of a flow: its publisher with
 // its rights and e-mail of now. A publisher who is gone or disabled has none.
 func (s *Server) callerFor(ctx context.Context, account, flow string, version int64) (c mcp.Caller, email string, err error) {
-	by, err := s.Flows.For(account).Publisher(ctx, flow, version)
+	by, err := s.Flows.For(account).Versions().Publisher(ctx, flow, version)
 	if errors.Is(err, aiflow.ErrNotFound) {
 		return mcp.Caller{Account: account}, "", nil
 	}

@@ -24,7 +24,7 @@ func (s *Server) openAgents(ctx context.Context) (err error) {
 
 // projectOf is the project of a flow; "": the flow is gone.
 func (s *Server) projectOf(ctx context.Context, account, flow string) (string, error) {
-	project, err := s.Flows.For(account).ProjectOf(ctx, flow)
+	project, err := s.Flows.For(account).Flows().ProjectOf(ctx, flow)
 	if errors.Is(err, aiflow.ErrNotFound) {
 		return "", nil
 	}

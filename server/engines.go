@@ -54,5 +54,5 @@ type botSwitch struct{ s *Server }
 
 // SwitchBot lets a bot answer on its line, or not.
 func (b botSwitch) SwitchBot(ctx context.Context, account string, ref provider.ReferenceID, botID string, active bool) (bool, error) {
-	return b.s.Bots.For(account).Switch(ctx, int64(ref), botID, active)
+	return b.s.Bots.For(account).Bots().Switch(ctx, int64(ref), botID, active)
 }

@@ -17,7 +17,7 @@ import (
 // runFlow begins a run, in a chat if chatID is not "".
 func (s *Server) runFlow(ctx context.Context, account string, as child, flowID string, ref provider.ReferenceID, chatID string, input map[string]any) (runtime.Run, error) {
 	acc := s.Flows.For(account)
-	if _, err := acc.Flow(ctx, flowID); errors.Is(err, aiflow.ErrNotFound) {
+	if _, err := acc.Flows().Get(ctx, flowID); errors.Is(err, aiflow.ErrNotFound) {
 		return runtime.Run{}, httpapi.NotFoundAt("body.flowId", "names no flow")
 	} else if err != nil {
 		return runtime.Run{}, err
@@ -44,7 +44,7 @@ func (s *Server) runFlow(ctx context.Context, account string, as child, flowID s
 		}
 		start.Chat = runtime.Chat{Reference: int64(ref)}
 	}
-	return acc.Start(ctx, start)
+	return acc.Runs().Start(ctx, start)
 }
 
 // lineOf is the line of a run in a chat.
@@ -52,7 +52,7 @@ func (s *Server) lineOf(ctx context.Context, account, flowID string, ref provide
 	if ref != 0 {
 		return ref, nil
 	}
-	bound, err := s.Flows.For(account).Bindings(ctx, flowID)
+	bound, err := s.Flows.For(account).Bindings().List(ctx, flowID)
 	if err != nil {
 		return 0, err
 	}

@@ -33,7 +33,7 @@ func (s *Server) inside(ctx context.Context, c httpapi.Call, what, id string) (b
 func (s *Server) referenceOf(ctx context.Context, c httpapi.Call, what, id string) (int64, error) {
 	switch what {
 	case "botId", "bot":
-		b, err := s.bots(c).Bot(ctx, id)
+		b, err := s.bots(c).Bots().Get(ctx, id)
 		return b.Reference, err
 	case "runId":
 		r, err := s.Runs.For(c.Account).Run(ctx, id)

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -29,13 +27,22 @@ const (
 	approveDestructive = "destructive"
 )
 
-// needsConsent says whether a person must approve a call: the node says so, or
-// it would carry out what a stranger who wrote to the agent may be after. An agent that
-// has private data, hears from strangers and reaches the world can be talked
-// into giving the first to the last. A call that only looks something up there
-// reaches the world, too: by what it looks up.
-func (w *worker) needsConsent(t *tool) bool {
-	switch w.limits.Approval {
+// consent decides which calls wait for a person, and what the person's decision
+// means.
+type consent struct {
+	approval string // when the node asks
+	journal  *journal
+	secrets  *disclosure
+	tools    *toolbox
+}
+
+// needed reports whether a person must approve a call: the node asks for it, or
+// the call could leak private data. A stranger can talk an agent that has private
+// data and reaches the outside world into sending the data there. A call that
+// only looks something up reaches the outside world as well, by what it looks
+// up.
+func (c *consent) needed(t *tool) bool {
+	switch c.approval {
 	case approveAlways:
 		return true
 	case approveDestructive:
@@ -43,44 +50,33 @@ func (w *worker) needsConsent(t *tool) bool {
 			return true
 		}
 	}
-	return (t.OpenWorld || t.Leaves) && w.tellsSecrets(t.Home) || t.Says && w.tellsOfOthers()
+	return (t.OpenWorld || t.Leaves) && c.secrets.leak(t.Home) || t.Says && c.secrets.ofOthers()
 }
 
-// askFor ends the leg with a call that waits for consent.
-func (w *worker) askFor(e *entry) (*flow.ModelResult, error) {
-	r := w.result(flow.FinishApproval, StopApproval)
-	r.Tool, r.Resume = e.asked.Origin, resume(e)
-	d := json.NewDecoder(bytes.NewReader(e.asked.Arguments))
-	d.UseNumber()
-	if err := d.Decode(&r.Arguments); err != nil {
-		return nil, fmt.Errorf("reading the arguments of a call: %w", err)
-	}
-	return r, nil
-}
-
-// decide takes what a person decided of the call that was asked for. That may
-// be written down already.
-func (w *worker) decide(ctx context.Context, approved bool, at time.Time) error {
-	i := slices.IndexFunc(w.entries, func(e *entry) bool {
-		return e.Status == statusAsked && e.Leg != w.r.Key && (w.asked == 0 || w.asked == e.Seq)
+// decide stores what a person decided about the call that waits for consent.
+// asked is the entry of that call; 0: it is not known. The decision may be stored
+// already.
+func (c *consent) decide(ctx context.Context, asked int64, approved bool, at time.Time) error {
+	i := slices.IndexFunc(c.journal.entries, func(e *entry) bool {
+		return e.Status == statusAsked && e.Leg != c.journal.leg && (asked == 0 || asked == e.Seq)
 	})
 	if i < 0 {
 		return nil
 	}
-	e := w.entries[i]
-	e.Leg = w.r.Key
+	e := c.journal.entries[i]
+	e.Leg = c.journal.leg
 	if !approved {
-		return w.finish(ctx, e, statusDenied, came(toolResult{Content: codeDenied + ": a person refused it.", IsError: true, Code: codeDenied}))
+		return c.journal.finish(ctx, e, statusDenied, came(toolResult{Content: codeDenied + ": a person refused it.", IsError: true, Code: codeDenied}))
 	}
 	e.asked.DecidedAt = database.Micros(at)
 	if err := e.rewrite(); err != nil {
 		return err
 	}
 	e.Status = statusApproved
-	if err := w.change(ctx, e, statusAsked, nil); err != nil {
+	if err := c.journal.change(ctx, e, statusAsked, nil); err != nil {
 		return err
 	}
-	w.s.opts.AfterCommit("approved")
+	c.journal.afterCommit("approved")
 	return nil
 }
 
@@ -106,37 +102,32 @@ func (e *entry) rewrite() error {
 	return nil
 }
 
-// consented begins a call that a person has approved, if it is still the one
-// that they were shown, and they did so a short time ago.
-func (w *worker) consented(ctx context.Context, e *entry) error {
-	t := w.tools[e.asked.Name]
+// start starts a call that a person has approved, if it is still the call that
+// the person was shown, and the approval is recent.
+func (c *consent) start(ctx context.Context, e *entry) error {
+	t := c.tools.byName[e.asked.Name]
 	if t == nil || t.hash != e.asked.Definition {
-		return w.finish(ctx, e, statusDone, came(toolResult{
+		return c.journal.finish(ctx, e, statusDone, came(toolResult{
 			Content: codeChanged + ": the tool is not what it was when a person approved the call. It was not made.", IsError: true, Code: codeChanged,
 		}))
 	}
-	if w.fresh(e) {
-		return w.start(ctx, e)
+	if c.fresh(e) {
+		return c.journal.start(ctx, e)
 	}
-	return w.askAgain(ctx, e)
+	return c.askAgain(ctx, e)
 }
 
 // fresh says whether a call was approved a short time ago.
-func (w *worker) fresh(e *entry) bool {
-	return w.s.opts.Now().Sub(database.Time(e.asked.DecidedAt)) <= consentTTL
+func (c *consent) fresh(e *entry) bool {
+	return c.journal.now().Sub(database.Time(e.asked.DecidedAt)) <= consentTTL
 }
 
 // askAgain asks once more for a call that was approved.
-func (w *worker) askAgain(ctx context.Context, e *entry) error {
-	e.Leg, e.Status = w.r.Key, statusAsked
-	if err := w.change(ctx, e, statusApproved, nil); err != nil {
+func (c *consent) askAgain(ctx context.Context, e *entry) error {
+	e.Leg, e.Status = c.journal.leg, statusAsked
+	if err := c.journal.change(ctx, e, statusApproved, nil); err != nil {
 		return err
 	}
-	w.s.opts.AfterCommit("asked")
+	c.journal.afterCommit("asked")
 	return nil
-}
-
-// denied says whether a person has refused a call on this leg.
-func (w *worker) denied() bool {
-	return slices.ContainsFunc(w.entries, func(e *entry) bool { return e.Status == statusDenied && e.Leg == w.r.Key })
 }

@@ -11,12 +11,6 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/structured"
 )
 
-// mayHaveCost says of an attempt that failed that it may have taken tokens
-// although it was not asked to.
-func mayHaveCost(c llm.Code) bool {
-	return c == llm.CodeTimeout || c == llm.CodeTruncated || c == llm.CodeMalformed
-}
-
 // ending is a call by which the model ends the leg; nil: there is none.
 func ending(e *entry) *llm.ToolCall {
 	for i, c := range e.answer.Message.Calls {
@@ -30,7 +24,7 @@ func ending(e *entry) *llm.ToolCall {
 // end ends the leg as the model wants it. Arguments that are wrong are mended
 // like an answer.
 func (w *worker) end(ctx context.Context, e *entry, c *llm.ToolCall) (*flow.ModelResult, error) {
-	t := w.tools[c.Name]
+	t := w.tools.byName[c.Name]
 	if t == nil { // it made the name up
 		return nil, w.mend(ctx, "There is no tool "+c.Name+".")
 	}
@@ -40,7 +34,7 @@ func (w *worker) end(ctx context.Context, e *entry, c *llm.ToolCall) (*flow.Mode
 	}
 	raw, err := t.arguments(c.Arguments)
 	if err != nil {
-		if w.repairs() < w.maxRepairs() {
+		if w.journal.repairs() < w.maxRepairs() {
 			return nil, w.mend(ctx, "The arguments of "+toolFinish+" are wrong: "+err.Error())
 		}
 		return w.result(flow.FinishInvalid, StopInvalid), nil
@@ -48,11 +42,11 @@ func (w *worker) end(ctx context.Context, e *entry, c *llm.ToolCall) (*flow.Mode
 	r := w.result(flow.FinishDone, StopDone)
 	if w.schema != nil {
 		_, r.Value, err = w.schema.Read(string(raw))
-		r.Value = w.outwardValue(r.Value)
+		r.Value = w.outward.value(r.Value)
 	} else {
 		var last struct{ Text string }
 		err = json.Unmarshal(raw, &last)
-		r.Text = w.outward(last.Text)
+		r.Text = w.outward.text(last.Text)
 	}
 	if err != nil {
 		return w.result(flow.FinishInvalid, StopInvalid), nil
@@ -89,7 +83,7 @@ func (w *worker) conclude(ctx context.Context, e *entry) (*flow.ModelResult, err
 		finish, why = flow.FinishAsk, StopAsk
 	}
 	r := w.result(finish, why)
-	r.Text = w.outward(text)
+	r.Text = w.outward.text(text)
 	return w.release(ctx, e, r)
 }
 
@@ -101,13 +95,13 @@ func (w *worker) structured(ctx context.Context, e *entry, why Stop, text string
 	case err == nil:
 		w.remember(ctx)
 		r := w.result(flow.FinishDone, why)
-		r.Value, r.Text = w.outwardValue(v), w.outward(text)
+		r.Value, r.Text = w.outward.value(v), w.outward.text(text)
 		return w.release(ctx, e, r)
 	case !errors.As(err, &bad):
 		return nil, err
 	case e.wanted.Last != "":
 		return w.result(flow.FinishLimit, why), nil
-	case why != StopRefused && w.repairs() < w.maxRepairs():
+	case why != StopRefused && w.journal.repairs() < w.maxRepairs():
 		return nil, w.mend(ctx, bad.Correction())
 	}
 	return w.result(flow.FinishInvalid, StopInvalid), nil
@@ -121,17 +115,7 @@ func (w *worker) maxRepairs() int {
 	return maxInvalid - 1
 }
 
-// repairs counts how often the model was told that its answer is wrong.
-func (w *worker) repairs() (n int) {
-	for _, e := range w.entries {
-		if e.Kind == kindInput && e.said.Repair {
-			n++
-		}
-	}
-	return n
-}
-
 // mend tells the model what is wrong with its answer.
 func (w *worker) mend(ctx context.Context, text string) error {
-	return w.instruct(ctx, instruction{Text: noLinks.Clean(text), Repair: true})
+	return w.journal.instruct(ctx, instruction{Text: noLinks.Clean(text), Repair: true})
 }

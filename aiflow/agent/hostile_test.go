@@ -91,7 +91,7 @@ func TestNothingBeginsInAnEndedRun(t *testing.T) {
 		end  func(context.Context, *fixture, string) error
 	}{
 		{"cancelled", func(ctx context.Context, f *fixture, run string) error {
-			_, err := f.flows.Cancel(ctx, run)
+			_, err := f.flows.Runs().Cancel(ctx, run)
 			return err
 		}},
 		{"erased", func(ctx context.Context, f *fixture, _ string) error {

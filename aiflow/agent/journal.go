@@ -102,22 +102,35 @@ type instruction struct {
 	Repair bool   `json:"repair,omitempty"` // it is us, about its answer
 }
 
-// errTaken says that another process has gone on with the session.
+// errTaken reports that another process has continued the session.
 var errTaken = errors.New("agent: another process goes on with this")
 
-// errOver says that the run was ended or erased meanwhile: nothing begins in it
-// any more.
+// errOver reports that the run has ended or was erased meanwhile: nothing starts
+// in it any more.
 var errOver = errors.New("agent: the run is over")
 
 const entryColumns = `session, seq, leg, kind, status, child, request, result, started_us, done_us`
 
+// journal is what was done in a session. Each change is stored before anything
+// follows from it, so that another process can continue.
+type journal struct {
+	db          *database.DB
+	now         func() time.Time
+	afterCommit func(what string)
+
+	run     string // id of the run
+	session string // id of the session
+	leg     string // key of the call that is being answered
+	entries []*entry
+}
+
 // load reads what was done in the session.
-func (w *worker) load(ctx context.Context) error {
-	err := w.s.db.SelectContext(ctx, &w.entries, `SELECT `+entryColumns+` FROM agent_entry WHERE session = $1 ORDER BY seq`, w.session.ID)
+func (j *journal) load(ctx context.Context) error {
+	err := j.db.SelectContext(ctx, &j.entries, `SELECT `+entryColumns+` FROM agent_entry WHERE session = $1 ORDER BY seq`, j.session)
 	if err != nil {
 		return fmt.Errorf("reading the journal of an agent: %w", err)
 	}
-	for _, e := range w.entries {
+	for _, e := range j.entries {
 		if err := e.read(); err != nil {
 			return err
 		}
@@ -156,40 +169,40 @@ var childSpace = uuid.MustParse("5b8a1b6e-7f0e-4c58-9a51-6c1d0a4de5a7")
 // call that is repeated finds the run of the first.
 func Child(key string) string { return uuid.NewSHA1(childSpace, []byte(key)).String() }
 
-// next is a new entry of the session, not yet written.
-func (w *worker) next(kind, status string, request any) (*entry, error) {
+// next returns a new entry of the session, not yet stored.
+func (j *journal) next(kind, status string, request any) (*entry, error) {
 	raw, err := json.Marshal(request)
 	if err != nil {
 		return nil, fmt.Errorf("writing an entry of an agent: %w", err)
 	}
-	e := &entry{Session: w.session.ID, Seq: 1, Leg: w.r.Key, Kind: kind, Status: status, Request: string(raw)}
-	if n := len(w.entries); n > 0 {
-		e.Seq = w.entries[n-1].Seq + 1
+	e := &entry{Session: j.session, Seq: 1, Leg: j.leg, Kind: kind, Status: status, Request: string(raw)}
+	if n := len(j.entries); n > 0 {
+		e.Seq = j.entries[n-1].Seq + 1
 	}
 	if kind == kindTool {
 		e.Child = Child(e.key())
 	}
 	switch status {
 	case statusDone, statusFailed:
-		e.StartedUS = database.Micros(w.s.opts.Now())
+		e.StartedUS = database.Micros(j.now())
 		e.DoneUS = e.StartedUS
 	case statusStarted:
-		e.StartedUS = database.Micros(w.s.opts.Now())
+		e.StartedUS = database.Micros(j.now())
 	}
 	return e, e.read()
 }
 
 // write stores new entries. When another process has stored some meanwhile it
 // is [errTaken], and [errOver] when the run is over.
-func (w *worker) write(ctx context.Context, what string, es ...*entry) error {
-	return w.writeWith(ctx, what, func(context.Context, *sqlx.Tx) error { return nil }, es...)
+func (j *journal) write(ctx context.Context, what string, es ...*entry) error {
+	return j.writeWith(ctx, what, func(context.Context, *sqlx.Tx) error { return nil }, es...)
 }
 
 // writeWith is write with what else belongs into its transaction.
-func (w *worker) writeWith(ctx context.Context, what string, also func(context.Context, *sqlx.Tx) error, es ...*entry) error {
-	err := w.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+func (j *journal) writeWith(ctx context.Context, what string, also func(context.Context, *sqlx.Tx) error, es ...*entry) error {
+	err := j.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		if err := w.going(ctx, tx); err != nil {
+		if err := j.going(ctx, tx); err != nil {
 			return err
 		}
 		if err := also(ctx, tx); err != nil {
@@ -211,15 +224,15 @@ func (w *worker) writeWith(ctx context.Context, what string, also func(context.C
 	if err != nil {
 		return fmt.Errorf("writing the journal of an agent: %w", err)
 	}
-	w.entries = append(w.entries, es...)
-	w.s.opts.AfterCommit(what)
+	j.entries = append(j.entries, es...)
+	j.afterCommit(what)
 	return nil
 }
 
-// going returns [errOver] when the run is over.
-func (w *worker) going(ctx context.Context, tx *sqlx.Tx) error {
+// going returns [errOver] if the run is over.
+func (j *journal) going(ctx context.Context, tx *sqlx.Tx) error {
 	var n int
-	err := tx.GetContext(ctx, &n, `SELECT count(*) FROM flow_run WHERE id = $1 AND ended_us = 0`, w.r.Run.ID)
+	err := tx.GetContext(ctx, &n, `SELECT count(*) FROM flow_run WHERE id = $1 AND ended_us = 0`, j.run)
 	if err == nil && n == 0 {
 		err = errOver
 	}
@@ -230,12 +243,12 @@ func (w *worker) going(ctx context.Context, tx *sqlx.Tx) error {
 // of it was changed. result, if it is not nil, makes what came of it in the same
 // transaction; what it writes itself is kept even if another process was
 // faster: then the rest is not, and it is [errTaken].
-func (w *worker) change(ctx context.Context, e *entry, from string, result func(context.Context, *sqlx.Tx) (any, error)) error {
+func (j *journal) change(ctx context.Context, e *entry, from string, result func(context.Context, *sqlx.Tx) (any, error)) error {
 	taken := false
 	ctx = context.WithoutCancel(ctx)
-	err := w.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := j.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if e.Status == statusStarted {
-			if err := w.going(ctx, tx); err != nil {
+			if err := j.going(ctx, tx); err != nil {
 				return err
 			}
 		}
@@ -269,13 +282,24 @@ func (w *worker) change(ctx context.Context, e *entry, from string, result func(
 	return e.read()
 }
 
-// finish stores what became of an entry that was begun.
-func (w *worker) finish(ctx context.Context, e *entry, status string, result func(context.Context, *sqlx.Tx) (any, error)) error {
+// start stores that a call starts.
+func (j *journal) start(ctx context.Context, e *entry) error {
 	from := e.Status
-	e.Status, e.DoneUS = status, database.Micros(w.s.opts.Now())
-	err := w.change(ctx, e, from, result)
+	e.Status, e.StartedUS = statusStarted, database.Micros(j.now())
+	err := j.change(ctx, e, from, nil)
 	if err == nil {
-		w.s.opts.AfterCommit("done")
+		j.afterCommit("begun")
+	}
+	return err
+}
+
+// finish stores the result of an entry that was started.
+func (j *journal) finish(ctx context.Context, e *entry, status string, result func(context.Context, *sqlx.Tx) (any, error)) error {
+	from := e.Status
+	e.Status, e.DoneUS = status, database.Micros(j.now())
+	err := j.change(ctx, e, from, result)
+	if err == nil {
+		j.afterCommit("done")
 	}
 	return err
 }
@@ -285,31 +309,11 @@ func came(r toolResult) func(context.Context, *sqlx.Tx) (any, error) {
 	return func(context.Context, *sqlx.Tx) (any, error) { return r, nil }
 }
 
-// instruct writes down what a person says to the model.
-func (w *worker) instruct(ctx context.Context, t instruction) error {
-	e, err := w.next(kindInput, statusDone, t)
+// instruct stores an instruction to the model.
+func (j *journal) instruct(ctx context.Context, t instruction) error {
+	e, err := j.next(kindInput, statusDone, t)
 	if err != nil {
 		return err
 	}
-	return w.write(ctx, "told", e)
-}
-
-// worked is how long the session has worked. While no process did, it has not.
-func (w *worker) worked() time.Duration {
-	var sum, until int64
-	for _, e := range w.entries { // they are in the order of their beginnings
-		if e.Status == statusFailed && w.r.Call.Attempt > 1 {
-			sum, until = 0, e.DoneUS // it is retried by hand: its time begins again
-		}
-		if e.StartedUS == 0 || e.DoneUS <= until || e.Kind == kindTurn && e.Status == statusUnknown {
-			continue
-		}
-		limit := w.limits.ToolTimeout
-		if e.Kind == kindTurn {
-			limit = modelTimeout
-		}
-		sum += min(e.DoneUS-max(e.StartedUS, until), limit.Microseconds())
-		until = e.DoneUS
-	}
-	return time.Duration(sum) * time.Microsecond
+	return j.write(ctx, "told", e)
 }

@@ -16,10 +16,10 @@ const maxSpare = 20 * time.Second
 // work continues until the leg ends. All that it decides by is in the journal, so
 // that another process continues in the same way.
 func (w *worker) work(ctx context.Context) (*flow.ModelResult, error) {
-	if w.denied() {
+	if w.journal.denied() {
 		return w.result(flow.FinishDenied, StopDenied), nil
 	}
-	left := w.r.Call.Timeout - w.worked()
+	left := w.r.Call.Timeout - w.journal.worked(w.r.Call.Attempt, w.limits.ToolTimeout)
 	whole, end := context.WithTimeout(ctx, left)
 	defer end()
 	loop, stop := context.WithTimeout(whole, left-w.spareTime())
@@ -39,7 +39,7 @@ func (w *worker) work(ctx context.Context) (*flow.ModelResult, error) {
 // follow does what follows from the newest answer of the model, unless a person
 // has said something since. It returns nothing when the model is to be asked.
 func (w *worker) follow(ctx, loop context.Context) (*flow.ModelResult, error) {
-	for i, e := range slices.Backward(w.entries) {
+	for i, e := range slices.Backward(w.journal.entries) {
 		if e.Kind == kindInput {
 			break
 		}
@@ -78,8 +78,8 @@ func (w *worker) ask(loop, whole context.Context) (*flow.ModelResult, error) {
 // bound is reached. What is still there of tokens and time was kept for it.
 func (w *worker) giveUp(ctx context.Context, why Stop) (*flow.ModelResult, error) {
 	limit := w.result(flow.FinishLimit, why)
-	if w.hasBranch() || ctx.Err() != nil || w.turns() >= w.limits.MaxSteps ||
-		w.used()+w.reserve(w.request(why)) > int64(w.limits.TokenBudget) {
+	if w.hasBranch() || ctx.Err() != nil || w.journal.turns() >= w.limits.MaxSteps ||
+		w.journal.used()+w.journal.reserve(w.request(why)) > int64(w.limits.TokenBudget) {
 		return limit, nil
 	}
 	err := w.turn(ctx, why)
@@ -92,12 +92,12 @@ func (w *worker) giveUp(ctx context.Context, why Stop) (*flow.ModelResult, error
 
 // bound says which bound is reached, if one is.
 func (w *worker) bound(ctx context.Context) Stop {
-	turns, next := w.turns(), w.reserve(w.request(""))
+	turns, next := w.journal.turns(), w.journal.reserve(w.request(""))
 	if w.keepsSpare() {
 		turns++
-		next += w.reserve(w.request(StopBudget))
+		next += w.journal.reserve(w.request(StopBudget))
 	}
-	failed := w.failures()
+	failed := w.journal.failures()
 	switch {
 	case ctx.Err() != nil:
 		return StopTimeout
@@ -105,7 +105,7 @@ func (w *worker) bound(ctx context.Context) Stop {
 		return failed
 	case turns >= w.limits.MaxSteps:
 		return StopMaxTurns
-	case w.used()+next > int64(w.limits.TokenBudget):
+	case w.journal.used()+next > int64(w.limits.TokenBudget):
 		return StopBudget
 	}
 	return ""
@@ -118,39 +118,11 @@ func (w *worker) hasBranch() bool {
 }
 
 // keepsSpare says that something is kept for a last answer without tools.
-func (w *worker) keepsSpare() bool { return !w.hasBranch() && len(w.shown) > 0 }
+func (w *worker) keepsSpare() bool { return !w.hasBranch() && len(w.tools.shown) > 0 }
 
 func (w *worker) spareTime() time.Duration {
 	if !w.keepsSpare() {
 		return 0
 	}
 	return min(w.r.Call.Timeout/4, maxSpare)
-}
-
-// turns counts the answers of the model.
-func (w *worker) turns() (n int) {
-	for _, e := range w.entries {
-		if e.Kind == kindTurn && e.Status == statusDone {
-			n++
-		}
-	}
-	return n
-}
-
-// used is how many tokens were used. Of an attempt of which it is not known what it
-// took, it is the most that it can have been.
-func (w *worker) used() (n int64) {
-	for _, e := range w.entries {
-		if e.Kind != kindTurn {
-			continue
-		}
-		a := e.answer
-		switch {
-		case a != nil && a.Usage.Known:
-			n += a.Usage.Input + a.Usage.Output
-		case a == nil || a.Error == "" || mayHaveCost(a.Error):
-			n += e.wanted.Reserve
-		}
-	}
-	return n
 }

@@ -37,7 +37,7 @@ func askedFor(t testing.TB, d runtime.Detail) (step string, what map[string]any)
 func (f *fixture) decide(t testing.TB, d runtime.Detail, approved bool) runtime.Detail {
 	t.Helper()
 	step, _ := askedFor(t, d)
-	_, err := f.flows.Approve(t.Context(), d.ID, step, approved)
+	_, err := f.flows.Runs().Approve(t.Context(), d.ID, step, approved)
 	require.NoError(t, err)
 	return f.rest(t, d.ID)
 }
@@ -112,7 +112,7 @@ func TestApproval(t *testing.T) {
 			f.clock.advance(25 * time.Hour)
 			f.runs.Committed()
 			require.Eventually(t, func() bool {
-				d, _ = f.flows.Detail(t.Context(), d.ID)
+				d, _ = f.flows.Runs().Get(t.Context(), d.ID)
 				return d.Status == runtime.Completed
 			}, patient, tick)
 			require.Equal(t, "denied", output(t, d))
@@ -263,7 +263,7 @@ func TestHandoff(t *testing.T) {
 // reply has the contact of a run answer.
 func (f *fixture) reply(t testing.TB, run, text string) runtime.Detail {
 	t.Helper()
-	before, err := f.flows.Detail(t.Context(), run)
+	before, err := f.flows.Runs().Get(t.Context(), run)
 	require.NoError(t, err)
 	require.NoError(t, f.inTx(t, func(tx *sqlx.Tx) error {
 		return f.runs.IncomingTx(t.Context(), tx, runtime.Incoming{
@@ -274,7 +274,7 @@ func (f *fixture) reply(t testing.TB, run, text string) runtime.Detail {
 	f.runs.Committed()
 	var d runtime.Detail
 	require.Eventually(t, func() bool {
-		d, err = f.flows.Detail(t.Context(), run)
+		d, err = f.flows.Runs().Get(t.Context(), run)
 		return err == nil && d.Status != runtime.Running && len(d.Sent) > len(before.Sent)
 	}, patient, tick)
 	return d
@@ -319,7 +319,7 @@ func TestConverseForAValue(t *testing.T) {
 		}))
 		f.runs.Committed()
 		require.Eventually(t, func() bool {
-			d, _ = f.flows.Detail(t.Context(), d.ID)
+			d, _ = f.flows.Runs().Get(t.Context(), d.ID)
 			return d.Status == runtime.Completed
 		}, patient, tick)
 		require.JSONEq(t, `{"n":9007199254740993}`, string(d.Output))

@@ -12,13 +12,23 @@ type secret struct {
 	others bool // it is of other contacts
 }
 
-// tellsSecrets says whether what leaves to home may hold what is private, on
-// the word of a person who may not have it. The contact may have what is of the
-// contact's own chat; other strangers may not.
-func (w *worker) tellsSecrets(home string) bool {
-	others := w.hearsOthers()
-	seen := others || w.r.Run.Chat.ID != ""
-	return slices.ContainsFunc(w.secrets(), func(s secret) bool {
+// disclosure decides who may learn what an agent was told.
+type disclosure struct {
+	secret  bool   // the flow says that the instructions are private
+	filled  bool   // the flow has put in what it had
+	chat    string // id of the run's chat; "": it has none
+	session *session
+	journal *journal
+	tools   *toolbox
+}
+
+// leak reports whether what is sent to home may hold private data, sent for a
+// person who must not have it. The contact may have the data of the contact's own
+// chat; other people may not.
+func (d *disclosure) leak(home string) bool {
+	others := d.fromOthers()
+	seen := others || d.chat != ""
+	return slices.ContainsFunc(d.known(), func(s secret) bool {
 		if home != "" && s.source == home {
 			return false
 		}
@@ -26,40 +36,40 @@ func (w *worker) tellsSecrets(home string) bool {
 	})
 }
 
-// secrets are what private things the agent was told, now or in an earlier run
+// known returns the private data that the agent was told, now or in an earlier run
 // that it remembers.
-func (w *worker) secrets() []secret {
+func (d *disclosure) known() []secret {
 	var out []secret
-	if w.req.Secret {
+	if d.secret {
 		out = append(out, secret{})
 	}
-	if w.req.Filled { // the flow has put in what it had
+	if d.filled { // the flow has put in what it had
 		out = append(out, secret{shared: true})
 	}
-	for _, e := range w.entries {
+	for _, e := range d.journal.entries {
 		if e.Kind == kindTool && e.asked.Private && e.Status == statusDone && !e.came.refusal() {
 			out = append(out, secret{e.asked.Source, e.asked.Shared, e.asked.Others})
 		}
 	}
-	return append(out, w.recalled()...)
+	return append(out, d.recalled()...)
 }
 
-// recalled is what was looked up in an earlier run and is remembered: by a tool
-// that is private or not known any more. Of a summary it is not known what it is
-// from.
-func (w *worker) recalled() (out []secret) {
-	for _, name := range w.earlierTools() {
-		switch t := w.tools[name]; {
+// recalled returns the private data that the agent remembers from earlier runs:
+// results of a tool that is private or no longer known. A summary may be from any
+// private tool.
+func (d *disclosure) recalled() (out []secret) {
+	for _, name := range d.session.earlierTools() {
+		switch t := d.tools.byName[name]; {
 		case t == nil:
 			out = append(out, secret{})
 		case t.Private:
 			out = append(out, secret{t.Source, t.Shared, t.Others})
 		}
 	}
-	if w.session.Note == "" {
+	if d.session.Note == "" {
 		return out
 	}
-	for _, t := range w.tools {
+	for _, t := range d.tools.byName {
 		if t.Private {
 			out = append(out, secret{t.Source, t.Shared, t.Others})
 		}
@@ -67,40 +77,23 @@ func (w *worker) recalled() (out []secret) {
 	return out
 }
 
-// earlierTools are the names of the tools whose results are remembered from
-// earlier runs.
-func (w *worker) earlierTools() (out []string) {
-	names := map[string]string{}
-	for _, m := range w.begin[:w.earlier] {
-		for _, c := range m.Calls {
-			names[c.ID] = c.Name
-		}
-		for _, r := range m.Results {
-			if name := names[r.CallID]; r.Content != notMade && name != toolFinish && name != toolHandoff {
-				out = append(out, name)
-			}
-		}
-	}
-	return out
-}
-
-// hearsOthers says whether something that the agent was told may be the word of
-// a stranger other than the contact: the result of a tool, what an agent said
-// that began the run, and what a flow without a chat has put in.
-func (w *worker) hearsOthers() bool {
-	if w.session.Depth > 1 || w.req.Filled && w.r.Run.Chat.ID == "" {
+// fromOthers reports whether something that the agent was told may be from a
+// person other than the contact: the result of a tool, what another agent said
+// that started the run, or what a flow without a chat has put in.
+func (d *disclosure) fromOthers() bool {
+	if d.session.Depth > 1 || d.filled && d.chat == "" {
 		return true
 	}
 	stranger := func(t *tool) bool { return t == nil || t.Untrusted && !t.Shared }
-	return slices.ContainsFunc(w.entries, func(e *entry) bool {
+	return slices.ContainsFunc(d.journal.entries, func(e *entry) bool {
 		return e.Kind == kindTool && e.asked.Untrusted && !e.asked.Shared && e.Status == statusDone && !e.came.refusal()
-	}) || slices.ContainsFunc(w.earlierTools(), func(name string) bool {
-		return stranger(w.tools[name])
-	}) || w.session.Note != "" && slices.ContainsFunc(slices.Collect(maps.Values(w.tools)), stranger)
+	}) || slices.ContainsFunc(d.session.earlierTools(), func(name string) bool {
+		return stranger(d.tools.byName[name])
+	}) || d.session.Note != "" && slices.ContainsFunc(slices.Collect(maps.Values(d.tools.byName)), stranger)
 }
 
-// tellsOfOthers says whether what the contact is told may hold what is of other
+// ofOthers reports whether what the contact is told may hold data of other
 // contacts.
-func (w *worker) tellsOfOthers() bool {
-	return w.r.Run.Chat.ID != "" && slices.ContainsFunc(w.secrets(), func(s secret) bool { return s.others })
+func (d *disclosure) ofOthers() bool {
+	return d.chat != "" && slices.ContainsFunc(d.known(), func(s secret) bool { return s.others })
 }

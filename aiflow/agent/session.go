@@ -18,7 +18,6 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/aiflow/memory"
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/links"
 )
 
 // maxDepth is how deep agents may be nested: one may call a function
@@ -36,6 +35,30 @@ type sessionRow struct {
 	CreatedUS int64 `db:"created_us"`
 }
 
+// session is what an agent works on during one visit to its node.
+type session struct {
+	sessionRow
+	begin   []llm.Message // what was said before, and what is to be answered
+	earlier int           // how many of these were said before
+}
+
+// earlierTools returns the names of the tools whose results are remembered from
+// earlier runs.
+func (s *session) earlierTools() (out []string) {
+	names := map[string]string{}
+	for _, m := range s.begin[:s.earlier] {
+		for _, c := range m.Calls {
+			names[c.ID] = c.Name
+		}
+		for _, r := range m.Results {
+			if name := names[r.CallID]; r.Content != notMade && name != toolFinish && name != toolHandoff {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
 // worker does the work of one call: a leg of a session.
 type worker struct {
 	s      *Service
@@ -43,19 +66,18 @@ type worker struct {
 	req    flow.ModelRequest
 	limits *flow.AgentRequest
 
-	session sessionRow
-	begin   []llm.Message // what was said before, and what is to be answered
-	earlier int           // how many of these were said before
-	entries []*entry
+	session session
 	asked   int64 // the entry that waits for consent; 0: it is not known
+	journal *journal
+	tools   *toolbox
+	secrets *disclosure
+	consent *consent
+	outward *outward
 
 	model   llm.Model
 	name    string // that the provider calls the model
 	metered usage.Call
 	schema  *structured.Schema // nil: a text is wanted
-	tools   map[string]*tool   // by the names that the model knows
-	shown   []llm.ToolSpec
-	links   *links.Rule
 }
 
 // opening is what a session begins with, as its row has it.
@@ -66,12 +88,12 @@ type opening struct {
 
 // open finds the session of a call, or begins one.
 func (s *Service) open(ctx context.Context, r runtime.Request, req flow.ModelRequest) (*worker, error) {
-	w := &worker{s: s, r: r, req: req, limits: req.Agent}
+	w := s.newWorker(r, req)
 	id := r.Key
 	if kept, is := req.Agent.Resume.(string); is {
 		id, w.asked = resumed(kept)
 	}
-	err := s.db.GetContext(ctx, &w.session, `SELECT id, run, node, depth, note, messages, created_us FROM agent_session WHERE id = $1`, id)
+	err := s.db.GetContext(ctx, &w.session.sessionRow, `SELECT id, run, node, depth, note, messages, created_us FROM agent_session WHERE id = $1`, id)
 	switch {
 	case errors.Is(err, sql.ErrNoRows) && id == r.Key:
 		if err = w.found(ctx); err != nil {
@@ -89,8 +111,20 @@ func (s *Service) open(ctx context.Context, r runtime.Request, req flow.ModelReq
 	if err := json.Unmarshal([]byte(w.session.Messages), &o); err != nil {
 		return nil, fmt.Errorf("reading the session of an agent: %w", err)
 	}
-	w.begin, w.earlier = append(o.Earlier, o.Asked), len(o.Earlier)
-	return w, w.load(ctx)
+	w.session.begin, w.session.earlier = append(o.Earlier, o.Asked), len(o.Earlier)
+	w.journal.session = w.session.ID
+	return w, w.journal.load(ctx)
+}
+
+// newWorker returns a worker whose session is not known yet.
+func (s *Service) newWorker(r runtime.Request, req flow.ModelRequest) *worker {
+	w := &worker{s: s, r: r, req: req, limits: req.Agent}
+	w.journal = &journal{db: s.db, now: s.opts.Now, afterCommit: s.opts.AfterCommit, run: r.Run.ID, leg: r.Key}
+	w.tools = &toolbox{byName: map[string]*tool{}, timeout: w.limits.ToolTimeout, run: r.Run.ID, log: s.opts.Logger}
+	w.secrets = &disclosure{secret: req.Secret, filled: req.Filled, chat: r.Run.Chat.ID, session: &w.session, journal: w.journal, tools: w.tools}
+	w.consent = &consent{approval: w.limits.Approval, journal: w.journal, secrets: w.secrets, tools: w.tools}
+	w.outward = &outward{filled: req.Filled, session: &w.session, journal: w.journal}
+	return w
 }
 
 // found begins a session.
@@ -110,7 +144,7 @@ func (w *worker) found(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("writing the session of an agent: %w", err)
 	}
-	w.session = sessionRow{
+	w.session.sessionRow = sessionRow{
 		ID: w.r.Key, Run: w.r.Run.ID, Node: w.r.Call.Node, Depth: depth, Note: history.Note(), Messages: string(raw),
 		CreatedUS: database.Micros(w.s.opts.Now()),
 	}
@@ -185,7 +219,7 @@ func (w *worker) remember(ctx context.Context, more ...llm.Message) {
 	if w.s.opts.Memory == nil {
 		return
 	}
-	messages := append(w.conversation()[w.earlier:], more...)
+	messages := append(w.conversation()[w.session.earlier:], more...)
 	err := w.s.opts.Memory.For(w.r.Run.Chat.Account).Remember(context.WithoutCancel(ctx), w.place(), w.session.ID, messages)
 	if err != nil {
 		w.s.opts.Logger.WarnContext(ctx, "what was said to an agent is not remembered", "run", w.r.Run.ID, "error", err)
@@ -232,14 +266,14 @@ func (w *worker) prepare(ctx context.Context) (err error) {
 	if err := w.takeUp(ctx); err != nil {
 		return err
 	}
-	w.links = w.rule()
+	w.outward.rule = w.linkRule()
 	return nil
 }
 
 // takeUp settles what an earlier process left, and writes down what this leg
 // brings: a reply, or what a person decided.
 func (w *worker) takeUp(ctx context.Context) error {
-	for _, e := range w.entries {
+	for _, e := range w.journal.entries {
 		if err := w.completeLeft(ctx, e); err != nil {
 			return err
 		}
@@ -248,10 +282,10 @@ func (w *worker) takeUp(ctx context.Context) error {
 		return nil
 	}
 	if w.limits.Approved != nil {
-		return w.decide(ctx, *w.limits.Approved, w.limits.ApprovedAt)
+		return w.consent.decide(ctx, w.asked, *w.limits.Approved, w.limits.ApprovedAt)
 	}
-	if !slices.ContainsFunc(w.entries, func(e *entry) bool { return e.Leg == w.r.Key }) { // it is not written down
-		if err := w.instruct(ctx, instruction{Text: said(w.req.Input)}); err != nil {
+	if !slices.ContainsFunc(w.journal.entries, func(e *entry) bool { return e.Leg == w.r.Key }) { // it is not written down
+		if err := w.journal.instruct(ctx, instruction{Text: said(w.req.Input)}); err != nil {
 			return err
 		}
 	}
@@ -265,12 +299,12 @@ func (w *worker) completeLeft(ctx context.Context, e *entry) error {
 		return nil
 	}
 	if e.Kind != kindTool {
-		return w.finish(ctx, e, statusUnknown, nil)
+		return w.journal.finish(ctx, e, statusUnknown, nil)
 	}
-	if w.tools[e.asked.Name] != nil && e.asked.Repeatable {
+	if w.tools.byName[e.asked.Name] != nil && e.asked.Repeatable {
 		return nil // it is made once more
 	}
-	return w.finish(ctx, e, statusUnknown, came(toolResult{
+	return w.journal.finish(ctx, e, statusUnknown, came(toolResult{
 		Content: "effect.unknown: the call was begun, and nobody knows whether it was made. It is not repeated.", IsError: true, Code: flow.CodeUnknown,
 	}))
 }

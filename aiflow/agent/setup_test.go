@@ -192,11 +192,11 @@ func document(t testing.TB, c config, outputs ...string) []byte {
 // publish publishes a flow and returns its id.
 func (f *fixture) publish(t testing.TB, draft []byte) string {
 	t.Helper()
-	p, err := f.flows.CreateProject(t.Context(), aiflow.NewProject{Name: "P"})
+	p, err := f.flows.Projects().Create(t.Context(), aiflow.NewProject{Name: "P"})
 	require.NoError(t, err)
-	made, err := f.flows.Create(t.Context(), aiflow.NewFlow{Project: p.ID, Name: "F", Draft: draft})
+	made, err := f.flows.Flows().Create(t.Context(), aiflow.NewFlow{Project: p.ID, Name: "F", Draft: draft})
 	require.NoError(t, err)
-	_, err = f.flows.Publish(t.Context(), made.ID, aiflow.Publisher{User: "ana"})
+	_, err = f.flows.Versions().Publish(t.Context(), made.ID, aiflow.Publisher{User: "ana"})
 	require.NoError(t, err, "%v", err)
 	return made.ID
 }
@@ -212,7 +212,7 @@ func (f *fixture) start(t testing.TB, id, chat, text string) runtime.Run {
 	if chat != "" {
 		s.Chat = chatOf(chat)
 	}
-	r, err := f.flows.Start(t.Context(), s)
+	r, err := f.flows.Runs().Start(t.Context(), s)
 	require.NoError(t, err)
 	return r
 }
@@ -229,7 +229,7 @@ func (f *fixture) rest(t testing.TB, run string) (d runtime.Detail) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		var err error
-		d, err = f.flows.Detail(t.Context(), run)
+		d, err = f.flows.Runs().Get(t.Context(), run)
 		return err == nil && d.Status != runtime.Running
 	}, patient, tick)
 	return d

@@ -26,39 +26,9 @@ const (
 
 // result is what the node is told at the end of a leg.
 func (w *worker) result(finish flow.Finish, why Stop) *flow.ModelResult {
-	r := &flow.ModelResult{Finish: finish, StopReason: string(why), Usage: w.usage()}
+	r := &flow.ModelResult{Finish: finish, StopReason: string(why), Usage: w.journal.usage(w.req.Model)}
 	if finish == flow.FinishAsk || finish == flow.FinishApproval {
 		r.Resume = w.session.ID
 	}
 	return r
-}
-
-// usage is what the leg took.
-func (w *worker) usage() *flow.ModelUsage {
-	u := &flow.ModelUsage{Model: w.req.Model}
-	var cost int64
-	known := true
-	for _, e := range w.entries {
-		if e.Kind != kindTurn || e.Leg != w.r.Key {
-			continue
-		}
-		u.Calls++
-		a := e.answer
-		if a == nil || a.Cost == nil {
-			known = false
-		} else {
-			cost += *a.Cost
-		}
-		if a != nil {
-			u.InputTokens += a.Usage.Input
-			u.OutputTokens += a.Usage.Output
-		}
-		if a != nil && a.Model != "" {
-			u.Model = a.Provider + "/" + a.Model
-		}
-	}
-	if known {
-		u.Cost = &cost
-	}
-	return u
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -37,9 +38,17 @@ const (
 	toolFinish  = "finish"
 )
 
-// findTools asks for the tools of the flow and adds ours.
+// toolbox holds the tools that the model may call, and calls them.
+type toolbox struct {
+	byName  map[string]*tool // by the names that the model knows
+	shown   []llm.ToolSpec   // as the model is shown them
+	timeout time.Duration    // of a call
+	run     string           // id of the run, for the log
+	log     *slog.Logger
+}
+
+// findTools finds the tools of the flow and adds those of this package.
 func (w *worker) findTools(ctx context.Context) error {
-	w.tools = map[string]*tool{}
 	var all []llm.Tool
 	if find := w.s.opts.Tools; find != nil {
 		var err error
@@ -47,18 +56,18 @@ func (w *worker) findTools(ctx context.Context) error {
 			return fmt.Errorf("finding the tools of an agent: %w", err)
 		}
 	}
-	all = append(w.ours(), all...)
+	all = append(w.ownTools(), all...)
 	for _, t := range all {
-		if err := w.add(t); err != nil {
+		if err := w.tools.add(t); err != nil {
 			w.s.opts.Logger.WarnContext(ctx, "an agent does without a tool", "tool", t.Origin, "run", w.r.Run.ID, "error", err)
 		}
 	}
 	return nil
 }
 
-// ours are the tools by which an agent says that it wants a person, or that a
-// conversation is over.
-func (w *worker) ours() (out []llm.Tool) {
+// ownTools returns the tools with which an agent says that it wants a person, or
+// that a conversation is over.
+func (w *worker) ownTools() (out []llm.Tool) {
 	if slices.Contains(w.limits.Outputs, string(flow.FinishHandoff)) {
 		out = append(out, llm.Tool{Origin: toolHandoff, ReadOnly: true, ToolSpec: llm.ToolSpec{
 			Name: toolHandoff, Description: "Hands the conversation over to a person. Call it when you are asked for one, or cannot help. It ends your work.",
@@ -79,11 +88,11 @@ func (w *worker) ours() (out []llm.Tool) {
 }
 
 // add shows a tool to the model.
-func (w *worker) add(t llm.Tool) error {
-	if len(w.shown) >= maxTools {
+func (b *toolbox) add(t llm.Tool) error {
+	if len(b.shown) >= maxTools {
 		return fmt.Errorf("there are more than %d", maxTools)
 	}
-	if w.tools[t.Name] != nil {
+	if b.byName[t.Name] != nil {
 		return errors.New("another has its name")
 	}
 	schema, err := structured.Compile(t.Schema)
@@ -91,9 +100,17 @@ func (w *worker) add(t llm.Tool) error {
 		return err
 	}
 	sum := sha256.Sum256([]byte(strings.Join([]string{t.Name, t.Origin, t.Description, string(t.Schema)}, "\x00")))
-	w.tools[t.Name] = &tool{t, schema, hex.EncodeToString(sum[:])}
-	w.shown = append(w.shown, t.ToolSpec)
+	b.byName[t.Name] = &tool{t, schema, hex.EncodeToString(sum[:])}
+	b.shown = append(b.shown, t.ToolSpec)
 	return nil
+}
+
+// onlyReads reports whether none of some calls changes anything.
+func (b *toolbox) onlyReads(calls []llm.ToolCall) bool {
+	return !slices.ContainsFunc(calls, func(c llm.ToolCall) bool {
+		t := b.byName[c.Name]
+		return t == nil || !t.ReadOnly
+	})
 }
 
 // arguments reads what a model wrote as arguments. A misfit is described for it.
@@ -120,8 +137,8 @@ func (t *tool) arguments(written string) (json.RawMessage, error) {
 
 // call calls a tool once. What it returns is for the model; only the end of ctx
 // is an error.
-func (w *worker) call(ctx context.Context, t *tool, e *entry) (toolResult, string, error) {
-	within := w.limits.ToolTimeout
+func (b *toolbox) call(ctx context.Context, t *tool, e *entry) (toolResult, string, error) {
+	within := b.timeout
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return toolResult{}, "", ctx.Err()
 	}
@@ -155,11 +172,11 @@ func (w *worker) call(ctx context.Context, t *tool, e *entry) (toolResult, strin
 	if end.err == nil {
 		return toolResult{Content: truncate(end.out.Content, maxRead), Value: bounded(end.out.Value), IsError: end.out.IsError}, statusDone, nil
 	}
-	return w.failed(ctx, tctx, t, end.err, within)
+	return b.failed(ctx, tctx, t, end.err, within)
 }
 
 // failed is what the model is told of a call that failed.
-func (w *worker) failed(ctx, tctx context.Context, t *tool, err error, within time.Duration) (toolResult, string, error) {
+func (b *toolbox) failed(ctx, tctx context.Context, t *tool, err error, within time.Duration) (toolResult, string, error) {
 	var known *llm.ToolError
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
@@ -174,7 +191,7 @@ func (w *worker) failed(ctx, tctx context.Context, t *tool, err error, within ti
 			IsError: true, Code: flow.CodeUnknown,
 		}, statusUnknown, nil
 	}
-	w.s.opts.Logger.WarnContext(ctx, "a tool of an agent failed", "tool", t.Origin, "run", w.r.Run.ID, "error", err)
+	b.log.WarnContext(ctx, "a tool of an agent failed", "tool", t.Origin, "run", b.run, "error", err)
 	return toolResult{Content: "tool.failed: it could not be done.", IsError: true, Code: "tool.failed"}, statusDone, nil
 }
 

@@ -32,7 +32,7 @@ const notMade = "This call was not made."
 // request is what the model is asked next. last says why it is the last time.
 func (w *worker) request(last Stop) *llm.Request {
 	r := &llm.Request{
-		Model: w.name, System: w.system(last), Messages: w.conversation(), Tools: w.shown, MaxTokens: w.req.MaxTokens,
+		Model: w.name, System: w.system(last), Messages: w.conversation(), Tools: w.tools.shown, MaxTokens: w.req.MaxTokens,
 	}
 	if r.MaxTokens <= 0 {
 		r.MaxTokens = maxOutput
@@ -48,7 +48,7 @@ func (w *worker) request(last Stop) *llm.Request {
 
 func (w *worker) system(last Stop) string {
 	parts := []string{w.req.Instructions}
-	if len(w.shown) > 0 {
+	if len(w.tools.shown) > 0 {
 		parts = append(parts, rules)
 	}
 	parts = append(parts, w.session.Note)
@@ -62,8 +62,8 @@ func (w *worker) system(last Stop) string {
 // conversation is all that was said, as the model is told it. Every call has its
 // result.
 func (w *worker) conversation() []llm.Message {
-	out := slices.Clone(w.begin)
-	for i, e := range w.entries {
+	out := slices.Clone(w.session.begin)
+	for i, e := range w.journal.entries {
 		switch {
 		case e.Kind == kindInput:
 			out = append(out, llm.User(e.said.Text))
@@ -83,11 +83,11 @@ func (w *worker) conversation() []llm.Message {
 
 // results are what came of the calls of a turn, in their order.
 func (w *worker) results(turn int) (out []llm.ToolResult) {
-	for i, c := range w.entries[turn].answer.Message.Calls {
+	for i, c := range w.journal.entries[turn].answer.Message.Calls {
 		r := llm.ToolResult{CallID: c.ID, Content: notMade, IsError: true}
 		if c.Name == toolFinish || c.Name == toolHandoff {
 			r.Content, r.IsError = "It is over.", false
-		} else if e := w.callOf(turn, i); e != nil && e.DoneUS > 0 {
+		} else if e := w.journal.callOf(turn, i); e != nil && e.DoneUS > 0 {
 			r.Content, r.IsError = asData(e.asked.Origin, e.came.Content), e.came.IsError
 		}
 		out = append(out, r)
@@ -95,75 +95,57 @@ func (w *worker) results(turn int) (out []llm.ToolResult) {
 	return out
 }
 
-// callOf is the entry of the i-th call of a turn; nil: there is none yet. There
-// are servers that give several calls one id: their entries come in the order
-// of the calls.
-func (w *worker) callOf(turn, i int) *entry {
-	all := w.entries[turn].answer.Message.Calls
-	skip := 0
-	for _, c := range all[:i] {
-		if c.ID == all[i].ID && c.Name == all[i].Name {
-			skip++
-		}
-	}
-	for _, e := range w.entries[turn+1:] {
-		if e.Kind == kindTurn && e.Status == statusDone {
-			break
-		}
-		if e.Kind != kindTool || e.asked.CallID != all[i].ID || e.asked.Name != all[i].Name {
-			continue
-		}
-		if skip == 0 {
-			return e
-		}
-		skip--
-	}
-	return nil
-}
-
 // turn asks the model once, and again when that may help.
 func (w *worker) turn(ctx context.Context, last Stop) error {
-	_, err := llm.Retry(&journalled{w, last}, nil).Generate(ctx, w.request(last))
+	model := &journalled{
+		model: w.model, name: w.name, metered: w.metered, ledger: w.s.ledger, journal: w.journal, asked: turnAsked{Model: w.req.Model, Last: last},
+	}
+	_, err := llm.Retry(model, nil).Generate(ctx, w.request(last))
 	return err
 }
 
-// journalled is the model, each of whose attempts is an entry, and one of the
-// ledger.
+// journalled is a model each of whose attempts is an entry of the journal, and
+// one of the ledger.
 type journalled struct {
-	w    *worker
-	last Stop
+	model   llm.Model
+	name    string // that the provider calls the model
+	metered usage.Call
+	ledger  *usage.Ledger
+	journal *journal
+	asked   turnAsked // without Reserve
 }
 
 func (j *journalled) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
-	w := j.w
-	call := w.metered
+	call := j.metered
 	call.Reserve = usage.WorstCase(r)
-	e, err := w.next(kindTurn, statusStarted, turnAsked{Model: w.req.Model, Reserve: w.reserve(r), Last: j.last})
+	asked := j.asked
+	asked.Reserve = j.journal.reserve(r)
+	e, err := j.journal.next(kindTurn, statusStarted, asked)
 	if err != nil {
 		return nil, err
 	}
 	var counted *usage.Entry
-	err = w.writeWith(ctx, "begun", func(ctx context.Context, tx *sqlx.Tx) (err error) {
-		counted, err = w.s.ledger.BeginTx(ctx, tx, call)
+	err = j.journal.writeWith(ctx, "begun", func(ctx context.Context, tx *sqlx.Tx) (err error) {
+		counted, err = j.ledger.BeginTx(ctx, tx, call)
 		return err
 	}, e)
 	if err != nil {
 		return nil, err
 	}
 	mctx, cancel := context.WithTimeout(ctx, modelTimeout)
-	answer, failed := w.model.Generate(mctx, r)
+	answer, failed := j.model.Generate(mctx, r)
 	cancel()
 	if failed != nil {
-		failed = w.unanswered(ctx, failed)
+		failed = j.unanswered(ctx, failed)
 	}
-	if err := w.answered(ctx, e, counted, answer, failed); err != nil {
+	if err := j.answered(ctx, e, counted, answer, failed); err != nil {
 		return nil, err
 	}
 	return answer, failed
 }
 
 // unanswered is why a model gave no answer, as its error if it has none.
-func (w *worker) unanswered(ctx context.Context, err error) error {
+func (j *journalled) unanswered(ctx context.Context, err error) error {
 	var known *llm.Error
 	if errors.As(err, &known) || errors.Is(ctx.Err(), context.Canceled) {
 		return err
@@ -172,12 +154,12 @@ func (w *worker) unanswered(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		code = llm.CodeTimeout
 	}
-	return &llm.Error{Code: code, Message: "the model did not answer", Provider: w.metered.Provider, Model: w.name, Err: err}
+	return &llm.Error{Code: code, Message: "the model did not answer", Provider: j.metered.Provider, Model: j.name, Err: err}
 }
 
 // answered writes down what came of an attempt, in one transaction with what it
 // took. When the node stops meanwhile it stays begun: it is not known what it took.
-func (w *worker) answered(ctx context.Context, e *entry, counted *usage.Entry, answer *llm.Response, failed error) error {
+func (j *journalled) answered(ctx context.Context, e *entry, counted *usage.Entry, answer *llm.Response, failed error) error {
 	if failed != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return nil
 	}
@@ -189,41 +171,11 @@ func (w *worker) answered(ctx context.Context, e *entry, counted *usage.Entry, a
 	case errors.As(failed, &known):
 		result, status = turnResult{Error: known.Code, Usage: known.Usage}, statusFailed
 	}
-	return w.finish(ctx, e, status, func(ctx context.Context, tx *sqlx.Tx) (any, error) {
-		cost, err := w.s.ledger.CompleteTx(ctx, tx, counted, answer, failed)
+	return j.journal.finish(ctx, e, status, func(ctx context.Context, tx *sqlx.Tx) (any, error) {
+		cost, err := j.ledger.CompleteTx(ctx, tx, counted, answer, failed)
 		if cost.Known {
 			result.Cost = &cost.Nano
 		}
 		return result, err
 	})
-}
-
-// reserve is the most that a request is expected to take of the token budget.
-// What stood before the last answer was counted then; of what is new, two bytes
-// are a token.
-func (w *worker) reserve(r *llm.Request) int64 {
-	out := int64(r.MaxTokens)
-	worst := 2 * r.Estimate()
-	last := w.lastAnswer()
-	if last == nil || !last.answer.Usage.Known {
-		return worst + out
-	}
-	fresh := last.answer.Usage.Input + last.answer.Usage.Output
-	for _, m := range slices.Backward(r.Messages) {
-		if m.Role == llm.RoleAssistant {
-			break
-		}
-		fresh += 2 * m.Estimate()
-	}
-	return min(worst, fresh) + out
-}
-
-// lastAnswer is the newest turn that was done; nil: there is none.
-func (w *worker) lastAnswer() *entry {
-	for _, e := range slices.Backward(w.entries) {
-		if e.Kind == kindTurn && e.Status == statusDone {
-			return e
-		}
-	}
-	return nil
 }

@@ -69,7 +69,7 @@ func setup(t *testing.T, db *sqlx.DB) *fixture {
 	require.NoError(t, err)
 	flows, err := aiflow.New(ctx, db, &aiflow.Options{Runs: runs, Logger: log})
 	require.NoError(t, err)
-	p, err := flows.For(account).CreateProject(ctx, aiflow.NewProject{Name: "hotel"})
+	p, err := flows.For(account).Projects().Create(ctx, aiflow.NewProject{Name: "hotel"})
 	require.NoError(t, err)
 	f.project = p.ID
 	files, err := knowledge.New(ctx, db, &knowledge.Options{Logger: log})

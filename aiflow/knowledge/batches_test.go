@@ -50,7 +50,7 @@ func TestTransactionsAreBounded(t *testing.T) {
 			_, err := f.Add(t.Context(), project, knowledge.NewFile{Name: "b.txt", Data: []byte(text)})
 			require.NoError(t, err)
 			commits.Take()
-			require.NoError(t, f.flows.For("acme").DeleteProject(t.Context(), project))
+			require.NoError(t, f.flows.For("acme").Projects().Delete(t.Context(), project))
 			commits.RequireBounded(t, 1, 10)
 			require.NoError(t, f.service.Clean(t.Context()))
 			commits.RequireBounded(t, n, maxRows)
@@ -147,7 +147,7 @@ func TestDeletedMeanwhile(t *testing.T) {
 		var g errgroup.Group
 		g.Go(func() error {
 			<-started
-			return f.flows.For("acme").DeleteProject(t.Context(), f.project)
+			return f.flows.For("acme").Projects().Delete(t.Context(), f.project)
 		})
 		_, err := f.Add(t.Context(), f.project, knowledge.NewFile{Name: "a.txt", Data: []byte(distinct(100_000))})
 		require.ErrorIs(t, err, knowledge.ErrNotFound)

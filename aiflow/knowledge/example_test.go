@@ -22,7 +22,7 @@ func Example() {
 	files, err := knowledge.New(ctx, db, nil)
 	check(err)
 
-	project, err := flows.For(aiflow.OneAccount).CreateProject(ctx, aiflow.NewProject{Name: "Hotel"})
+	project, err := flows.For(aiflow.OneAccount).Projects().Create(ctx, aiflow.NewProject{Name: "Hotel"})
 	check(err)
 	hotel := files.For(aiflow.OneAccount)
 	_, err = hotel.Add(ctx, project.ID, knowledge.NewFile{Name: "prices.md", Data: []byte(`

@@ -109,7 +109,7 @@ func TestOthersSeeNothing(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, found)
 		}
-		require.NoError(t, f.flows.For("acme").DeleteProject(t.Context(), f.project))
+		require.NoError(t, f.flows.For("acme").Projects().Delete(t.Context(), f.project))
 		gone, err := f.Search(t.Context(), f.project, knowledge.Query{Text: "boat"})
 		require.NoError(t, err)
 		require.Empty(t, gone)

@@ -46,7 +46,7 @@ func setup(t testing.TB, db *sqlx.DB, opts *knowledge.Options) *fixture {
 
 func (f *fixture) newProject(t testing.TB, account string) string {
 	t.Helper()
-	p, err := f.flows.For(account).CreateProject(t.Context(), aiflow.NewProject{Name: "hotel"})
+	p, err := f.flows.For(account).Projects().Create(t.Context(), aiflow.NewProject{Name: "hotel"})
 	require.NoError(t, err)
 	return p.ID
 }

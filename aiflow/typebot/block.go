@@ -9,7 +9,7 @@ import (
 // block makes what a block is, and returns how many blocks behind it belong to
 // that.
 func (b *builder) block(p place) (more int) {
-	kind := b.at(p).text("type")
+	kind := b.graph.at(p).text("type")
 	switch kind {
 	case "start":
 	case "text":
@@ -51,12 +51,12 @@ var hints = map[string]string{
 
 // textBubble sends a text, or is the prompt of the input behind it.
 func (b *builder) textBubble(p place) (more int) {
-	in := b.at(p)
+	in := b.graph.at(p)
 	said := b.template(p, richText(in.object("content")))
 	next := place{p.group, p.block + 1}
-	if b.edge(in) == "" && next.block < len(b.groups[p.group].blocks) && isInput(b.at(next).text("type")) && len([]rune(said)) <= 1000 {
+	if b.graph.edge(in) == "" && next.block < len(b.graph.groups[p.group].blocks) && isInput(b.graph.at(next).text("type")) && len([]rune(said)) <= 1000 {
 		if b.input(next, said) {
-			b.first[p] = b.first[next]
+			b.graph.first[p] = b.graph.first[next]
 			return 1
 		}
 	}
@@ -70,7 +70,7 @@ func (b *builder) textBubble(p place) (more int) {
 
 // mediaBubble sends a file, or the address of what is none.
 func (b *builder) mediaBubble(p place, kind string) {
-	content := b.at(p).object("content")
+	content := b.graph.at(p).object("content")
 	url := b.template(p, strings.TrimSpace(content.text("url")))
 	if url == "" {
 		b.changed(p, "", "the bubble has no address and is left out")

@@ -8,17 +8,17 @@ import (
 
 // http calls an address.
 func (b *builder) http(p place) {
-	options := b.at(p).object("options")
+	options := b.graph.at(p).object("options")
 	request := options.object("webhook")
 	if request.m == nil {
-		request = b.at(p).object("webhook") // of older exports
+		request = b.graph.at(p).object("webhook") // of older exports
 	}
 	url := b.template(p, strings.TrimSpace(request.text("url")))
 	if url == "" {
 		b.omit(p, codeBlock, "the request has no address in the export", "enter it in an http node")
 		return
 	}
-	config := map[string]any{"url": url, "method": b.method(request)}
+	config := map[string]any{"url": url, "method": method(request)}
 	for _, part := range []struct{ from, to string }{{"headers", "headers"}, {"queryParams", "query"}} {
 		if values := b.pairs(p, request.objects(part.from)); len(values) > 0 {
 			config[part.to] = values
@@ -34,7 +34,7 @@ func (b *builder) http(p place) {
 		config["extract"] = extract
 	}
 	node := b.step(p, "http", config)
-	node.next["error"] = b.onward(p) // there a request that fails does not end the conversation
+	node.next["error"] = b.graph.onward(p) // there a request that fails does not end the conversation
 }
 
 func trimmed(f float64) string {
@@ -42,7 +42,7 @@ func trimmed(f float64) string {
 	return string(raw)
 }
 
-func (b *builder) method(request object) string {
+func method(request object) string {
 	switch m := strings.ToUpper(request.text("method")); m {
 	case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD":
 		return m
@@ -115,7 +115,7 @@ var bodyPath = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9
 func (b *builder) extract(p place, options object) []any {
 	var out []any
 	for _, m := range options.objects("responseVariableMapping") {
-		own, at := b.variable(m.text("variableId")), strings.TrimSpace(m.text("bodyPath"))
+		own, at := b.names.variable(m.text("variableId")), strings.TrimSpace(m.text("bodyPath"))
 		if own == "" {
 			continue
 		}
@@ -137,7 +137,7 @@ func (b *builder) extract(p place, options object) []any {
 
 // model asks a language model.
 func (b *builder) model(p place) {
-	in := b.at(p)
+	in := b.graph.at(p)
 	options := in.object("options")
 	action := options.text("action")
 	if action == "" {
@@ -154,7 +154,7 @@ func (b *builder) model(p place) {
 		if item == "" {
 			item = m.text("valueToExtract")
 		}
-		if own := b.variable(m.text("variableId")); own != "" && strings.EqualFold(item, "Message content") {
+		if own := b.names.variable(m.text("variableId")); own != "" && strings.EqualFold(item, "Message content") {
 			config["saveTo"] = own
 		}
 	}

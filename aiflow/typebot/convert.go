@@ -79,8 +79,8 @@ func Convert(document []byte) (Flow, error) {
 	}
 	b := newBuilder(export)
 	b.start()
-	for g := range b.groups {
-		for n := 0; n < len(b.groups[g].blocks); n++ {
+	for g := range b.graph.groups {
+		for n := 0; n < len(b.graph.groups[g].blocks); n++ {
 			n += b.block(place{g, n})
 		}
 	}
@@ -114,7 +114,7 @@ func (b *builder) document(name string) (json.RawMessage, error) {
 		}
 		next := map[string]string{}
 		for output, to := range p.next {
-			if id := b.resolve(to); id != "" {
+			if id := b.graph.resolve(to); id != "" {
 				next[output] = id
 			}
 		}
@@ -133,7 +133,7 @@ func (b *builder) document(name string) (json.RawMessage, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(map[string]any{
 		"format": flow.Format, "kind": flow.KindFlow, "slug": slug(name), "name": name, "start": startID,
-		"settings": map[string]any{"replyTimeout": b.replyTimeout()}, "variables": variables, "nodes": nodes,
+		"settings": map[string]any{"replyTimeout": replyTimeout(b.export)}, "variables": variables, "nodes": nodes,
 		"ui": map[string]any{"nodes": places},
 	})
 	return bytes.TrimSpace(out.Bytes()), err

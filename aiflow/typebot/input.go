@@ -16,10 +16,10 @@ func isInput(kind string) bool { return expects[kind] != "" }
 // input asks, with the text of the bubble before it, and waits. It reports
 // whether it has that text.
 func (b *builder) input(p place, prompt string) bool {
-	in := b.at(p)
+	in := b.graph.at(p)
 	kind, options := in.text("type"), in.object("options")
 	config := map[string]any{"expect": expects[kind]}
-	if saveTo := b.variable(options.text("variableId")); saveTo != "" {
+	if saveTo := b.names.variable(options.text("variableId")); saveTo != "" {
 		config["saveTo"] = saveTo
 	}
 	if retry := b.template(p, options.text("retryMessageContent")); retry != "" {
@@ -65,7 +65,7 @@ func (b *builder) input(p place, prompt string) bool {
 
 // bound takes over a bound that is a number.
 func (b *builder) bound(p place, node *part, name string) {
-	options := b.at(p).object("options")
+	options := b.graph.at(p).object("options")
 	if _, is := options.number(name); is {
 		node.config[name] = options.m[name]
 		return
@@ -107,11 +107,11 @@ func (b *builder) choice(p place, prompt string, config map[string]any) bool {
 	config["prompt"] = menu(prompt, choices)
 	node := b.step(p, "question", config)
 	b.chosen(p, node, choices)
-	options := b.at(p).object("options")
+	options := b.graph.at(p).object("options")
 	if options.is("isMultipleChoice") {
 		b.changed(p, node.id, "one choice is taken, not several")
 	}
-	if b.at(p).text("type") == "picture choice input" {
+	if b.graph.at(p).text("type") == "picture choice input" {
 		b.changed(p, node.id, "choices are shown without their pictures")
 	}
 	return has
@@ -121,7 +121,7 @@ func (b *builder) choice(p place, prompt string, config map[string]any) bool {
 func (b *builder) choices(p place) []choice {
 	var out []choice
 	ids, titles := map[string]bool{}, map[string]bool{}
-	items := b.at(p).objects("items")
+	items := b.graph.at(p).objects("items")
 	if len(items) > maxChoices {
 		b.problem("error", codeBlock, p, "", fmt.Sprintf("has more than %d choices: the others are left out", maxChoices), "")
 		items = items[:maxChoices]
@@ -198,12 +198,12 @@ func (b *builder) chosen(p place, node *part, choices []choice) {
 	saveTo, _ := node.config["saveTo"].(string)
 	titles := map[string]string{}
 	for _, c := range choices {
-		edge := b.edge(c.item)
+		edge := b.graph.edge(c.item)
 		switch {
 		case edge == "" && saveTo != "" && !strings.Contains(c.title, "{{") && !strings.Contains(c.title, "}}"):
 			titles[c.id] = c.title
 		case saveTo != "":
-			to := b.onward(p)
+			to := b.graph.onward(p)
 			if edge != "" {
 				to = link{edge: edge, to: nowhere.to}
 			}
@@ -216,7 +216,7 @@ func (b *builder) chosen(p place, node *part, choices []choice) {
 	}
 	if len(titles) > 0 {
 		set := b.assign(p, saveTo, "{{ get("+quote(titles)+", vars."+saveTo+", vars."+saveTo+") }}")
-		set.next["out"] = b.onward(p)
+		set.next["out"] = b.graph.onward(p)
 		node.next["out"] = link{node: set.id}
 	}
 }

@@ -11,8 +11,8 @@ import (
 // condition goes one way of several.
 func (b *builder) condition(p place) {
 	var branches []any
-	next := map[string]link{"else": b.onward(p)}
-	for i, item := range b.at(p).objects("items") {
+	next := map[string]link{"else": b.graph.onward(p)}
+	for i, item := range b.graph.at(p).objects("items") {
 		content := item.object("content")
 		if content.m == nil { // of older exports
 			content = item
@@ -23,7 +23,7 @@ func (b *builder) condition(p place) {
 		}
 		id := fmt.Sprintf("b%d", i+1)
 		branches = append(branches, map[string]any{"id": id, "when": when})
-		next[id] = link{edge: b.edge(item), to: nowhere.to}
+		next[id] = link{edge: b.graph.edge(item), to: nowhere.to}
 	}
 	if len(branches) > 0 {
 		b.begin(p, "condition", map[string]any{"branches": branches}).next = next
@@ -34,7 +34,7 @@ func (b *builder) condition(p place) {
 func (b *builder) when(p place, content object) (string, bool) {
 	var terms []string
 	for _, c := range content.objects("comparisons") {
-		term, ok := b.comparison(c)
+		term, ok := b.names.comparison(c)
 		if !ok {
 			b.problem("error", codeBlock, p, "", "a comparison has no counterpart: its way is left out", "write it as a branch of the condition")
 			return "", false
@@ -54,14 +54,15 @@ func (b *builder) when(p place, content object) (string, bool) {
 // jsPattern is a regular expression as JavaScript writes it.
 var jsPattern = regexp.MustCompile(`^/(.*)/([a-z]*)$`)
 
-func (b *builder) comparison(c object) (string, bool) {
-	own := b.variable(c.text("variableId"))
+// comparison is a comparison as an expression.
+func (n *names) comparison(c object) (string, bool) {
+	own := n.variable(c.text("variableId"))
 	if own == "" {
 		return "", false
 	}
-	has, value := "string(vars."+own+")", b.expression(c.text("value"))
+	has, value := "string(vars."+own+")", n.expression(c.text("value"))
 	numbers := func(sign string) (string, bool) {
-		return "number(vars." + own + ") " + sign + " " + b.quantity(c.text("value")), true
+		return "number(vars." + own + ") " + sign + " " + n.quantity(c.text("value")), true
 	}
 	switch c.text("comparisonOperator") {
 	case "Equal to":
@@ -99,11 +100,11 @@ func (b *builder) comparison(c object) (string, bool) {
 }
 
 // quantity is a number that a text writes, or that variables do.
-func (b *builder) quantity(text string) string {
+func (n *names) quantity(text string) string {
 	if _, err := strconv.ParseFloat(strings.TrimSpace(text), 64); err == nil && literalNumber.MatchString(strings.TrimSpace(text)) {
 		return strings.TrimSpace(text)
 	}
-	return "number(" + b.expression(text) + ")"
+	return "number(" + n.expression(text) + ")"
 }
 
 var literalNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?$`)
@@ -129,7 +130,7 @@ func re2(pattern string) (string, bool) {
 
 // redirect sends the address: a contact cannot be redirected in a chat.
 func (b *builder) redirect(p place) {
-	url := b.template(p, strings.TrimSpace(b.at(p).object("options").text("url")))
+	url := b.template(p, strings.TrimSpace(b.graph.at(p).object("options").text("url")))
 	if url == "" {
 		b.changed(p, "", "leads to no address and is left out")
 		return
@@ -144,7 +145,7 @@ func (b *builder) script(p place) {
 
 // wait waits for some seconds.
 func (b *builder) wait(p place) {
-	seconds := strings.TrimSpace(b.at(p).object("options").text("secondsToWaitFor"))
+	seconds := strings.TrimSpace(b.graph.at(p).object("options").text("secondsToWaitFor"))
 	if n, err := strconv.ParseFloat(seconds, 64); err == nil {
 		n = max(1, min(n, 90*24*3600))
 		b.step(p, "delay", map[string]any{"for": "PT" + strconv.FormatFloat(n, 'f', -1, 64) + "S"})
@@ -158,9 +159,9 @@ func (b *builder) wait(p place) {
 
 // jump goes to a group, or a block.
 func (b *builder) jump(p place) {
-	options := b.at(p).object("options")
-	if to, is := b.locate(options); is {
-		b.through[p] = link{to: to}
+	options := b.graph.at(p).object("options")
+	if to, is := b.graph.locate(options); is {
+		b.graph.through[p] = link{to: to}
 		return
 	}
 	b.changed(p, "", "jumps nowhere and is left out")
@@ -168,10 +169,10 @@ func (b *builder) jump(p place) {
 
 // typebotLink continues in a group of the same typebot, or in another one.
 func (b *builder) typebotLink(p place) {
-	options := b.at(p).object("options")
+	options := b.graph.at(p).object("options")
 	if id := options.text("typebotId"); id == "current" || id == b.export.text("id") && id != "" {
-		if to, is := b.locate(options); is {
-			b.through[p] = link{to: to}
+		if to, is := b.graph.locate(options); is {
+			b.graph.through[p] = link{to: to}
 			return
 		}
 	}
@@ -180,14 +181,14 @@ func (b *builder) typebotLink(p place) {
 
 // abTest draws one of two ways.
 func (b *builder) abTest(p place) {
-	percent, is := b.at(p).object("options").number("aPercent")
+	percent, is := b.graph.at(p).object("options").number("aPercent")
 	if !is {
 		percent = 50
 	}
 	weights := map[string]int{"a": int(percent), "b": 100 - int(percent)}
 	var branches []any
 	next := map[string]link{}
-	for i, item := range b.at(p).objects("items") {
+	for i, item := range b.graph.at(p).objects("items") {
 		id := item.text("path")
 		if id != "a" && id != "b" {
 			id = []string{"a", "b"}[min(i, 1)]
@@ -196,8 +197,8 @@ func (b *builder) abTest(p place) {
 			continue
 		}
 		branches = append(branches, map[string]any{"id": id, "weight": weights[id]})
-		next[id] = link{edge: b.edge(item), to: nowhere.to}
-		b.through[p] = next[id]
+		next[id] = link{edge: b.graph.edge(item), to: nowhere.to}
+		b.graph.through[p] = next[id]
 	}
 	if len(branches) > 1 {
 		b.begin(p, "random", map[string]any{"branches": branches}).next = next

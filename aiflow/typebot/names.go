@@ -30,6 +30,10 @@ func newNames(variables []object) *names {
 	return n
 }
 
+// variable returns the name of the variable with an id of the export; "": there
+// is none.
+func (n *names) variable(id string) string { return n.byID[id] }
+
 // free makes a name one that no other variable has.
 func (n *names) free(name string) string {
 	own := name

@@ -44,7 +44,7 @@ func (b *builder) template(p place, text string) string {
 func escape(text string) string { return strings.ReplaceAll(text, "{{", "{{{{") }
 
 // expression is a text with variables as an expression that makes a text.
-func (b *builder) expression(text string) string {
+func (n *names) expression(text string) string {
 	texts, variables := pieces(text)
 	var out []string
 	for i, t := range texts {
@@ -54,7 +54,7 @@ func (b *builder) expression(text string) string {
 		if i == len(variables) {
 			break
 		}
-		if own, known := b.names.byName[variables[i]]; known {
+		if own, known := n.byName[variables[i]]; known {
 			out = append(out, "string(vars."+own+")")
 		} else {
 			out = append(out, quote("{{"+variables[i]+"}}"))
@@ -71,9 +71,6 @@ func quote(value any) string {
 	_ = e.Encode(value) // texts cannot fail
 	return strings.TrimSpace(b.String())
 }
-
-// variable is ours for an id of a variable; "": there is none.
-func (b *builder) variable(id string) string { return b.names.byID[id] }
 
 // maxNested bounds how deep rich text is read.
 const maxNested = 20

@@ -17,8 +17,8 @@ var setValues = map[string]any{
 
 // setVariable sets a variable.
 func (b *builder) setVariable(p place) {
-	options := b.at(p).object("options")
-	own := b.variable(options.text("variableId"))
+	options := b.graph.at(p).object("options")
+	own := b.names.variable(options.text("variableId"))
 	if own == "" {
 		b.changed(p, "", "sets no variable and is left out")
 		return
@@ -38,7 +38,7 @@ func (b *builder) setVariable(p place) {
 			end, rest = "first(vars."+own+")", "{{ (vars."+own+" ?? [])[1:] }}"
 		}
 		var list []any
-		if item := b.variable(options.text("saveItemInVariableId")); item != "" {
+		if item := b.names.variable(options.text("saveItemInVariableId")); item != "" {
 			list = append(list, to(item, "{{ "+end+" }}"))
 		}
 		assign(append(list, to(own, rest))...)
@@ -72,7 +72,7 @@ func (b *builder) custom(p place, options object) (any, bool) {
 		return "{{ vars." + b.names.byName[variables[0]] + " }}", true
 	}
 	if marks := strings.Join(texts, "?"); sums.MatchString(marks) && signs.MatchString(marks) {
-		return b.sum(texts, variables)
+		return b.names.sum(texts, variables)
 	}
 	if options.is("isCode") || code.MatchString(text) {
 		return nil, false
@@ -92,14 +92,14 @@ func literalOf(text string) any {
 }
 
 // sum is arithmetic on variables. One that is empty counts as 0.
-func (b *builder) sum(texts, variables []string) (any, bool) {
+func (n *names) sum(texts, variables []string) (any, bool) {
 	var out strings.Builder
 	for i, t := range texts {
 		out.WriteString(t)
 		if i == len(variables) {
 			break
 		}
-		own, known := b.names.byName[variables[i]]
+		own, known := n.byName[variables[i]]
 		if !known {
 			return nil, false
 		}

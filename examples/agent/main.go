@@ -119,7 +119,7 @@ func open(ctx context.Context, s *server.Server, model string) (*phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := flows.Bind(ctx, flow.ID, aiflow.Binding{Reference: int64(line.ID), Enabled: true}); err != nil {
+	if _, err := flows.Bindings().Set(ctx, flow.ID, aiflow.Binding{Reference: int64(line.ID), Enabled: true}); err != nil {
 		return nil, err
 	}
 	return &phone{sandbox.Phone{Inbox: s.Messaging, Reference: line.ID, Name: "customer"}, s.Messaging.For(account)}, nil

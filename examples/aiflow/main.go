@@ -45,7 +45,7 @@ func run(ctx context.Context, database string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	started, err := account.Start(ctx, aiflow.Start{Flow: deployed.ID, Input: map[string]any{
+	started, err := account.Runs().Start(ctx, aiflow.Start{Flow: deployed.ID, Input: map[string]any{
 		"items": []any{map[string]any{"name": "cup", "price": 10}, map[string]any{"name": "jug", "price": 35}},
 	}})
 	if err != nil {
@@ -60,13 +60,13 @@ func run(ctx context.Context, database string, out io.Writer) error {
 
 // trace waits for the end of a run and prints its steps and its output.
 func trace(ctx context.Context, account *aiflow.Account, id string, out io.Writer) error {
-	seen, err := account.Watch(ctx, id)
+	seen, err := account.Runs().Watch(ctx, id)
 	if err != nil {
 		return err
 	}
 	for range seen { // until it has ended
 	}
-	d, err := account.Detail(ctx, id)
+	d, err := account.Runs().Get(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -101,13 +101,13 @@ func open(ctx context.Context, s *server.Server, calendar string) (*phone, error
 		return nil, err
 	}
 	bots := s.Bots.For(account)
-	bot, err := bots.Create(ctx, botengine.NewBot{
+	bot, err := bots.Bots().Create(ctx, botengine.NewBot{
 		Reference: int64(line.ID), Name: "Appointments", Flow: json.RawMessage(strings.ReplaceAll(talk, "CALENDAR", calendar)),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if _, err := bots.Publish(ctx, bot.ID); err != nil {
+	if _, err := bots.Versions().Publish(ctx, bot.ID); err != nil {
 		return nil, err
 	}
 	news, err := s.Messaging.For(account).Changes(ctx, line.ID, "")

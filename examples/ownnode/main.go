@@ -48,11 +48,11 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 		return err
 	}
 	bots := s.Bots.For(messaging.OneAccount)
-	bot, err := bots.Create(ctx, botengine.NewBot{Reference: int64(line.ID), Name: "Delivery", Flow: delivery})
+	bot, err := bots.Bots().Create(ctx, botengine.NewBot{Reference: int64(line.ID), Name: "Delivery", Flow: delivery})
 	if err != nil {
 		return err
 	}
-	if _, err := bots.Publish(ctx, bot.ID); err != nil {
+	if _, err := bots.Versions().Publish(ctx, bot.ID); err != nil {
 		return err
 	}
 	working, stop := context.WithCancel(ctx)

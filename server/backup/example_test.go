@@ -25,7 +25,7 @@ func Example() {
 	check(server.Migrate(ctx, db))
 	flows, err := aiflow.New(ctx, db, nil)
 	check(err)
-	_, err = flows.For(aiflow.OneAccount).CreateProject(ctx, aiflow.NewProject{Name: "Shop"})
+	_, err = flows.For(aiflow.OneAccount).Projects().Create(ctx, aiflow.NewProject{Name: "Shop"})
 	check(err)
 
 	name := filepath.Join(dir, "trunkline.backup")
@@ -45,7 +45,7 @@ func Example() {
 	check(archive.Restore(ctx, other, &backup.RestoreOptions{Migrate: server.Migrate}))
 	flows, err = aiflow.New(ctx, other, nil)
 	check(err)
-	projects, err := flows.For(aiflow.OneAccount).Projects(ctx, aiflow.List{})
+	projects, err := flows.For(aiflow.OneAccount).Projects().List(ctx, aiflow.List{})
 	check(err)
 	fmt.Println(projects.Items[0].Name)
 	// Output: Shop

@@ -13,6 +13,7 @@ const pollRun = 250 * time.Millisecond
 
 // waits tells callers of the turns of runs.
 type waits struct {
+	db    *database.DB
 	mu    sync.Mutex
 	byRun map[int64]map[*runWatcher]struct{}
 }
@@ -61,21 +62,21 @@ func (w *waits) notify(run int64) {
 }
 
 // await waits until a run waits for something or has ended, at most for d.
-func (r *Runtime) await(ctx context.Context, run int64, d time.Duration) {
-	t := r.waits.on(run)
+func (w *waits) await(ctx context.Context, run int64, d time.Duration) {
+	t := w.on(run)
 	defer t.leave()
-	r.awaitQuery(ctx, t, d, `SELECT status <> 'running' FROM flow_run WHERE seq = $1`, run)
+	w.awaitQuery(ctx, t, d, `SELECT status <> 'running' FROM flow_run WHERE seq = $1`, run)
 }
 
 // awaitTaken waits until a run has taken an input, or it was dropped, and the
 // run does not continue by itself.
-func (r *Runtime) awaitTaken(ctx context.Context, t *runWatcher, run, input int64, d time.Duration) {
-	r.awaitQuery(ctx, t, d, `SELECT r.status <> 'running' AND NOT EXISTS (SELECT 1 FROM flow_input i WHERE i.id = $1)
+func (w *waits) awaitTaken(ctx context.Context, t *runWatcher, run, input int64, d time.Duration) {
+	w.awaitQuery(ctx, t, d, `SELECT r.status <> 'running' AND NOT EXISTS (SELECT 1 FROM flow_input i WHERE i.id = $1)
 		FROM flow_run r WHERE r.seq = $2`, input, run)
 }
 
 // awaitQuery waits until query says true, finds nothing, or fails.
-func (r *Runtime) awaitQuery(ctx context.Context, t *runWatcher, d time.Duration, query string, args ...any) {
+func (w *waits) awaitQuery(ctx context.Context, t *runWatcher, d time.Duration, query string, args ...any) {
 	if d <= 0 {
 		return
 	}
@@ -85,7 +86,7 @@ func (r *Runtime) awaitQuery(ctx context.Context, t *runWatcher, d time.Duration
 	defer poll.Stop()
 	for {
 		var is bool
-		if err := r.db.GetContext(ctx, &is, query, args...); is || err != nil && !database.Failed(err) {
+		if err := w.db.GetContext(ctx, &is, query, args...); is || err != nil && !database.Failed(err) {
 			return
 		}
 		select {

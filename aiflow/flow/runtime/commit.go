@@ -20,18 +20,18 @@ type jump struct {
 }
 
 // commit stores a turn with all that follows from it, in one transaction.
-func (r *Runtime) commit(ctx context.Context, t *turn) error {
-	if err := r.prepareJump(ctx, t); err != nil {
+func (h *turnHandler) commit(ctx context.Context, t *turn) error {
+	if err := h.prepareJump(ctx, t); err != nil {
 		return err
 	}
-	row, err := t.after(r.now())
+	row, err := t.after(h.opts.Now())
 	if err != nil {
 		return err
 	}
 	var w *work
-	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = h.db.Write(ctx, func(tx *sqlx.Tx) error {
 		copied := row
-		w = &work{r: r, tx: tx, t: t, row: &copied}
+		w = &work{h: h, tx: tx, t: t, row: &copied}
 		return w.do(context.WithoutCancel(ctx))
 	})
 	if t.fresh {
@@ -43,27 +43,27 @@ func (r *Runtime) commit(ctx context.Context, t *turn) error {
 	if err != nil {
 		return err
 	}
-	r.opts.AfterCommit("turn")
+	h.opts.AfterCommit("turn")
 	if t.in != nil && (w.enqueued > 0 || w.row.EndedUS > 0) {
 		t.in.more = true
 	}
-	r.committed(t, w)
+	h.committed(t, w)
 	return nil
 }
 
 // prepareJump finds the flow that takes over. One that cannot be found is
 // refused: the node takes its error.
-func (r *Runtime) prepareJump(ctx context.Context, t *turn) error {
+func (h *turnHandler) prepareJump(ctx context.Context, t *turn) error {
 	t.jump = nil
 	end := t.out.State.Ended
 	if end == nil || end.Jump == nil {
 		return nil
 	}
-	s, err := r.find(ctx, t.row.view(), *end.Jump)
+	s, err := h.find(ctx, t.row.view(), *end.Jump)
 	if err == nil {
 		s.Chat = t.row.chat()
 		var l *loaded
-		if l, err = r.loaded.compile(s.Source); err == nil {
+		if l, err = h.programs.compile(s.Source); err == nil {
 			t.jump = &jump{s, l}
 			return nil
 		}
@@ -71,13 +71,13 @@ func (r *Runtime) prepareJump(ctx context.Context, t *turn) error {
 	if database.Failed(err) || ctx.Err() != nil {
 		return fmt.Errorf("finding flow %s: %w", end.Jump.Flow, err)
 	}
-	r.opts.Logger.WarnContext(ctx, "a run jumps to a flow that cannot be begun", "run", t.row.ID, "flow", end.Jump.Flow, "error", err)
+	h.opts.Logger.WarnContext(ctx, "a run jumps to a flow that cannot be begun", "run", t.row.ID, "flow", end.Jump.Flow, "error", err)
 	return &refusal{end.Jump.ID, &flow.Error{Code: "flow.not_found", Message: "There is no flow " + end.Jump.Flow + " that can be begun."}}
 }
 
 // find is how the flow begins to which a run jumps.
-func (r *Runtime) find(ctx context.Context, from Run, to flow.Jump) (Start, error) {
-	host, is := r.chats.(JumpService)
+func (h *turnHandler) find(ctx context.Context, from Run, to flow.Jump) (Start, error) {
+	host, is := h.chats.(JumpService)
 	if !is {
 		return Start{}, ErrNotFound
 	}
@@ -137,7 +137,7 @@ func (r *runRow) end(s *flow.State, now time.Time) error {
 
 // work is the transaction of a turn.
 type work struct {
-	r   *Runtime
+	h   *turnHandler
 	tx  *sqlx.Tx
 	t   *turn
 	row *runRow
@@ -158,24 +158,24 @@ func (w *work) do(ctx context.Context) error {
 			return err
 		}
 	}
-	if watcher, is := w.r.chats.(Watcher); is && (t.fresh || w.row.Status != t.row.Status || w.row.Waits != t.row.Waits) {
+	if watcher, is := w.h.chats.(Watcher); is && (t.fresh || w.row.Status != t.row.Status || w.row.Waits != t.row.Waits) {
 		if err := watcher.RunTx(ctx, w.tx, w.row.view()); err != nil {
 			return fmt.Errorf("telling of a run: %w", err)
 		}
 	}
 	if t.in != nil {
 		t.in.inTurn(w.row.Turn)
-		if err := w.r.inbox.dequeueTx(ctx, w.tx, t.in); err != nil {
+		if err := w.h.inbox.dequeueTx(ctx, w.tx, t.in); err != nil {
 			return err
 		}
 	}
 	if err := w.store(ctx); err != nil {
 		return err
 	}
-	if err := w.r.inbox.markSeenTx(ctx, w.tx, w.row.Seq, t.in); err != nil {
+	if err := w.h.inbox.markSeenTx(ctx, w.tx, w.row.Seq, t.in); err != nil {
 		return err
 	}
-	if err := w.r.historyTx(ctx, w.tx, w.row.Seq, t.in, t.input); err != nil {
+	if err := w.h.inbox.historyTx(ctx, w.tx, w.row.Seq, t.in, t.input); err != nil {
 		return err
 	}
 	if err := w.journal(ctx); err != nil {
@@ -187,7 +187,7 @@ func (w *work) do(ctx context.Context) error {
 // store writes the run.
 func (w *work) store(ctx context.Context) error {
 	if w.t.fresh {
-		return w.r.insertRun(ctx, w.tx, w.row, w.t.loaded)
+		return w.h.runs.insertRun(ctx, w.tx, w.row, w.t.loaded)
 	}
 	return w.update(ctx)
 }
@@ -196,7 +196,7 @@ func (w *work) store(ctx context.Context) error {
 // it was read.
 func (w *work) update(ctx context.Context) error {
 	row := w.row
-	res, err := w.r.db.ExecTx(ctx, w.tx, `UPDATE flow_run SET status = $1, waits = $2, event = $3, state = $4, turn = $5, output = $6, error = $7,
+	res, err := w.h.db.ExecTx(ctx, w.tx, `UPDATE flow_run SET status = $1, waits = $2, event = $3, state = $4, turn = $5, output = $6, error = $7,
 		ended_us = $8 WHERE seq = $9 AND turn = $10 AND ended_us = 0 AND inbox = $11`,
 		row.Status, row.Waits, row.Event, row.State, row.Turn, row.Output, row.Error, row.EndedUS, row.Seq, w.t.row.Turn, row.Inbox)
 	if err != nil {
@@ -233,7 +233,7 @@ func (w *work) trace(ctx context.Context) error {
 	if len(values) == 0 {
 		return nil
 	}
-	err := w.r.db.Insert(ctx, w.tx, `INSERT INTO flow_step (run, body)`, []string{"BIGINT", "TEXT"}, values)
+	err := w.h.db.Insert(ctx, w.tx, `INSERT INTO flow_step (run, body)`, []string{"BIGINT", "TEXT"}, values)
 	if before := w.t.out.State.Rows - len(w.t.out.Trace); err == nil && w.t.out.State.Rows/forgetInterval > max(before, 2*maxSteps)/forgetInterval {
 		err = w.forget(ctx)
 	}
@@ -249,7 +249,7 @@ const forgetInterval = 500
 // forget drops the steps that are not shown: a flow that goes round and
 // round would fill the disk.
 func (w *work) forget(ctx context.Context) error {
-	_, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_step WHERE run = $1 AND id <
+	_, err := w.h.db.ExecTx(ctx, w.tx, `DELETE FROM flow_step WHERE run = $1 AND id <
 		(SELECT min(s.id) FROM (SELECT id FROM flow_step WHERE run = $1 ORDER BY id DESC LIMIT $2) s)`, w.row.Seq, 2*maxSteps)
 	return err
 }
@@ -260,16 +260,16 @@ func (w *work) follow(ctx context.Context) error {
 	row := w.row
 	if w.t.out.More && row.EndedUS == 0 {
 		w.enqueued++
-		_, err := w.r.inbox.enqueueTx(ctx, w.tx, row.job(flow.Continue{}))
+		_, err := w.h.inbox.enqueueTx(ctx, w.tx, row.job(flow.Continue{}))
 		return err
 	}
 	if row.EndedUS == 0 {
 		return nil
 	}
-	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_timer WHERE run = $1`, row.Seq); err != nil {
+	if _, err := w.h.db.ExecTx(ctx, w.tx, `DELETE FROM flow_timer WHERE run = $1`, row.Seq); err != nil {
 		return fmt.Errorf("forgetting the timers of a run: %w", err)
 	}
-	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_input WHERE inbox = $1 AND run = $2`, row.Inbox, row.Seq); err != nil {
+	if _, err := w.h.db.ExecTx(ctx, w.tx, `DELETE FROM flow_input WHERE inbox = $1 AND run = $2`, row.Inbox, row.Seq); err != nil {
 		return fmt.Errorf("forgetting the inputs of a run: %w", err)
 	}
 	if err := w.cancelCalled(ctx); err != nil {
@@ -277,34 +277,34 @@ func (w *work) follow(ctx context.Context) error {
 	}
 	if j := w.t.jump; j != nil {
 		w.enqueued++
-		_, _, err := w.r.startTx(ctx, w.tx, j.start, j.l)
+		_, _, err := w.h.runs.startTx(ctx, w.tx, j.start, j.l)
 		return err
 	}
 	return nil
 }
 
 // committed wakes those who wait for what a turn has made.
-func (r *Runtime) committed(t *turn, w *work) {
+func (h *turnHandler) committed(t *turn, w *work) {
 	if len(t.out.Effects) > 0 {
-		r.chats.Committed()
+		h.chats.Committed()
 	}
 	if w.calls > 0 {
-		r.calls.Notify()
+		h.calls.Notify()
 	}
 	if w.enqueued > 0 {
-		r.turns.Notify()
+		h.inbox.turns.Notify()
 	}
 	if w.timers {
-		r.notifyTimers()
+		h.timers.notify()
 	}
 	kind := "more"
 	if t.in != nil {
 		kind = t.in.Kind
 	}
-	r.opts.Observer.turned(w.row.Engine, kind, r.now().Sub(t.startedAt))
+	h.opts.Observer.turned(w.row.Engine, kind, h.opts.Now().Sub(t.startedAt))
 	if w.row.EndedUS > 0 {
-		r.opts.Observer.ended(w.row.Engine, string(w.row.Status), database.Time(w.row.EndedUS).Sub(database.Time(w.row.StartedUS)))
+		h.opts.Observer.ended(w.row.Engine, string(w.row.Status), database.Time(w.row.EndedUS).Sub(database.Time(w.row.StartedUS)))
 	}
-	r.waits.notify(w.row.Seq)
+	h.waits.notify(w.row.Seq)
 	t.describe(w.row)
 }

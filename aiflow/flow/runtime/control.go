@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -23,6 +24,12 @@ func (a *Account) Cancel(ctx context.Context, id, reason string) (Run, error) {
 // nothing.
 func (a *Account) Event(ctx context.Context, id string, e flow.Event) (Run, error) {
 	return a.give(ctx, id, e)
+}
+
+// Reply gives a message to a run that waits for one, as if the contact of its
+// chat had written it; to another one it does nothing. It waits for the turn.
+func (a *Account) Reply(ctx context.Context, id string, message map[string]any) (Run, error) {
+	return a.give(ctx, id, flow.Reply{Message: message})
 }
 
 // ErrNoAsk reports an answer to a question that the run never asked.
@@ -104,7 +111,7 @@ func (a *Account) give(ctx context.Context, id string, input flow.Input) (Run, e
 	changed := a.r.waits.on(row.Seq)
 	defer changed.leave()
 	a.r.Committed()
-	a.r.awaitTaken(ctx, changed, row.Seq, given, giveWait)
+	a.r.waits.awaitTaken(ctx, changed, row.Seq, given, giveWait)
 	return a.Run(ctx, id)
 }
 
@@ -126,7 +133,7 @@ func (a *Account) Publish(ctx context.Context, e flow.Event) (int, error) {
 // PublishTx is [Account.Publish] when tx commits; call [Runtime.Committed]
 // then.
 func (a *Account) PublishTx(ctx context.Context, tx *sqlx.Tx, e flow.Event) (int, error) {
-	return a.r.giveAllTx(ctx, tx, e, `r.account = $1 AND r.event <> '' AND r.event = $2 AND r.ended_us = 0`, a.id, sanitize(e.Name))
+	return a.r.inbox.giveAllTx(ctx, tx, e, `r.account = $1 AND r.event <> '' AND r.event = $2 AND r.ended_us = 0`, a.id, sanitize(e.Name))
 }
 
 // HandoffTx tells the runs that wait for a person in a chat that one has taken
@@ -136,22 +143,47 @@ func (r *Runtime) HandoffTx(ctx context.Context, tx *sqlx.Tx, chat Chat, closed 
 	if closed {
 		in = flow.HandoffClosed{}
 	}
-	_, err := r.giveAllTx(ctx, tx, in, `r.inbox = $1 AND r.ended_us = 0 AND r.waits = $2`, chat.Key, string(flow.WaitHandoff))
+	_, err := r.inbox.giveAllTx(ctx, tx, in, `r.inbox = $1 AND r.ended_us = 0 AND r.waits = $2`, chat.Key, string(flow.WaitHandoff))
 	return err
 }
 
-// giveAllTx gives the same to all runs of a condition, the newest first: one
-// that is cancelled does not begin when that is cancelled behind which it
-// waits.
-func (r *Runtime) giveAllTx(ctx context.Context, tx *sqlx.Tx, input flow.Input, where string, args ...any) (int, error) {
-	var rows []*runRow
-	if err := tx.SelectContext(ctx, &rows, `SELECT `+inputColumns+` FROM flow_run r WHERE `+where+` ORDER BY r.seq DESC`, args...); err != nil {
-		return 0, fmt.Errorf("finding the runs that wait: %w", err)
+// forgetRows bounds what a transaction of [Account.Forget] does: so many runs
+// are told to end, or so many schedules are deleted.
+const forgetRows = 50
+
+// Forget ends what a flow does that is deleted: its runs are cancelled, the
+// newest first, and it begins by itself no more. It works in small steps, each
+// durable, and may be called again after an error or a crash. The engine must
+// let none of its runs begin meanwhile: see [Keeper].
+func (a *Account) Forget(ctx context.Context, engine, owner, reason string) error {
+	err := a.r.eraser.inParts(ctx, forgetRows, `DELETE FROM flow_schedule WHERE id IN
+		(SELECT id FROM flow_schedule WHERE account = $1 AND engine = $2 AND owner = $3 LIMIT %d)`, a.id, engine, owner)
+	if err != nil {
+		return fmt.Errorf("deleting the schedule of a flow: %w", err)
 	}
-	for _, row := range rows {
-		if _, err := r.inbox.enqueueTx(ctx, tx, row.job(input)); err != nil {
-			return 0, err
+	for last := int64(math.MaxInt64); ; {
+		var rows []*runRow
+		err := a.r.db.SelectContext(ctx, &rows, `SELECT `+inputColumns+` FROM flow_run r
+			WHERE r.account = $1 AND r.engine = $2 AND r.owner = $3 AND r.ended_us = 0 AND r.seq < $4 ORDER BY r.seq DESC LIMIT $5`,
+			a.id, engine, owner, last, forgetRows)
+		if err != nil {
+			return fmt.Errorf("looking for the runs of a flow: %w", err)
 		}
+		if len(rows) == 0 {
+			return nil
+		}
+		err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+			for _, row := range rows {
+				if _, err := a.r.inbox.enqueueTx(context.WithoutCancel(ctx), tx, row.job(flow.Cancel{Reason: reason})); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("cancelling the runs of a flow: %w", err)
+		}
+		a.r.Committed()
+		last = rows[len(rows)-1].Seq
 	}
-	return len(rows), nil
 }

@@ -9,12 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
-	"github.com/trunklinehq/trunkline/internal/span"
 )
 
 // publish has the chat service do its share of an effect of a turn.
@@ -24,34 +21,34 @@ func (w *work) publish(ctx context.Context, run Run, e flow.Effect) error {
 	}
 	switch e := e.(type) {
 	case flow.Send:
-		id, err := w.r.chats.SendTx(ctx, w.tx, run, e)
+		id, err := w.h.chats.SendTx(ctx, w.tx, run, e)
 		if err != nil {
 			return refused(e.ID, err)
 		}
 		w.messages = append(w.messages, id)
 		return nil
 	case flow.ContactChange:
-		if host, is := w.r.chats.(ContactService); is {
+		if host, is := w.h.chats.(ContactService); is {
 			return refused(e.ID, host.ContactTx(ctx, w.tx, run, e))
 		}
 		return unable(e.ID, "keeps no contacts")
 	case flow.DataEvent:
-		if host, is := w.r.chats.(EventService); is {
+		if host, is := w.h.chats.(EventService); is {
 			return refused(e.ID, host.EventTx(ctx, w.tx, run, e))
 		}
 		return unable(e.ID, "has nobody to tell")
 	case flow.Handoff:
-		if host, is := w.r.chats.(HandoffService); is {
+		if host, is := w.h.chats.(HandoffService); is {
 			return refused(e.ID, host.HandoffTx(ctx, w.tx, run, e))
 		}
 		return unable(e.ID, "has no people who take chats over")
 	case flow.EndHandoff:
-		if host, is := w.r.chats.(HandoffService); is {
+		if host, is := w.h.chats.(HandoffService); is {
 			return refused(e.ID, host.EndHandoffTx(ctx, w.tx, run, e))
 		}
 		return nil
 	case flow.Ask:
-		if host, is := w.r.chats.(ConsentService); is {
+		if host, is := w.h.chats.(ConsentService); is {
 			return refused(e.ID, host.AskTx(ctx, w.tx, run, e))
 		}
 		return nil
@@ -108,7 +105,7 @@ func refused(id string, err error) error {
 
 // sent notes that the run has sent a message.
 func (w *work) sent(ctx context.Context, message string) error {
-	if _, err := w.r.db.ExecTx(ctx, w.tx, `INSERT INTO flow_sent (run, message, turn) VALUES ($1, $2, $3)`, w.row.Seq, message, w.row.Turn); err != nil {
+	if _, err := w.h.db.ExecTx(ctx, w.tx, `INSERT INTO flow_sent (run, message, turn) VALUES ($1, $2, $3)`, w.row.Seq, message, w.row.Turn); err != nil {
 		return fmt.Errorf("noting a message of a run: %w", err)
 	}
 	return nil
@@ -121,7 +118,7 @@ func (w *work) call(ctx context.Context, c flow.Call) error {
 		return fmt.Errorf("writing a call: %w", err)
 	}
 	var ids []int64
-	err = w.r.db.SelectTx(ctx, w.tx, &ids, `INSERT INTO flow_effect (run, effect, node, kind, once, idempotency_key, attempt, timeout_us, request,
+	err = w.h.db.SelectTx(ctx, w.tx, &ids, `INSERT INTO flow_effect (run, effect, node, kind, once, idempotency_key, attempt, timeout_us, request,
 		started_us, done_us, result, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
 		w.row.Seq, c.ID, c.Node, c.Kind, c.Once, w.row.ID+"."+c.Key, c.Attempt, c.Timeout.Microseconds(), string(request), 0, 0, "", "")
 	if err != nil {
@@ -130,7 +127,7 @@ func (w *work) call(ctx context.Context, c flow.Call) error {
 	w.calls++
 	id := ids[0]
 	key := strconv.FormatInt(id, 10)
-	return w.r.calls.PutTx(ctx, w.tx, queue.JobArgs{Subscriber: callConsumer(w.row.Account, c, id), Key: key, Subject: key})
+	return w.h.calls.PutTx(ctx, w.tx, queue.JobArgs{Subscriber: callConsumer(w.row.Account, c, id), Key: key, Subject: key})
 }
 
 // callShards spread the calls to one place over as many subscribers: each begins
@@ -164,23 +161,12 @@ func sanitize(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s
 const maxPlace = 200
 
 func (w *work) setTimer(ctx context.Context, t flow.SetTimer) error {
-	return w.r.setTimerTx(ctx, w.tx, w.row.Seq, t.ID, database.Micros(t.At), &w.timers)
+	return w.h.timers.setTx(ctx, w.tx, w.row.Seq, t.ID, database.Micros(t.At), &w.timers)
 }
 
 func (w *work) cancelTimer(ctx context.Context, t flow.CancelTimer) error {
-	if _, err := w.r.db.ExecTx(ctx, w.tx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, w.row.Seq, t.ID); err != nil {
+	if _, err := w.h.db.ExecTx(ctx, w.tx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, w.row.Seq, t.ID); err != nil {
 		return fmt.Errorf("taking a timer back: %w", err)
 	}
-	return nil
-}
-
-// setTimerTx sets a timer of a run, or moves it.
-func (r *Runtime) setTimerTx(ctx context.Context, tx *sqlx.Tx, run int64, timer string, atUS int64, soon *bool) error {
-	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_timer (run, timer, at_us, traceparent) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (run, timer) DO UPDATE SET at_us = excluded.at_us, traceparent = excluded.traceparent`, run, timer, atUS, span.Of(ctx))
-	if err != nil {
-		return fmt.Errorf("setting a timer: %w", err)
-	}
-	*soon = *soon || atUS < database.Micros(r.now().Add(timersInterval))
 	return nil
 }

@@ -1,15 +1,11 @@
 package runtime
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
-	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Engine is a product that owns flows: it says which of them listen on a reference,
@@ -30,12 +26,24 @@ type Keeper interface {
 	KeepTx(ctx context.Context, tx *sqlx.Tx, owner string) error
 }
 
-// kept makes sure that a run is not begun whose flow is being deleted.
-func (r *Runtime) kept(ctx context.Context, tx *sqlx.Tx, row *runRow) error {
-	for _, e := range r.engines {
-		if k, is := e.(Keeper); is && e.Name() == row.Engine {
-			return k.KeepTx(ctx, tx, row.Owner)
+// engines are those that own flows.
+type engines []Engine
+
+// named returns the engine of a name; nil: there is none.
+func (es engines) named(name string) Engine {
+	for _, e := range es {
+		if e.Name() == name {
+			return e
 		}
+	}
+	return nil
+}
+
+// keepTx prevents that a flow is deleted until tx ends. A flow that does not
+// exist is [ErrNotFound].
+func (es engines) keepTx(ctx context.Context, tx *sqlx.Tx, engine, owner string) error {
+	if k, is := es.named(engine).(Keeper); is {
+		return k.KeepTx(ctx, tx, owner)
 	}
 	return nil
 }
@@ -45,193 +53,4 @@ func (r *Runtime) kept(ctx context.Context, tx *sqlx.Tx, row *runRow) error {
 type Source struct {
 	Document  *flow.Document
 	Functions []*flow.Document
-}
-
-// candidate is a flow that listens on the reference of a message.
-type candidate struct {
-	Listener
-	engine Engine
-	rank   flow.Rank // of the rule that took the message
-	passes bool      // its trigger does not take the message
-}
-
-// Serve adds an engine. Call it before [Runtime.Run].
-func (r *Runtime) Serve(e Engine) { r.engines = append(r.engines, e) }
-
-// The values of a trigger's whenBusy. What is none of them ignores.
-const (
-	busyInterrupt = "interrupt"
-	busyQueue     = "queue"
-)
-
-// decision is what becomes of a message that no run waits for.
-type decision struct {
-	start     *Start  // nil: nothing
-	interrupt *runRow // is cancelled first
-	after     *runRow // start waits until it has ended
-	asked     []Asked // who was asked, in order
-}
-
-// decide finds the flow that answers a message while runs are active in its
-// chat. Engines are asked one after the other. When no flow answers they are
-// asked again: between two answers a flow of the first may have taken over from
-// one of the second.
-func (r *Runtime) decide(ctx context.Context, in Incoming, active []*runRow) (decision, error) {
-	d, taken, err := r.decideNow(ctx, in, active)
-	if err == nil && !taken && len(r.engines) > 1 {
-		d, _, err = r.decideNow(ctx, in, active)
-	}
-	return d, err
-}
-
-// decideNow asks who listens now. taken says that a flow answers the message, or
-// ignores it because it is busy.
-func (r *Runtime) decideNow(ctx context.Context, in Incoming, active []*runRow) (d decision, taken bool, err error) {
-	all, err := r.candidates(ctx, in)
-	if err != nil {
-		return decision{}, false, err
-	}
-	for i, c := range all {
-		says := AskedPasses
-		if !c.passes {
-			if says, err = r.ask(ctx, in, c, active, &d); err != nil {
-				return decision{}, false, err
-			}
-		}
-		d.note(c, says)
-		if says == AskedAnswers || says == AskedBusy {
-			d.noteAfter(all[i+1:])
-			return d, true, nil
-		}
-	}
-	return d, false, nil
-}
-
-// ask asks a flow whose trigger takes a message, and has d begin it.
-func (r *Runtime) ask(ctx context.Context, in Incoming, c candidate, active []*runRow, d *decision) (string, error) {
-	cool, err := r.cooling(ctx, in, c)
-	if err != nil || cool {
-		return AskedCooling, err
-	}
-	asked := d.asked
-	if *d, err = r.begin(ctx, in, c, active); err != nil {
-		return "", err
-	}
-	d.asked = asked
-	if d.start == nil {
-		return AskedBusy, nil
-	}
-	return AskedAnswers, nil
-}
-
-// note says what a flow said.
-func (d *decision) note(c candidate, says string) {
-	if says == AskedPasses && len(d.asked) >= maxPassing {
-		return
-	}
-	d.asked = append(d.asked, Asked{c.engine.Name(), c.Owner, c.Version, c.Priority, says})
-}
-
-// noteAfter notes those that are asked no more.
-func (d *decision) noteAfter(rest []candidate) {
-	for _, c := range rest {
-		if c.passes {
-			d.note(c, AskedPasses)
-		} else {
-			d.note(c, AskedAfter)
-		}
-	}
-}
-
-// candidates are the flows of all engines that listen for a message, who is to
-// be asked first.
-func (r *Runtime) candidates(ctx context.Context, in Incoming) ([]candidate, error) {
-	var all []candidate
-	for _, e := range r.engines {
-		ls, err := e.Listeners(ctx, in.Chat.Account, in.Chat.Reference)
-		if err != nil {
-			return nil, fmt.Errorf("asking engine %s who listens: %w", e.Name(), err)
-		}
-		for _, l := range ls {
-			if l.Enabled {
-				rank, takes := l.Trigger.Match(in.Inbound)
-				all = append(all, candidate{l, e, rank, !takes})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.rank, b.rank), a.CreatedAt.Compare(b.CreatedAt))
-	})
-	return all, nil
-}
-
-// cooling says whether a flow was begun in a chat so short a time ago that it
-// does not answer there.
-func (r *Runtime) cooling(ctx context.Context, in Incoming, c candidate) (bool, error) {
-	if c.Trigger.Cooldown <= 0 {
-		return false, nil
-	}
-	var recent bool
-	const since = ` AND r.owner = $2 AND r.engine = $3 AND r.started_us > $4)`
-	err := r.db.GetContext(ctx, &recent, `SELECT EXISTS (SELECT 1 FROM flow_run r WHERE r.inbox = $1`+since+`
-		OR EXISTS (SELECT 1 FROM flow_merge m JOIN flow_run r ON r.inbox = m.gone WHERE m.keep = $1`+since,
-		in.Chat.Key, c.Owner, c.engine.Name(), database.Micros(r.now().Add(-c.Trigger.Cooldown)))
-	if err != nil {
-		return false, fmt.Errorf("looking for earlier runs of a flow: %w", err)
-	}
-	return recent, nil
-}
-
-// begin is the decision for the flow that answers. Of the runs that are
-// active in the chat those of the same flow are in its way.
-func (r *Runtime) begin(ctx context.Context, in Incoming, c candidate, active []*runRow) (decision, error) {
-	d := decision{}
-	for _, run := range active {
-		if run.Engine != c.engine.Name() || run.Owner != c.Owner {
-			continue
-		}
-		switch c.Trigger.WhenBusy {
-		case busyInterrupt:
-			d.interrupt = run
-		case busyQueue:
-			d.after = run
-		default:
-			return decision{}, nil
-		}
-	}
-	src, err := c.engine.Source(ctx, in.Chat.Account, c.Owner, c.Version)
-	if err != nil {
-		return decision{}, fmt.Errorf("reading version %d of flow %s: %w", c.Version, c.Owner, err)
-	}
-	d.start = &Start{Engine: c.engine.Name(), Owner: c.Owner, Version: c.Version, Source: src, Chat: in.Chat, Input: in.Message}
-	return d, nil
-}
-
-// interrupts finds the flow that a message begins although a run waits for it:
-// another flow, whose trigger names what the message says.
-func (r *Runtime) interrupts(ctx context.Context, in Incoming, waiting *runRow) (decision, error) {
-	l, err := r.loaded.load(ctx, waiting.Document)
-	if err != nil || !l.source.Document.Settings.Interruptible {
-		return decision{}, err
-	}
-	all, err := r.candidates(ctx, in)
-	if err != nil {
-		return decision{}, err
-	}
-	for _, c := range all {
-		if c.passes || c.rank >= flow.RankFirst || c.Owner == waiting.Owner && c.engine.Name() == waiting.Engine {
-			continue
-		}
-		cool, err := r.cooling(ctx, in, c)
-		if err != nil {
-			return decision{}, err
-		}
-		if cool {
-			continue
-		}
-		d, err := r.begin(ctx, in, c, nil)
-		d.interrupt = waiting
-		return d, err
-	}
-	return decision{}, nil
 }

@@ -174,7 +174,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 			return fmt.Errorf("erasing runs: %w", err)
 		}
 	}
-	return a.r.eraser.dropDocuments(ctx, a.r.now()) // they may hold secrets
+	return a.r.eraser.dropDocuments(ctx, a.r.opts.Now()) // they may hold secrets
 }
 
 // deleteRuns removes some runs of a condition, and returns how many they were.

@@ -170,12 +170,35 @@ func one(res sql.Result) error {
 	return err
 }
 
-// drop forgets an input that no run wants.
-func (r *Runtime) drop(ctx context.Context, in *inputRow, what string) error {
-	err := r.db.Write(ctx, func(tx *sqlx.Tx) error { return r.inbox.dequeueTx(context.WithoutCancel(ctx), tx, in) })
-	if err == nil {
-		r.opts.Observer.dropped(what)
-		r.waits.notify(in.Run)
+// giveAllTx gives the same to all runs of a condition, the newest first: one
+// that is cancelled does not begin when that is cancelled behind which it
+// waits.
+func (i *inbox) giveAllTx(ctx context.Context, tx *sqlx.Tx, input flow.Input, where string, args ...any) (int, error) {
+	var rows []*runRow
+	if err := tx.SelectContext(ctx, &rows, `SELECT `+inputColumns+` FROM flow_run r WHERE `+where+` ORDER BY r.seq DESC`, args...); err != nil {
+		return 0, fmt.Errorf("finding the runs that wait: %w", err)
 	}
-	return err
+	for _, row := range rows {
+		if _, err := i.enqueueTx(ctx, tx, row.job(input)); err != nil {
+			return 0, err
+		}
+	}
+	return len(rows), nil
+}
+
+// historyTx keeps what a run takes that no contact wrote.
+func (i *inbox) historyTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inputRow, input flow.Input) error {
+	if in == nil {
+		return nil
+	}
+	switch input.(type) {
+	case flow.Event, flow.Approval, flow.Assigned, flow.HandoffClosed, flow.Cancel:
+	default:
+		return nil
+	}
+	_, err := i.db.ExecTx(ctx, tx, `INSERT INTO flow_signal (run, body, at_us) VALUES ($1, $2, $3)`, run, in.Body, database.Micros(i.now()))
+	if err != nil {
+		return fmt.Errorf("noting what a run was told: %w", err)
+	}
+	return nil
 }

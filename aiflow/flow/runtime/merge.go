@@ -102,27 +102,27 @@ func moveMerged(ctx context.Context, db *database.DB) error {
 
 // forward moves an input to where its run is by now: it was on its way when
 // two chats became one. Of a run that has ended it is dropped.
-func (r *Runtime) forward(ctx context.Context, in *inputRow) error {
-	run, err := runBySeq(ctx, r.db, in.Run)
+func (h *turnHandler) forward(ctx context.Context, in *inputRow) error {
+	run, err := runBySeq(ctx, h.db, in.Run)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
 	if err != nil || run.EndedUS > 0 || run.Inbox == in.Inbox {
-		return r.drop(ctx, in, in.Kind)
+		return h.drop(ctx, in, in.Kind)
 	}
-	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = h.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		res, err := r.db.ExecTx(ctx, tx, `UPDATE flow_input SET inbox = $1, chat_id = $2 WHERE id = $3 AND inbox = $4`, run.Inbox, run.ChatID, in.ID, in.Inbox)
+		res, err := h.db.ExecTx(ctx, tx, `UPDATE flow_input SET inbox = $1, chat_id = $2 WHERE id = $3 AND inbox = $4`, run.Inbox, run.ChatID, in.ID, in.Inbox)
 		if err == nil {
 			err = one(res)
 		}
 		if err != nil {
 			return err
 		}
-		return r.inbox.notifyTx(ctx, tx, subscriber(run.Account, run.Reference), run.Inbox, in.ID)
+		return h.inbox.notifyTx(ctx, tx, subscriber(run.Account, run.Reference), run.Inbox, in.ID)
 	})
 	if err == nil {
-		r.turns.Notify()
+		h.inbox.turns.Notify()
 	}
 	return err
 }

@@ -34,7 +34,7 @@ func (r *Runtime) prune(ctx context.Context) error {
 // Prune deletes the runs that ended before the retention, and documents that
 // no run has. [Runtime.Run] does so by itself.
 func (r *Runtime) Prune(ctx context.Context) error {
-	now := r.now()
+	now := r.opts.Now()
 	if r.opts.Retention > 0 {
 		before := database.Micros(now.Add(-r.opts.Retention))
 		for n := runsAtOnce; n == runsAtOnce; {

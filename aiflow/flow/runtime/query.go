@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -177,7 +179,7 @@ func (a *Account) variables(ctx context.Context, row *runRow, d *Detail) error {
 	if len(s.Frames) == 0 {
 		return nil
 	}
-	l, err := a.r.loaded.load(ctx, row.Document)
+	l, err := a.r.programs.load(ctx, row.Document)
 	if err != nil {
 		return err
 	}
@@ -209,4 +211,38 @@ func runBySeq(ctx context.Context, db *database.DB, seq int64) (*runRow, error) 
 		return nil, fmt.Errorf("reading a run: %w", err)
 	}
 	return row, nil
+}
+
+// Active are the runs of a chat that have not ended, the oldest first.
+func (a *Account) Active(ctx context.Context, c Chat) ([]Run, error) {
+	rows, err := a.r.inbox.active(ctx, c.Key)
+	if err != nil {
+		return nil, err
+	}
+	out := []Run{}
+	for _, row := range rows {
+		if row.Account == a.id {
+			out = append(out, row.view())
+		}
+	}
+	return out, nil
+}
+
+// ActiveQuery is a SELECT of those of some chats, by their keys, in which a run
+// has not ended, or something waits to be taken by one: one column, inbox. Its
+// parameters are numbered from first.
+func (r *Runtime) ActiveQuery(first int, keys []string) (text string, args []any) {
+	runs, args := r.db.Dialect.In("inbox", first, anyOf(keys))
+	inputs, more := r.db.Dialect.In("inbox", first+len(args), anyOf(keys))
+	return `SELECT inbox FROM flow_run WHERE ended_us = 0 AND ` + runs + ` UNION SELECT inbox FROM flow_input WHERE ` + inputs, append(args, more...)
+}
+
+// Started counts the runs of an account that have begun since a moment and are
+// still kept, those that other runs began apart.
+func (r *Runtime) Started(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (n int64, err error) {
+	err = sqlx.GetContext(ctx, q, &n, `SELECT count(*) FROM flow_run WHERE account = $1 AND started_us >= $2 AND parent = ''`, account, database.Micros(since))
+	if err != nil {
+		return 0, fmt.Errorf("counting runs: %w", err)
+	}
+	return n, nil
 }

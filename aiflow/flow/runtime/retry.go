@@ -51,7 +51,7 @@ func (a *Account) Retry(ctx context.Context, id string, repeat bool) (Run, error
 	}
 	a.r.chats.Committed()
 	a.r.Committed()
-	a.r.awaitTaken(ctx, changed, row.Seq, given, giveWait)
+	a.r.waits.awaitTaken(ctx, changed, row.Seq, given, giveWait)
 	return a.Run(ctx, id)
 }
 

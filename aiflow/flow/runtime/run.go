@@ -94,7 +94,7 @@ func (r *runRow) chat() Chat {
 }
 
 // busy says that the run continues by itself: nothing else happens in its chat
-// until it waits for something. [Runtime.next] says the same in SQL.
+// until it waits for something. [inbox.next] says the same in SQL.
 func (r *runRow) busy() bool {
 	return r.Turn > 0 && (r.Waits == "" || r.Waits == string(flow.WaitEffect))
 }

@@ -117,18 +117,19 @@ func (o *Observer) dropped(what string) {
 type Runtime struct {
 	db       *database.DB
 	chats    ChatService
-	engines  []Engine
 	opts     Options
+	engines  engines
 	turns    *queue.Queue // key: inbox
 	calls    *queue.Queue // key: call
 	web      *http.Client
-	guard    *guard.Guard
-	due      chan struct{} // the sweeper of timers is to look
 	waits    waits
-	failures failures
-	loaded   programs
-	inbox    *inbox
-	eraser   eraser
+	programs programs
+
+	inbox     *inbox
+	runs      *runStore
+	timers    *timers
+	schedules *schedules
+	eraser    eraser
 }
 
 const (
@@ -158,7 +159,7 @@ func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Ru
 	if host == nil {
 		host = noChats{}
 	}
-	r := &Runtime{chats: host, due: make(chan struct{}, 1)}
+	r := &Runtime{chats: host}
 	if opts != nil {
 		r.opts = *opts
 	}
@@ -172,27 +173,40 @@ func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Ru
 	if r.db, err = database.Of(ctx, db); err != nil {
 		return nil, fmt.Errorf("runtime: %w", err)
 	}
-	if r.guard, err = guard.New(r.opts.Allow); err != nil {
+	allowed, err := guard.New(r.opts.Allow)
+	if err != nil {
 		return nil, fmt.Errorf("runtime: Options.Allow: %w", err)
 	}
-	r.web = r.guard.Client()
+	r.web = allowed.Client()
+	turns := &turnHandler{}
 	if r.turns, err = queue.New(ctx, db, queue.Options{
-		Name: "turn", Handle: r.handleTurn, Cap: turnCap, Workers: turnCap,
+		Name: "turn", Handle: turns.handleTurn, Cap: turnCap, Workers: turnCap,
 		Lease: r.opts.Lease, Exclusive: r.opts.Exclusive, Logger: r.opts.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("runtime: %w", err)
 	}
-	r.inbox, r.eraser = &inbox{r.db, r.turns, r.now}, eraser{r.db}
-	r.loaded.db, r.loaded.types, r.loaded.now = r.db, r.opts.Types, r.now
-	calls := &callHandler{r.db, r.inbox, &outbound{r.web, r.guard, &r.opts}, &r.opts, r.now}
+	r.waits.db = r.db
+	r.programs.db, r.programs.types, r.programs.now = r.db, r.opts.Types, r.opts.Now
+	r.inbox, r.eraser = &inbox{r.db, r.turns, r.opts.Now}, eraser{r.db}
+	r.runs = &runStore{r.db, r.inbox, &r.programs, &r.engines, &r.opts}
+	r.timers = &timers{r.db, r.inbox, make(chan struct{}, 1), &r.opts}
+	r.schedules = &schedules{r.db, r.runs, r.turns, &r.opts}
+	calls := &callHandler{r.db, r.inbox, &outbound{r.web, allowed, &r.opts}, &r.opts, r.opts.Now}
 	if r.calls, err = queue.New(ctx, db, queue.Options{
 		Name: "call", Handle: calls.handleCall, Complete: calls.completeCalls, OnComplete: calls.completedCalls,
 		Run: 1, Cap: callCap, Workers: callWorkers, Lease: r.opts.Lease, Exclusive: r.opts.Exclusive, Logger: r.opts.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("runtime: %w", err)
 	}
+	*turns = turnHandler{
+		db: r.db, chats: r.chats, inbox: r.inbox, runs: r.runs, programs: &r.programs, timers: r.timers, waits: &r.waits, calls: r.calls, opts: &r.opts,
+		router: &router{r.db, &r.engines, &r.programs, &r.opts},
+	}
 	return r, nil
 }
+
+// Serve adds an engine. Call it before [Runtime.Run].
+func (r *Runtime) Serve(e Engine) { r.engines = append(r.engines, e) }
 
 func (r *Runtime) defaults() error {
 	o := &r.opts
@@ -221,8 +235,8 @@ func (r *Runtime) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return r.turns.Run(gctx) })
 	g.Go(func() error { return r.calls.Run(gctx) })
-	g.Go(func() error { return r.watchTimers(gctx) })
-	g.Go(func() error { return r.watchSchedules(gctx) })
+	g.Go(func() error { return r.timers.watch(gctx) })
+	g.Go(func() error { return r.schedules.watch(gctx) })
 	g.Go(func() error { return r.prune(gctx) })
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("runtime: %w", err)
@@ -234,7 +248,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 // of a transaction that was given to a method ending in Tx.
 func (r *Runtime) Committed() {
 	r.turns.Notify()
-	r.notifyTimers()
+	r.timers.notify()
 }
 
 // QueueStats says how many turns wait to be taken, and how long the oldest has
@@ -249,5 +263,3 @@ func (r *Runtime) QueueStats(ctx context.Context) (waiting int64, oldest time.Du
 
 // Types are the node types of the documents.
 func (r *Runtime) Types() *flow.Types { return r.opts.Types }
-
-func (r *Runtime) now() time.Time { return r.opts.Now() }

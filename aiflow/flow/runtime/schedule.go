@@ -12,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
 const (
@@ -44,16 +45,16 @@ func (a *Account) ScheduleTx(ctx context.Context, tx *sqlx.Tx, s Scheduled) erro
 	if err != nil {
 		return fmt.Errorf("writing a schedule: %w", err)
 	}
-	known, err := a.r.schedulesOf(ctx, tx, s)
+	known, err := a.r.schedules.of(ctx, tx, s)
 	if err != nil {
 		return err
 	}
-	next, comes := firstAfter(s.Times, a.r.now())
+	next, comes := firstAfter(s.Times, a.r.opts.Now())
 	for _, k := range known {
 		if comes && slices.Contains(s.References, k.Reference) {
 			continue
 		}
-		if err := a.r.unscheduleTx(ctx, tx, k.ID); err != nil {
+		if err := a.r.schedules.deleteTx(ctx, tx, k.ID); err != nil {
 			return err
 		}
 	}
@@ -72,15 +73,25 @@ func (a *Account) ScheduleTx(ctx context.Context, tx *sqlx.Tx, s Scheduled) erro
 	return nil
 }
 
-func (r *Runtime) schedulesOf(ctx context.Context, tx *sqlx.Tx, s Scheduled) ([]scheduleRow, error) {
+// schedules has runs start at their times.
+type schedules struct {
+	db    *database.DB
+	runs  *runStore
+	turns *queue.Queue
+	opts  *Options
+}
+
+// of reads the schedules of a flow.
+func (s *schedules) of(ctx context.Context, tx *sqlx.Tx, of Scheduled) ([]scheduleRow, error) {
 	var rows []scheduleRow
-	if err := tx.SelectContext(ctx, &rows, `SELECT `+scheduleColumns+` FROM flow_schedule WHERE owner = $1 AND engine = $2`, s.Owner, s.Engine); err != nil {
+	if err := tx.SelectContext(ctx, &rows, `SELECT `+scheduleColumns+` FROM flow_schedule WHERE owner = $1 AND engine = $2`, of.Owner, of.Engine); err != nil {
 		return nil, fmt.Errorf("reading the schedule of a flow: %w", err)
 	}
 	return rows, nil
 }
 
-func (r *Runtime) unscheduleTx(ctx context.Context, tx *sqlx.Tx, id int64) error {
+// deleteTx deletes a schedule.
+func (s *schedules) deleteTx(ctx context.Context, tx *sqlx.Tx, id int64) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM flow_schedule WHERE id = $1`, id); err != nil {
 		return fmt.Errorf("deleting a schedule: %w", err)
 	}
@@ -93,7 +104,7 @@ func (a *Account) Unschedule(ctx context.Context, reference int64) error {
 	err := a.r.eraser.inSteps(ctx, `DELETE FROM flow_schedule WHERE id IN (SELECT id FROM flow_schedule WHERE account = $1 AND reference = $2 LIMIT %d)`,
 		a.id, reference)
 	if err != nil {
-		return fmt.Errorf("deleting the schedules of a line: %w", err)
+		return fmt.Errorf("deleting the schedules of a reference: %w", err)
 	}
 	return nil
 }
@@ -166,12 +177,12 @@ type beginning struct {
 	over  bool // it never comes again
 }
 
-// watchSchedules begins runs at their times until ctx ends.
-func (r *Runtime) watchSchedules(ctx context.Context) error {
+// watch starts runs at their times until ctx ends.
+func (s *schedules) watch(ctx context.Context) error {
 	for {
-		more, err := r.beginDue(ctx)
+		more, err := s.beginDue(ctx)
 		if err != nil && ctx.Err() == nil {
-			r.opts.Logger.WarnContext(ctx, "beginning runs at their times failed", "error", err)
+			s.opts.Logger.WarnContext(ctx, "beginning runs at their times failed", "error", err)
 		}
 		if more {
 			continue
@@ -188,34 +199,34 @@ func (r *Runtime) watchSchedules(ctx context.Context) error {
 
 // beginDue begins the runs whose time has come, and says whether there may be
 // more. A node that is not the only one to see that moves nothing twice.
-func (r *Runtime) beginDue(ctx context.Context) (more bool, err error) {
-	now := r.now()
+func (s *schedules) beginDue(ctx context.Context) (more bool, err error) {
+	now := s.opts.Now()
 	var due []scheduleRow
-	err = r.db.SelectContext(ctx, &due, `SELECT `+scheduleColumns+` FROM flow_schedule WHERE next_us <= $1 ORDER BY next_us LIMIT $2`,
+	err = s.db.SelectContext(ctx, &due, `SELECT `+scheduleColumns+` FROM flow_schedule WHERE next_us <= $1 ORDER BY next_us LIMIT $2`,
 		database.Micros(now), schedulesChunk)
 	if err != nil || len(due) == 0 {
 		return false, err
 	}
 	var all []beginning
 	for _, row := range due {
-		b, err := r.weigh(ctx, row, now)
+		b, err := s.weigh(ctx, row, now)
 		if err != nil {
 			return false, err
 		}
 		all = append(all, b)
 	}
-	err = r.db.Write(ctx, func(tx *sqlx.Tx) error { return r.beginAllTx(context.WithoutCancel(ctx), tx, all) })
+	err = s.db.Write(ctx, func(tx *sqlx.Tx) error { return s.beginAllTx(context.WithoutCancel(ctx), tx, all) })
 	if err != nil {
 		return false, err
 	}
-	r.opts.AfterCommit("schedules")
-	r.turns.Notify()
+	s.opts.AfterCommit("schedules")
+	s.turns.Notify()
 	return len(due) == schedulesChunk, nil
 }
 
 // weigh says what becomes of a schedule whose time has come. A flow that
 // cannot be begun is passed over this time.
-func (r *Runtime) weigh(ctx context.Context, row scheduleRow, now time.Time) (beginning, error) {
+func (s *schedules) weigh(ctx context.Context, row scheduleRow, now time.Time) (beginning, error) {
 	b := beginning{row: row}
 	var times []flow.Schedule
 	if err := json.Unmarshal([]byte(row.Times), &times); err != nil {
@@ -227,12 +238,12 @@ func (r *Runtime) weigh(ctx context.Context, row scheduleRow, now time.Time) (be
 	if !came || now.Sub(last.at) > maxMissed {
 		return b, nil
 	}
-	start, l, err := r.scheduled(ctx, row)
+	start, l, err := s.scheduled(ctx, row)
 	if database.Failed(err) || ctx.Err() != nil {
 		return b, fmt.Errorf("reading flow %s: %w", row.Owner, err)
 	}
 	if err != nil {
-		r.opts.Logger.ErrorContext(ctx, "a flow cannot begin at its time", "flow", row.Owner, "version", row.Version, "error", err)
+		s.opts.Logger.ErrorContext(ctx, "a flow cannot begin at its time", "flow", row.Owner, "version", row.Version, "error", err)
 		return b, nil
 	}
 	start.Input = last.input()
@@ -241,16 +252,16 @@ func (r *Runtime) weigh(ctx context.Context, row scheduleRow, now time.Time) (be
 }
 
 // scheduled is how a run of a schedule begins.
-func (r *Runtime) scheduled(ctx context.Context, row scheduleRow) (Start, *loaded, error) {
-	at := slices.IndexFunc(r.engines, func(e Engine) bool { return e.Name() == row.Engine })
-	if at < 0 {
+func (s *schedules) scheduled(ctx context.Context, row scheduleRow) (Start, *loaded, error) {
+	engine := s.runs.engines.named(row.Engine)
+	if engine == nil {
 		return Start{}, nil, errors.New("nobody serves its engine here")
 	}
-	src, err := r.engines[at].Source(ctx, row.Account, row.Owner, row.Version)
+	src, err := engine.Source(ctx, row.Account, row.Owner, row.Version)
 	if err != nil {
 		return Start{}, nil, err
 	}
-	l, err := r.loaded.compile(src)
+	l, err := s.runs.programs.compile(src)
 	return Start{
 		Engine: row.Engine, Owner: row.Owner, Version: row.Version, Source: src, Chat: Chat{Account: row.Account, Reference: row.Reference},
 	}, l, err
@@ -258,10 +269,10 @@ func (r *Runtime) scheduled(ctx context.Context, row scheduleRow) (Start, *loade
 
 // beginAllTx moves schedules on and begins their runs. All the flows are locked
 // first, as a publisher or a deletion locks it before its schedule.
-func (r *Runtime) beginAllTx(ctx context.Context, tx *sqlx.Tx, all []beginning) error {
+func (s *schedules) beginAllTx(ctx context.Context, tx *sqlx.Tx, all []beginning) error {
 	gone := map[string]bool{}
 	for _, b := range all {
-		err := r.kept(ctx, tx, &runRow{Engine: b.row.Engine, Owner: b.row.Owner})
+		err := s.runs.engines.keepTx(ctx, tx, b.row.Engine, b.row.Owner)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
@@ -269,7 +280,7 @@ func (r *Runtime) beginAllTx(ctx context.Context, tx *sqlx.Tx, all []beginning) 
 	}
 	for _, b := range all {
 		b.over = b.over || gone[b.row.Owner]
-		if err := r.beginTx(ctx, tx, b); err != nil {
+		if err := s.beginTx(ctx, tx, b); err != nil {
 			return err
 		}
 	}
@@ -277,11 +288,11 @@ func (r *Runtime) beginAllTx(ctx context.Context, tx *sqlx.Tx, all []beginning) 
 }
 
 // beginTx moves a schedule on and begins its run, unless another node has.
-func (r *Runtime) beginTx(ctx context.Context, tx *sqlx.Tx, b beginning) error {
+func (s *schedules) beginTx(ctx context.Context, tx *sqlx.Tx, b beginning) error {
 	if b.over {
-		return r.unscheduleTx(ctx, tx, b.row.ID)
+		return s.deleteTx(ctx, tx, b.row.ID)
 	}
-	res, err := r.db.ExecTx(ctx, tx, `UPDATE flow_schedule SET next_us = $1 WHERE id = $2 AND next_us = $3 AND version = $4`,
+	res, err := s.db.ExecTx(ctx, tx, `UPDATE flow_schedule SET next_us = $1 WHERE id = $2 AND next_us = $3 AND version = $4`,
 		database.Micros(b.next), b.row.ID, b.row.NextUS, b.row.Version)
 	if err != nil {
 		return fmt.Errorf("moving a schedule on: %w", err)
@@ -289,6 +300,6 @@ func (r *Runtime) beginTx(ctx context.Context, tx *sqlx.Tx, b beginning) error {
 	if one(res) != nil || b.start == nil {
 		return nil // another node was faster, or it was published again
 	}
-	_, _, err = r.startTx(ctx, tx, *b.start, b.l)
+	_, _, err = s.runs.startTx(ctx, tx, *b.start, b.l)
 	return err
 }

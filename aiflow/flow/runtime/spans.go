@@ -9,9 +9,9 @@ import (
 )
 
 // traced does what follows from one input, below what the input follows from.
-func (r *Runtime) traced(ctx context.Context, in *inputRow) error {
-	ctx, in.span = span.Begin(span.With(ctx, in.Traceparent), r.opts.Trace, "flow.turn")
-	err := r.work(ctx, in)
+func (h *turnHandler) traced(ctx context.Context, in *inputRow) error {
+	ctx, in.span = span.Begin(span.With(ctx, in.Traceparent), h.opts.Trace, "flow.turn")
+	err := h.work(ctx, in)
 	if in.span == nil {
 		return err
 	}

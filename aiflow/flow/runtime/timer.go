@@ -28,6 +28,14 @@ const (
 	postponement = time.Minute
 )
 
+// timers gives runs their timers.
+type timers struct {
+	db    *database.DB
+	inbox *inbox
+	due   chan struct{} // has the timers looked at now
+	opts  *Options
+}
+
 // dueTimer is a timer whose time has come.
 type dueTimer struct {
 	runRow
@@ -35,20 +43,20 @@ type dueTimer struct {
 	Traceparent string `db:"traceparent"`
 }
 
-// notifyTimers has timers looked at now.
-func (r *Runtime) notifyTimers() {
+// notify has timers looked at now.
+func (t *timers) notify() {
 	select {
-	case r.due <- struct{}{}:
+	case t.due <- struct{}{}:
 	default:
 	}
 }
 
-// watchTimers gives runs their timers until ctx ends.
-func (r *Runtime) watchTimers(ctx context.Context) error {
+// watch gives runs their timers until ctx ends.
+func (t *timers) watch(ctx context.Context) error {
 	for {
-		n, next, err := r.ring(ctx)
+		n, next, err := t.ring(ctx)
 		if err != nil && ctx.Err() == nil {
-			r.opts.Logger.WarnContext(ctx, "looking for timers failed", "error", err)
+			t.opts.Logger.WarnContext(ctx, "looking for timers failed", "error", err)
 		}
 		if n == timersChunk {
 			continue
@@ -56,7 +64,7 @@ func (r *Runtime) watchTimers(ctx context.Context) error {
 		wait := time.NewTimer(min(timersInterval, max(next, time.Millisecond)))
 		select {
 		case <-wait.C:
-		case <-r.due:
+		case <-t.due:
 			wait.Stop()
 		case <-ctx.Done():
 			wait.Stop()
@@ -68,44 +76,44 @@ func (r *Runtime) watchTimers(ctx context.Context) error {
 // ring puts the timers that are due into inboxes, and moves some ended runs of
 // merged chats. It returns how many timers they were, and how long it is to the
 // next one.
-func (r *Runtime) ring(ctx context.Context) (n int, next time.Duration, err error) {
+func (t *timers) ring(ctx context.Context) (n int, next time.Duration, err error) {
 	var due struct {
 		First int64 `db:"first"`
 		Merge bool  `db:"merge"`
 	}
-	err = r.db.GetContext(ctx, &due, `SELECT COALESCE(min(at_us), 0) AS first, EXISTS (SELECT 1 FROM flow_merge) AS merge FROM flow_timer`)
+	err = t.db.GetContext(ctx, &due, `SELECT COALESCE(min(at_us), 0) AS first, EXISTS (SELECT 1 FROM flow_merge) AS merge FROM flow_timer`)
 	if err != nil {
 		return 0, timersInterval, err
 	}
 	idle := timersInterval
 	if due.Merge {
-		if idle, err = 0, moveMerged(ctx, r.db); err != nil {
+		if idle, err = 0, moveMerged(ctx, t.db); err != nil {
 			return 0, timersInterval, err
 		}
-		r.opts.AfterCommit("merge")
+		t.opts.AfterCommit("merge")
 	}
-	now := r.now()
+	now := t.opts.Now()
 	if due.First == 0 {
 		return 0, idle, nil
 	}
 	if wait := database.Time(due.First).Sub(now); wait > 0 {
 		return 0, min(idle, wait), nil
 	}
-	err = r.db.Write(ctx, func(tx *sqlx.Tx) error {
-		n, err = r.ringTx(context.WithoutCancel(ctx), tx, database.Micros(now))
+	err = t.db.Write(ctx, func(tx *sqlx.Tx) error {
+		n, err = t.ringTx(context.WithoutCancel(ctx), tx, database.Micros(now))
 		return err
 	})
 	if err != nil || n == 0 {
 		return 0, timersInterval, err
 	}
-	r.opts.AfterCommit("timers")
-	r.turns.Notify()
+	t.opts.AfterCommit("timers")
+	t.inbox.turns.Notify()
 	return n, 0, nil
 }
 
-func (r *Runtime) ringTx(ctx context.Context, tx *sqlx.Tx, nowUS int64) (int, error) {
+func (t *timers) ringTx(ctx context.Context, tx *sqlx.Tx, nowUS int64) (int, error) {
 	lock := ""
-	if r.db.Dialect == database.Postgres {
+	if t.db.Dialect == database.Postgres {
 		lock = ` FOR UPDATE OF t SKIP LOCKED`
 	}
 	var due []dueTimer
@@ -118,7 +126,7 @@ func (r *Runtime) ringTx(ctx context.Context, tx *sqlx.Tx, nowUS int64) (int, er
 		if _, err := tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, d.Seq, d.Timer); err != nil {
 			return 0, fmt.Errorf("taking a timer: %w", err)
 		}
-		if _, err := r.inbox.enqueueTx(span.With(ctx, d.Traceparent), tx, d.job(flow.Timer{ID: d.Timer})); err != nil {
+		if _, err := t.inbox.enqueueTx(span.With(ctx, d.Traceparent), tx, d.job(flow.Timer{ID: d.Timer})); err != nil {
 			return 0, err
 		}
 	}
@@ -126,15 +134,26 @@ func (r *Runtime) ringTx(ctx context.Context, tx *sqlx.Tx, nowUS int64) (int, er
 }
 
 // postpone sets a timer again that came while no bot may speak in its chat.
-func (r *Runtime) postpone(ctx context.Context, run *runRow, in *inputRow, t flow.Timer, until time.Time) error {
+func (t *timers) postpone(ctx context.Context, run *runRow, in *inputRow, timer flow.Timer, until time.Time) error {
 	if until.IsZero() {
-		until = r.now().Add(postponement)
+		until = t.opts.Now().Add(postponement)
 	}
-	return r.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return t.db.Write(ctx, func(tx *sqlx.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		if err := r.inbox.dequeueTx(ctx, tx, in); err != nil {
+		if err := t.inbox.dequeueTx(ctx, tx, in); err != nil {
 			return err
 		}
-		return r.setTimerTx(ctx, tx, run.Seq, t.ID, database.Micros(until), new(bool))
+		return t.setTx(ctx, tx, run.Seq, timer.ID, database.Micros(until), new(bool))
 	})
+}
+
+// setTx sets a timer of a run, or moves it.
+func (t *timers) setTx(ctx context.Context, tx *sqlx.Tx, run int64, timer string, atUS int64, soon *bool) error {
+	_, err := t.db.ExecTx(ctx, tx, `INSERT INTO flow_timer (run, timer, at_us, traceparent) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (run, timer) DO UPDATE SET at_us = excluded.at_us, traceparent = excluded.traceparent`, run, timer, atUS, span.Of(ctx))
+	if err != nil {
+		return fmt.Errorf("setting a timer: %w", err)
+	}
+	*soon = *soon || atUS < database.Micros(t.opts.Now().Add(timersInterval))
+	return nil
 }

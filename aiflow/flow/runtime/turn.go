@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -27,23 +29,38 @@ const (
 	maxAttempts = 8
 )
 
+// turnHandler takes the turns of runs.
+type turnHandler struct {
+	db       *database.DB
+	chats    ChatService
+	inbox    *inbox
+	runs     *runStore
+	programs *programs
+	router   *router
+	timers   *timers
+	waits    *waits
+	calls    *queue.Queue
+	failures failures
+	opts     *Options
+}
+
 // handleTurn works on what has come for a chat.
-func (r *Runtime) handleTurn(ctx context.Context, it queue.Job) queue.Outcome {
+func (h *turnHandler) handleTurn(ctx context.Context, it queue.Job) queue.Outcome {
 	for range turnsAtOnce {
 		if ctx.Err() != nil {
 			return queue.Outcome{Result: queue.Snooze}
 		}
-		in, err := r.inbox.next(ctx, it.Key)
+		in, err := h.inbox.next(ctx, it.Key)
 		if err == nil && in == nil {
 			return queue.Outcome{Result: queue.Done}
 		}
 		if err == nil {
-			err = r.traced(ctx, in)
+			err = h.traced(ctx, in)
 		}
 		if err != nil {
-			return r.failedTurn(ctx, it.Key, in, err)
+			return h.failedTurn(ctx, it.Key, in, err)
 		}
-		r.failures.forget(it.Key)
+		h.failures.forget(it.Key)
 		if !in.more {
 			return queue.Outcome{Result: queue.Done} // what comes later has items of its own
 		}
@@ -55,22 +72,22 @@ func (r *Runtime) handleTurn(ctx context.Context, it queue.Job) queue.Outcome {
 var again = queue.Outcome{Result: queue.Retry, After: time.Millisecond}
 
 // failedTurn says when to try again.
-func (r *Runtime) failedTurn(ctx context.Context, inbox string, in *inputRow, err error) queue.Outcome {
+func (h *turnHandler) failedTurn(ctx context.Context, inbox string, in *inputRow, err error) queue.Outcome {
 	if errors.Is(err, errTaken) {
 		return queue.Outcome{Result: queue.Retry, After: raceWait}
 	}
 	if ctx.Err() != nil {
 		return queue.Outcome{Result: queue.Snooze}
 	}
-	failed := r.failures.add(inbox)
+	failed := h.failures.add(inbox)
 	if in != nil && failed >= maxAttempts && !database.Failed(err) {
-		r.opts.Logger.ErrorContext(ctx, "trunkline.flow.gave_up", "input", in.ID, "kind", in.Kind, "error", err)
-		if err := r.giveUp(ctx, in); err == nil {
-			r.failures.forget(inbox)
+		h.opts.Logger.ErrorContext(ctx, "trunkline.flow.gave_up", "input", in.ID, "kind", in.Kind, "error", err)
+		if err := h.giveUp(ctx, in); err == nil {
+			h.failures.forget(inbox)
 			return again
 		}
 	}
-	r.opts.Logger.WarnContext(ctx, "a turn failed and is tried again", "failed", failed, "error", err)
+	h.opts.Logger.WarnContext(ctx, "a turn failed and is tried again", "failed", failed, "error", err)
 	return queue.Outcome{Result: queue.Retry, After: min(maxRetryPause, 25*time.Millisecond<<min(failed, 12))}
 }
 
@@ -99,82 +116,82 @@ func (f *failures) forget(inbox string) {
 
 // giveUp ends what cannot be done: the run that the input is for, or a message
 // that no run can take.
-func (r *Runtime) giveUp(ctx context.Context, in *inputRow) error {
+func (h *turnHandler) giveUp(ctx context.Context, in *inputRow) error {
 	if in.Run == 0 {
 		in.routeTo(RouteFailed, "", nil)
-		return r.drop(ctx, in, "failed")
+		return h.drop(ctx, in, "failed")
 	}
-	row, err := runBySeq(ctx, r.db, in.Run)
+	row, err := runBySeq(ctx, h.db, in.Run)
 	if err != nil {
 		return err
 	}
-	t := &turn{row: *row, in: in, startedAt: r.now()}
+	t := &turn{row: *row, in: in, startedAt: h.opts.Now()}
 	t.breakOff()
-	return r.commit(ctx, t)
+	return h.commit(ctx, t)
 }
 
 // work does what follows from one input.
-func (r *Runtime) work(ctx context.Context, in *inputRow) error {
-	runs, err := r.inbox.active(ctx, in.Inbox)
+func (h *turnHandler) work(ctx context.Context, in *inputRow) error {
+	runs, err := h.inbox.active(ctx, in.Inbox)
 	if err != nil {
 		return err
 	}
 	in.more = in.more || slices.ContainsFunc(runs, (*runRow).busy) // others wait for it
 	if in.Kind == kindMessage {
-		return r.message(ctx, in, runs)
+		return h.message(ctx, in, runs)
 	}
 	for _, run := range runs {
 		if run.Seq == in.Run {
-			return r.resume(ctx, run, in)
+			return h.resume(ctx, run, in)
 		}
 	}
-	return r.forward(ctx, in)
+	return h.forward(ctx, in)
 }
 
 // resume gives a run what came for it.
-func (r *Runtime) resume(ctx context.Context, run *runRow, in *inputRow) error {
+func (h *turnHandler) resume(ctx context.Context, run *runRow, in *inputRow) error {
 	input, err := flow.DecodeInput(json.RawMessage(in.Body))
 	if err != nil {
 		return err
 	}
-	view, err := r.snapshot(ctx, run)
+	view, err := h.snapshot(ctx, run)
 	if err != nil {
 		return err
 	}
 	if c, is := input.(flow.Cancel); is && run.Turn == 0 {
-		return r.cancelUnstarted(ctx, run, in, c)
+		return h.cancelUnstarted(ctx, run, in, c)
 	}
 	if t, is := input.(flow.Timer); is && view.Silent && run.pausesTimers() {
-		return r.postpone(ctx, run, in, t, view.Until)
+		return h.timers.postpone(ctx, run, in, t, view.Until)
 	}
-	taken, err := r.turn(ctx, run, in, input, view)
+	taken, err := h.turn(ctx, run, in, input, view)
 	if err == nil && !taken {
-		err = r.drop(ctx, in, in.Kind)
+		err = h.drop(ctx, in, in.Kind)
 	}
 	return err
 }
 
 // cancelUnstarted ends a run that has taken no turn yet.
-func (r *Runtime) cancelUnstarted(ctx context.Context, run *runRow, in *inputRow, c flow.Cancel) error {
-	t := &turn{row: *run, in: in, input: c, startedAt: r.now()}
+func (h *turnHandler) cancelUnstarted(ctx context.Context, run *runRow, in *inputRow, c flow.Cancel) error {
+	t := &turn{row: *run, in: in, input: c, startedAt: h.opts.Now()}
 	end := &flow.Ending{Status: flow.StatusCancelled}
 	if c.Reason != "" {
 		end.Output = c.Reason
 	}
 	t.out = &flow.Turn{State: &flow.State{Ended: end}}
-	return r.commit(ctx, t)
+	return h.commit(ctx, t)
 }
 
 // snapshot shows the chat of a run; a run without one sees nothing.
-func (r *Runtime) snapshot(ctx context.Context, run *runRow) (Snapshot, error) {
+func (h *turnHandler) snapshot(ctx context.Context, run *runRow) (Snapshot, error) {
 	if !run.hasChat() {
 		return Snapshot{}, nil
 	}
-	return r.snapshotOf(ctx, run.chat())
+	return h.snapshotOf(ctx, run.chat())
 }
 
-func (r *Runtime) snapshotOf(ctx context.Context, c Chat) (Snapshot, error) {
-	view, err := r.chats.Snapshot(ctx, c)
+func (h *turnHandler) snapshotOf(ctx context.Context, c Chat) (Snapshot, error) {
+	view, err := h.chats.Snapshot(ctx, c)
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("looking at a chat: %w", err)
 	}
@@ -183,14 +200,14 @@ func (r *Runtime) snapshotOf(ctx context.Context, c Chat) (Snapshot, error) {
 
 // turn computes a turn of a run and commits it. It reports false, having
 // changed nothing, when the run does not wait for the input.
-func (r *Runtime) turn(ctx context.Context, run *runRow, in *inputRow, input flow.Input, view Snapshot) (bool, error) {
-	l, err := r.loaded.load(ctx, run.Document)
+func (h *turnHandler) turn(ctx context.Context, run *runRow, in *inputRow, input flow.Input, view Snapshot) (bool, error) {
+	l, err := h.programs.load(ctx, run.Document)
 	if err != nil {
 		return false, fmt.Errorf("loading the flow of run %s: %w", run.ID, err)
 	}
-	started := r.now()
-	t := &turn{row: *run, loaded: l, in: in, input: input, startedAt: started, env: r.env(run, view, started)}
-	err = r.finish(ctx, t)
+	started := h.opts.Now()
+	t := &turn{row: *run, loaded: l, in: in, input: input, startedAt: started, env: h.env(run, view, started)}
+	err = h.finish(ctx, t)
 	if errors.Is(err, flow.ErrNotWaiting) {
 		return false, nil
 	}
@@ -198,29 +215,29 @@ func (r *Runtime) turn(ctx context.Context, run *runRow, in *inputRow, input flo
 }
 
 // env is what a turn sees.
-func (r *Runtime) env(run *runRow, view Snapshot, now time.Time) flow.World {
+func (h *turnHandler) env(run *runRow, view Snapshot, now time.Time) flow.World {
 	w := flow.World{
 		Now: now, Run: flow.RunInfo{ID: run.ID, StartedAt: database.Time(run.StartedUS)}, Contact: view.Contact, Chat: view.Chat,
 	}
-	if r.opts.Extractor != nil {
-		w.Extractor = r.opts.Extractor(run.Account)
+	if h.opts.Extractor != nil {
+		w.Extractor = h.opts.Extractor(run.Account)
 	}
 	return w
 }
 
 // finish computes a turn and commits it. What the chat service refuses is told to the
 // turn, which is computed again.
-func (r *Runtime) finish(ctx context.Context, t *turn) error {
+func (h *turnHandler) finish(ctx context.Context, t *turn) error {
 	for {
 		err := t.step()
 		if errors.Is(err, flow.ErrNotWaiting) {
 			return err
 		}
 		if err != nil {
-			r.opts.Logger.ErrorContext(ctx, "trunkline.flow.broken", "run", t.row.ID, "error", err)
+			h.opts.Logger.ErrorContext(ctx, "trunkline.flow.broken", "run", t.row.ID, "error", err)
 			t.breakOff()
 		}
-		err = r.commit(ctx, t)
+		err = h.commit(ctx, t)
 		var no *refusal
 		if !errors.As(err, &no) || t.env.Refused[no.id] != nil {
 			return err
@@ -275,5 +292,15 @@ func (t *turn) step() (err error) {
 		}
 	}
 	t.out, err = t.loaded.program.Step(state, t.input, t.env)
+	return err
+}
+
+// drop forgets an input that no run wants.
+func (h *turnHandler) drop(ctx context.Context, in *inputRow, what string) error {
+	err := h.db.Write(ctx, func(tx *sqlx.Tx) error { return h.inbox.dequeueTx(context.WithoutCancel(ctx), tx, in) })
+	if err == nil {
+		h.opts.Observer.dropped(what)
+		h.waits.notify(in.Run)
+	}
 	return err
 }

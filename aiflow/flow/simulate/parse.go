@@ -35,7 +35,7 @@ func (e *Invalid) Error() string { return "simulate: " + strings.TrimSpace(e.Pat
 func at(path string, err error) error {
 	var bad *Invalid
 	if errors.As(err, &bad) {
-		return &Invalid{Field: path + bad.Path, Message: bad.Message}
+		return &Invalid{Path: path + bad.Path, Message: bad.Message}
 	}
 	return err
 }
@@ -44,14 +44,14 @@ func at(path string, err error) error {
 // only what can be played: an [*Invalid] names the place of what cannot.
 func ParseTests(raw []byte) ([]Test, error) {
 	if len(raw) > maxTests || !utf8.Valid(raw) {
-		return nil, &Invalid{Field: "", Message: "must be UTF-8 of at most 1 MiB"}
+		return nil, &Invalid{Path: "", Message: "must be UTF-8 of at most 1 MiB"}
 	}
 	var list []json.RawMessage
 	if err := strictly(raw, &list); err != nil {
 		return nil, err
 	}
 	if len(list) > MaxTests {
-		return nil, &Invalid{Field: "", Message: fmt.Sprintf("must have at most %d tests", MaxTests)}
+		return nil, &Invalid{Path: "", Message: fmt.Sprintf("must have at most %d tests", MaxTests)}
 	}
 	out := make([]Test, len(list))
 	for i, item := range list {
@@ -73,10 +73,10 @@ func parseTest(raw []byte) (Test, error) {
 		return Test{}, err
 	}
 	if strings.TrimSpace(in.Name) == "" || utf8.RuneCountInString(in.Name) > maxName || strings.ContainsRune(in.Name, 0) {
-		return Test{}, &Invalid{Field: ".name", Message: fmt.Sprintf("must have 1 to %d characters", maxName)}
+		return Test{}, &Invalid{Path: ".name", Message: fmt.Sprintf("must have 1 to %d characters", maxName)}
 	}
 	if len(in.Steps) > MaxSteps {
-		return Test{}, &Invalid{Field: ".steps", Message: fmt.Sprintf("must have at most %d steps", MaxSteps)}
+		return Test{}, &Invalid{Path: ".steps", Message: fmt.Sprintf("must have at most %d steps", MaxSteps)}
 	}
 	out := Test{Name: in.Name, Steps: make([]Step, len(in.Steps))}
 	if in.Given != nil {
@@ -102,12 +102,12 @@ func ParseGiven(raw []byte) (Given, error) {
 		return g, err
 	}
 	if !g.Now.IsZero() && !sane(g.Now) {
-		return g, &Invalid{Field: ".now", Message: tooFar}
+		return g, &Invalid{Path: ".now", Message: tooFar}
 	}
 	kinds := []flow.CallKind{"", flow.CallHTTP, flow.CallAssistant, flow.CallAgent, flow.CallExtract, flow.CallTool, flow.CallNode}
 	for i, m := range g.Mocks {
 		if !slices.Contains(kinds, m.Kind) {
-			return g, &Invalid{Field: fmt.Sprintf(".mocks[%d].kind", i), Message: oneOf(kinds[1:])}
+			return g, &Invalid{Path: fmt.Sprintf(".mocks[%d].kind", i), Message: oneOf(kinds[1:])}
 		}
 	}
 	return g, nil
@@ -122,13 +122,13 @@ func ParseSession(raw []byte) (*Session, error) {
 	}
 	switch {
 	case s.State == nil:
-		return nil, &Invalid{Field: ".state", Message: "is required"}
+		return nil, &Invalid{Path: ".state", Message: "is required"}
 	case !sane(s.Now):
-		return nil, &Invalid{Field: ".now", Message: tooFar}
+		return nil, &Invalid{Path: ".now", Message: tooFar}
 	case len(s.Timers) > maxTimers:
-		return nil, &Invalid{Field: ".timers", Message: "are more than a run can have"}
+		return nil, &Invalid{Path: ".timers", Message: "are more than a run can have"}
 	case !sane(s.Given.Now):
-		return nil, &Invalid{Field: ".given.now", Message: tooFar}
+		return nil, &Invalid{Path: ".given.now", Message: tooFar}
 	}
 	return s, nil
 }
@@ -152,29 +152,29 @@ func parseStep(raw []byte) (Step, error) {
 		return s, err
 	}
 	if len(members) != 1 {
-		return s, &Invalid{Field: "", Message: "must have one member: send, advance, event, handoff, approve, cancel or expect"}
+		return s, &Invalid{Path: "", Message: "must have one member: send, advance, event, handoff, approve, cancel or expect"}
 	}
 	switch {
 	case s.Send != nil, s.Approve != nil, s.Cancel:
 		return s, nil
 	case s.Advance != "":
 		if _, err := values.ParseDuration(s.Advance); err != nil {
-			return s, &Invalid{Field: ".advance", Message: notADuration}
+			return s, &Invalid{Path: ".advance", Message: notADuration}
 		}
 		return s, nil
 	case s.Event != nil:
 		if s.Event.Name == "" {
-			return s, &Invalid{Field: ".event.name", Message: "must not be empty"}
+			return s, &Invalid{Path: ".event.name", Message: "must not be empty"}
 		}
 		return s, nil
 	case s.Handoff == "assigned", s.Handoff == "closed":
 		return s, nil
 	case s.Handoff != "":
-		return s, &Invalid{Field: ".handoff", Message: oneOf([]string{"assigned", "closed"})}
+		return s, &Invalid{Path: ".handoff", Message: oneOf([]string{"assigned", "closed"})}
 	case s.Expect != nil:
 		return s, at(".expect", s.Expect.check())
 	}
-	return s, &Invalid{Field: "", Message: "says nothing that can happen"}
+	return s, &Invalid{Path: "", Message: "says nothing that can happen"}
 }
 
 // check refuses what no flow can fulfil.
@@ -184,17 +184,17 @@ func (e *Expect) check() error {
 	ends := []flow.Status{"", flow.StatusCompleted, flow.StatusCancelled, flow.StatusFailed}
 	switch {
 	case !slices.Contains(dids, e.Did):
-		return &Invalid{Field: ".did", Message: oneOf(dids[1:])}
+		return &Invalid{Path: ".did", Message: oneOf(dids[1:])}
 	case !slices.Contains(waits, e.Waits):
-		return &Invalid{Field: ".waits", Message: oneOf(waits[1:])}
+		return &Invalid{Path: ".waits", Message: oneOf(waits[1:])}
 	case !slices.Contains(ends, e.Ended):
-		return &Invalid{Field: ".ended", Message: oneOf(ends[1:])}
+		return &Invalid{Path: ".ended", Message: oneOf(ends[1:])}
 	}
 	if _, _, err := pattern.Compile(e.Matches); err != nil {
-		return &Invalid{Field: ".matches", Message: "must be a regular expression (RE2) that does not repeat too much"}
+		return &Invalid{Path: ".matches", Message: "must be a regular expression (RE2) that does not repeat too much"}
 	}
 	if !e.ofEffect() && !e.Rest && e.Waits == "" && e.Ended == "" && e.Error == "" && e.Output == nil && e.Vars == nil {
-		return &Invalid{Field: "", Message: "must expect something"}
+		return &Invalid{Path: "", Message: "must expect something"}
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func oneOf[T ~string](names []T) string {
 // they are written.
 func strictly(raw []byte, v any) error {
 	if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
-		return &Invalid{Field: "", Message: "must not be null"}
+		return &Invalid{Path: "", Message: "must not be null"}
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -219,7 +219,7 @@ func strictly(raw []byte, v any) error {
 	err := d.Decode(v)
 	if err == nil {
 		if _, end := d.Token(); !errors.Is(end, io.EOF) {
-			return &Invalid{Field: "", Message: "must be one JSON value"}
+			return &Invalid{Path: "", Message: "must be one JSON value"}
 		}
 		return nil
 	}
@@ -229,10 +229,10 @@ func strictly(raw []byte, v any) error {
 		if wrong.Field != "" {
 			path = "." + wrong.Field
 		}
-		return &Invalid{Field: path, Message: "must not be a JSON " + wrong.Value}
+		return &Invalid{Path: path, Message: "must not be a JSON " + wrong.Value}
 	}
 	if name, is := strings.CutPrefix(err.Error(), "json: unknown field "); is {
-		return &Invalid{Field: "." + strings.Trim(name, `"`), Message: "is not known here"}
+		return &Invalid{Path: "." + strings.Trim(name, `"`), Message: "is not known here"}
 	}
-	return &Invalid{Field: "", Message: "must be JSON of the right form"}
+	return &Invalid{Path: "", Message: "must be JSON of the right form"}
 }

@@ -11,7 +11,8 @@
 //	store, err := versions.New(ctx, db, versions.Options{
 //		Engine: "survey", Noun: "survey", Scope: "account",
 //		Flows: "survey_flow", Versions: "survey_version", Key: "flow",
-//		Runs: runs, NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
+//		Runs: runs, Source: source, Environment: environment, TestsTx: testsTx,
+//		NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
 //	})
 //
 // The methods that change something work in a transaction of the engine, which

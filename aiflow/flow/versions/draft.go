@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
-	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 )
 
 // CheckDraft refuses what cannot be a draft. Field is the name of the draft
@@ -37,16 +36,6 @@ func Compile(types *flow.Types, draft json.RawMessage, env *flow.Environment) (*
 		problems = []flow.Problem{}
 	}
 	return program, doc, problems
-}
-
-// Program makes a source ready to be simulated. One with errors is
-// Options.Refused.
-func (s *Store) Program(src runtime.Source, env *flow.Environment) (*flow.Document, *flow.Program, error) {
-	program, problems := s.opts.Runs.Types().Compile(src.Document, env)
-	if program == nil {
-		return nil, nil, s.opts.Refused(problems)
-	}
-	return src.Document, program, nil
 }
 
 // Read reads a document that was published. One that rules of today refuse is

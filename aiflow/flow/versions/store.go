@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
@@ -30,6 +31,14 @@ type Options struct {
 	Functions bool
 
 	Runs *runtime.Runtime // what flows run on
+	// Source reads a version of a flow, or its draft for version 0, as
+	// [runtime.Engine] does.
+	Source func(ctx context.Context, account, id string, version int64) (runtime.Source, error)
+	// Environment is what a source may refer to when it is simulated.
+	Environment func(src runtime.Source) *flow.Environment
+	// TestsTx locks the row of a flow, in the transaction that stores its tests,
+	// and records the change. A flow that does not exist is NotFound.
+	TestsTx func(ctx context.Context, tx *sqlx.Tx, account, id string) error
 
 	// Admit is asked before a version is stored, with its size; its error refuses
 	// that. nil: versions are not bounded.
@@ -82,10 +91,13 @@ type Row struct {
 	Updated  int64  `db:"updated_us"`
 }
 
-// Find reads columns of a flow of an account into a row R. A flow that does not
-// exist, or is deleted, is Options.NotFound. lock ends the statement.
+// Find reads columns of a flow of an account into a row R. For a flow that does
+// not exist, or is deleted, it returns Options.NotFound. lock ends the statement.
 func Find[R any](ctx context.Context, s *Store, q sqlx.QueryerContext, columns, account, id, lock string) (R, error) {
 	var r R
+	if uuid.Validate(id) != nil {
+		return r, s.opts.NotFound
+	}
 	err := sqlx.GetContext(ctx, q, &r, `SELECT `+columns+` FROM `+s.opts.Flows+` WHERE id = $1 AND account = $2 AND NOT removed`+lock, id, account)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, s.opts.NotFound
@@ -94,6 +106,12 @@ func Find[R any](ctx context.Context, s *Store, q sqlx.QueryerContext, columns, 
 		return r, fmt.Errorf("reading a %s: %w", s.opts.Noun, err)
 	}
 	return r, nil
+}
+
+// check returns Options.NotFound for a flow that does not exist.
+func (s *Store) check(ctx context.Context, account, id string) error {
+	_, err := Find[struct{ ID string }](ctx, s, s.db, `id`, account, id, "")
+	return err
 }
 
 // KeepTx prevents that a flow is deleted until tx ends. A flow that does not

@@ -2,11 +2,15 @@ package versions
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Trigger is that of a published version, ready to be asked. program makes the
@@ -26,6 +30,43 @@ func (s *Store) Trigger(ctx context.Context, id string, version int64, program f
 		}
 		return p, nil
 	})
+}
+
+// Listeners returns the published flows that a query selects, in its order. The
+// columns are id, name, enabled, version, priority (NULL: that of the trigger)
+// and created_us. trigger returns the trigger of a version; a flow for which it
+// returns Options.NotFound was deleted meanwhile, and is left out.
+func (s *Store) Listeners(ctx context.Context, trigger func(ctx context.Context, id string, version int64) (*flow.Trigger, error),
+	query string, args ...any,
+) ([]runtime.Listener, error) {
+	var rows []struct {
+		ID, Name string
+		Enabled  bool
+		Version  int64
+		Priority sql.NullInt64
+		Created  int64 `db:"created_us"`
+	}
+	if err := s.db.SelectContext(ctx, &rows, query, args...); err != nil {
+		return nil, fmt.Errorf("listing the %ss of a reference: %w", s.opts.Noun, err)
+	}
+	var out []runtime.Listener
+	for _, r := range rows {
+		t, err := trigger(ctx, r.ID, r.Version)
+		if errors.Is(err, s.opts.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		l := runtime.Listener{
+			Owner: r.ID, Name: r.Name, Version: r.Version, Enabled: r.Enabled, Priority: t.Priority, CreatedAt: database.Time(r.Created), Trigger: t,
+		}
+		if r.Priority.Valid {
+			l.Priority = int(r.Priority.Int64)
+		}
+		out = append(out, l)
+	}
+	return out, nil
 }
 
 // ScheduleTx has runs of a flow begin when its published trigger says so, on the

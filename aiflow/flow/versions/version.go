@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -92,6 +93,9 @@ func (s *Store) columns(prefix string) string {
 // Options.NotFound.
 func (s *Store) Version(ctx context.Context, q sqlx.QueryerContext, account, id string, version int64) (Version, error) {
 	var r versionRow
+	if uuid.Validate(id) != nil {
+		return Version{}, s.opts.NotFound
+	}
 	err := sqlx.GetContext(ctx, q, &r, `SELECT `+s.columns(`v.`)+` FROM `+s.opts.Versions+` v
 		JOIN `+s.opts.Flows+` f ON f.id = v.`+s.opts.Key+` WHERE v.`+s.opts.Key+` = $1 AND v.version = $2 AND f.account = $3 AND NOT f.removed`, id, version, account)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -103,12 +107,15 @@ func (s *Store) Version(ctx context.Context, q sqlx.QueryerContext, account, id 
 	return r.view(), nil
 }
 
-// Versions lists what was published of a flow, the oldest first. A page holds
-// fewer where documents are large. The caller has made sure that the flow
-// belongs to its account.
-func (s *Store) Versions(ctx context.Context, id string, l List) (Page[Version], error) {
+// Versions lists what was published of a flow of an account, the oldest first. A
+// page holds fewer where documents are large. For a flow that does not exist it
+// returns Options.NotFound.
+func (s *Store) Versions(ctx context.Context, account, id string, l List) (Page[Version], error) {
 	last, size, err := s.Bounds(l)
 	if err != nil {
+		return Page[Version]{}, err
+	}
+	if err := s.check(ctx, account, id); err != nil {
 		return Page[Version]{}, err
 	}
 	which := ` FROM ` + s.opts.Versions + ` WHERE ` + s.opts.Key + ` = $1 AND version > $2 ORDER BY version LIMIT $3`

@@ -134,7 +134,7 @@ func (a *API) scope(ctx context.Context, c httpapi.Call, in extractorScope, at s
 	if in.Bot != "" && err == nil {
 		named++
 		var b botengine.Bot
-		b, err = a.Bots.For(c.Account).Bot(ctx, in.Bot)
+		b, err = a.Bots.For(c.Account).Bots().Get(ctx, in.Bot)
 		if errors.Is(err, botengine.ErrNotFound) {
 			err = httpapi.NotFoundAt(at+"bot", "names no bot")
 		}
@@ -142,7 +142,7 @@ func (a *API) scope(ctx context.Context, c httpapi.Call, in extractorScope, at s
 	}
 	if in.Flow != "" && err == nil {
 		named++
-		_, err = a.Flows.For(c.Account).Flow(ctx, in.Flow)
+		_, err = a.Flows.For(c.Account).Flows().Get(ctx, in.Flow)
 		if errors.Is(err, aiflow.ErrNotFound) {
 			err = httpapi.NotFoundAt(at+"flow", "names no flow")
 		}

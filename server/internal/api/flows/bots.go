@@ -147,7 +147,7 @@ func (a *Bots) createBot(ctx context.Context, c httpapi.Call, in *newBot) (*botR
 	} else if err != nil {
 		return nil, err
 	}
-	return replyBot(a.Bots.For(c.Account).Create(ctx, botengine.NewBot{
+	return replyBot(a.Bots.For(c.Account).Bots().Create(ctx, botengine.NewBot{
 		Reference: int64(b.Reference), Name: b.Name, Trigger: b.Trigger, Keywords: b.Keywords, Flow: json.RawMessage(b.Flow),
 	}))
 }
@@ -164,12 +164,12 @@ func (a *Bots) listBots(ctx context.Context, c httpapi.Call, in *botFilter) (mes
 			return messaging.Page[botView]{}, err
 		}
 	}
-	p, err := a.Bots.For(c.Account).BotsOf(ctx, c.Among(int64(in.Reference)), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := a.Bots.For(c.Account).Bots().List(ctx, c.Among(int64(in.Reference)), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
 	return view.Page(p.Items, p.Next, viewBot), httpapi.InQuery(err)
 }
 
 func (a *Bots) showBot(ctx context.Context, c httpapi.Call, in *botID) (*botReply, error) {
-	return replyBot(a.Bots.For(c.Account).Bot(ctx, in.ID))
+	return replyBot(a.Bots.For(c.Account).Bots().Get(ctx, in.ID))
 }
 
 type botChange struct {
@@ -185,7 +185,7 @@ type botChange struct {
 }
 
 func (a *Bots) updateBot(ctx context.Context, c httpapi.Call, in *botChange) (*botReply, error) {
-	b, err := a.Bots.For(c.Account).Update(ctx, in.ID, botengine.BotChange{
+	b, err := a.Bots.For(c.Account).Bots().Update(ctx, in.ID, botengine.BotChange{
 		Name: in.Body.Name, Trigger: in.Body.Trigger, Keywords: in.Body.Keywords, Flow: json.RawMessage(in.Body.Flow), Active: in.Body.Active,
 		Revision: revisionOf(in.IfMatch),
 	})
@@ -193,11 +193,11 @@ func (a *Bots) updateBot(ctx context.Context, c httpapi.Call, in *botChange) (*b
 }
 
 func (a *Bots) deleteBot(ctx context.Context, c httpapi.Call, in *botID) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, a.Bots.For(c.Account).Delete(ctx, in.ID)
+	return httpapi.Done{Success: true}, a.Bots.For(c.Account).Bots().Delete(ctx, in.ID)
 }
 
 func (a *Bots) publishBot(ctx context.Context, c httpapi.Call, in *botAction) (*botReply, error) {
-	return replyBot(a.Bots.For(c.Account).Publish(ctx, in.ID))
+	return replyBot(a.Bots.For(c.Account).Versions().Publish(ctx, in.ID))
 }
 
 type problemList struct {
@@ -205,7 +205,7 @@ type problemList struct {
 }
 
 func (a *Bots) validateBot(ctx context.Context, c httpapi.Call, in *botAction) (problemList, error) {
-	ps, err := a.Bots.For(c.Account).Validate(ctx, in.ID)
+	ps, err := a.Bots.For(c.Account).Bots().Validate(ctx, in.ID)
 	return problemList{ps}, err
 }
 
@@ -222,7 +222,7 @@ type botVersions struct {
 }
 
 func (a *Bots) listBotVersions(ctx context.Context, c httpapi.Call, in *botVersions) (messaging.Page[versionView], error) {
-	p, err := a.Bots.For(c.Account).Versions(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := a.Bots.For(c.Account).Versions().List(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
 	return view.Page(p.Items, p.Next, func(v botengine.Version) versionView {
 		return versionView{v.Version, view.Document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
 	}), httpapi.InQuery(err)

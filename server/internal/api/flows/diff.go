@@ -72,7 +72,7 @@ type functionDiff struct {
 }
 
 func (a *Flows) diffFlow(ctx context.Context, c httpapi.Call, in *flowVersionPair) (flowDiff, error) {
-	d, err := a.Flows.For(c.Account).Diff(ctx, in.ID, in.From, in.To)
+	d, err := a.Flows.For(c.Account).Versions().Diff(ctx, in.ID, in.From, in.To)
 	if err != nil {
 		return flowDiff{}, httpapi.InQuery(err)
 	}
@@ -116,6 +116,6 @@ type functionUse struct {
 }
 
 func (a *Flows) listUses(ctx context.Context, c httpapi.Call, in *flowVersions) (messaging.Page[functionUse], error) {
-	p, err := a.Flows.For(c.Account).UsedBy(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := a.Flows.For(c.Account).Flows().UsedBy(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
 	return view.Page(p.Items, p.Next, viewUse), httpapi.InQuery(err)
 }

@@ -59,7 +59,7 @@ type draftUsage struct {
 }
 
 func (a *Flows) draftFromText(ctx context.Context, c httpapi.Call, in *draftRequest) (draftProposal, error) {
-	f, err := a.Flows.For(c.Account).Flow(ctx, in.ID)
+	f, err := a.Flows.For(c.Account).Flows().Get(ctx, in.ID)
 	if err != nil {
 		return draftProposal{}, err
 	}
@@ -78,7 +78,7 @@ func (a *Flows) draftFromText(ctx context.Context, c httpapi.Call, in *draftRequ
 	request := author.Request{
 		Text: in.Body.Text, Slug: kept.Slug, Name: f.Name, Model: name, Repair: draftRepairs,
 		Check: func(ctx context.Context, draft json.RawMessage) ([]flow.Problem, error) {
-			return a.Flows.For(c.Account).Check(ctx, f.ID, draft)
+			return a.Flows.For(c.Account).Flows().Check(ctx, f.ID, draft)
 		},
 	}
 	if provider == MockModels {

@@ -91,12 +91,12 @@ type flowRunFilter struct {
 }
 
 func (a *Runs) listFlowRuns(ctx context.Context, c httpapi.Call, in *flowRunFilter) (messaging.Page[view.RunView], error) {
-	p, err := a.Flows.For(c.Account).Runs(ctx, aiflow.RunFilter{Flow: in.FlowID, Parent: in.Parent, Status: in.Status, List: aiflow.List{Limit: in.Limit, Cursor: in.Cursor}})
+	p, err := a.Flows.For(c.Account).Runs().List(ctx, aiflow.RunFilter{Flow: in.FlowID, Parent: in.Parent, Status: in.Status, List: aiflow.List{Limit: in.Limit, Cursor: in.Cursor}})
 	return a.shownRuns(ctx, c, p.Items, p.Next, err)
 }
 
 func (a *Runs) showFlowRun(ctx context.Context, c httpapi.Call, in *runID) (runDetail, error) {
-	d, err := a.Flows.For(c.Account).Detail(ctx, in.ID)
+	d, err := a.Flows.For(c.Account).Runs().Get(ctx, in.ID)
 	if err != nil {
 		return runDetail{}, err
 	}
@@ -110,7 +110,7 @@ type runAction struct {
 }
 
 func (a *Runs) cancelRun(ctx context.Context, c httpapi.Call, in *runAction) (view.RunView, error) {
-	r, err := a.Flows.For(c.Account).Cancel(ctx, in.ID)
+	r, err := a.Flows.For(c.Account).Runs().Cancel(ctx, in.ID)
 	return a.shownRun(ctx, c, r, err)
 }
 
@@ -122,7 +122,7 @@ type runRetry struct {
 }
 
 func (a *Runs) retryRun(ctx context.Context, c httpapi.Call, in *runRetry) (view.RunView, error) {
-	r, err := a.Flows.For(c.Account).Retry(ctx, in.ID, in.Body != nil && in.Body.Repeat)
+	r, err := a.Flows.For(c.Account).Runs().Retry(ctx, in.ID, in.Body != nil && in.Body.Repeat)
 	return a.shownRun(ctx, c, r, err)
 }
 
@@ -135,7 +135,7 @@ type runEvent struct {
 }
 
 func (a *Runs) notifyRun(ctx context.Context, c httpapi.Call, in *runEvent) (view.RunView, error) {
-	r, err := a.Flows.For(c.Account).Event(ctx, in.ID, flow.Event{Name: in.Body.Name, Data: in.Body.Data})
+	r, err := a.Flows.For(c.Account).Runs().Event(ctx, in.ID, flow.Event{Name: in.Body.Name, Data: in.Body.Data})
 	return a.shownRun(ctx, c, r, err)
 }
 
@@ -148,6 +148,6 @@ type runApproval struct {
 }
 
 func (a *Runs) approveRun(ctx context.Context, c httpapi.Call, in *runApproval) (view.RunView, error) {
-	r, err := a.Flows.For(c.Account).Approve(ctx, in.ID, in.Body.StepID, in.Body.Approved)
+	r, err := a.Flows.For(c.Account).Runs().Approve(ctx, in.ID, in.Body.StepID, in.Body.Approved)
 	return a.shownRun(ctx, c, r, err)
 }

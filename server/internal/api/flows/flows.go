@@ -141,7 +141,7 @@ type newFlow struct {
 }
 
 func (a *Flows) createFlow(ctx context.Context, c httpapi.Call, in *newFlow) (*flowReply, error) {
-	f, err := a.Flows.For(c.Account).Create(ctx, aiflow.NewFlow{Project: in.Body.ProjectID, Name: in.Body.Name, Draft: json.RawMessage(in.Body.Draft)})
+	f, err := a.Flows.For(c.Account).Flows().Create(ctx, aiflow.NewFlow{Project: in.Body.ProjectID, Name: in.Body.Name, Draft: json.RawMessage(in.Body.Draft)})
 	if errors.Is(err, aiflow.ErrNotFound) {
 		err = httpapi.NotFoundAt("body.projectId", "names no project")
 	}
@@ -155,12 +155,12 @@ type flowFilter struct {
 }
 
 func (a *Flows) listFlows(ctx context.Context, c httpapi.Call, in *flowFilter) (messaging.Page[flowView], error) {
-	p, err := a.Flows.For(c.Account).Flows(ctx, in.ProjectID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := a.Flows.For(c.Account).Flows().List(ctx, in.ProjectID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
 	return view.Page(p.Items, p.Next, viewFlow), httpapi.InQuery(err)
 }
 
 func (a *Flows) showFlow(ctx context.Context, c httpapi.Call, in *flowID) (*flowReply, error) {
-	return replyFlow(a.Flows.For(c.Account).Flow(ctx, in.ID))
+	return replyFlow(a.Flows.For(c.Account).Flows().Get(ctx, in.ID))
 }
 
 type flowChange struct {
@@ -174,19 +174,19 @@ type flowChange struct {
 
 func (a *Flows) updateFlow(ctx context.Context, c httpapi.Call, in *flowChange) (*flowReply, error) {
 	change := aiflow.FlowChange{Name: in.Body.Name, Draft: json.RawMessage(in.Body.Draft), Revision: revisionOf(in.IfMatch)}
-	return replyFlow(a.Flows.For(c.Account).Update(ctx, in.ID, change))
+	return replyFlow(a.Flows.For(c.Account).Flows().Update(ctx, in.ID, change))
 }
 
 func (a *Flows) deleteFlow(ctx context.Context, c httpapi.Call, in *flowID) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, a.Flows.For(c.Account).Delete(ctx, in.ID)
+	return httpapi.Done{Success: true}, a.Flows.For(c.Account).Flows().Delete(ctx, in.ID)
 }
 
 func (a *Flows) publishFlow(ctx context.Context, c httpapi.Call, in *flowAction) (*flowReply, error) {
-	return replyFlow(a.Flows.For(c.Account).Publish(ctx, in.ID, view.Publisher(c)))
+	return replyFlow(a.Flows.For(c.Account).Versions().Publish(ctx, in.ID, view.Publisher(c)))
 }
 
 func (a *Flows) validateFlow(ctx context.Context, c httpapi.Call, in *flowAction) (problemList, error) {
-	ps, err := a.Flows.For(c.Account).Validate(ctx, in.ID)
+	ps, err := a.Flows.For(c.Account).Flows().Validate(ctx, in.ID)
 	return problemList{ps}, err
 }
 
@@ -197,7 +197,7 @@ type flowVersions struct {
 }
 
 func (a *Flows) listFlowVersions(ctx context.Context, c httpapi.Call, in *flowVersions) (messaging.Page[versionView], error) {
-	p, err := a.Flows.For(c.Account).Versions(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := a.Flows.For(c.Account).Versions().List(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
 	return view.Page(p.Items, p.Next, func(v aiflow.Version) versionView {
 		return versionView{v.Version, view.Document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
 	}), httpapi.InQuery(err)
@@ -211,7 +211,7 @@ type rollback struct {
 }
 
 func (a *Flows) rollbackFlow(ctx context.Context, c httpapi.Call, in *rollback) (*flowReply, error) {
-	return replyFlow(a.Flows.For(c.Account).Rollback(ctx, in.ID, in.Body.Version, view.Publisher(c)))
+	return replyFlow(a.Flows.For(c.Account).Versions().Rollback(ctx, in.ID, in.Body.Version, view.Publisher(c)))
 }
 
 type bindingView struct {
@@ -234,7 +234,7 @@ func viewBindings(bs []aiflow.Binding) bindings {
 }
 
 func (a *Flows) listBindings(ctx context.Context, c httpapi.Call, in *flowID) (bindings, error) {
-	bs, err := a.Flows.For(c.Account).Bindings(ctx, in.ID)
+	bs, err := a.Flows.For(c.Account).Bindings().List(ctx, in.ID)
 	return viewBindings(bs), err
 }
 
@@ -253,6 +253,6 @@ func (a *Flows) bindFlow(ctx context.Context, c httpapi.Call, in *bindInput) (bi
 	} else if err != nil {
 		return bindings{}, err
 	}
-	bs, err := a.Flows.For(c.Account).Bind(ctx, in.ID, aiflow.Binding{Reference: int64(in.Body.Reference), Enabled: in.Body.Enabled, Priority: in.Body.Priority})
+	bs, err := a.Flows.For(c.Account).Bindings().Set(ctx, in.ID, aiflow.Binding{Reference: int64(in.Body.Reference), Enabled: in.Body.Enabled, Priority: in.Body.Priority})
 	return viewBindings(bs), err
 }

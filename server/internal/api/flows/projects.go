@@ -55,12 +55,12 @@ type newProject struct {
 }
 
 func (a *Projects) createProject(ctx context.Context, c httpapi.Call, in *newProject) (view.ProjectView, error) {
-	p, err := a.Flows.For(c.Account).CreateProject(ctx, aiflow.NewProject{Name: in.Body.Name, Description: in.Body.Description})
+	p, err := a.Flows.For(c.Account).Projects().Create(ctx, aiflow.NewProject{Name: in.Body.Name, Description: in.Body.Description})
 	return viewProject(p), err
 }
 
 func (a *Projects) listProjects(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[view.ProjectView], error) {
-	p, err := a.Flows.For(c.Account).Projects(ctx, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := a.Flows.For(c.Account).Projects().List(ctx, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
 	return view.Page(p.Items, p.Next, viewProject), httpapi.InQuery(err)
 }
 
@@ -69,7 +69,7 @@ type projectID struct {
 }
 
 func (a *Projects) showProject(ctx context.Context, c httpapi.Call, in *projectID) (view.ProjectView, error) {
-	p, err := a.Flows.For(c.Account).Project(ctx, in.ID)
+	p, err := a.Flows.For(c.Account).Projects().Get(ctx, in.ID)
 	return viewProject(p), err
 }
 
@@ -82,10 +82,10 @@ type projectChange struct {
 }
 
 func (a *Projects) updateProject(ctx context.Context, c httpapi.Call, in *projectChange) (view.ProjectView, error) {
-	p, err := a.Flows.For(c.Account).UpdateProject(ctx, in.ID, aiflow.ProjectChange{Name: in.Body.Name, Description: in.Body.Description})
+	p, err := a.Flows.For(c.Account).Projects().Update(ctx, in.ID, aiflow.ProjectChange{Name: in.Body.Name, Description: in.Body.Description})
 	return viewProject(p), err
 }
 
 func (a *Projects) deleteProject(ctx context.Context, c httpapi.Call, in *projectID) (httpapi.Done, error) {
-	return httpapi.Done{Success: true}, a.Flows.For(c.Account).DeleteProject(ctx, in.ID)
+	return httpapi.Done{Success: true}, a.Flows.For(c.Account).Projects().Delete(ctx, in.ID)
 }

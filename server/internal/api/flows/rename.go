@@ -41,7 +41,7 @@ type renamedIn struct {
 }
 
 func (a *Flows) renameFlow(ctx context.Context, c httpapi.Call, in *flowRename) (renamedFlow, error) {
-	done, err := a.Flows.For(c.Account).Rename(ctx, in.ID, in.Body.Slug)
+	done, err := a.Flows.For(c.Account).Flows().Rename(ctx, in.ID, in.Body.Slug)
 	if err != nil {
 		return renamedFlow{}, err
 	}

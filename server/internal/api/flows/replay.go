@@ -11,6 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
+	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -21,12 +22,12 @@ import (
 // registerReplay play past runs against drafts.
 func (a *Simulations) registerReplay(api *httpapi.API) {
 	httpapi.Register(api, replayOperation("Aiflow_Replay", "/aiflow/flow/{flowId}"), auth.FlowsManage, func(ctx context.Context, c httpapi.Call, in *flowReplay) (replays, error) {
-		return a.replayRuns(ctx, c, a.Flows.For(c.Account), a.Flows.Name(), in.ID, in.Body)
+		return a.replayRuns(ctx, c, a.Flows.For(c.Account).Tests(), a.Flows.Name(), in.ID, in.Body)
 	})
 	ofBot := replayOperation("Botengine_Replay", "/bot/{botId}")
 	ofBot.On = httpapi.At("path.botId", "body.chats.reference")
 	httpapi.Register(api, ofBot, auth.BotsManage, func(ctx context.Context, c httpapi.Call, in *botReplay) (replays, error) {
-		return a.replayRuns(ctx, c, a.Bots.For(c.Account), a.Bots.Name(), in.ID, in.Body)
+		return a.replayRuns(ctx, c, a.Bots.For(c.Account).Tests(), a.Bots.Name(), in.ID, in.Body)
 	})
 }
 
@@ -119,7 +120,7 @@ type replayedCall struct {
 }
 
 // replayRuns plays runs of a bot or a flow against its draft.
-func (a *Simulations) replayRuns(ctx context.Context, c httpapi.Call, of rehearsed, engine, id string, in pastRuns) (replays, error) {
+func (a *Simulations) replayRuns(ctx context.Context, c httpapi.Call, of versions.Tests, engine, id string, in pastRuns) (replays, error) {
 	doc, program, err := of.Program(ctx, id, 0)
 	if err != nil {
 		return replays{}, err

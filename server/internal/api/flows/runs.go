@@ -115,7 +115,7 @@ type botRun struct {
 }
 
 func (a *Runs) runBot(ctx context.Context, c httpapi.Call, in *botRun) (runReply, error) {
-	b, err := a.Bots.For(c.Account).Bot(ctx, in.ID)
+	b, err := a.Bots.For(c.Account).Bots().Get(ctx, in.ID)
 	if err != nil {
 		return runReply{}, err
 	}
@@ -124,7 +124,7 @@ func (a *Runs) runBot(ctx context.Context, c httpapi.Call, in *botRun) (runReply
 	if err != nil {
 		return runReply{}, err
 	}
-	d, err := a.Bots.For(c.Account).Run(ctx, in.ID, botengine.Manual{Chat: view.RunChat(c.Account, ref, key, chatID), Text: in.Body.Input, Draft: in.Body.Draft})
+	d, err := a.Bots.For(c.Account).Runs().Start(ctx, in.ID, botengine.Manual{Chat: view.RunChat(c.Account, ref, key, chatID), Text: in.Body.Input, Draft: in.Body.Draft})
 	if err != nil {
 		return runReply{}, err
 	}
@@ -139,7 +139,7 @@ type runPage struct {
 }
 
 func (a *Runs) listBotRuns(ctx context.Context, c httpapi.Call, in *runPage) (messaging.Page[view.RunView], error) {
-	p, err := a.Bots.For(c.Account).Runs(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := a.Bots.For(c.Account).Runs().List(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
 	return a.shownRuns(ctx, c, p.Items, p.Next, err)
 }
 
@@ -148,7 +148,7 @@ type runID struct {
 }
 
 func (a *Runs) showBotRun(ctx context.Context, c httpapi.Call, in *runID) (runDetail, error) {
-	d, err := a.Bots.For(c.Account).Detail(ctx, in.ID)
+	d, err := a.Bots.For(c.Account).Runs().Get(ctx, in.ID)
 	if err != nil {
 		return runDetail{}, err
 	}

@@ -11,20 +11,13 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
+	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
-
-// rehearsed are the bots or the flows of an account: what can be played
-// without a line.
-type rehearsed interface {
-	Program(ctx context.Context, id string, version int64) (*flow.Document, *flow.Program, error)
-	Tests(ctx context.Context, id string) (json.RawMessage, error)
-	SetTests(ctx context.Context, id string, tests json.RawMessage) error
-}
 
 // Simulations plays bots and flows without a line, and past runs again.
 type Simulations struct {
@@ -41,28 +34,28 @@ type Simulations struct {
 func (a *Simulations) Register(api *httpapi.API) {
 	const bot, flow = "/bot/{botId}", "/aiflow/flow/{flowId}"
 	httpapi.Register(api, simulateOperation("Botengine_Simulate", bot), auth.BotsManage, func(ctx context.Context, c httpapi.Call, in *botSimulation) (simulation, error) {
-		return play(ctx, a.Bots.For(c.Account), in.ID, &in.Body)
+		return play(ctx, a.Bots.For(c.Account).Tests(), in.ID, &in.Body)
 	})
 	httpapi.Register(api, simulateOperation("Aiflow_Simulate", flow), auth.FlowsManage, func(ctx context.Context, c httpapi.Call, in *flowSimulation) (simulation, error) {
-		return play(ctx, a.Flows.For(c.Account), in.ID, &in.Body)
+		return play(ctx, a.Flows.For(c.Account).Tests(), in.ID, &in.Body)
 	})
 	httpapi.Register(api, testsOperation("Botengine_Tests", bot), auth.BotsManage, func(ctx context.Context, c httpapi.Call, in *botID) (testList, error) {
-		return showTests(ctx, a.Bots.For(c.Account), in.ID)
+		return showTests(ctx, a.Bots.For(c.Account).Tests(), in.ID)
 	})
 	httpapi.Register(api, testsOperation("Aiflow_Tests", flow), auth.FlowsManage, func(ctx context.Context, c httpapi.Call, in *flowID) (testList, error) {
-		return showTests(ctx, a.Flows.For(c.Account), in.ID)
+		return showTests(ctx, a.Flows.For(c.Account).Tests(), in.ID)
 	})
 	httpapi.Register(api, setTestsOperation("Botengine_SetTests", bot), auth.BotsManage, func(ctx context.Context, c httpapi.Call, in *botTests) (testList, error) {
-		return setTests(ctx, a.Bots.For(c.Account), in.ID, in.Body)
+		return setTests(ctx, a.Bots.For(c.Account).Tests(), in.ID, in.Body)
 	})
 	httpapi.Register(api, setTestsOperation("Aiflow_SetTests", flow), auth.FlowsManage, func(ctx context.Context, c httpapi.Call, in *flowTests) (testList, error) {
-		return setTests(ctx, a.Flows.For(c.Account), in.ID, in.Body)
+		return setTests(ctx, a.Flows.For(c.Account).Tests(), in.ID, in.Body)
 	})
 	httpapi.Register(api, testOperation("Botengine_Test", bot), auth.BotsManage, func(ctx context.Context, c httpapi.Call, in *botTest) (testReport, error) {
-		return runTests(ctx, a.Bots.For(c.Account), in.ID, in.Body)
+		return runTests(ctx, a.Bots.For(c.Account).Tests(), in.ID, in.Body)
 	})
 	httpapi.Register(api, testOperation("Aiflow_Test", flow), auth.FlowsManage, func(ctx context.Context, c httpapi.Call, in *flowTest) (testReport, error) {
-		return runTests(ctx, a.Flows.For(c.Account), in.ID, in.Body)
+		return runTests(ctx, a.Flows.For(c.Account).Tests(), in.ID, in.Body)
 	})
 	a.registerReplay(api)
 }
@@ -144,7 +137,7 @@ func (in *simulationInput) step() (*simulate.Step, error) {
 type action func(p *flow.Program) (*simulate.Session, simulate.Result, error)
 
 // play has a run begin or continue.
-func play(ctx context.Context, of rehearsed, id string, in *simulationInput) (simulation, error) {
+func play(ctx context.Context, of versions.Tests, id string, in *simulationInput) (simulation, error) {
 	do, err := in.action()
 	if err != nil {
 		return simulation{}, err

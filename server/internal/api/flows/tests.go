@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
+	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
@@ -49,8 +50,8 @@ type flowTests struct {
 	Body testList
 }
 
-func showTests(ctx context.Context, of rehearsed, id string) (testList, error) {
-	raw, err := of.Tests(ctx, id)
+func showTests(ctx context.Context, of versions.Tests, id string) (testList, error) {
+	raw, err := of.Get(ctx, id)
 	if err != nil {
 		return testList{}, err
 	}
@@ -61,12 +62,12 @@ func showTests(ctx context.Context, of rehearsed, id string) (testList, error) {
 	return out, nil
 }
 
-func setTests(ctx context.Context, of rehearsed, id string, in testList) (testList, error) {
+func setTests(ctx context.Context, of versions.Tests, id string, in testList) (testList, error) {
 	raw, err := json.Marshal(in.Tests)
 	if err != nil {
 		return testList{}, fmt.Errorf("writing tests: %w", err)
 	}
-	return in, of.SetTests(ctx, id, raw)
+	return in, of.Set(ctx, id, raw)
 }
 
 // testRun says which tests are played.
@@ -126,7 +127,7 @@ type coverageView struct {
 
 // runTests plays tests. What the functions do that a flow calls does not count
 // in its coverage.
-func runTests(ctx context.Context, of rehearsed, id string, in *testRun) (testReport, error) {
+func runTests(ctx context.Context, of versions.Tests, id string, in *testRun) (testReport, error) {
 	if in == nil {
 		in = &testRun{}
 	}
@@ -139,7 +140,7 @@ func runTests(ctx context.Context, of rehearsed, id string, in *testRun) (testRe
 		return testReport{}, err
 	}
 	if in.Tests == nil {
-		raw, err := of.Tests(ctx, id)
+		raw, err := of.Get(ctx, id)
 		if err != nil {
 			return testReport{}, err
 		}

@@ -100,7 +100,7 @@ func mapped[T, F ~[]byte](in []F) []T {
 }
 
 func (a *Projects) exportProject(ctx context.Context, c httpapi.Call, in *projectID) (projectFile, error) {
-	f, err := a.Flows.For(c.Account).Export(ctx, in.ID)
+	f, err := a.Flows.For(c.Account).Projects().Export(ctx, in.ID)
 	if err != nil {
 		return projectFile{}, err
 	}
@@ -156,7 +156,7 @@ func (a *Projects) importProject(ctx context.Context, c httpapi.Call, schemas hu
 	if err != nil {
 		return importedProject{}, err
 	}
-	done, err := a.Flows.For(c.Account).Import(ctx, f.file(), view.Publisher(c))
+	done, err := a.Flows.For(c.Account).Projects().Import(ctx, f.file(), view.Publisher(c))
 	return viewImported(done), err
 }
 
@@ -204,13 +204,13 @@ func (a *Projects) importTypebot(ctx context.Context, c httpapi.Call, export []b
 	if err != nil {
 		return importedProject{}, err
 	}
-	done, err := a.Flows.For(c.Account).Import(ctx, aiflow.File{
+	done, err := a.Flows.For(c.Account).Projects().Import(ctx, aiflow.File{
 		Format: aiflow.FileFormat, Name: f.Name, Description: "Imported from Typebot", Flows: []aiflow.FileFlow{{Name: f.Name, Draft: f.Draft}},
 	}, view.Publisher(c))
 	if err != nil {
 		return importedProject{}, err
 	}
-	found, err := a.Flows.For(c.Account).Validate(ctx, done.Flows[0].ID)
+	found, err := a.Flows.For(c.Account).Flows().Validate(ctx, done.Flows[0].ID)
 	done.Flows[0].Problems = append(f.Problems, found...)
 	return viewImported(done), err
 }

@@ -122,11 +122,11 @@ func (a *API) findBudget(ctx context.Context, account string, b *usage.Budget, a
 	}
 	switch b.Scope {
 	case usage.ScopeProject:
-		if _, err = a.Flows.For(account).Project(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
+		if _, err = a.Flows.For(account).Projects().Get(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
 			return httpapi.NotFoundAt(at+"projectId", "names no project")
 		}
 	case usage.ScopeFlow:
-		if _, err = a.Flows.For(account).Flow(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
+		if _, err = a.Flows.For(account).Flows().Get(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
 			return httpapi.NotFoundAt(at+"flowId", "names no flow")
 		}
 	case usage.ScopeChat:

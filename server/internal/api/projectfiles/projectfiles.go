@@ -112,7 +112,7 @@ type passagesView struct {
 
 func (a *API) searchProject(ctx context.Context, c httpapi.Call, in *projectSearch) (passagesView, error) {
 	out := passagesView{Items: []passageView{}}
-	if _, err := a.Flows.For(c.Account).Project(ctx, in.ID); err != nil {
+	if _, err := a.Flows.For(c.Account).Projects().Get(ctx, in.ID); err != nil {
 		return out, err
 	}
 	found, err := a.Knowledge.For(c.Account).Search(ctx, in.ID, knowledge.Query{Text: in.Body.Text})

@@ -25,6 +25,6 @@ func main() {
 	go func() { log.Fatal(flows.Run(ctx)) }() // takes the steps, also those that an earlier run of the program left
 	shop := flows.For(aiflow.OneAccount)
 	price, err := shop.Deploy(ctx, aiflow.Deployment{Project: "Shop", Flow: document})
-	run, failed := shop.Start(ctx, aiflow.Start{Flow: price.ID, Input: map[string]any{"cups": 3}})
+	run, failed := shop.Runs().Start(ctx, aiflow.Start{Flow: price.ID, Input: map[string]any{"cups": 3}})
 	fmt.Println(string(run.Output), errors.Join(err, failed))
 }

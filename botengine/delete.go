@@ -16,7 +16,7 @@ const versionRows = 20
 // Delete removes a bot with its versions. Its conversations end. It is found no
 // longer once a first, small transaction has committed. The rest goes in small
 // ones, too: what of that is interrupted is finished by [Service.Clean].
-func (a *Account) Delete(ctx context.Context, id string) error {
+func (a Bots) Delete(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		r, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate())
 		if err != nil {
@@ -39,7 +39,7 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 
 // erase removes what there is of a hidden bot, last its row: what is interrupted
 // continues from there. Two nodes may erase the same one.
-func (a *Account) erase(ctx context.Context, id string) error {
+func (a scope) erase(ctx context.Context, id string) error {
 	if err := a.s.runs.For(a.id).Forget(ctx, a.s.Name(), id, "the bot was deleted"); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (a *Account) DeleteReference(ctx context.Context, reference int64) error {
 }
 
 // deleteBots deletes the bots of a condition.
-func (a *Account) deleteBots(ctx context.Context, where string, args ...any) error {
+func (a scope) deleteBots(ctx context.Context, where string, args ...any) error {
 	bots := fmt.Sprintf(`SELECT id FROM botengine_bot WHERE %s ORDER BY number LIMIT %d`, where, versionRows)
 	for {
 		var ids []any

@@ -53,7 +53,7 @@ func TestDeletionsAreBounded(t *testing.T) {
 			one := f.published(t, project, plain("one"))
 			f.fill(t, one.ID, n)
 			commits.Take()
-			require.NoError(t, f.Delete(t.Context(), one.ID))
+			require.NoError(t, f.Flows().Delete(t.Context(), one.ID))
 			commits.RequireBounded(t, 4*n, maxRemoved)
 			require.Equal(t, n, f.cancelled(t, one.ID))
 
@@ -63,7 +63,7 @@ func TestDeletionsAreBounded(t *testing.T) {
 			two := f.published(t, project, plain("two"))
 			f.fill(t, two.ID, n)
 			commits.Take()
-			require.NoError(t, f.DeleteProject(t.Context(), project))
+			require.NoError(t, f.Projects().Delete(t.Context(), project))
 			commits.RequireBounded(t, 4*n+2*n/10, maxRemoved)
 			require.Equal(t, n, f.cancelled(t, two.ID))
 
@@ -97,19 +97,19 @@ func TestDeletionIsContinued(t *testing.T) {
 					kill()
 				}
 			}))
-			require.NoError(t, f.DeleteProject(ctx, project))
+			require.NoError(t, f.Projects().Delete(ctx, project))
 			kill()
 			require.NoError(t, database.Observe(t.Context(), f.db, nil))
-			_, err := f.Project(t.Context(), project)
+			_, err := f.Projects().Get(t.Context(), project)
 			require.ErrorIs(t, err, aiflow.ErrNotFound)
-			_, err = f.Create(t.Context(), aiflow.NewFlow{Project: project, Name: "Late"})
+			_, err = f.Flows().Create(t.Context(), aiflow.NewFlow{Project: project, Name: "Late"})
 			require.ErrorIs(t, err, aiflow.ErrNotFound)
 			if at > 1 {
-				_, err = f.Flow(t.Context(), main.ID)
+				_, err = f.Flows().Get(t.Context(), main.ID)
 				require.ErrorIs(t, err, aiflow.ErrNotFound)
-				_, err = f.Start(t.Context(), aiflow.Start{Flow: main.ID})
+				_, err = f.Runs().Start(t.Context(), aiflow.Start{Flow: main.ID})
 				require.ErrorIs(t, err, aiflow.ErrNotFound)
-				flows, err := f.Flows(t.Context(), "", aiflow.List{})
+				flows, err := f.Flows().List(t.Context(), "", aiflow.List{})
 				require.NoError(t, err)
 				require.Empty(t, flows.Items)
 			}
@@ -142,7 +142,7 @@ func TestElsewhereIsTriedAgain(t *testing.T) {
 		}})
 		require.NoError(t, err)
 		made := f.flow(t, f.project(t, "Shop"), plain("main"))
-		require.NoError(t, flows.For("acme").Delete(t.Context(), made.ID))
+		require.NoError(t, flows.For("acme").Flows().Delete(t.Context(), made.ID))
 		require.Error(t, flows.Clean(t.Context()))
 		fails = false
 		require.NoError(t, flows.Clean(t.Context()))

@@ -17,8 +17,12 @@ type Binding struct {
 	Priority  *int // nil: that of the trigger node; -100..100
 }
 
-// Bind sets how a flow listens on a reference. A function is [ErrFunction].
-func (a *Account) Bind(ctx context.Context, id string, b Binding) ([]Binding, error) {
+// Bindings are the references on which the flows of an account listen.
+type Bindings struct{ scope }
+
+// Set sets how a flow listens on a reference, and returns all bindings of the
+// flow. For a function it returns [ErrFunction].
+func (a Bindings) Set(ctx context.Context, id string, b Binding) ([]Binding, error) {
 	if b.Priority != nil && (*b.Priority < -100 || *b.Priority > 100) {
 		return nil, &Invalid{Field: "priority", Message: "must be between -100 and 100"}
 	}
@@ -44,11 +48,11 @@ func (a *Account) Bind(ctx context.Context, id string, b Binding) ([]Binding, er
 	if err != nil {
 		return nil, fmt.Errorf("binding a flow: %w", err)
 	}
-	return a.Bindings(ctx, id)
+	return a.List(ctx, id)
 }
 
-// Bindings are the references of a flow, in their order.
-func (a *Account) Bindings(ctx context.Context, id string) ([]Binding, error) {
+// List returns the bindings of a flow, in the order of their references.
+func (a Bindings) List(ctx context.Context, id string) ([]Binding, error) {
 	if _, err := a.flow(ctx, a.s.db, id, ""); err != nil {
 		return nil, err
 	}
@@ -58,7 +62,7 @@ func (a *Account) Bindings(ctx context.Context, id string) ([]Binding, error) {
 		Priority  sql.NullInt64
 	}
 	if err := a.s.db.SelectContext(ctx, &rows, `SELECT reference, enabled, priority FROM aiflow_binding WHERE flow = $1 ORDER BY reference`, id); err != nil {
-		return nil, fmt.Errorf("listing the lines of a flow: %w", err)
+		return nil, fmt.Errorf("listing the references of a flow: %w", err)
 	}
 	out := make([]Binding, len(rows))
 	for i, r := range rows {
@@ -71,17 +75,50 @@ func (a *Account) Bindings(ctx context.Context, id string) ([]Binding, error) {
 	return out, nil
 }
 
-// ListeningQuery is a SELECT of those of some references, at least one, on which
-// a flow listens: one column, reference. Its parameters are numbered from first.
-// It is for a statement of the transaction that stores messages: a flow counts
-// for all that is stored once it is bound.
+// scheduleTx stores when runs of a flow start by its published trigger: one run
+// for each reference on which the flow listens, or one without a reference if
+// the flow has no bindings.
+func (a scope) scheduleTx(ctx context.Context, tx *sqlx.Tx, r flowRow) error {
+	references := func() ([]int64, error) { return a.subscribedTx(ctx, tx, r.ID) }
+	if r.Kind == flow.KindFunction {
+		references = nil
+	}
+	return a.s.store.ScheduleTx(ctx, tx, r.Row, references)
+}
+
+// subscribedTx returns the references on which a flow listens. For a flow
+// without bindings it is 0 alone.
+func (a scope) subscribedTx(ctx context.Context, tx *sqlx.Tx, id string) ([]int64, error) {
+	var rows []struct {
+		Reference int64
+		Enabled   bool
+	}
+	if err := tx.SelectContext(ctx, &rows, `SELECT reference, enabled FROM aiflow_binding WHERE flow = $1 ORDER BY reference`, id); err != nil {
+		return nil, fmt.Errorf("reading the references of a flow: %w", err)
+	}
+	if len(rows) == 0 {
+		return []int64{0}, nil
+	}
+	var out []int64
+	for _, r := range rows {
+		if r.Enabled {
+			out = append(out, r.Reference)
+		}
+	}
+	return out, nil
+}
+
+// ListeningQuery returns a SELECT of those of the given references, at least
+// one, on which a flow listens. It has one column, reference, and its parameters
+// are numbered from first. Use it in a statement of the transaction that stores
+// messages: then a flow sees every message that is stored after it was bound.
 func (s *Service) ListeningQuery(first int, references []int64) (text string, args []any) {
 	in, args := s.db.Dialect.InNumbers("reference", first, references)
 	return `SELECT DISTINCT reference FROM aiflow_binding WHERE enabled AND ` + in, args
 }
 
-// DeleteReference unbinds a reference, which is deleted. It works in small steps,
-// each durable, and may be called again after an error or a crash.
+// DeleteReference removes the bindings of a reference that is being deleted. It
+// works in small durable steps: call it again after an error or a crash.
 func (a *Account) DeleteReference(ctx context.Context, reference int64) error {
 	err := a.runs().Unschedule(ctx, reference)
 	if err == nil {

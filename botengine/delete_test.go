@@ -53,7 +53,7 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, db *sqlx.DB, s *botengine.
 // filled makes a bot of reference 7 with so many versions, and runs that wait.
 func filled(t *testing.T, db *sqlx.DB, a *botengine.Account, n int64) botengine.Bot {
 	t.Helper()
-	bot, err := a.Create(t.Context(), botengine.NewBot{Reference: 7, Name: "Shop"})
+	bot, err := a.Bots().Create(t.Context(), botengine.NewBot{Reference: 7, Name: "Shop"})
 	require.NoError(t, err)
 	const number = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $n) `
 	db.MustExec(`INSERT INTO flow_document (hash, body, created_us) VALUES ('none', '{}', 1) ON CONFLICT DO NOTHING`)
@@ -88,7 +88,7 @@ func TestDeletionsAreBounded(t *testing.T) {
 		for _, n := range []int64{70, 700} {
 			bot := filled(t, db, a, n)
 			commits.Take()
-			require.NoError(t, a.Delete(t.Context(), bot.ID))
+			require.NoError(t, a.Bots().Delete(t.Context(), bot.ID))
 			commits.RequireBounded(t, 2*n, maxRemoved)
 			require.Equal(t, n, cancelled(t, db))
 			for _, remove := range []func() error{
@@ -122,13 +122,13 @@ func TestDeletionIsContinued(t *testing.T) {
 					kill()
 				}
 			}))
-			require.NoError(t, a.Delete(ctx, bot.ID))
+			require.NoError(t, a.Bots().Delete(ctx, bot.ID))
 			kill()
 			require.NoError(t, database.Observe(t.Context(), db, nil))
-			_, err := a.Bot(t.Context(), bot.ID)
+			_, err := a.Bots().Get(t.Context(), bot.ID)
 			require.ErrorIs(t, err, botengine.ErrNotFound)
-			require.ErrorIs(t, a.Delete(t.Context(), bot.ID), botengine.ErrNotFound)
-			bots, err := a.Bots(t.Context(), 0, botengine.List{})
+			require.ErrorIs(t, a.Bots().Delete(t.Context(), bot.ID), botengine.ErrNotFound)
+			bots, err := a.Bots().List(t.Context(), nil, botengine.List{})
 			require.NoError(t, err)
 			require.Empty(t, bots.Items)
 			require.NoError(t, s.Clean(t.Context()))

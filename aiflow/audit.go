@@ -18,6 +18,15 @@ func recordFlowTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, r flowR
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: r.ID, ObjectName: r.Name, Details: details})
 }
 
+// testsTx locks the flow whose tests are being stored, and records that they are.
+func (s *Service) testsTx(ctx context.Context, tx *sqlx.Tx, account, id string) error {
+	r, err := s.For(account).flow(ctx, tx, id, s.db.Dialect.ForUpdate())
+	if err != nil {
+		return err
+	}
+	return recordFlowTx(ctx, tx, audit.FlowTests, r, nil)
+}
+
 // recordBindingTx records how a flow listens on a reference.
 func recordBindingTx(ctx context.Context, tx *sqlx.Tx, r flowRow, b Binding) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{
@@ -25,7 +34,7 @@ func recordBindingTx(ctx context.Context, tx *sqlx.Tx, r flowRow, b Binding) err
 	})
 }
 
-// changed are the names of what a change has.
+// changed returns the names of the members that a change sets.
 func (c ProjectChange) changed() []string {
 	var names []string
 	if c.Name != nil {
@@ -37,7 +46,7 @@ func (c ProjectChange) changed() []string {
 	return names
 }
 
-// changed are the names of what a change has.
+// changed returns the names of the members that a change sets.
 func (c FlowChange) changed() []string {
 	var names []string
 	if c.Name != nil {

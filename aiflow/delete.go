@@ -20,7 +20,7 @@ const (
 // published with a function keep it. It is found no longer once a first, small
 // transaction has committed. The rest goes in small ones, too: what of that is
 // interrupted is finished by [Service.Clean].
-func (a *Account) Delete(ctx context.Context, id string) error {
+func (a Flows) Delete(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		r, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate())
 		if err != nil {
@@ -48,7 +48,7 @@ func hideTx(ctx context.Context, tx *sqlx.Tx, id string) error {
 
 // erase removes what there is of a hidden flow, last its row: what is
 // interrupted continues from there. Two nodes may erase the same one.
-func (a *Account) erase(ctx context.Context, id string) error {
+func (a scope) erase(ctx context.Context, id string) error {
 	if err := a.runs().Forget(ctx, a.s.Name(), id, "the flow was deleted"); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (a *Account) erase(ctx context.Context, id string) error {
 }
 
 // eraseRows removes the rows of a flow.
-func (a *Account) eraseRows(ctx context.Context, id string) error {
+func (a scope) eraseRows(ctx context.Context, id string) error {
 	err := a.s.db.InSteps(ctx, `DELETE FROM aiflow_version WHERE flow = $1 AND version IN (SELECT version FROM aiflow_version WHERE flow = $1 LIMIT $2)`, id, versionRows)
 	if err == nil {
 		err = a.s.db.InSteps(ctx, `DELETE FROM aiflow_binding WHERE flow = $1 AND reference IN (SELECT reference FROM aiflow_binding WHERE flow = $1 LIMIT $2)`, id, smallRows)
@@ -73,8 +73,8 @@ func (a *Account) eraseRows(ctx context.Context, id string) error {
 	return nil
 }
 
-// DeleteProject removes a project with its flows, as [Account.Delete] does.
-func (a *Account) DeleteProject(ctx context.Context, id string) error {
+// Delete removes a project with its flows, as [Flows.Delete] does.
+func (a Projects) Delete(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		r, err := a.project(ctx, tx, id, a.s.db.Dialect.ForUpdate())
 		if err != nil {
@@ -92,15 +92,15 @@ func (a *Account) DeleteProject(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("deleting a project: %w", err)
 	}
-	if err := a.eraseProject(ctx, id); err != nil {
+	if err := a.erase(ctx, id); err != nil {
 		a.s.opts.Logger.WarnContext(ctx, "erasing a deleted project; it is tried again", "project", id, "error", err)
 	}
 	return nil
 }
 
-// eraseProject hides and then erases the flows of a hidden project, and removes
+// erase hides and then erases the flows of a hidden project, and removes
 // its row.
-func (a *Account) eraseProject(ctx context.Context, id string) error {
+func (a Projects) erase(ctx context.Context, id string) error {
 	err := a.s.store.EraseAll(ctx, `aiflow_flow WHERE project = $1 AND NOT removed`, []any{id}, func(ctx context.Context, _, flow string) error {
 		if err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return hideTx(ctx, tx, flow) }); err != nil {
 			return fmt.Errorf("hiding a flow: %w", err)
@@ -108,7 +108,7 @@ func (a *Account) eraseProject(ctx context.Context, id string) error {
 		return nil
 	})
 	if err == nil {
-		err = a.s.store.EraseAll(ctx, `aiflow_flow WHERE project = $1`, []any{id}, func(ctx context.Context, _, flow string) error { return a.erase(ctx, flow) })
+		err = a.s.store.EraseAll(ctx, `aiflow_flow WHERE project = $1`, []any{id}, func(ctx context.Context, _, flow string) error { return a.scope.erase(ctx, flow) })
 	}
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (a *Account) eraseProject(ctx context.Context, id string) error {
 // itself.
 func (s *Service) Clean(ctx context.Context) error {
 	err := s.store.EraseAll(ctx, `aiflow_project WHERE removed`, nil, func(ctx context.Context, account, id string) error {
-		return s.For(account).eraseProject(ctx, id)
+		return s.For(account).Projects().erase(ctx, id)
 	})
 	if err != nil {
 		return err

@@ -30,9 +30,9 @@ func TestPins(t *testing.T) {
 		require.Equal(t, "double@2 outer@1", pins(main), "functions come as they are published now")
 		require.Equal(t, "15", f.output(t, main.ID, 5))
 
-		require.NoError(t, f.Delete(t.Context(), double.ID))
+		require.NoError(t, f.Flows().Delete(t.Context(), double.ID))
 		require.Equal(t, "15", f.output(t, main.ID, 5), "it outlives the function")
-		_, err := f.Publish(t.Context(), main.ID, aiflow.Publisher{})
+		_, err := f.Versions().Publish(t.Context(), main.ID, aiflow.Publisher{})
 		var refused *aiflow.Refused
 		require.ErrorAs(t, err, &refused)
 		require.Contains(t, codes(refused.Problems), "unknown.function")
@@ -44,12 +44,12 @@ func TestPins(t *testing.T) {
 func TestUnpublishedFunction(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		project := f.project(t, "Shop")
-		inner, err := f.Create(t.Context(), aiflow.NewFlow{Project: project, Name: "Inner", Draft: json.RawMessage(function("inner", "args.n"))})
+		inner, err := f.Flows().Create(t.Context(), aiflow.NewFlow{Project: project, Name: "Inner", Draft: json.RawMessage(function("inner", "args.n"))})
 		require.NoError(t, err)
-		outer, err := f.Create(t.Context(), aiflow.NewFlow{Project: project, Name: "Outer", Draft: json.RawMessage(caller("outer", "inner"))})
+		outer, err := f.Flows().Create(t.Context(), aiflow.NewFlow{Project: project, Name: "Outer", Draft: json.RawMessage(caller("outer", "inner"))})
 		require.NoError(t, err)
 		says := func() (out []string) {
-			problems, err := f.Validate(t.Context(), outer.ID)
+			problems, err := f.Flows().Validate(t.Context(), outer.ID)
 			require.NoError(t, err)
 			for _, p := range problems {
 				out = append(out, p.Code+": "+p.Message+"; "+p.Hint)
@@ -108,7 +108,7 @@ func TestRollback(t *testing.T) {
 		main = f.publish(t, main.ID)
 		require.Equal(t, "3", f.output(t, main.ID, 1))
 
-		back, err := f.Rollback(t.Context(), main.ID, 1, aiflow.Publisher{})
+		back, err := f.Versions().Rollback(t.Context(), main.ID, 1, aiflow.Publisher{})
 		require.NoError(t, err)
 		require.Equal(t, int64(1), back.Published.Version)
 		require.Greater(t, back.Revision, main.Revision)
@@ -116,16 +116,16 @@ func TestRollback(t *testing.T) {
 		main = f.publish(t, main.ID)
 		require.Equal(t, int64(3), main.Published.Version)
 		require.Equal(t, "add@2", pins(main))
-		versions, err := f.Versions(t.Context(), main.ID, aiflow.List{Limit: 2})
+		versions, err := f.Versions().List(t.Context(), main.ID, aiflow.List{Limit: 2})
 		require.NoError(t, err)
 		require.Len(t, versions.Items, 2)
-		versions, err = f.Versions(t.Context(), main.ID, aiflow.List{Cursor: versions.Next})
+		versions, err = f.Versions().List(t.Context(), main.ID, aiflow.List{Cursor: versions.Next})
 		require.NoError(t, err)
 		require.Len(t, versions.Items, 1)
 		require.Empty(t, versions.Next)
 
 		for _, version := range []int64{-1, 0, 4} {
-			_, err = f.Rollback(t.Context(), main.ID, version, aiflow.Publisher{})
+			_, err = f.Versions().Rollback(t.Context(), main.ID, version, aiflow.Publisher{})
 			var bad *aiflow.Invalid
 			require.ErrorAs(t, err, &bad)
 			require.Equal(t, "version", bad.Field)
@@ -146,13 +146,13 @@ func TestSlugs(t *testing.T) {
 			require.ErrorAs(t, err, &refused)
 			require.Equal(t, []string{"slug.taken"}, codes(refused.Problems))
 		}
-		_, err := f.Publish(t.Context(), second.ID, aiflow.Publisher{})
+		_, err := f.Versions().Publish(t.Context(), second.ID, aiflow.Publisher{})
 		taken(err)
 		f.change(t, first.ID, plain("two"))
 		f.publish(t, second.ID)
-		_, err = f.Rollback(t.Context(), first.ID, 1, aiflow.Publisher{})
+		_, err = f.Versions().Rollback(t.Context(), first.ID, 1, aiflow.Publisher{})
 		taken(err)
-		now, err := f.Flow(t.Context(), first.ID)
+		now, err := f.Flows().Get(t.Context(), first.ID)
 		require.NoError(t, err)
 		require.Equal(t, int64(2), now.Published.Version)
 	})
@@ -177,28 +177,28 @@ func TestBindings(t *testing.T) {
 		}
 		require.Zero(t, listening())
 		five, limit := 5, 101
-		bound, err := f.Bind(t.Context(), main.ID, aiflow.Binding{Reference: 7, Enabled: true, Priority: &five})
+		bound, err := f.Bindings().Set(t.Context(), main.ID, aiflow.Binding{Reference: 7, Enabled: true, Priority: &five})
 		require.NoError(t, err)
 		require.Equal(t, []aiflow.Binding{{Reference: 7, Enabled: true, Priority: &five}}, bound)
 		require.Equal(t, 1, listening())
-		_, err = f.Bind(t.Context(), main.ID, aiflow.Binding{Reference: 7, Enabled: true, Priority: &limit})
+		_, err = f.Bindings().Set(t.Context(), main.ID, aiflow.Binding{Reference: 7, Enabled: true, Priority: &limit})
 		var bad *aiflow.Invalid
 		require.ErrorAs(t, err, &bad)
 		require.Equal(t, "priority", bad.Field)
 
-		_, err = f.Bind(t.Context(), main.ID, aiflow.Binding{Reference: 7})
+		_, err = f.Bindings().Set(t.Context(), main.ID, aiflow.Binding{Reference: 7})
 		require.NoError(t, err)
 		require.Zero(t, listening(), "it is off")
 		f.change(t, main.ID, function("main", "args.n"))
-		_, err = f.Bind(t.Context(), main.ID, aiflow.Binding{Reference: 7, Enabled: true})
+		_, err = f.Bindings().Set(t.Context(), main.ID, aiflow.Binding{Reference: 7, Enabled: true})
 		require.ErrorIs(t, err, aiflow.ErrFunction)
-		_, err = f.Start(t.Context(), aiflow.Start{Flow: main.ID})
+		_, err = f.Runs().Start(t.Context(), aiflow.Start{Flow: main.ID})
 		require.ErrorIs(t, err, aiflow.ErrFunction)
 
 		other := f.published(t, project, plain("other"))
-		_, err = f.Bind(t.Context(), other.ID, aiflow.Binding{Reference: 7, Enabled: true})
+		_, err = f.Bindings().Set(t.Context(), other.ID, aiflow.Binding{Reference: 7, Enabled: true})
 		require.NoError(t, err)
-		require.NoError(t, f.Delete(t.Context(), other.ID))
+		require.NoError(t, f.Flows().Delete(t.Context(), other.ID))
 		require.Zero(t, listening())
 	})
 }

@@ -13,7 +13,16 @@ func recordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, r row, deta
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: r.ID, ObjectName: r.Name, Reference: r.Reference, Details: details})
 }
 
-// changed are the names of what a change has.
+// testsTx locks the bot whose tests are being stored, and records that they are.
+func (s *Service) testsTx(ctx context.Context, tx *sqlx.Tx, account, id string) error {
+	r, err := s.For(account).row(ctx, tx, id, s.db.Dialect.ForUpdate())
+	if err != nil {
+		return err
+	}
+	return recordTx(ctx, tx, audit.BotTests, r, nil)
+}
+
+// changed returns the names of the members that a change sets.
 func (c BotChange) changed() []string {
 	var names []string
 	for _, m := range []struct {

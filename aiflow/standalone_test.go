@@ -30,13 +30,13 @@ func TestAlone(t *testing.T) {
 		f.published(t, project, `{"format":"trunkline-flow/1","kind":"flow","slug":"say","name":"F","start":"begin","nodes":{
 			"begin":{"type":"trigger","config":{"on":[{"kind":"api"}]},"next":{"out":"say"}},"say":{"type":"message","config":{"text":"Hi"}}}}`)
 		main := f.published(t, project, jumper("main", "say"))
-		run, err := f.Start(t.Context(), aiflow.Start{Flow: main.ID})
+		run, err := f.Runs().Start(t.Context(), aiflow.Start{Flow: main.ID})
 		require.NoError(t, err)
 		require.Equal(t, runtime.Completed, run.Status)
 
 		var last runtime.Run
 		require.Eventually(t, func() bool {
-			runs, err := f.Runs(t.Context(), aiflow.RunFilter{})
+			runs, err := f.Runs().List(t.Context(), aiflow.RunFilter{})
 			require.NoError(t, err)
 			last = runs.Items[0]
 			return len(runs.Items) == 2 && !last.EndedAt.IsZero()

@@ -63,7 +63,7 @@ type flowRow struct {
 }
 
 // view is a flow with what is wrong with its draft, and what is published.
-func (a *Account) view(ctx context.Context, r flowRow) (Flow, error) {
+func (a scope) view(ctx context.Context, r flowRow) (Flow, error) {
 	env, err := a.surroundings(ctx, a.s.db, r.Project)
 	if err != nil {
 		return Flow{}, err
@@ -71,7 +71,7 @@ func (a *Account) view(ctx context.Context, r flowRow) (Flow, error) {
 	return a.viewIn(ctx, r, env)
 }
 
-func (a *Account) viewIn(ctx context.Context, r flowRow, env environment) (Flow, error) {
+func (a scope) viewIn(ctx context.Context, r flowRow, env environment) (Flow, error) {
 	f := Flow{
 		ID: r.ID, Project: r.Project, Name: r.Name, Draft: json.RawMessage(r.Draft), Revision: r.Revision,
 		CreatedAt: database.Time(r.Created), UpdatedAt: database.Time(r.Updated),
@@ -87,9 +87,12 @@ func (a *Account) viewIn(ctx context.Context, r flowRow, env environment) (Flow,
 	return f, nil
 }
 
+// Flows are the flows and functions of an account.
+type Flows struct{ scope }
+
 // Create makes a flow. An [*Invalid] names what is refused; a draft that could
 // not be published is not.
-func (a *Account) Create(ctx context.Context, n NewFlow) (Flow, error) {
+func (a Flows) Create(ctx context.Context, n NewFlow) (Flow, error) {
 	r, err := a.newFlow(n)
 	if err != nil {
 		return Flow{}, err
@@ -109,7 +112,7 @@ func (a *Account) Create(ctx context.Context, n NewFlow) (Flow, error) {
 	return a.view(ctx, r)
 }
 
-func (a *Account) newFlow(n NewFlow) (flowRow, error) {
+func (a scope) newFlow(n NewFlow) (flowRow, error) {
 	if n.Draft == nil {
 		n.Draft = json.RawMessage("{}")
 	}
@@ -130,8 +133,8 @@ func insertFlow(ctx context.Context, tx *sqlx.Tx, r flowRow) error {
 	return err
 }
 
-// Flow returns a flow, or [ErrNotFound].
-func (a *Account) Flow(ctx context.Context, id string) (Flow, error) {
+// Get returns a flow, or [ErrNotFound].
+func (a Flows) Get(ctx context.Context, id string) (Flow, error) {
 	r, err := a.flow(ctx, a.s.db, id, "")
 	if err != nil {
 		return Flow{}, err
@@ -139,16 +142,13 @@ func (a *Account) Flow(ctx context.Context, id string) (Flow, error) {
 	return a.view(ctx, r)
 }
 
-func (a *Account) flow(ctx context.Context, q sqlx.QueryerContext, id, lock string) (flowRow, error) {
-	if !isID(id) {
-		return flowRow{}, ErrNotFound
-	}
+func (a scope) flow(ctx context.Context, q sqlx.QueryerContext, id, lock string) (flowRow, error) {
 	return versions.Find[flowRow](ctx, a.s.store, q, flowColumns, a.id, id, lock)
 }
 
-// Flows lists the flows of a project, or of all if it is "", the oldest first.
-// A page holds fewer where drafts are large.
-func (a *Account) Flows(ctx context.Context, project string, l List) (Page[Flow], error) {
+// List lists the flows of a project, or of all projects if project is "", the
+// oldest first. A page holds fewer than asked where drafts are large.
+func (a Flows) List(ctx context.Context, project string, l List) (Page[Flow], error) {
 	last, size, err := a.s.store.Bounds(l)
 	if err != nil {
 		return Page[Flow]{}, err
@@ -183,7 +183,7 @@ func (a *Account) Flows(ctx context.Context, project string, l List) (Page[Flow]
 
 // Update changes a flow's name and draft. What is published stays as it is. A
 // change of another revision than the newest is [ErrRevision].
-func (a *Account) Update(ctx context.Context, id string, c FlowChange) (Flow, error) {
+func (a Flows) Update(ctx context.Context, id string, c FlowChange) (Flow, error) {
 	if err := a.s.check(c); err != nil {
 		return Flow{}, err
 	}
@@ -212,6 +212,27 @@ func (a *Account) Update(ctx context.Context, id string, c FlowChange) (Flow, er
 	return a.view(ctx, r)
 }
 
+// Validate returns what is wrong with the draft of a flow.
+func (a Flows) Validate(ctx context.Context, id string) ([]flow.Problem, error) {
+	f, err := a.Get(ctx, id)
+	return f.Problems, err
+}
+
+// Check returns what is wrong with a document as a draft of a flow. It stores
+// nothing.
+func (a Flows) Check(ctx context.Context, id string, draft json.RawMessage) ([]flow.Problem, error) {
+	r, err := a.flow(ctx, a.s.db, id, "")
+	if err != nil {
+		return nil, fmt.Errorf("looking for a flow: %w", err)
+	}
+	env, err := a.surroundings(ctx, a.s.db, r.Project)
+	if err != nil {
+		return nil, err
+	}
+	_, _, problems := a.s.compile(draft, env)
+	return problems, nil
+}
+
 // saveTx stores name and draft as the next revision.
 func (s *Service) saveTx(ctx context.Context, tx *sqlx.Tx, r *flowRow) error {
 	r.Revision++
@@ -221,8 +242,8 @@ func (s *Service) saveTx(ctx context.Context, tx *sqlx.Tx, r *flowRow) error {
 	return err
 }
 
-// ProjectOf is the id of a flow's project, or [ErrNotFound].
-func (a *Account) ProjectOf(ctx context.Context, flow string) (string, error) {
+// ProjectOf returns the id of the project of a flow, or [ErrNotFound].
+func (a Flows) ProjectOf(ctx context.Context, flow string) (string, error) {
 	if !isID(flow) {
 		return "", ErrNotFound
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -52,7 +50,7 @@ func (a *Account) Past(ctx context.Context, id string) (Past, error) {
 	if err != nil {
 		return Past{}, err
 	}
-	l, err := a.r.loaded.load(ctx, row.Document)
+	l, err := a.r.programs.load(ctx, row.Document)
 	if err != nil {
 		return Past{}, err
 	}
@@ -124,21 +122,4 @@ func (a *Account) calls(ctx context.Context, row *runRow) ([]PastCall, error) {
 		}
 	}
 	return out, nil
-}
-
-// historyTx keeps what a run takes that no contact wrote.
-func (r *Runtime) historyTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inputRow, input flow.Input) error {
-	if in == nil {
-		return nil
-	}
-	switch input.(type) {
-	case flow.Event, flow.Approval, flow.Assigned, flow.HandoffClosed, flow.Cancel:
-	default:
-		return nil
-	}
-	_, err := r.db.ExecTx(ctx, tx, `INSERT INTO flow_signal (run, body, at_us) VALUES ($1, $2, $3)`, run, in.Body, database.Micros(r.now()))
-	if err != nil {
-		return fmt.Errorf("noting what a run was told: %w", err)
-	}
-	return nil
 }
