@@ -88,7 +88,8 @@ func (s *Server) Deafen() {
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refusals, s.filesFail = nil, nil
+	s.refusals = nil
+	s.media.heal()
 	if !s.deaf {
 		return
 	}

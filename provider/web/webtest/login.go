@@ -84,7 +84,7 @@ func (c *conn) begin() {
 		return
 	case refused:
 		c.farewell(refusal.node())
-	case c.payload.GetDevicePairingData() != nil:
+	case c.stream.payload.GetDevicePairingData() != nil:
 		c.offerPairing()
 	default:
 		c.login()
@@ -96,9 +96,9 @@ func (c *conn) login() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.device(types.JID{
-		User: fmt.Sprint(c.payload.GetUsername()), Device: uint16(c.payload.GetDevice()), Server: types.DefaultUserServer,
+		User: fmt.Sprint(c.stream.payload.GetUsername()), Device: uint16(c.stream.payload.GetDevice()), Server: types.DefaultUserServer,
 	})
-	if d == nil || d.number == 0 || d.noise != c.noise {
+	if d == nil || d.number == 0 || d.noise != c.stream.noise {
 		c.farewell((&Refusal{Reason: ReasonLoggedOut}).node())
 		return
 	}
@@ -189,7 +189,7 @@ func (d *Device) unlink() {
 	d.s.deliveries(func(b *batch) {
 		delete(d.phone.devices, d.number)
 		d.removed = true
-		d.queue = nil
+		d.deliveries.queue = nil
 		d.changed.ring()
 		b.devicesChanged(d.phone)
 	})
@@ -199,13 +199,13 @@ func (d *Device) unlink() {
 func (c *conn) activate() {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	count := len(c.device.queue)
+	count := len(c.device.deliveries.queue)
 	if count > 0 {
-		c.publish("offline_preview", c.device.preview())
+		c.inform("offline_preview", c.device.deliveries.preview())
 	}
 	c.flush()
 	c.active = true
-	c.publish("offline", attrs{"count": count})
+	c.inform("offline", attrs{"count": count})
 	c.device.changed.ring()
 	c.s.changed.ring()
 }

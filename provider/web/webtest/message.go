@@ -50,11 +50,11 @@ func (p *Phone) Await(ctx context.Context, match func(*Message) bool) (*Message,
 	}
 	var found *Message
 	err := p.s.until(ctx, &p.changed, func() bool {
-		at := slices.IndexFunc(p.untaken, match)
+		at := slices.IndexFunc(p.inbox.untaken, match)
 		if at >= 0 {
-			copied := *p.untaken[at]
+			copied := *p.inbox.untaken[at]
 			found = &copied
-			p.untaken = slices.Delete(p.untaken, at, at+1)
+			p.inbox.untaken = slices.Delete(p.inbox.untaken, at, at+1)
 		}
 		return at >= 0
 	})
@@ -75,7 +75,7 @@ func (p *Phone) Messages() []Message {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	var list []Message
-	for _, m := range p.messages {
+	for _, m := range p.inbox.messages {
 		if m.Content != nil {
 			list = append(list, *m)
 		}
@@ -88,17 +88,17 @@ func (p *Phone) Messages() []Message {
 func (p *Phone) MakeUndecryptable(n int) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
-	p.undecryptable += n
+	p.inbox.undecryptable += n
 }
 
 // message finds or adds the record of a message. s.mu is held.
-func (p *Phone) message(id string, from types.JID) *Message {
+func (in *phoneInbox) message(id string, from types.JID) *Message {
 	key := messageKey{id: id, user: from.User, device: from.Device}
-	m := p.byID[key]
+	m := in.byID[key]
 	if m == nil {
 		m = &Message{ID: id, From: from}
-		p.byID[key] = m
-		p.messages = append(p.messages, m)
+		in.byID[key] = m
+		in.messages = append(in.messages, m)
 	}
 	return m
 }

@@ -32,10 +32,10 @@ func (p *Phone) Type(chat types.JID, writing bool) {
 func (p *Phone) AwaitTyping(ctx context.Context, writing bool) (Typing, error) {
 	var found Typing
 	err := p.s.until(ctx, &p.changed, func() bool {
-		at := slices.IndexFunc(p.typings, func(t Typing) bool { return t.Writing == writing })
+		at := slices.IndexFunc(p.inbox.typings, func(t Typing) bool { return t.Writing == writing })
 		if at >= 0 {
-			found = p.typings[at]
-			p.typings = slices.Delete(p.typings, at, at+1)
+			found = p.inbox.typings[at]
+			p.inbox.typings = slices.Delete(p.inbox.typings, at, at+1)
 		}
 		return at >= 0
 	})
@@ -72,7 +72,7 @@ func (b *batch) typing(from *Device, n *node) {
 }
 
 // handleTyping is what the phone does with it.
-func (p *Phone) handleTyping(n *node) {
+func (in *phoneInbox) handleTyping(n *node) {
 	from := jid(n, "from")
 	t := Typing{From: from, Chat: from.ToNonAD()}
 	if from.Server == types.GroupServer {
@@ -80,10 +80,10 @@ func (p *Phone) handleTyping(n *node) {
 	}
 	state := firstChild(n)
 	t.Writing, t.Voice = state.Tag == "composing", str(&state, "media") == "audio"
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.typings = append(p.typings, t)
-	p.changed.ring()
+	in.p.s.mu.Lock()
+	defer in.p.s.mu.Unlock()
+	in.typings = append(in.typings, t)
+	in.p.changed.ring()
 }
 
 // SetShown tells those who subscribed to it whether the phone's owner is there.

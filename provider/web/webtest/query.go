@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"strings"
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
@@ -13,24 +14,24 @@ type query func(c *conn, n, child *node)
 // child.
 var queries = map[string]query{
 	"passive set active":                      func(c *conn, n, _ *node) { c.result(n); c.activate() },
-	"passive set passive":                     (*conn).passive,
-	"encrypt get count":                       (*conn).countKeys,
-	"encrypt set registration":                (*conn).takeKeys,
-	"encrypt get key":                         (*conn).giveKeys,
-	"usync get usync":                         (*conn).directory,
-	"w:m set media_conn":                      (*conn).mediaHosts,
-	"privacy get privacy":                     (*conn).privacy,
+	"passive set passive":                     passive,
+	"encrypt get count":                       countKeys,
+	"encrypt set registration":                takeKeys,
+	"encrypt get key":                         giveKeys,
+	"usync get usync":                         directory,
+	"w:m set media_conn":                      mediaHosts,
+	"privacy get privacy":                     privacy,
 	"privacy set privacy":                     done,
 	"privacy set tokens":                      done,
 	"disappearing_mode set disappearing_mode": done,
-	"blocklist get ":                          (*conn).blocklist,
-	"blocklist set item":                      (*conn).blocklist,
+	"blocklist get ":                          blocklist,
+	"blocklist set item":                      blocklist,
 	"w:profile:picture get picture":           notFound,
 	"w:profile:picture set ":                  done,
 	"w:profile:picture set picture":           func(c *conn, n, _ *node) { c.result(n, node{Tag: "picture", Attrs: attrs{"id": c.s.newID()}}) },
 	"w:biz get business_profile":              notFound,
 	"w:sync:app:state set sync":               (*conn).syncState,
-	"md set remove-companion-device":          (*conn).logOut,
+	"md set remove-companion-device":          logOut,
 	"md get passkey_request_options":          notFound,
 }
 
@@ -61,7 +62,7 @@ func (c *conn) handle(n *node) {
 		c.handleCall(n)
 	case "ib": // telemetry
 	default:
-		c.s.strange("a <%s>", n.Tag)
+		c.s.unsupported("a <%s>", n.Tag)
 	}
 }
 
@@ -87,11 +88,11 @@ func (c *conn) handleQuery(n *node) {
 	case c.loggedIn() == nil:
 		c.refuse(n, 401, "not-authorized")
 	case str(n, "xmlns") == "w:g2":
-		c.groupQuery(n, &child)
+		groupQuery(c, n, &child)
 	case queries[key] != nil:
 		queries[key](c, n, &child)
 	default:
-		c.s.strange("the query %q", key)
+		c.s.unsupported("the query %q", key)
 		c.refuse(n, 501, "feature-not-implemented")
 	}
 }
@@ -136,14 +137,14 @@ func (c *conn) refuse(n *node, code int, text string) {
 	})
 }
 
-func (c *conn) passive(n, _ *node) {
+func passive(c *conn, n, _ *node) {
 	c.s.mu.Lock()
 	c.active = false
 	c.s.mu.Unlock()
 	c.result(n)
 }
 
-func (c *conn) privacy(n, _ *node) {
+func privacy(c *conn, n, _ *node) {
 	var categories []node
 	for _, name := range []string{"readreceipts", "last", "online", "profile", "status", "groupadd", "calladd", "messages"} {
 		value := "all"
@@ -156,18 +157,18 @@ func (c *conn) privacy(n, _ *node) {
 }
 
 // blocklist answers that no one is blocked.
-func (c *conn) blocklist(n, _ *node) {
+func blocklist(c *conn, n, _ *node) {
 	c.result(n, node{Tag: "list", Attrs: attrs{"dhash": "none"}})
 }
 
 // logOut unlinks the device as its client asks. Nothing is said of it to the
 // client, which forgets the session by itself.
-func (c *conn) logOut(n, _ *node) {
+func logOut(c *conn, n, _ *node) {
 	c.leave(resultOf(n))
 	c.device.unlink()
 }
 
-func (c *conn) countKeys(n, _ *node) {
+func countKeys(c *conn, n, _ *node) {
 	count := c.device.PreKeys()
 	if count == 0 && !c.s.manyKeys {
 		count = 1 // so that it uploads few
@@ -176,7 +177,7 @@ func (c *conn) countKeys(n, _ *node) {
 }
 
 // takeKeys takes the keys with which others begin to write to the device.
-func (c *conn) takeKeys(n, registration *node) {
+func takeKeys(c *conn, n, registration *node) {
 	c.s.mu.Lock()
 	d := c.device
 	list := n.GetChildByTag("list")
@@ -190,19 +191,18 @@ func (c *conn) takeKeys(n, registration *node) {
 }
 
 // giveKeys hands out devices' keys, each one-time key once.
-func (c *conn) giveKeys(n, list *node) {
+func giveKeys(c *conn, n, list *node) {
 	c.s.mu.Lock()
 	var users []node
 	for _, asked := range list.GetChildren() {
-		users = append(users, c.s.keysOf(jid(&asked, "jid")))
+		users = append(users, keysOf(c.s.device(jid(&asked, "jid")), jid(&asked, "jid")))
 	}
 	c.s.mu.Unlock()
 	c.result(n, node{Tag: "list", Content: users})
 }
 
 // keysOf is a device's keys. s.mu is held.
-func (s *Server) keysOf(j types.JID) node {
-	d := s.device(j)
+func keysOf(d *Device, j types.JID) node {
 	if d == nil || d.keys.identity == nil {
 		return node{Tag: "user", Attrs: attrs{"jid": j}, Content: []node{{Tag: "error", Attrs: attrs{"code": 404, "text": "item-not-found"}}}}
 	}
@@ -228,4 +228,66 @@ func (d *Device) takeOnce() (key node) {
 		key, d.keys.once = d.keys.once[0], d.keys.once[1:]
 	}
 	return key
+}
+
+// directory answers who has an account, its other address, and its devices.
+func directory(c *conn, n, asked *node) {
+	list, query := asked.GetChildByTag("list"), asked.GetChildByTag("query")
+	c.s.mu.Lock()
+	var users []node
+	for _, user := range list.GetChildren() {
+		users = append(users, directoryEntry(c, &user, query.GetChildren()))
+	}
+	c.s.mu.Unlock()
+	c.result(n, node{
+		Tag: "usync", Attrs: attrs{"sid": asked.Attrs["sid"], "mode": asked.Attrs["mode"]},
+		Content: []node{{Tag: "result"}, {Tag: "list", Content: users}},
+	})
+}
+
+// directoryEntry is what is asked of one account. s.mu is held.
+func directoryEntry(c *conn, asked *node, what []node) node {
+	j := jid(asked, "jid")
+	a := attrs{"jid": j}
+	number := string(bytesOf(asked, "contact"))
+	if number != "" { // a check of a number, which is answered with the LID
+		bare, _, _ := strings.Cut(strings.TrimPrefix(number, "+"), "@")
+		j = types.NewJID(bare, types.DefaultUserServer)
+		a = attrs{"pn_jid": j}
+	}
+	p := c.s.phone(j)
+	if number != "" && p != nil {
+		a["jid"] = p.lid
+	}
+	var content []node
+	for _, item := range what {
+		switch item.Tag {
+		case "contact":
+			is := "out"
+			if p != nil {
+				is = "in"
+			}
+			content = append(content, node{Tag: "contact", Attrs: attrs{"type": is}, Content: []byte(number)})
+		case "devices":
+			content = append(content, node{Tag: "devices", Content: []node{{Tag: "device-list", Content: deviceList(c, p)}}})
+		case "lid":
+			if p != nil {
+				content = append(content, node{Tag: "lid", Attrs: attrs{"val": p.lid}})
+			}
+		}
+	}
+	return node{Tag: "user", Attrs: a, Content: content}
+}
+
+// deviceList lists an account's devices, and remembers who knows them now.
+func deviceList(c *conn, p *Phone) []node {
+	if p == nil {
+		return nil
+	}
+	p.watchers[c.device] = struct{}{}
+	var list []node
+	for _, d := range p.everyDevice() {
+		list = append(list, node{Tag: "device", Attrs: attrs{"id": int(d.number), "key-index": int(d.number)}})
+	}
+	return list
 }

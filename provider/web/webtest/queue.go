@@ -24,7 +24,7 @@ func (s *Server) deliveries(fn func(b *batch)) {
 	b := &batch{s: s}
 	s.locked(func() { fn(b) })
 	for _, p := range b.due {
-		p.drain()
+		p.inbox.drain()
 	}
 }
 
@@ -40,7 +40,7 @@ func (b *batch) deliver(d *Device, n node) {
 	if d.removed {
 		return
 	}
-	d.queue = append(d.queue, &queued{node: n})
+	d.deliveries.queue = append(d.deliveries.queue, &queued{node: n})
 	switch c := d.conn; {
 	case d.number == 0:
 		b.due = append(b.due, d.phone)
@@ -60,22 +60,29 @@ func (b *batch) pass(d *Device, n node) {
 	}
 }
 
-// acknowledge records what a client acknowledged, and drops it from its queue
-// unless keep is set. s.mu is held.
-func (d *Device) acknowledge(a Ack, n *node, keep bool) {
+// deliveryQueue is what waits for a device's acknowledgement, and what it has
+// acknowledged. The server's lock guards it.
+type deliveryQueue struct {
+	queue []*queued
+	acks  []Ack
+	acked map[string]int // places in acks, by id
+}
+
+// acknowledge records an acknowledgement, and removes the node from the queue
+// unless keep is set.
+func (q *deliveryQueue) acknowledge(a Ack, n *node, keep bool) {
 	a.At = time.Now()
-	if d.acked == nil {
-		d.acked = map[string]int{}
+	if q.acked == nil {
+		q.acked = map[string]int{}
 	}
-	d.acked[a.ID] = len(d.acks)
-	d.acks = append(d.acks, a)
+	q.acked[a.ID] = len(q.acks)
+	q.acks = append(q.acks, a)
 	if !keep {
-		at := slices.IndexFunc(d.queue, func(q *queued) bool { return q.isMeant(a.Kind, n) })
+		at := slices.IndexFunc(q.queue, func(one *queued) bool { return one.isMeant(a.Kind, n) })
 		if at >= 0 {
-			d.queue = slices.Delete(d.queue, at, at+1)
+			q.queue = slices.Delete(q.queue, at, at+1)
 		}
 	}
-	d.changed.ring()
 }
 
 // isMeant says whether the answer n acknowledges the node.
@@ -85,11 +92,17 @@ func (q *queued) isMeant(kind string, n *node) bool {
 		(kind != "receipt" || str(&q.node, "type") == str(n, "type"))
 }
 
+// acknowledge records an acknowledgement of the device. s.mu is held.
+func (d *Device) acknowledge(a Ack, n *node, keep bool) {
+	d.deliveries.acknowledge(a, n, keep)
+	d.changed.ring()
+}
+
 // Acks returns what the client has acknowledged, in order.
 func (d *Device) Acks() []Ack {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
-	return slices.Clone(d.acks)
+	return slices.Clone(d.deliveries.acks)
 }
 
 // Acked says whether the client has acknowledged the message of that id, which
@@ -97,29 +110,29 @@ func (d *Device) Acks() []Ack {
 func (d *Device) Acked(id string) bool {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
-	return d.isAcked(id)
+	return d.deliveries.isAcked(id)
 }
 
 // AwaitAck waits until the client has acknowledged the message of that id.
 func (d *Device) AwaitAck(ctx context.Context, id string) error {
-	return d.until(ctx, "done with "+id, func() bool { return d.isAcked(id) })
+	return d.until(ctx, "done with "+id, func() bool { return d.deliveries.isAcked(id) })
 }
 
 // Pending is the number of nodes that wait for the client's acknowledgement.
 func (d *Device) Pending() int {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
-	return len(d.queue)
+	return len(d.deliveries.queue)
 }
 
 // AwaitIdle waits until the client has acknowledged everything.
 func (d *Device) AwaitIdle(ctx context.Context) error {
-	return d.until(ctx, "idle", func() bool { return len(d.queue) == 0 })
+	return d.until(ctx, "idle", func() bool { return len(d.deliveries.queue) == 0 })
 }
 
-func (d *Device) isAcked(id string) bool {
-	at, ok := d.acked[id]
-	return ok && d.acks[at].Type != "retry"
+func (q *deliveryQueue) isAcked(id string) bool {
+	at, ok := q.acked[id]
+	return ok && q.acks[at].Type != "retry"
 }
 
 // handleAck is a client's word that it has a notification, a receipt, a call,
@@ -138,24 +151,24 @@ func (c *conn) handleAck(n *node) {
 
 // flush sends a device that has become active what waits for it. s.mu is held.
 func (c *conn) flush() {
-	for _, q := range c.device.queue {
+	for _, q := range c.device.deliveries.queue {
 		c.send(with(q.node, "offline", "0"))
 	}
 }
 
 // preview counts what waits for the device by its kind. s.mu is held.
-func (d *Device) preview() attrs {
+func (q *deliveryQueue) preview() attrs {
 	kinds := map[string]int{}
-	for _, q := range d.queue {
-		kinds[q.node.Tag]++
+	for _, one := range q.queue {
+		kinds[one.node.Tag]++
 	}
 	return attrs{
-		"count": len(d.queue), "appdata": 0,
+		"count": len(q.queue), "appdata": 0,
 		"message": kinds["message"], "notification": kinds["notification"], "receipt": kinds["receipt"],
 	}
 }
 
 // publish tells the client about its connection.
-func (c *conn) publish(what string, a attrs) {
+func (c *conn) inform(what string, a attrs) {
 	c.send(node{Tag: "ib", Attrs: attrs{"from": types.ServerJID}, Content: []node{{Tag: what, Attrs: a}}})
 }

@@ -2,12 +2,17 @@ package webtest
 
 import (
 	"context"
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
@@ -48,15 +53,15 @@ func (p *Phone) Send(ctx context.Context, out Outgoing) (id string, err error) {
 	o := &outgoing{Outgoing: out, damage: out.Damage}
 	var n *node
 	if out.To.Server == types.GroupServer {
-		n, err = p.sealForGroup(ctx, o)
+		n, err = p.outbox.sealForGroup(ctx, o)
 	} else {
-		n, err = p.sealForPerson(ctx, o)
+		n, err = p.outbox.sealForPerson(ctx, o)
 	}
 	if err != nil {
 		return "", fmt.Errorf("webtest: sending as %s: %w", p.jid, err)
 	}
 	p.s.deliveries(func(b *batch) {
-		p.sent[out.ID] = o
+		p.outbox.sent[out.ID] = o
 		b.message(p.self, n)
 	})
 	return out.ID, nil
@@ -75,26 +80,35 @@ func (o *outgoing) node(content []node) *node {
 	return &node{Tag: "message", Attrs: a, Content: content}
 }
 
-func (p *Phone) sealForPerson(ctx context.Context, o *outgoing) (*node, error) {
-	p.s.mu.Lock()
-	other := p.s.phone(o.To)
+// phoneOutbox encrypts and sends the messages of a phone. The server's lock
+// guards it.
+type phoneOutbox struct {
+	p    *Phone
+	sent map[string]*outgoing // for devices that cannot decrypt them, by id
+}
+
+// sealForPerson encrypts a message for the devices of a person, and for the
+// linked devices of the phone itself.
+func (ob *phoneOutbox) sealForPerson(ctx context.Context, o *outgoing) (*node, error) {
+	ob.p.s.mu.Lock()
+	other := ob.p.s.phone(o.To)
 	var theirs, own []*Device
 	if other != nil {
-		own = p.companions()
-		if other != p {
+		own = ob.p.companions()
+		if other != ob.p {
 			theirs = other.everyDevice()
 		}
 	}
-	p.s.mu.Unlock()
+	ob.p.s.mu.Unlock()
 	if other == nil {
 		return nil, fmt.Errorf("there is no %s", o.To)
 	}
 	o.To = o.To.ToNonAD()
-	to, err := p.sealEach(ctx, o, theirs, o.Message)
+	to, err := ob.sealEach(ctx, o, theirs, o.Message)
 	if err != nil {
 		return nil, err
 	}
-	copies, err := p.sealEach(ctx, o, own, o.ownCopy())
+	copies, err := ob.sealEach(ctx, o, own, o.ownCopy())
 	if err != nil {
 		return nil, err
 	}
@@ -110,18 +124,18 @@ func (o *outgoing) ownCopy() *waE2E.Message {
 
 // sealEach encrypts a message for devices, and addresses it to them in the
 // form that the whole is addressed in.
-func (p *Phone) sealEach(ctx context.Context, o *outgoing, devices []*Device, m *waE2E.Message) ([]node, error) {
+func (ob *phoneOutbox) sealEach(ctx context.Context, o *outgoing, devices []*Device, m *waE2E.Message) ([]node, error) {
 	plain, err := proto.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
 	form := o.To
 	if o.group != nil {
-		form = o.group.form(p)
+		form = o.group.form(ob.p)
 	}
 	var list []node
 	for _, d := range devices {
-		enc, err := p.seal(ctx, d, plain)
+		enc, err := ob.seal(ctx, d, plain)
 		if err != nil {
 			return nil, err
 		}
@@ -144,21 +158,21 @@ func (o *outgoing) finish(d *Device, enc *node, m *waE2E.Message) {
 }
 
 // seal encrypts for a device, with its public keys if it is the first time.
-func (p *Phone) seal(ctx context.Context, d *Device, plain []byte) (node, error) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
+func (ob *phoneOutbox) seal(ctx context.Context, d *Device, plain []byte) (node, error) {
+	ob.p.lock.Lock()
+	defer ob.p.lock.Unlock()
 	to := d.LID()
-	if p.hasSession(ctx, to) {
-		return p.encrypt(ctx, to, plain, nil)
+	if ob.p.hasSession(ctx, to) {
+		return ob.p.encrypt(ctx, to, plain, nil)
 	}
-	p.s.mu.Lock()
+	ob.p.s.mu.Lock()
 	k, once := d.keys, d.takeOnce()
-	p.s.mu.Unlock()
+	ob.p.s.mu.Unlock()
 	b, err := bundle(d.number, k.registration, k.identity, k.signed, once)
 	if err != nil {
 		return node{}, fmt.Errorf("%s: %w", to, err)
 	}
-	return p.encrypt(ctx, to, plain, b)
+	return ob.p.encrypt(ctx, to, plain, b)
 }
 
 // kindOf is a message's type on the wire.
@@ -206,4 +220,45 @@ func editOf(m *waE2E.Message) string {
 		return string(types.EditAttributeAdminRevoke)
 	}
 	return ""
+}
+
+// Vote votes in a poll that the phone got, for options by their names; none
+// takes the vote back. Only who has the poll can read the vote.
+func (p *Phone) Vote(ctx context.Context, poll *Message, options ...string) (id string, err error) {
+	secret := poll.Content.GetMessageContextInfo().GetMessageSecret()
+	if len(secret) == 0 {
+		return "", errors.New("webtest: the message is no poll")
+	}
+	author, voter := poll.From.ToNonAD(), p.form(poll.From, 0)
+	key := &waCommon.MessageKey{RemoteJID: proto.String(author.String()), FromMe: proto.Bool(false), ID: &poll.ID}
+	to := author
+	if poll.Chat.Server == types.GroupServer {
+		to = poll.Chat
+		key.RemoteJID, key.Participant = proto.String(to.String()), proto.String(author.String())
+	}
+	vote, err := proto.Marshal(&waE2E.PollVoteMessage{SelectedOptions: whatsmeow.HashPollOptions(options)})
+	if err != nil {
+		return "", err
+	}
+	sealed, err := sealVote(secret, poll.ID, author, voter, vote)
+	if err != nil {
+		return "", fmt.Errorf("webtest: encrypting a vote: %w", err)
+	}
+	return p.Send(ctx, Outgoing{To: to, Message: &waE2E.Message{PollUpdateMessage: &waE2E.PollUpdateMessage{
+		PollCreationMessageKey: key, Vote: sealed, SenderTimestampMS: proto.Int64(time.Now().UnixMilli()),
+	}}})
+}
+
+func sealVote(secret []byte, poll string, author, voter types.JID, vote []byte) (*waE2E.PollEncValue, error) {
+	key, err := hkdf.Key(sha256.New, secret, nil, poll+author.String()+voter.String()+string(whatsmeow.EncSecretPollVote), 32)
+	if err != nil {
+		return nil, err
+	}
+	gcm, err := newGCM(key)
+	if err != nil {
+		return nil, err
+	}
+	iv := make([]byte, gcm.NonceSize())
+	_, _ = rand.Read(iv) // never fails
+	return &waE2E.PollEncValue{EncPayload: gcm.Seal(nil, iv, vote, []byte(poll+"\x00"+voter.String())), EncIV: iv}, nil
 }
