@@ -31,7 +31,6 @@ var (
 		"messaging Account":              75,
 		"messaging Service":              73,
 		"messaging/internal/store Batch": 51,
-		"provider/web session":           94,
 		"server Server":                  127,
 		"server/auth Service":            92,
 		"webhook Dispatcher":             75,
