@@ -116,3 +116,110 @@ func timed(at, change graph.Value) json.RawMessage {
 	}
 	return append(body, rest...)
 }
+
+// Parse reads one change. Of items with the same id it keeps the first.
+func (*Provider) Parse(part provider.Part) ([]provider.Event, []provider.Bad) {
+	r := reader{Reader: graph.Reader{Line: part.Line}}
+	var field string
+	for name, value := range jsonscan.Members(part.Body) {
+		switch string(name) {
+		case "time":
+			r.At = value
+		case "field":
+			field = graph.Value(value).ID()
+		case "value":
+			r.value = value
+		}
+	}
+	if !json.Valid(part.Body) || !r.value.Object() {
+		r.Reject("a change without a value", graph.Value(part.Body))
+	} else {
+		r.read(field)
+	}
+	return r.Events, r.Bad
+}
+
+// fields are the fields of changes that are read, each with our word for what
+// is in it. Each has a page of its name below
+// https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/
+var fields = map[string]struct {
+	kind string
+	read func(r *reader, kind string)
+}{
+	"messages":                           {"messages", (*reader).messages},
+	"message_echoes":                     {"echo", (*reader).echoes},
+	"smb_message_echoes":                 {"echo", (*reader).echoes},
+	"history":                            {"history", (*reader).history},
+	"smb_app_state_sync":                 {"contact_sync", (*reader).contactSync},
+	"user_preferences":                   {"user_preference", (*reader).preferences},
+	"user_id_update":                     {"user_id_update", (*reader).userIDs},
+	"calls":                              {"call", (*reader).calls},
+	"group_lifecycle_update":             {"group", (*reader).groups},
+	"group_participants_update":          {"group", (*reader).groups},
+	"group_settings_update":              {"group", (*reader).groups},
+	"group_status_update":                {"group", (*reader).groups},
+	"message_template_status_update":     {"template_status", (*reader).template},
+	"message_template_quality_update":    {"template_quality", (*reader).template},
+	"message_template_components_update": {"template_components", (*reader).template},
+	"template_category_update":           {"template_category", (*reader).template},
+	"account_update":                     {"account_update", (*reader).account},
+	"account_review_update":              {"account_review", (*reader).review},
+	"phone_number_quality_update":        {"phone_quality", (*reader).phoneQuality},
+	"phone_number_name_update":           {"phone_name", (*reader).phoneName},
+	"business_capability_update":         {"capability", (*reader).capability},
+	"business_username_update":           {"username_update", (*reader).username},
+	"security":                           {"security", (*reader).security},
+}
+
+// reader takes a change apart.
+type reader struct {
+	graph.Reader
+	value  graph.Value // of the change
+	people people
+}
+
+// read reads the value of a field. What is of an unknown field, or of a known
+// one and has nothing that we know, is kept whole.
+func (r *reader) read(field string) {
+	f, known := fields[field]
+	if known {
+		f.read(r, f.kind)
+	}
+	if len(r.Events)+len(r.Bad) == 0 {
+		kind := first(f.kind, field, "unknown")
+		r.Raw(r.Key(kind, r.value), kind, r.value)
+	}
+}
+
+// each calls read for the items of an array of the value.
+func (r *reader) each(name string, read func(item graph.Value)) {
+	r.Each(name, r.value.Get(name), read)
+}
+
+// messages reads a change of the field that carries messages, their statuses
+// and errors of the reference itself, all of which may be present.
+func (r *reader) messages(string) {
+	r.people = readPeople(r.value.Get("contacts"))
+	r.each("messages", r.message)
+	r.each("statuses", r.status)
+	r.each("errors", func(item graph.Value) { r.issue(provider.HealthWarning, item) })
+}
+
+// failure reads the first of the errors that came with an item, or nil. The
+// network gives its reasons in several places, and not always.
+func failure(errs graph.Value) *provider.Failure {
+	for e := range errs.Items() {
+		return readFailure(e)
+	}
+	return nil
+}
+
+func readFailure(e graph.Value) *provider.Failure {
+	text := first(e.Get("message").Text(), e.Get("title").Text())
+	data := e.Get("error_data")
+	more := first(data.Get("details").Text(), data.Text(), e.Get("details").Text())
+	if more != "" && more != text {
+		text = strings.TrimPrefix(text+": "+more, ": ")
+	}
+	return &provider.Failure{Code: e.Get("code").ID(), Message: text}
+}
