@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Object is the "object" of this kind's callbacks.
+// Object is the "object" of the callbacks of this kind.
 func (*Provider) Object() string { return "whatsapp_business_account" }
 
 // Keys returns the ids of the phone number and of the business account.
@@ -20,7 +20,7 @@ func (*Provider) Keys(s provider.Settings) (line, group string) {
 	return strings.TrimSpace(s[phoneNumberID]), strings.TrimSpace(s[businessAccountID])
 }
 
-// Secrets returns the app's secret and the token of the handshake.
+// Secrets returns the app secret and the token of the handshake.
 func (*Provider) Secrets(s provider.Settings) (signing, verify string) {
 	return graph.Secrets(s)
 }
@@ -29,7 +29,7 @@ func (*Provider) Secrets(s provider.Settings) (signing, verify string) {
 func (*Provider) Signed(header http.Header) bool { return graph.Signed(header) }
 
 // Mentions finds the ids of phone numbers, and of what may be business
-// accounts: an entry begins with the id of its own.
+// accounts: each entry starts with the id of its account.
 func (*Provider) Mentions(body []byte) (lines, groups []string) {
 	lines = graph.Mentions(body, "phone_number_id", 256)
 	groups = graph.Mentions(body, "id", 32)
@@ -41,14 +41,14 @@ func (*Provider) Verify(secret string, header http.Header, body []byte) bool {
 	return graph.Verify(secret, header, body)
 }
 
-// maxParts is the most changes that a callback may have, of whatever numbers.
-// Meta puts at most 1000 into one; a body of nothing but empty ones would cost
-// a hundred times its size.
+// maxParts limits the changes of a callback. Meta puts at most 1000 into one.
+// Parts of an empty change take a hundred times its size.
 const maxParts = 1000
 
 // Route makes a part of each change of each entry. Changes of a phone number
-// name it; those of the whole account (templates, reviews) have no reference. The
-// parts share body's memory. A body that is not a JSON object is an error.
+// name it; those of the whole account, such as templates and reviews, have no
+// reference. The parts share body's memory. A body that is not a JSON object is
+// an error.
 func (*Provider) Route(body []byte) ([]provider.Part, error) {
 	if !json.Valid(body) || jsonscan.Kind(body) != '{' {
 		return nil, errors.New("cloud: the callback is no JSON object")
@@ -62,8 +62,7 @@ func (*Provider) Route(body []byte) ([]provider.Part, error) {
 	return parts, nil
 }
 
-// routeEntry appends the parts of an entry; it ends early once there are too
-// many.
+// routeEntry appends the parts of an entry. It stops when there are too many.
 func routeEntry(parts []provider.Part, entry graph.Value) []provider.Part {
 	var id, at, changes graph.Value
 	for name, value := range jsonscan.Members(entry) {
@@ -94,16 +93,16 @@ func routeEntry(parts []provider.Part, entry graph.Value) []provider.Part {
 	return parts
 }
 
-// partner is the account that a partner came to or left, where the entry may
-// be the partner's own.
+// partner returns the account that a partner has added or removed, in an entry
+// that may be the partner's own.
 func partner(value graph.Value) string { return value.Get("waba_info").Get("waba_id").ID() }
 
-// maxTime is the longest time of an entry: it is copied into each change.
+// maxTime limits the length of an entry's time, which is copied into each
+// change.
 const maxTime = 24
 
-// timed puts the entry's time into the change, where there is one: it is all
-// that tells two equal events of an account apart. Messages come without and
-// are not copied.
+// timed adds the entry's time to a change that has none: without it, two equal
+// events of an account could not be told apart. Messages are not copied.
 func timed(at, change graph.Value) json.RawMessage {
 	if len(at) > maxTime || at.Time().IsZero() || !change.Object() {
 		return json.RawMessage(change)
@@ -139,8 +138,8 @@ func (*Provider) Parse(part provider.Part) ([]provider.Event, []provider.Bad) {
 	return r.Events, r.Bad
 }
 
-// fields are the fields of changes that are read, each with our word for what
-// is in it. Each has a page of its name below
+// fields are the supported fields of changes, with the kind of their reports.
+// Each has a page with its name below
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/
 var fields = map[string]struct {
 	kind string
@@ -171,15 +170,15 @@ var fields = map[string]struct {
 	"security":                           {"security", (*reader).security},
 }
 
-// reader takes a change apart.
+// reader parses a change.
 type reader struct {
 	graph.Reader
 	value  graph.Value // of the change
 	people people
 }
 
-// read reads the value of a field. What is of an unknown field, or of a known
-// one and has nothing that we know, is kept whole.
+// read reads the value of a field. A value of an unknown field, or one in which
+// nothing is supported, becomes a Raw.
 func (r *reader) read(field string) {
 	f, known := fields[field]
 	if known {
@@ -196,8 +195,8 @@ func (r *reader) each(name string, read func(item graph.Value)) {
 	r.Each(name, r.value.Get(name), read)
 }
 
-// messages reads a change of the field that carries messages, their statuses
-// and errors of the reference itself, all of which may be present.
+// messages reads a change of the field for messages, statuses and errors of the
+// reference. Each of these may be missing.
 func (r *reader) messages(string) {
 	r.people = readPeople(r.value.Get("contacts"))
 	r.each("messages", r.message)
@@ -205,8 +204,8 @@ func (r *reader) messages(string) {
 	r.each("errors", func(item graph.Value) { r.issue(provider.HealthWarning, item) })
 }
 
-// failure reads the first of the errors that came with an item, or nil. The
-// network gives its reasons in several places, and not always.
+// failure returns the first of the errors of an item, or nil. The network gives
+// the reason in several places, or not at all.
 func failure(errs graph.Value) *provider.Failure {
 	for e := range errs.Items() {
 		return readFailure(e)

@@ -8,8 +8,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Contacts are cards of people, 1 to 257. A card needs its name's Formatted
-// and at least one part of it; its VCard is not sent.
+// Contacts are 1 to 257 contact cards. A card needs its name's Formatted and at
+// least one part of the name. Its VCard is not sent.
 type Contacts []provider.Card
 
 func (c Contacts) check(r *graph.Rules) {
@@ -30,8 +30,8 @@ func (c Contacts) into(e *envelope) {
 	}
 }
 
-// card is a [provider.Card] on the wire. Its parts have the fields of that in
-// their order, so that each converts to the other.
+// card is a [provider.Card] in the network's format. Its parts have the same
+// fields in the same order, so that they can be converted.
 type card struct {
 	Name      cardName      `json:"name"`
 	Phones    []cardPhone   `json:"phones,omitempty"`
@@ -104,8 +104,8 @@ func wireCard(c provider.Card) card {
 	return out
 }
 
-// readCards reads shared contacts; nil when there are none. The origin of a
-// card that answers a request was seen beside the cards and inside.
+// readCards reads shared contacts; nil if there are none. The origin of a card
+// that answers a request may be next to the cards or inside of one.
 func readCards(array graph.Value, origin string) provider.Content {
 	if jsonscan.Kind(array) != '[' {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Check reads the phone number, which proves that the token may, subscribes
-// the app to the account's events, and asks for the health of both. What the
-// network does not tell of that costs nothing.
+// Check reads the phone number, which proves the token's permission, subscribes
+// the app to the account's events, and reads the health of both. Health that
+// the network does not report is left out.
 func (s *session) Check(ctx context.Context) (provider.Account, error) {
 	if err := s.Alive(); err != nil {
 		return provider.Account{}, err
@@ -23,7 +23,7 @@ func (s *session) Check(ctx context.Context) (provider.Account, error) {
 	if n.ID != s.phone {
 		return provider.Account{}, &provider.Rejected{Message: "the network answered for another phone number than " + s.phone}
 	}
-	if s.waba != "" { // else nothing can be subscribed, and Inspect says so
+	if s.waba != "" { // otherwise there is no account to subscribe to, which Inspect reports
 		if err := s.ensureSubscribed(ctx); err != nil {
 			return provider.Account{}, err
 		}
@@ -36,7 +36,7 @@ func (s *session) Check(ctx context.Context) (provider.Account, error) {
 	return account, nil
 }
 
-// numberHealth asks for more of the number and adapts the rate of sends.
+// numberHealth reads the health of the number, and adapts the rate of sends.
 func (s *session) numberHealth(ctx context.Context, n Number) provider.Health {
 	more, err := s.number(ctx, healthFields)
 	if err != nil {
@@ -60,8 +60,9 @@ func (s *session) numberHealth(ctx context.Context, n Number) provider.Health {
 	return h
 }
 
-// Subscribe asks for the business account's events, which come to all apps
-// that did. A callback address of its own must pass the handshake at once.
+// Subscribe subscribes the app to the business account's events, which all
+// subscribed apps get. The network verifies a callback address of its own at
+// once.
 func (s *session) Subscribe(ctx context.Context, callbackURL string) error {
 	if err := s.Alive(); err != nil {
 		return err
@@ -73,8 +74,8 @@ func (s *session) Subscribe(ctx context.Context, callbackURL string) error {
 	return s.subscribe(ctx, callbackURL, overridden)
 }
 
-// ensureSubscribed subscribes the app as it was before: without that no
-// callback comes, whatever the app's dashboard says.
+// ensureSubscribed repeats the subscription of the app. Without it the network
+// posts no callbacks, whatever the app's dashboard shows.
 func (s *session) ensureSubscribed(ctx context.Context) error {
 	overridden, err := s.overridden(ctx)
 	if err != nil || overridden {
@@ -83,8 +84,8 @@ func (s *session) ensureSubscribed(ctx context.Context) error {
 	return s.subscribe(ctx, s.callback, false)
 }
 
-// subscribe asks for the events. A plain subscription ends the address of an
-// earlier one, and comes before the first that has one.
+// subscribe subscribes to the events. A plain subscription removes the address
+// of an earlier one, so it has to come first.
 func (s *session) subscribe(ctx context.Context, callbackURL string, overridden bool) error {
 	if callbackURL == "" || !overridden {
 		if err := s.Client.Subscribe(ctx, "", ""); err != nil {
@@ -97,8 +98,8 @@ func (s *session) subscribe(ctx context.Context, callbackURL string, overridden 
 	return s.Client.Subscribe(ctx, callbackURL, s.verify)
 }
 
-// overridden says whether the network still has the address that this reference was
-// subscribed with. An address of another app's proves nothing.
+// overridden reports whether the network still has the address that this
+// reference was subscribed with. The address may be another app's.
 func (s *session) overridden(ctx context.Context) (bool, error) {
 	if s.callback == "" {
 		return false, nil

@@ -47,7 +47,7 @@ func (r *reader) userIDs(kind string) {
 	})
 }
 
-// preferences reads what contacts want to hear no more of, or again.
+// preferences reads which messages contacts opt out of or into.
 func (r *reader) preferences(kind string) {
 	r.each("user_preferences", func(item graph.Value) {
 		c := &provider.ContactChange{
@@ -67,7 +67,7 @@ func (r *reader) preferences(kind string) {
 	})
 }
 
-// contactSync reads changes of the phone book on the account's phone.
+// contactSync reads changes of the contacts on the account's phone.
 func (r *reader) contactSync(kind string) {
 	r.each("state_sync", func(item graph.Value) {
 		v := item.Get("contact")
@@ -86,7 +86,7 @@ func (r *reader) contactSync(kind string) {
 	})
 }
 
-// reportContact keeps a change that says of whom it is and what it means.
+// reportContact reports a change if its contact and kind are known.
 func (r *reader) reportContact(c *provider.ContactChange) {
 	if c.What == "" || !reachable(c.Chat) || c.What == provider.ContactMoved && !reachable(c.To) {
 		r.Report(&c.Raw)
@@ -95,10 +95,10 @@ func (r *reader) reportContact(c *provider.ContactChange) {
 	r.Report(c)
 }
 
-// people are the contacts that a change speaks of, by each of their names.
+// people are the contacts of a change, by each of their ids.
 type people struct {
 	byName map[string]graph.Value
-	only   graph.Value // when there is but one
+	only   graph.Value // if there is only one
 }
 
 func readPeople(array graph.Value) people {
@@ -128,8 +128,9 @@ func (p *people) name(c graph.Value) {
 	}
 }
 
-// find returns the contact of those ids, or nil. The only one is meant even
-// under another number: the network writes some numbers in two ways.
+// find returns the contact with one of the ids, or nil. If there is only one
+// contact, it is returned also for another number: the network writes some
+// numbers in two ways.
 func (p *people) find(user, id string) graph.Value {
 	if p.only == nil {
 		if c, ok := p.byName[id]; ok {
@@ -145,7 +146,8 @@ func (p *people) find(user, id string) graph.Value {
 	return p.only
 }
 
-// sender names who wrote, with what the contacts add.
+// sender returns the sender of a message, with the name and user name of the
+// contact.
 func (p *people) sender(user, id string) provider.Contact {
 	c := p.find(user, id)
 	if c == nil {

@@ -13,10 +13,10 @@ import (
 
 const (
 	templateFields = "id,name,language,status,category,components,parameter_format,rejected_reason,quality_score"
-	templatePage   = "100" // templates asked for at a time
+	templatePage   = "100" // templates per request
 )
 
-// wireTemplate is a template on the wire.
+// wireTemplate is a template in the network's format.
 type wireTemplate struct {
 	ID         graph.ID          `json:"id"`
 	Name       string            `json:"name"`
@@ -26,7 +26,7 @@ type wireTemplate struct {
 	Format     string            `json:"parameter_format"`
 	Components []json.RawMessage `json:"components"`
 	Reason     string            `json:"rejected_reason"`
-	Quality    json.RawMessage   `json:"quality_score"` // {"score": "GREEN"}, or the word
+	Quality    json.RawMessage   `json:"quality_score"` // {"score": "GREEN"}, or the score
 }
 
 func (t *wireTemplate) info() provider.TemplateInfo {
@@ -44,8 +44,9 @@ func (t *wireTemplate) info() provider.TemplateInfo {
 	return info
 }
 
-// CreateTemplate hands a template in. It may be approved or rejected at once,
-// and its category changed. What breaks a rule is a [*provider.Invalid].
+// CreateTemplate submits a template. The network may approve or reject it at
+// once, or change its category. If it breaks a rule, the error is a
+// [*provider.Invalid].
 //
 // See https://developers.facebook.com/docs/whatsapp/business-management-api/message-templates
 func (c *Client) CreateTemplate(ctx context.Context, t provider.TemplateDefinition) (provider.TemplateInfo, error) {
@@ -73,8 +74,8 @@ func (c *Client) CreateTemplate(ctx context.Context, t provider.TemplateDefiniti
 	return info, nil
 }
 
-// Templates lists the account's templates, from a cursor ("": the first page),
-// with that of the next page; "" after the last.
+// Templates returns a page of the account's templates and the cursor of the
+// next page. "" is the cursor of the first page, and is returned with the last.
 func (c *Client) Templates(ctx context.Context, cursor string) (list []provider.TemplateInfo, next string, err error) {
 	query := url.Values{}
 	if cursor != "" {
@@ -101,10 +102,10 @@ func (c *Client) listTemplates(ctx context.Context, query url.Values) ([]provide
 	return list, p.next(), nil
 }
 
-// Template reads one template by its id.
+// Template returns the template with an id.
 func (c *Client) Template(ctx context.Context, id string) (provider.TemplateInfo, error) {
 	if !plainID(id) {
-		return provider.TemplateInfo{}, &provider.Rejected{Message: "the template has no id that the network could know"}
+		return provider.TemplateInfo{}, &provider.Rejected{Message: "the id of the template is invalid"}
 	}
 	var t wireTemplate
 	if err := c.graph.Get(ctx, id, url.Values{"fields": {templateFields}}, &t); err != nil {
@@ -113,8 +114,8 @@ func (c *Client) Template(ctx context.Context, id string) (provider.TemplateInfo
 	return t.info(), nil
 }
 
-// DeleteTemplate deletes a template in one language; "": in all. The name of
-// an approved one cannot be used again for 30 days.
+// DeleteTemplate deletes a template in one language; "": in all. The name of an
+// approved template cannot be used again for 30 days.
 func (c *Client) DeleteTemplate(ctx context.Context, name, language string) error {
 	path, err := c.account(templatesEdge)
 	if err != nil {
@@ -135,7 +136,8 @@ func (c *Client) DeleteTemplate(ctx context.Context, name, language string) erro
 	return done.Check("deleting a template")
 }
 
-// templateID finds a template: names are searched for as a part of a name.
+// templateID returns the id of a template. The network's search also finds
+// parts of names.
 func (c *Client) templateID(ctx context.Context, name, language string) (string, error) {
 	for cursor := ""; ; {
 		query := url.Values{"name": {name}}
@@ -152,7 +154,7 @@ func (c *Client) templateID(ctx context.Context, name, language string) (string,
 			}
 		}
 		if next == "" || next == cursor {
-			return "", &provider.Rejected{Code: "132001", Message: "there is no template " + name + " in " + language}
+			return "", &provider.Rejected{Code: "132001", Message: "the template does not exist: " + name + " in " + language}
 		}
 		cursor = next
 	}
@@ -166,8 +168,8 @@ type TemplateMessage template.Message
 func (t TemplateMessage) check(r *graph.Rules) { template.Message(t).Check(r) }
 func (t TemplateMessage) into(e *envelope)     { e.Type, e.Template = "template", t }
 
-// rawTemplate is a [TemplateMessage] whose components go out as they came,
-// members that this version does not know included.
+// rawTemplate is a [TemplateMessage] whose components are sent unchanged,
+// including fields that this version does not support.
 type rawTemplate struct{ call provider.TemplateCall }
 
 func (t rawTemplate) check(r *graph.Rules) {
@@ -205,7 +207,8 @@ func (r *reader) template(kind string) {
 	r.Report(t)
 }
 
-// templateReason is why a template has its status, and what to do about it.
+// templateReason returns why a template has its status, and what to do about
+// it.
 func templateReason(v graph.Value) (reason, advice string) {
 	if reason = v.Get("reason").Text(); reason == "NONE" {
 		reason = ""
@@ -219,7 +222,7 @@ func templateReason(v graph.Value) (reason, advice string) {
 	return reason, advice
 }
 
-// joined makes a text of two sentences of which either may be missing.
+// joined joins two sentences, either of which may be empty.
 func joined(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
