@@ -51,7 +51,7 @@ const maxParts = 1000
 // an error.
 func (*Provider) Route(body []byte) ([]provider.Part, error) {
 	if !json.Valid(body) || jsonscan.Kind(body) != '{' {
-		return nil, errors.New("cloud: the callback is no JSON object")
+		return nil, errors.New("cloud: the callback is not a JSON object")
 	}
 	var parts []provider.Part
 	for entry := range jsonscan.Elements(jsonscan.Get(body, "entry")) {
