@@ -27,7 +27,7 @@ type Device struct {
 	faults     []Fault
 	refusals   []Refusal
 	logins     []Login
-	online     bool // told so by its presence
+	online     bool // as its client says
 	removed    bool
 }
 

@@ -183,15 +183,15 @@ func people(n *node) []types.JID {
 	return list
 }
 
-// Codes of a member that a change of a group was refused for.
+// Codes of members for whom a change was refused.
 const (
 	memberInviteOnly = 403
 	memberUnknown    = 404
 	memberAlready    = 409
 )
 
-// changeMembers adds, removes, promotes or demotes, and answers for each person
-// what became of it. Those who are told are the members, and who left.
+// changeMembers adds, removes, promotes or demotes people, and answers with the
+// outcome for each. It notifies the members, also those who were removed.
 func (b *batch) changeMembers(g *group, by *Phone, what string, asked []types.JID) node {
 	answer := node{Tag: what}
 	var outcomes, done []node
@@ -246,15 +246,15 @@ func (g *group) change(what string, p *Phone) int {
 	switch what {
 	case "remove":
 		g.members = slices.DeleteFunc(g.members, func(o *member) bool { return o == m })
-		clear(g.keyed) // who stays writes under new keys
+		clear(g.keyed) // the remaining members use new keys
 	case "promote", "demote":
 		m.admin = what == "promote"
 	}
 	return 0
 }
 
-// refused adds to a person why the change was refused, with an invitation
-// where that is what helps.
+// refused adds the reason of a refusal to a person, with an invitation if the
+// person has to be invited.
 func (g *group) refused(one node, code int) node {
 	if code == 0 {
 		return one
@@ -277,13 +277,13 @@ func (b *batch) join(g *group, p *Phone) {
 	b.welcome(g, p, []*Phone{p}, "invite")
 }
 
-// rename changes a group's name.
+// rename changes the name of a group.
 func (b *batch) rename(g *group, by *Phone, subject string) {
 	g.subject = subject
 	b.publish(g, by, g.devices(), node{Tag: "subject", Attrs: attrs{"subject": subject, "s_t": time.Now().Unix(), "s_o": g.form(by)}})
 }
 
-// describe changes a group's description.
+// describe changes the description of a group.
 func (b *batch) describe(g *group, by *Phone, topic string) {
 	g.topic, g.topicID = topic, b.s.id()
 	change := node{Tag: "description", Attrs: attrs{"id": g.topicID}, Content: []node{{Tag: "body", Content: []byte(topic)}}}

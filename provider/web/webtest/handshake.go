@@ -174,14 +174,15 @@ func (st *stream) writeNode(ctx context.Context, n *node) error {
 
 const noisePattern = "Noise_XX_25519_AESGCM_SHA256\x00\x00\x00\x00"
 
-// noise is the answering half of the handshake. It shares nothing with
-// whatsmeow's own, so that each checks the other.
+// noise is the server's half of the handshake. It shares no code with
+// whatsmeow, so that each tests the other.
 type noise struct {
 	hash, chaining []byte
 	key            sealer
 }
 
-// sealer is one direction of a connection: AES-GCM whose nonce counts.
+// sealer encrypts or decrypts one direction of a connection with AES-GCM. The
+// nonce is a counter.
 type sealer struct {
 	aead  cipher.AEAD
 	count uint32
@@ -226,7 +227,7 @@ func (s *sealer) open(sealed, data []byte) ([]byte, error) {
 	return s.aead.Open(nil, s.nonce(), sealed, data)
 }
 
-// mix adds what both sides have seen to the hash.
+// mix adds data that both sides have seen to the hash.
 func (n *noise) mix(data []byte) {
 	sum := sha256.New()
 	sum.Write(n.hash)
@@ -234,7 +235,7 @@ func (n *noise) mix(data []byte) {
 	n.hash = sum.Sum(nil)
 }
 
-// agree mixes what the two keys share into the chaining key.
+// agree mixes the secret that two keys share into the chaining key.
 func (n *noise) agree(private, public []byte) error {
 	shared, err := x25519(private, public)
 	if err != nil {
@@ -272,8 +273,8 @@ func (n *noise) open(sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// split ends the handshake: what the client writes with, and what it reads
-// with.
+// split ends the handshake. It returns the keys for what the client writes and
+// what it reads.
 func (n *noise) split() (in, out sealer, err error) {
 	first, second, err := n.derive(nil)
 	if err != nil {
@@ -299,7 +300,7 @@ func x25519(private, public []byte) ([]byte, error) {
 }
 
 // signChain signs the server's key as the network does: the root signs an
-// intermediate key, and that signs the server's.
+// intermediate key, which signs the server's key.
 func signChain(root, static *keys.KeyPair) ([]byte, error) {
 	between := keys.NewKeyPair()
 	first, err := certify(root, 1, 0, between.Pub[:])

@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// SendHistory gives a linked device a piece of history: in the message itself,
-// or as a file on the media host.
+// SendHistory sends a linked device a piece of history, either inside of the
+// message or as a file on the media host.
 func (p *Phone) SendHistory(ctx context.Context, d *Device, history *waHistorySync.HistorySync, inline bool) (id string, err error) {
 	packed, err := deflate(history)
 	if err != nil {
@@ -43,7 +43,7 @@ func (p *Phone) SendHistory(ctx context.Context, d *Device, history *waHistorySy
 	})
 }
 
-// ShareMappings tells a linked device which numbers and LIDs belong together.
+// ShareMappings sends a linked device the LIDs of phone numbers.
 func (p *Phone) ShareMappings(ctx context.Context, d *Device, phones ...*Phone) (id string, err error) {
 	var list []*waLidMigrationSyncPayload.LIDMigrationMapping
 	for _, other := range phones {
@@ -83,7 +83,7 @@ func deflate(history *waHistorySync.HistorySync) ([]byte, error) {
 // sendProtocol sends a message between devices to one linked device.
 func (ob *phoneOutbox) sendProtocol(ctx context.Context, d *Device, m *waE2E.ProtocolMessage) (id string, err error) {
 	if d.phone != ob.p {
-		return "", fmt.Errorf("webtest: %s is not linked by %s", d.JID(), ob.p.jid)
+		return "", fmt.Errorf("webtest: %s is not a device of %s", d.JID(), ob.p.jid)
 	}
 	o := &outgoing{Outgoing: Outgoing{ID: newMessageID(), To: d.JID(), Message: &waE2E.Message{ProtocolMessage: m}}}
 	plain, err := proto.Marshal(o.Message)
@@ -100,8 +100,8 @@ func (ob *phoneOutbox) sendProtocol(ctx context.Context, d *Device, m *waE2E.Pro
 	return o.ID, nil
 }
 
-// deviceRequests answers what linked devices ask their phone for: keys, messages
-// and files.
+// deviceRequests answers the requests of linked devices to their phone for
+// keys, messages and files.
 type deviceRequests struct{ p *Phone }
 
 // handlePeer answers a message of a linked device to its phone.
@@ -123,7 +123,7 @@ func (dr *deviceRequests) handlePeer(m *Message) {
 	}
 }
 
-// giveMessages gives a linked device those of the messages that the phone has.
+// giveMessages sends a linked device the requested messages that the phone has.
 func (dr *deviceRequests) giveMessages(ctx context.Context, d *Device, request string, asked *waE2E.PeerDataOperationRequestMessage) error {
 	var results []*waE2E.PeerDataOperationRequestResponseMessage_PeerDataOperationResult
 	for _, one := range asked.GetPlaceholderMessageResendRequest() {
@@ -152,8 +152,8 @@ func (dr *deviceRequests) giveMessages(ctx context.Context, d *Device, request s
 	return err
 }
 
-// webMessage is a message that the phone has, in the form of its history; nil
-// when it has not got it.
+// webMessage returns a message in the format of history; nil if the phone does
+// not have it.
 func (dr *deviceRequests) webMessage(key *waCommon.MessageKey) ([]byte, error) {
 	dr.p.s.mu.Lock()
 	defer dr.p.s.mu.Unlock()

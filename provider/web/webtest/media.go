@@ -223,15 +223,15 @@ func (k *fileKeys) sum(sealed []byte) []byte {
 	return mac.Sum(nil)[:macSize]
 }
 
-// mediaGone is the network's code of a file that the phone does not have.
+// mediaGone is the network's code for a file that the phone does not have.
 const mediaGone = 2
 
-// answerMediaRetry puts a file on the media host again that a linked device
-// asks for, and tells it where, or that the phone does not have it.
+// answerMediaRetry uploads a file again at the request of a linked device, and
+// sends the new path, or that the phone does not have the file.
 func (dr *deviceRequests) answerMediaRetry(n *node) {
 	id := str(n, "id")
 	if !has(n, "rmr") {
-		return // about a history, which has no answer
+		return // a request for history has no answer
 	}
 	rmr := n.GetChildByTag("rmr")
 	answer := node{
@@ -251,11 +251,11 @@ func (dr *deviceRequests) answerMediaRetry(n *node) {
 	})
 }
 
-// uploadAgain returns the sealed answer to what is asked for in n.
+// uploadAgain returns the encrypted answer to the request in n.
 func (dr *deviceRequests) uploadAgain(id string, n *node) (*node, error) {
 	m := dr.fileMessage(id)
 	if m == nil {
-		return nil, errors.New("the message has no file that the phone knows")
+		return nil, errors.New("the phone has no file for the message")
 	}
 	key, err := hkdf.Key(sha256.New, m.GetMediaKey(), nil, "WhatsApp Media Retry Notification", 32)
 	if err != nil {
@@ -267,7 +267,7 @@ func (dr *deviceRequests) uploadAgain(id string, n *node) (*node, error) {
 	}
 	iv := bytesOf(n, "encrypt", "enc_iv")
 	if len(iv) != gcm.NonceSize() {
-		return nil, errors.New("the request is not complete")
+		return nil, errors.New("the request is incomplete")
 	}
 	if _, err := gcm.Open(nil, iv, bytesOf(n, "encrypt", "enc_p"), []byte(id)); err != nil {
 		return nil, fmt.Errorf("opening the request: %w", err)
@@ -290,7 +290,7 @@ func (dr *deviceRequests) uploadAgain(id string, n *node) (*node, error) {
 	}}, nil
 }
 
-// fileMessage is the file of a message that the phone has, or nil.
+// fileMessage returns the file of a message that the phone has, or nil.
 func (dr *deviceRequests) fileMessage(id string) whatsmeow.DownloadableMessage {
 	dr.p.s.mu.Lock()
 	defer dr.p.s.mu.Unlock()
@@ -305,7 +305,7 @@ func (dr *deviceRequests) fileMessage(id string) whatsmeow.DownloadableMessage {
 	return nil
 }
 
-// fileOf is the file that a message carries, or nil.
+// fileOf returns the file that a message carries, or nil.
 func fileOf(m *waE2E.Message) whatsmeow.DownloadableMessage {
 	switch {
 	case m.GetImageMessage() != nil:

@@ -22,17 +22,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// ErrPasskey is returned when a phone does not link a device because it asks
-// for a passkey, and the client was told so.
+// ErrPasskey is returned when a phone does not link a device because it
+// requires a passkey. The client is notified.
 var ErrPasskey = errors.New("webtest: a passkey is required")
 
-// qrPrefix is before what a QR code holds.
+// qrPrefix is the prefix of a QR code.
 const qrPrefix = "https://wa.me/settings/linked_devices#"
 
-// qrRefs is how many QR codes a client gets to show.
+// qrRefs is how many QR codes a client gets.
 const qrRefs = 6
 
-// offerPairing gives a client that is not linked what it shows as QR codes.
+// offerPairing sends the data for QR codes to a client that is not linked.
 func (c *conn) offerPairing() {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -48,19 +48,19 @@ func (c *conn) offerPairing() {
 	})
 }
 
-// Scan makes the phone scan a QR code that a client shows, and link its device.
-// It returns when the client has proven its keys and was told to connect again;
-// [Device.AwaitActive] waits for that.
+// Scan makes the phone scan a client's QR code and link its device. It returns
+// when the client has proven its keys and was told to reconnect.
+// [Device.AwaitActive] waits until it has.
 func (p *Phone) Scan(ctx context.Context, qr string) (*Device, error) {
 	parts := strings.Split(strings.TrimPrefix(qr, qrPrefix), ",")
 	if len(parts) < 4 {
-		return nil, fmt.Errorf("webtest: %d parts of a QR code, 4 at least are needed", len(parts))
+		return nil, fmt.Errorf("webtest: the QR code has %d parts and needs at least 4", len(parts))
 	}
 	var keys [3][]byte // of the handshake, of the device, the secret
 	for i := range keys {
 		key, err := base64.StdEncoding.DecodeString(parts[i+1])
 		if err != nil || len(key) != 32 {
-			return nil, fmt.Errorf("webtest: part %d of the QR code is no key", i+2)
+			return nil, fmt.Errorf("webtest: part %d of the QR code is not a key", i+2)
 		}
 		keys[i] = key
 	}
@@ -69,9 +69,9 @@ func (p *Phone) Scan(ctx context.Context, qr string) (*Device, error) {
 	p.s.mu.Unlock()
 	switch {
 	case c == nil:
-		return nil, errors.New("webtest: no client waits under this QR code")
+		return nil, errors.New("webtest: no client shows this QR code")
 	case !hmac.Equal(keys[0], c.noise[:]):
-		return nil, errors.New("webtest: the QR code is not of the client that waits under it")
+		return nil, errors.New("webtest: the keys of the QR code are not those of its client")
 	case p.opts.Passkey:
 		c.askPasskey()
 		return nil, ErrPasskey
@@ -79,7 +79,7 @@ func (p *Phone) Scan(ctx context.Context, qr string) (*Device, error) {
 	return p.link(ctx, c, keys[1], keys[2])
 }
 
-// askPasskey tells the client that the account is linked with a passkey only.
+// askPasskey tells the client that the account requires a passkey.
 func (c *conn) askPasskey() {
 	c.send(node{
 		Tag:   "notification",
@@ -91,8 +91,7 @@ func (c *conn) askPasskey() {
 	})
 }
 
-// link signs the client's identity for the account, and has the client sign it
-// too.
+// link signs the client's identity for the account, and has the client sign it.
 func (p *Phone) link(ctx context.Context, c *conn, identity, secret []byte) (*Device, error) {
 	p.s.mu.Lock()
 	p.lastDevice++
@@ -124,7 +123,7 @@ func (p *Phone) link(ctx context.Context, c *conn, identity, secret []byte) (*De
 	select {
 	case err = <-answer:
 	case <-c.ended:
-		err = errors.New("the client went")
+		err = errors.New("the client closed the connection")
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
@@ -135,8 +134,8 @@ func (p *Phone) link(ctx context.Context, c *conn, identity, secret []byte) (*De
 	return d, nil
 }
 
-// signDevice signs a device's identity with the account's key, and that under
-// the secret which the client showed.
+// signDevice signs a device's identity with the account's key, and
+// authenticates that with the secret of the client.
 func (v *vault) signDevice(number uint16, identity, secret []byte) ([]byte, error) {
 	details, err := proto.Marshal(&waAdv.ADVDeviceIdentity{
 		RawID: proto.Uint32(1), Timestamp: proto.Uint64(uint64(time.Now().Unix())), KeyIndex: proto.Uint32(uint32(number)),
@@ -166,7 +165,7 @@ func (v *vault) checkDevice(n *node, identity []byte) error {
 	}
 	if len(signed.GetDeviceSignature()) != 64 || len(identity) != 32 {
 		refusal := n.GetChildByTag("error")
-		return fmt.Errorf("the client refuses: %q", str(&refusal, "text"))
+		return fmt.Errorf("the client refused: %q", str(&refusal, "text"))
 	}
 	stated := joined([]byte{6, 1}, signed.GetDetails(), identity, v.identity().Pub[:])
 	if !ecc.VerifySignature(ecc.NewDjbECPublicKey([32]byte(identity)), stated, [64]byte(signed.GetDeviceSignature())) {
@@ -175,7 +174,7 @@ func (v *vault) checkDevice(n *node, identity []byte) error {
 	return nil
 }
 
-// adopt makes the device known, and sends its client to log in with it.
+// adopt registers the device, and tells its client to log in.
 func (p *Phone) adopt(d *Device, c *conn) {
 	p.s.deliveries(func(b *batch) {
 		p.devices[d.number] = d
@@ -189,8 +188,8 @@ func (p *Phone) adopt(d *Device, c *conn) {
 	})
 }
 
-// devicesChanged tells those who know the account's list of devices to ask for
-// it again.
+// devicesChanged notifies devices that know the account's list of devices to
+// request it again.
 func (b *batch) devicesChanged(p *Phone) {
 	for d := range p.watchers {
 		if d.phone == p || d.removed {
@@ -208,11 +207,11 @@ func (b *batch) devicesChanged(p *Phone) {
 type codePairing struct {
 	conn     *conn
 	ref      string
-	wrapped  []byte // the client's key, under the code
+	wrapped  []byte // the client's key, encrypted with the code
 	finished chan node
 }
 
-// linkCode takes the client's steps of pairing by code.
+// linkCode handles the client's steps of pairing by code.
 func (c *conn) linkCode(n, step *node) {
 	number := jid(step, "jid").User
 	switch str(step, "stage") {
@@ -236,7 +235,7 @@ func (c *conn) linkCode(n, step *node) {
 		if cp != nil && cp.conn == c {
 			select {
 			case cp.finished <- *step:
-			default: // it has come twice
+			default: // the client has repeated the step
 			}
 		}
 	default:
@@ -244,7 +243,7 @@ func (c *conn) linkCode(n, step *node) {
 	}
 }
 
-// EnterCode makes the phone link the client that shows the code for its number:
+// EnterCode makes the phone link the client that shows a code for its number:
 // see [Phone.Scan].
 func (p *Phone) EnterCode(ctx context.Context, code string) (*Device, error) {
 	code = strings.ReplaceAll(code, "-", "")
@@ -274,7 +273,7 @@ func (p *Phone) EnterCode(ctx context.Context, code string) (*Device, error) {
 		}
 		return p.link(ctx, cp.conn, identity, secret)
 	case <-cp.conn.ended:
-		return nil, errors.New("webtest: the client went")
+		return nil, errors.New("webtest: the client closed the connection")
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -299,13 +298,12 @@ func (p *Phone) sendCodeKey(cp *codePairing, code string, own *keys.KeyPair) err
 	return nil
 }
 
-// codeSecrets opens what the client sealed for the holder of the code, and
-// derives the secret that the two share.
+// codeSecrets decrypts the client's keys, and derives the shared secret.
 func (v *vault) codeSecrets(step *node, own *keys.KeyPair, theirs []byte) (identity, secret []byte, err error) {
 	sealed := bytesOf(step, "link_code_pairing_wrapped_key_bundle")
 	identity = bytesOf(step, "companion_identity_public")
 	if len(sealed) < 44 {
-		return nil, nil, errors.New("the client's keys are not complete")
+		return nil, nil, errors.New("the client's keys are incomplete")
 	}
 	shared, err := x25519(own.Priv[:], theirs)
 	if err != nil {
@@ -331,8 +329,8 @@ func (v *vault) codeSecrets(step *node, own *keys.KeyPair, theirs []byte) (ident
 	return identity, secret, err
 }
 
-// underCode seals, or opens, the last 32 of 80 bytes under a key made of the
-// code; salt and nonce are before them.
+// underCode encrypts, or decrypts, the last 32 of 80 bytes with a key derived
+// from the code. Salt and nonce precede them.
 func underCode(code string, wrapped []byte) ([]byte, error) {
 	key, err := pbkdf2.Key(sha256.New, code, wrapped[:32], 2<<16, 32)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// query answers an <iq> of a client, whose first child is given.
+// query answers an <iq> of a client. child is its first child.
 type query func(c *conn, n, child *node)
 
-// queries are what a logged-in client can ask, by namespace, type and first
-// child.
+// queries are the supported queries of a logged-in client, by namespace, type
+// and first child.
 var queries = map[string]query{
 	"passive set active":                      func(c *conn, n, _ *node) { c.result(n); c.activate() },
 	"passive set passive":                     passive,
@@ -38,14 +38,14 @@ var queries = map[string]query{
 func done(c *conn, n, _ *node)     { c.result(n) }
 func notFound(c *conn, n, _ *node) { c.refuse(n, 404, "item-not-found") }
 
-// handle is what the server does with a client's node.
+// handle handles a client's node.
 func (c *conn) handle(n *node) {
 	if n.Tag == "iq" {
 		c.handleQuery(n)
 		return
 	}
 	if c.loggedIn() == nil {
-		return // acknowledgements while pairing, and telemetry
+		return // acknowledgements during pairing, and telemetry
 	}
 	switch n.Tag {
 	case "message":
@@ -97,7 +97,7 @@ func (c *conn) handleQuery(n *node) {
 	}
 }
 
-// ask sends a query and hands the client's answer to fn.
+// ask sends a query and calls fn with the client's answer.
 func (c *conn) ask(n node, fn func(*node)) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -156,13 +156,13 @@ func privacy(c *conn, n, _ *node) {
 	c.result(n, node{Tag: "privacy", Content: categories})
 }
 
-// blocklist answers that no one is blocked.
+// blocklist answers that no contact is blocked.
 func blocklist(c *conn, n, _ *node) {
 	c.result(n, node{Tag: "list", Attrs: attrs{"dhash": "none"}})
 }
 
-// logOut unlinks the device as its client asks. Nothing is said of it to the
-// client, which forgets the session by itself.
+// logOut unlinks the device at the request of its client. It does not notify
+// the client, which deletes the session by itself.
 func logOut(c *conn, n, _ *node) {
 	c.leave(resultOf(n))
 	c.device.unlink()
@@ -171,12 +171,12 @@ func logOut(c *conn, n, _ *node) {
 func countKeys(c *conn, n, _ *node) {
 	count := c.device.PreKeys()
 	if count == 0 && !c.s.manyKeys {
-		count = 1 // so that it uploads few
+		count = 1 // so that it uploads few keys
 	}
 	c.result(n, node{Tag: "count", Attrs: attrs{"value": count}})
 }
 
-// takeKeys takes the keys with which others begin to write to the device.
+// takeKeys stores the keys with which others start sessions with the device.
 func takeKeys(c *conn, n, registration *node) {
 	c.s.mu.Lock()
 	d := c.device
@@ -190,7 +190,7 @@ func takeKeys(c *conn, n, registration *node) {
 	c.result(n)
 }
 
-// giveKeys hands out devices' keys, each one-time key once.
+// giveKeys returns the keys of devices, each one-time key once.
 func giveKeys(c *conn, n, list *node) {
 	c.s.mu.Lock()
 	var users []node
@@ -201,7 +201,7 @@ func giveKeys(c *conn, n, list *node) {
 	c.result(n, node{Tag: "list", Content: users})
 }
 
-// keysOf is a device's keys. s.mu is held.
+// keysOf returns the keys of a device. s.mu is held.
 func keysOf(d *Device, j types.JID) node {
 	if d == nil || d.keys.identity == nil {
 		return node{Tag: "user", Attrs: attrs{"jid": j}, Content: []node{{Tag: "error", Attrs: attrs{"code": 404, "text": "item-not-found"}}}}
@@ -218,8 +218,8 @@ func keysOf(d *Device, j types.JID) node {
 	return node{Tag: "user", Attrs: attrs{"jid": j, "t": time.Now().Unix()}, Content: content}
 }
 
-// takeOnce hands out a one-time key: a phone always has one, a linked device
-// those that it uploaded. s.mu is held.
+// takeOnce returns a one-time key. A phone always has one, a linked device
+// those that it has uploaded. s.mu is held.
 func (d *Device) takeOnce() (key node) {
 	if d.number == 0 {
 		return d.phone.preKey()
@@ -230,7 +230,8 @@ func (d *Device) takeOnce() (key node) {
 	return key
 }
 
-// directory answers who has an account, its other address, and its devices.
+// directory answers which people have an account, with their other address and
+// their devices.
 func directory(c *conn, n, asked *node) {
 	list, query := asked.GetChildByTag("list"), asked.GetChildByTag("query")
 	c.s.mu.Lock()
@@ -245,12 +246,12 @@ func directory(c *conn, n, asked *node) {
 	})
 }
 
-// directoryEntry is what is asked of one account. s.mu is held.
+// directoryEntry answers for one account. s.mu is held.
 func directoryEntry(c *conn, asked *node, what []node) node {
 	j := jid(asked, "jid")
 	a := attrs{"jid": j}
 	number := string(bytesOf(asked, "contact"))
-	if number != "" { // a check of a number, which is answered with the LID
+	if number != "" { // a check of a number is answered with the LID
 		bare, _, _ := strings.Cut(strings.TrimPrefix(number, "+"), "@")
 		j = types.NewJID(bare, types.DefaultUserServer)
 		a = attrs{"pn_jid": j}
@@ -279,7 +280,8 @@ func directoryEntry(c *conn, asked *node, what []node) node {
 	return node{Tag: "user", Attrs: a, Content: content}
 }
 
-// deviceList lists an account's devices, and remembers who knows them now.
+// deviceList lists an account's devices, and records that the client knows them
+// now.
 func deviceList(c *conn, p *Phone) []node {
 	if p == nil {
 		return nil

@@ -11,15 +11,15 @@ import (
 // queued is a node that a device has to acknowledge.
 type queued struct{ node node }
 
-// batch collects deliveries that are made under the server's lock. What phones
-// get they handle when the lock is free again.
+// batch collects deliveries that are made under the server's lock. Phones
+// handle theirs after the lock is released.
 type batch struct {
 	s   *Server
 	due []*Phone
 }
 
-// deliveries runs fn under the server's lock, and lets the phones handle what
-// it delivered to them.
+// deliveries runs fn under the server's lock, and then lets the phones handle
+// what it delivered to them.
 func (s *Server) deliveries(fn func(b *batch)) {
 	b := &batch{s: s}
 	s.locked(func() { fn(b) })
@@ -34,8 +34,8 @@ func (s *Server) locked(fn func()) {
 	fn()
 }
 
-// deliver queues a node for a device until it acknowledges it, and sends it if
-// the device is there.
+// deliver queues a node for a device until the device acknowledges it, and
+// sends it if the device is connected.
 func (b *batch) deliver(d *Device, n node) {
 	if d.removed {
 		return
@@ -50,7 +50,7 @@ func (b *batch) deliver(d *Device, n node) {
 	d.changed.ring()
 }
 
-// pass sends a node that is not kept: presence, typing.
+// pass sends a node that is not queued: presence, typing.
 func (b *batch) pass(d *Device, n node) {
 	switch c := d.conn; {
 	case d.number == 0:
@@ -60,12 +60,12 @@ func (b *batch) pass(d *Device, n node) {
 	}
 }
 
-// deliveryQueue is what waits for a device's acknowledgement, and what it has
-// acknowledged. The server's lock guards it.
+// deliveryQueue holds what waits for a device's acknowledgement, and its
+// acknowledgements. The server's lock guards it.
 type deliveryQueue struct {
 	queue []*queued
 	acks  []Ack
-	acked map[string]int // places in acks, by id
+	acked map[string]int // indexes of acks, by id
 }
 
 // acknowledge records an acknowledgement, and removes the node from the queue
@@ -85,7 +85,7 @@ func (q *deliveryQueue) acknowledge(a Ack, n *node, keep bool) {
 	}
 }
 
-// isMeant says whether the answer n acknowledges the node.
+// isMeant reports whether n acknowledges the node.
 func (q *queued) isMeant(kind string, n *node) bool {
 	return q.node.Tag == kind && str(&q.node, "id") == str(n, "id") &&
 		jid(&q.node, "from") == jid(n, "to") && jid(&q.node, "participant") == jid(n, "participant") &&
@@ -98,27 +98,27 @@ func (d *Device) acknowledge(a Ack, n *node, keep bool) {
 	d.changed.ring()
 }
 
-// Acks returns what the client has acknowledged, in order.
+// Acks returns the client's acknowledgements in order.
 func (d *Device) Acks() []Ack {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	return slices.Clone(d.deliveries.acks)
 }
 
-// Acked says whether the client has acknowledged the message of that id, which
-// is then not delivered again.
+// Acked reports whether the client has acknowledged the message with an id,
+// which is then not delivered again.
 func (d *Device) Acked(id string) bool {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	return d.deliveries.isAcked(id)
 }
 
-// AwaitAck waits until the client has acknowledged the message of that id.
+// AwaitAck waits until the client has acknowledged the message with an id.
 func (d *Device) AwaitAck(ctx context.Context, id string) error {
 	return d.until(ctx, "done with "+id, func() bool { return d.deliveries.isAcked(id) })
 }
 
-// Pending is the number of nodes that wait for the client's acknowledgement.
+// Pending returns the number of nodes that wait for an acknowledgement.
 func (d *Device) Pending() int {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
@@ -135,8 +135,8 @@ func (q *deliveryQueue) isAcked(id string) bool {
 	return ok && q.acks[at].Type != "retry"
 }
 
-// handleAck is a client's word that it has a notification, a receipt, a call,
-// or a message that it could not use.
+// handleAck records that the client has a notification, a receipt, a call, or a
+// message that it could not use.
 func (c *conn) handleAck(n *node) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -149,14 +149,15 @@ func (c *conn) handleAck(n *node) {
 	c.device.acknowledge(a, n, false)
 }
 
-// flush sends a device that has become active what waits for it. s.mu is held.
+// flush sends a device that has become active what is queued for it. s.mu is
+// held.
 func (c *conn) flush() {
 	for _, q := range c.device.deliveries.queue {
 		c.send(with(q.node, "offline", "0"))
 	}
 }
 
-// preview counts what waits for the device by its kind. s.mu is held.
+// preview counts what is queued for the device by its kind.
 func (q *deliveryQueue) preview() attrs {
 	kinds := map[string]int{}
 	for _, one := range q.queue {
@@ -168,7 +169,7 @@ func (q *deliveryQueue) preview() attrs {
 	}
 }
 
-// publish tells the client about its connection.
+// inform sends the client information about its connection.
 func (c *conn) inform(what string, a attrs) {
 	c.send(node{Tag: "ib", Attrs: attrs{"from": types.ServerJID}, Content: []node{{Tag: what, Attrs: a}}})
 }

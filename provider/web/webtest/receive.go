@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-var errSpoilt = errors.New("the test made it undecryptable")
+var errUndecryptable = errors.New("the test made it undecryptable")
 
 // phoneInbox is what a phone has received. The server's lock guards it.
 type phoneInbox struct {
@@ -46,7 +46,7 @@ func (in *phoneInbox) drain() {
 	in.draining = false
 }
 
-// handle is what the phone does with what the server sends it.
+// handle handles a node that the phone received.
 func (in *phoneInbox) handle(n *node) {
 	switch n.Tag {
 	case "message":
@@ -93,7 +93,7 @@ func (in *phoneInbox) handleMessage(n *node) {
 	}
 }
 
-// fill completes the record of a message with what it says. s.mu is held.
+// fill sets the content of a message's record. s.mu is held.
 func (m *Message) fill(p *Phone, n *node, content *waE2E.Message) {
 	m.Copies, m.Content = 1, content
 	m.Peer = str(n, "category") == "peer"
@@ -107,17 +107,17 @@ func (m *Message) fill(p *Phone, n *node, content *waE2E.Message) {
 	}
 }
 
-// open decrypts a message. A key for the group may come beside what is said.
+// open decrypts a message, which may also contain a key for the group.
 func (in *phoneInbox) open(n *node, from types.JID) (*waE2E.Message, error) {
 	in.p.s.mu.Lock()
-	spoilt := in.undecryptable > 0
-	if spoilt {
+	damaged := in.undecryptable > 0
+	if damaged {
 		in.undecryptable--
 	}
 	address := in.p.s.signalAddress(from)
 	in.p.s.mu.Unlock()
-	if spoilt {
-		return nil, errSpoilt
+	if damaged {
+		return nil, errUndecryptable
 	}
 	in.p.lock.Lock()
 	defer in.p.lock.Unlock()
@@ -141,8 +141,8 @@ func (in *phoneInbox) open(n *node, from types.JID) (*waE2E.Message, error) {
 	return content, nil
 }
 
-// signalAddress is the address under which keys are kept: by LID where there
-// is one. s.mu is held.
+// signalAddress returns the address under which keys are stored: the LID if
+// there is one. s.mu is held.
 func (s *Server) signalAddress(j types.JID) types.JID {
 	if p := s.phone(j); p != nil {
 		return p.form(p.lid, j.Device)
@@ -150,7 +150,7 @@ func (s *Server) signalAddress(j types.JID) types.JID {
 	return j
 }
 
-// confirm says that the phone has a message.
+// confirm acknowledges a message.
 func (in *phoneInbox) confirm(n *node, own bool) {
 	a := answerTo(n)
 	if own {
@@ -159,8 +159,8 @@ func (in *phoneInbox) confirm(n *node, own bool) {
 	in.p.s.deliveries(func(b *batch) { b.receipt(in.p.self, &node{Tag: "receipt", Attrs: a}) })
 }
 
-// askAgain asks for a message that could not be decrypted. From the second time
-// on it brings new keys.
+// askAgain requests a message that could not be decrypted. From the second
+// request on, it sends new keys.
 func (in *phoneInbox) askAgain(n *node, count int) {
 	a := answerTo(n)
 	a["type"] = string(types.ReceiptTypeRetry)
@@ -179,7 +179,7 @@ func (in *phoneInbox) askAgain(n *node, count int) {
 	in.p.s.deliveries(func(b *batch) { b.receipt(in.p.self, &node{Tag: "receipt", Attrs: a, Content: content}) })
 }
 
-// answerTo are the attributes of a receipt for a message.
+// answerTo returns the attributes of a receipt for a message.
 func answerTo(n *node) attrs {
 	a := attrs{"id": n.Attrs["id"], "to": n.Attrs["from"], "t": time.Now().Unix()}
 	put(a, "participant", jid(n, "participant"))
@@ -203,7 +203,7 @@ func (ob *phoneOutbox) sendAgain(ctx context.Context, n *node) error {
 	d, o := ob.p.s.device(from), ob.sent[str(n, "id")]
 	ob.p.s.mu.Unlock()
 	if d == nil || o == nil {
-		return fmt.Errorf("%s asks for a message that was not sent to it", from)
+		return fmt.Errorf("%s requests a message that was not sent to it", from)
 	}
 	m, err := ob.again(ctx, o, d)
 	if err != nil {
@@ -232,8 +232,8 @@ func (ob *phoneOutbox) sendAgain(ctx context.Context, n *node) error {
 	return nil
 }
 
-// again is the message as the device gets it alone: with the group's key, or as
-// the copy of an own device.
+// again returns the message for one device: with the group's key, or as the
+// copy for the phone's own device.
 func (ob *phoneOutbox) again(ctx context.Context, o *outgoing, d *Device) (*waE2E.Message, error) {
 	switch {
 	case o.group != nil:
@@ -250,7 +250,7 @@ func (ob *phoneOutbox) again(ctx context.Context, o *outgoing, d *Device) (*waE2
 	return o.Message, nil
 }
 
-// sealAgain encrypts for a device that may have brought new keys.
+// sealAgain encrypts for a device that may have sent new keys.
 func (ob *phoneOutbox) sealAgain(ctx context.Context, d *Device, plain []byte, n *node) (node, error) {
 	if !has(n, "keys") {
 		return ob.seal(ctx, d, plain)

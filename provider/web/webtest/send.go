@@ -18,17 +18,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Outgoing is a message that a phone sends.
+// Outgoing is a message to send.
 type Outgoing struct {
-	To      types.JID // a person by either address, which the receiver then sees the sender by, or a group
+	To      types.JID // a person by number or LID, which is also how the receiver sees the sender, or a group
 	Message *waE2E.Message
 	ID      string    // "": a new one
 	At      time.Time // zero: now
-	// Damage is how often what linked devices get of it cannot be decrypted.
+	// Damage is how many of the copies for linked devices cannot be decrypted.
 	Damage int
 }
 
-// outgoing is what the phone remembers of a message, to send it again.
+// outgoing is a message that the phone can send again.
 type outgoing struct {
 	Outgoing
 	damage int
@@ -40,12 +40,12 @@ func (p *Phone) SendText(ctx context.Context, to types.JID, text string) (id str
 	return p.Send(ctx, Outgoing{To: to, Message: &waE2E.Message{Conversation: &text}})
 }
 
-// Send encrypts a message for every device of those it is for, and for the
-// sender's own linked devices, and delivers it. When it returns the message
-// waits at the server at least.
+// Send encrypts a message for each device of its recipients and for the
+// sender's own linked devices. When it returns, the server has delivered or
+// queued the message.
 func (p *Phone) Send(ctx context.Context, out Outgoing) (id string, err error) {
 	if out.Message == nil {
-		return "", fmt.Errorf("webtest: Message is missing")
+		return "", errors.New("webtest: the message is missing")
 	}
 	if out.ID == "" {
 		out.ID = newMessageID()
@@ -67,7 +67,7 @@ func (p *Phone) Send(ctx context.Context, out Outgoing) (id string, err error) {
 	return out.ID, nil
 }
 
-// newMessageID makes an id like a phone's.
+// newMessageID returns an id like those of phones.
 func newMessageID() string {
 	var raw [9]byte
 	_, _ = rand.Read(raw[:]) // never fails
@@ -101,7 +101,7 @@ func (ob *phoneOutbox) sealForPerson(ctx context.Context, o *outgoing) (*node, e
 	}
 	ob.p.s.mu.Unlock()
 	if other == nil {
-		return nil, fmt.Errorf("there is no %s", o.To)
+		return nil, fmt.Errorf("%s has no account", o.To)
 	}
 	o.To = o.To.ToNonAD()
 	to, err := ob.sealEach(ctx, o, theirs, o.Message)
@@ -115,15 +115,15 @@ func (ob *phoneOutbox) sealForPerson(ctx context.Context, o *outgoing) (*node, e
 	return o.node([]node{{Tag: "participants", Content: append(to, copies...)}}), nil
 }
 
-// ownCopy is what the sender's own devices get.
+// ownCopy returns what the sender's own devices get.
 func (o *outgoing) ownCopy() *waE2E.Message {
 	return &waE2E.Message{DeviceSentMessage: &waE2E.DeviceSentMessage{
 		DestinationJID: proto.String(o.To.String()), Message: o.Message,
 	}}
 }
 
-// sealEach encrypts a message for devices, and addresses it to them in the
-// form that the whole is addressed in.
+// sealEach encrypts a message for devices, and addresses them by number or LID
+// as the message does.
 func (ob *phoneOutbox) sealEach(ctx context.Context, o *outgoing, devices []*Device, m *waE2E.Message) ([]node, error) {
 	plain, err := proto.Marshal(m)
 	if err != nil {
@@ -145,19 +145,20 @@ func (ob *phoneOutbox) sealEach(ctx context.Context, o *outgoing, devices []*Dev
 	return list, nil
 }
 
-// finish damages what a linked device gets as often as that is wanted, and says
-// what kind of file it is.
+// finish damages the copy of a linked device if the test wants it, and adds the
+// kind of the file.
 func (o *outgoing) finish(d *Device, enc *node, m *waE2E.Message) {
 	if media := mediaOf(m); media != "" {
 		enc.Attrs["mediatype"] = media
 	}
 	if sealed := body(*enc); o.damage > 0 && d.number > 0 {
-		sealed[len(sealed)/2] ^= 1 // inside of the text, wherever the frame around it ends
+		sealed[len(sealed)/2] ^= 1 // inside of the encrypted text
 		o.damage--
 	}
 }
 
-// seal encrypts for a device, with its public keys if it is the first time.
+// seal encrypts for a device, with the device's public keys if there is no
+// session yet.
 func (ob *phoneOutbox) seal(ctx context.Context, d *Device, plain []byte) (node, error) {
 	ob.p.lock.Lock()
 	defer ob.p.lock.Unlock()
@@ -175,7 +176,7 @@ func (ob *phoneOutbox) seal(ctx context.Context, d *Device, plain []byte) (node,
 	return ob.p.encrypt(ctx, to, plain, b)
 }
 
-// kindOf is a message's type on the wire.
+// kindOf returns the network's type of a message.
 func kindOf(m *waE2E.Message) string {
 	switch {
 	case m.GetReactionMessage() != nil:
@@ -188,7 +189,7 @@ func kindOf(m *waE2E.Message) string {
 	return "text"
 }
 
-// mediaOf is the kind of a message's file, or "".
+// mediaOf returns the kind of a message's file, or "".
 func mediaOf(m *waE2E.Message) string {
 	switch {
 	case m.GetImageMessage() != nil:
@@ -209,7 +210,7 @@ func mediaOf(m *waE2E.Message) string {
 	return ""
 }
 
-// editOf is the attribute that says how a message changes another, or "".
+// editOf returns the attribute that says how a message changes another, or "".
 func editOf(m *waE2E.Message) string {
 	switch protocol := m.GetProtocolMessage(); {
 	case m.GetEditedMessage() != nil:
@@ -222,12 +223,13 @@ func editOf(m *waE2E.Message) string {
 	return ""
 }
 
-// Vote votes in a poll that the phone got, for options by their names; none
-// takes the vote back. Only who has the poll can read the vote.
+// Vote votes in a poll that the phone has received, for options by name.
+// Without options it withdraws the vote. Only devices that have the poll can
+// decrypt the vote.
 func (p *Phone) Vote(ctx context.Context, poll *Message, options ...string) (id string, err error) {
 	secret := poll.Content.GetMessageContextInfo().GetMessageSecret()
 	if len(secret) == 0 {
-		return "", errors.New("webtest: the message is no poll")
+		return "", errors.New("webtest: the message is not a poll")
 	}
 	author, voter := poll.From.ToNonAD(), p.form(poll.From, 0)
 	key := &waCommon.MessageKey{RemoteJID: proto.String(author.String()), FromMe: proto.Bool(false), ID: &poll.ID}
