@@ -19,7 +19,7 @@ type connection struct {
 	log *slog.Logger
 	now func() time.Time
 
-	ctx     context.Context //nolint:containedctx // it ends with the session
+	ctx     context.Context // ends with the session
 	cancel  context.CancelFunc
 	done    chan struct{} // closed when the loop has ended
 	signals chan signal

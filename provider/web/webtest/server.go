@@ -36,7 +36,7 @@ type Server struct {
 	chain    []byte        // certificates of static
 	ca       []byte        // DER
 	media    *MediaHost
-	over     context.Context //nolint:containedctx // it ends with the server
+	over     context.Context // ends with the server
 	stop     context.CancelFunc
 
 	mu      sync.Mutex
