@@ -2,16 +2,16 @@ package provider
 
 import "context"
 
-// About is what the account knows of a message that something else is about:
-// an answer, a reaction, the news that it was read.
+// About describes the message that another action refers to: a reply, a
+// reaction or a read receipt.
 type About struct {
-	Mine bool   // the account wrote it
-	From string // in a group, who did, as [Address.RemoteJID]; "": not known
-	Text string // what it says, of a text or with a file
+	Mine bool   // the account sent it
+	From string // in a group, the sender as [Address.RemoteJID]; "": not known
+	Text string // the text or caption of the message
 }
 
-// AboutReader is a [Reader] whose network wants to be told who wrote what was
-// read.
+// AboutReader is a [Reader] whose network needs to know who sent the message
+// that was read.
 type AboutReader interface {
 	MarkReadAbout(ctx context.Context, chat Address, messageID string, about About) error
 }

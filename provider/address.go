@@ -1,19 +1,19 @@
 package provider
 
-// Address is a chat as a network names it. Several members may name the same
-// person; at least ChatID is set. Each member is an id of its own kind: ids of
-// two kinds are never equal, whatever their digits.
+// Address identifies a chat in a network. Several fields may identify the same
+// person; at least ChatID is set. Ids in different fields are different, even
+// if their digits are equal.
 type Address struct {
-	ChatID string // the id that users see, for example "16505551234" or "ana@sandbox"
+	ChatID string // the id that users see, such as "16505551234" or "ana@sandbox"
 	Group  bool
 	Phone  string // digits only, or ""
 	UserID string // business-scoped user id, or ""
 	PSID   string // page-scoped id of Messenger, or ""
-	LID    string // WhatsApp's hidden id, or ""
+	LID    string // WhatsApp's id that hides the phone number, or ""
 }
 
-// RemoteJID is the contact's name in webhook payloads: "16505551234::single",
-// "120363::group".
+// RemoteJID returns the name of the chat in webhook payloads:
+// "16505551234::single", "120363::group".
 func (a Address) RemoteJID() string {
 	id, _, _ := cutLast(a.ChatID, '@')
 	if a.Group {

@@ -1,17 +1,17 @@
 package provider
 
-// Contacts are cards of people, as phone books exchange them.
+// Contacts are contact cards.
 type Contacts struct {
 	Contacts []Card `json:"contacts"`
 	// Origin is set on a card that answers a request of ours for the contact's
-	// number, in the network's word.
+	// number. Its value is the network's.
 	Origin string `json:"-"`
 }
 
 // Type is the name of the content type.
 func (Contacts) Type() string { return "contacts" }
 
-// Card is one person or firm. Only the name's Formatted is certain.
+// Card is one person or company. Only the name's Formatted is always set.
 type Card struct {
 	Name      CardName      `json:"name"`
 	Phones    []CardPhone   `json:"phones,omitempty"`
@@ -20,10 +20,10 @@ type Card struct {
 	URLs      []CardURL     `json:"urls,omitempty"`
 	Org       *CardOrg      `json:"org,omitempty"`
 	Birthday  string        `json:"birthday,omitempty"` // YYYY-MM-DD
-	VCard     string        `json:"vcard,omitempty"`    // the card as text, where the network has it
+	VCard     string        `json:"vcard,omitempty"`    // the card as text, if the network has it
 }
 
-// CardName is a name, whole and in its parts.
+// CardName is a name as a whole and in its parts.
 type CardName struct {
 	Formatted string `json:"formattedName"`
 	First     string `json:"firstName,omitempty"`
@@ -40,19 +40,19 @@ type CardPhone struct {
 	Type  string `json:"type,omitempty"` // "HOME", "WORK"
 }
 
-// CardEmail is an address of mail.
+// CardEmail is an email address.
 type CardEmail struct {
 	Email string `json:"email"`
 	Type  string `json:"type,omitempty"`
 }
 
-// CardURL is an address of the web.
+// CardURL is a web address.
 type CardURL struct {
 	URL  string `json:"url"`
 	Type string `json:"type,omitempty"`
 }
 
-// CardAddress is an address of the post.
+// CardAddress is a postal address.
 type CardAddress struct {
 	Street      string `json:"street,omitempty"`
 	City        string `json:"city,omitempty"`
@@ -63,7 +63,7 @@ type CardAddress struct {
 	Type        string `json:"type,omitempty"`
 }
 
-// CardOrg is where a person works.
+// CardOrg is the organization that a person works for.
 type CardOrg struct {
 	Company    string `json:"company,omitempty"`
 	Department string `json:"department,omitempty"`

@@ -2,9 +2,8 @@ package provider
 
 import "encoding/json"
 
-// Content is the body of a message. The JSON of each type is what a user
-// writes as `message` in a send, beside its `type`. Files are a [Media], cards
-// of people [Contacts].
+// Content is the body of a message. Its JSON is the `message` of a send, next
+// to the `type`. Files are a [Media], contact cards are [Contacts].
 type Content interface {
 	Type() string
 }
@@ -13,8 +12,8 @@ type Content interface {
 type Text struct {
 	Text       string `json:"text"`
 	PreviewURL bool   `json:"previewUrl,omitempty"`
-	// Mentions are chat ids of participants of the group whom the text names;
-	// networks without mentions send the text alone.
+	// Mentions are the chat ids of participants of the group whom the text
+	// mentions. Networks without mentions send only the text.
 	Mentions []string `json:"mentions,omitempty"`
 }
 
@@ -23,21 +22,21 @@ type Template struct {
 	Template TemplateCall `json:"template"`
 }
 
-// TemplateCall names a template and fills it.
+// TemplateCall names a template and its parameters.
 type TemplateCall struct {
 	Name       string            `json:"name"`
 	Language   TemplateLanguage  `json:"language"`
-	Components []json.RawMessage `json:"components,omitempty"` // as the network takes them
+	Components []json.RawMessage `json:"components,omitempty"` // as the network defines them
 }
 
 // TemplateLanguage is the language of a template. The only policy is
-// "deterministic": exactly this language. It is also what no policy means.
+// "deterministic", which means exactly this language. It is the default.
 type TemplateLanguage struct {
 	Code   string `json:"code"`
 	Policy string `json:"policy,omitempty"`
 }
 
-// Buttons asks a question with up to three answers to press.
+// Buttons is a question with up to three buttons as answers.
 type Buttons struct {
 	Text    string   `json:"text"`
 	Buttons []Choice `json:"buttons"`
@@ -50,7 +49,7 @@ type Choice struct {
 	Description string `json:"description,omitempty"` // rows only
 }
 
-// List asks a question with answers in a menu.
+// List is a question with the answers in a menu.
 type List struct {
 	Text     string    `json:"text"`
 	Button   string    `json:"button"`
@@ -72,18 +71,19 @@ type Location struct {
 	URL       string  `json:"-"` // of the place, when received
 }
 
-// Reaction puts an emoji on a message; an empty one takes it away.
+// Reaction adds an emoji to a message. An empty emoji removes it.
 type Reaction struct {
 	MessageID string `json:"messageId"`
 	Emoji     string `json:"emoji"`
 }
 
-// Revoke deletes a message for everybody.
+// Revoke deletes a message for all participants.
 type Revoke struct {
 	MessageID string `json:"messageId"`
 }
 
-// The names of the content types; a [Media] has that of its kind.
+// The names of the content types. The type of a [Media] is the name of its
+// kind.
 func (Text) Type() string     { return "text" }
 func (Template) Type() string { return "template" }
 func (Buttons) Type() string  { return "buttons" }

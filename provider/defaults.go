@@ -2,31 +2,31 @@ package provider
 
 import "context"
 
-// Defaulter is a Provider with values for all references that have none of
-// their own, as the operator has set them.
+// Defaulter is a Provider that has default values of settings, which the
+// operator configures.
 type Defaulter interface {
 	// Defaults returns the values by the names that [Provider.Settings] lists.
 	Defaults() Settings
 }
 
-// Completer is a Provider that asks its network for settings that a reference
-// lacks.
+// Completer is a Provider that can ask its network for missing settings of a
+// reference.
 type Completer interface {
-	// Complete returns the settings that s lacks and that the network tells.
-	// It is nil, and the network is not asked, when s lacks nothing. What it
-	// returns also proves that the credentials of s may read the ids of s. It
-	// fails when the network does not tell.
+	// Complete returns the settings that s does not have and the network knows.
+	// It returns nil without asking the network if nothing is missing. If it
+	// returns settings, the credentials of s are good for the ids of s. It
+	// fails if the network does not know the settings.
 	Complete(ctx context.Context, s Settings) (Settings, error)
 }
 
-// Inspector is a Provider that knows what a reference cannot do with the
-// settings that it has.
+// Inspector is a Provider that knows which features do not work with the
+// settings of a reference.
 type Inspector interface {
-	// Inspect returns a warning for each such thing. It does no I/O.
+	// Inspect returns a warning for each such feature. It does no I/O.
 	Inspect(s Settings) []Health
 }
 
-// With returns the settings with those of defaults for names that have no
+// With returns the settings, and those of defaults for names that have no
 // value.
 func (s Settings) With(defaults Settings) Settings {
 	out := make(Settings, len(s)+len(defaults))

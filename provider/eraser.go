@@ -5,13 +5,13 @@ import (
 	"database/sql"
 )
 
-// Eraser is a Provider that keeps something of people besides what its references
-// hand to their Inbox, in the database of who uses it.
+// Eraser is a Provider that stores data of people in the caller's database, in
+// addition to what its references hand to their Inbox.
 type Eraser interface {
-	// EraseTx deletes what a reference keeps of a person or of a group, which are
-	// known by each of these chat ids, or says that there is more: a transaction
-	// must not become large, however much there is. It is called in one after the
-	// other until there is no more, and may run more than once before a commit.
-	// Whether the reference is open does not matter; nothing is said to its network.
+	// EraseTx deletes what a reference stores of a person or a group, which
+	// have these chat ids. To keep transactions small it may delete only a
+	// part: more reports that it must be called again, in the same or another
+	// transaction. It may be called while the reference is open. It does not
+	// call the network.
 	EraseTx(ctx context.Context, tx *sql.Tx, ref ReferenceID, chatIDs []string) (more bool, err error)
 }

@@ -5,41 +5,42 @@ import (
 	"time"
 )
 
-// The errors below are returned as pointers and found with errors.As. Code
-// and Message are the network's own, for the user; Advice is what the user can
-// do about it, or "". They hold no secret. What is found wrong before the
-// network is asked is an [Invalid].
+// The errors below are returned as pointers and found with errors.As. Code and
+// Message are the network's own and shown to the user. Advice is what the user
+// can do about the error, or "". They contain no secrets. An [Invalid] is found
+// before the network is asked.
 
-// RateLimited says that the network wants us to slow down; nothing was sent.
+// RateLimited says that the network asks to slow down. Nothing was sent.
 type RateLimited struct {
-	After                 time.Duration // 0: not said
+	After                 time.Duration // 0: not known
 	Code, Message, Advice string
 }
 
-// WindowClosed says that free-form messages are over until the contact writes.
+// WindowClosed says that free-form messages are not allowed until the contact
+// writes again.
 type WindowClosed struct{ Code, Message, Advice string }
 
-// BadRecipient says that the address cannot be reached, or is malformed.
+// BadRecipient says that the address is malformed or cannot be reached.
 type BadRecipient struct{ Code, Message, Advice string }
 
-// AuthExpired says that the credentials no longer work.
+// AuthExpired says that the credentials are no longer valid.
 type AuthExpired struct{ Code, Message, Advice string }
 
-// Unsupported says that this kind of reference lacks the content or one of its
-// members.
+// Unsupported says that this kind of reference does not support the content or
+// one of its fields.
 type Unsupported struct{ What string }
 
-// Rejected says that the network refused the message for good.
+// Rejected says that the network refused the message permanently.
 type Rejected struct{ Code, Message, Advice string }
 
-// Ambiguous says that the message may have been sent: it must not be repeated
-// without a way to recognise the repeat.
+// Ambiguous says that the message may have been sent. It must not be sent again
+// unless the network recognizes the repeat.
 type Ambiguous struct{ Err error }
 
-// Temporary says that the message was certainly not sent and may be repeated.
+// Temporary says that the message was not sent and may be sent again.
 type Temporary struct {
 	Err   error
-	After time.Duration // 0: the caller's choice
+	After time.Duration // 0: the caller chooses
 }
 
 func (e *RateLimited) Error() string {
@@ -69,10 +70,10 @@ func (e *Rejected) Error() string {
 func (e *Ambiguous) Error() string { return fmt.Sprintf("provider: may have been sent: %v", e.Err) }
 func (e *Temporary) Error() string { return fmt.Sprintf("provider: not sent: %v", e.Err) }
 
-// Unwrap returns what made the outcome uncertain.
+// Unwrap returns the error that made the outcome uncertain.
 func (e *Ambiguous) Unwrap() error { return e.Err }
 
-// Unwrap returns what kept the message from being sent.
+// Unwrap returns the error that prevented the send.
 func (e *Temporary) Unwrap() error { return e.Err }
 
 func refusal(what string, f Failure) string {

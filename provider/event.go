@@ -6,74 +6,74 @@ import (
 )
 
 // Event is what a provider reports: a [*Message], a [*StatusChange], a
-// [*Connection], or one of the reports, which hold what the network said beside what it means: [*Call],
-// [*ContactChange], [*GroupChange], [*Handover], [*TemplateChange],
+// [*Connection], or a report that also contains the network's original:
+// [*Call], [*ContactChange], [*GroupChange], [*Handover], [*TemplateChange],
 // [*Health], [*HistoryProgress] and [*Raw].
 type Event interface{ event() }
 
-// Message is a message that arrived, or that the account sent elsewhere. Where
-// one message of a network holds several files it makes a Message of each,
-// with ids of their own.
+// Message is a message that was received, or that the account sent by another
+// program. If one message of a network contains several files, each file is a
+// Message with its own id.
 type Message struct {
 	ID                  string
 	Chat                Address
-	From                Contact // who wrote: the contact; in a group, the participant; with Mine, the account
+	From                Contact // the sender: the contact; in a group, the participant; with Mine, the account
 	Mine                bool    // sent by the account itself, on a phone or in a page inbox
 	At                  time.Time
 	Content             Content
-	Edits               string // id of the message that this one replaces, or ""
+	Edits               string // id of the message that this one edits, or ""
 	ReplyTo             string // id of the quoted message, or ""
 	Forwarded           bool
-	FrequentlyForwarded bool      // through many hands; Forwarded is set as well
-	Referral            *Referral // what led the contact here, or nil
-	Error               *Failure  // why a part of it is missing, such as its file, or nil
-	WindowUntil         time.Time // when set, overrides At + the kind's window
+	FrequentlyForwarded bool      // forwarded many times; Forwarded is also set
+	Referral            *Referral // what led the contact to the chat, or nil
+	Error               *Failure  // why a part is missing, such as the file, or nil
+	WindowUntil         time.Time // if set, overrides At + the kind's window
 
-	OwnID   string // with Mine: the [Outbound.ID] that the network carried back, if that was ours, or ""
-	App     string // with Mine: the program that sent it; "": a person, or not said
-	Standby bool   // another app answers in this chat for now
+	OwnID   string // with Mine: the [Outbound.ID] that the network returned, or ""
+	App     string // with Mine: the program that sent it; "": a person, or not known
+	Standby bool   // another app answers in this chat at present
 
-	// Historical says that it was written before the reference was connected: it is
-	// to be kept, and nothing follows from it. A message that is shown as a
-	// [Placeholder] may come again with its file.
+	// Historical says that the message is older than the connection of the
+	// reference. It is stored and triggers nothing. A message that is shown as
+	// a [Placeholder] may be delivered again with its file.
 	Historical bool
-	Status     Status // of a historical one, as far as said; else [StatusPending]
+	Status     Status // of a historical message, if known; else [StatusPending]
 }
 
-// Referral is what led a contact into the chat: an advertisement, a post, a
-// link, a product.
+// Referral is what led a contact to the chat: an advertisement, a post, a link,
+// a product.
 type Referral struct {
-	Source   string          // the network's word: "ad", "post", "product", "SHORTLINK"
+	Source   string          // the network's type: "ad", "post", "product", "SHORTLINK"
 	SourceID string          // of the advertisement, post or product
-	Ref      string          // what the link carried for us
+	Ref      string          // the parameter of the link
 	ClickID  string          // of the click on an advertisement
 	URL      string          //
 	Headline string          //
 	Text     string          //
-	Body     json.RawMessage // all of it, as the network gives it
+	Body     json.RawMessage // the whole referral as the network sent it
 }
 
-// StatusChange is a message's progress as the network reports it. It names the
-// message by MessageID or OwnID; without either it is about every message of
-// the account in the chat To that is not newer than UpTo.
+// StatusChange is a change of a message's status. MessageID or OwnID identifies
+// the message. If both are empty, it applies to all messages of the account in
+// the chat To that are not newer than UpTo.
 type StatusChange struct {
 	MessageID   string // the network's id
-	OwnID       string // the [Outbound.ID] that the network carried back, or ""
+	OwnID       string // the [Outbound.ID] that the network returned, or ""
 	Status      Status
 	At          time.Time
 	UpTo        time.Time // a watermark; zero: none
-	To          Address   // the chat as the network calls it here, which may be another way than it was sent to; ChatID "": not said
-	Participant string    // in groups, who; else ""
-	WindowUntil time.Time // free-form messages are allowed until then, if no other reason allows longer; zero: not said
+	To          Address   // the chat as the network names it here, which may differ from the address of the send; ChatID "": not known
+	Participant string    // in groups, the participant; else ""
+	WindowUntil time.Time // free-form messages are allowed until then, or longer for another reason; zero: not known
 	Error       *Failure  // with [StatusFail]
 }
 
-// Raw is what the network reported, as it did. An event of this type alone is
-// something that this version does not interpret: it is kept, and counted by
-// its kind.
+// Raw is a report of the network in its original form. An event of this type is
+// one that this version does not support: it is stored, and counted by its
+// kind.
 type Raw struct {
-	ID   string // identifies it among those of its kind, to recognise a repeat
-	Kind string // "image", "template_status": what it is
+	ID   string // unique within the kind, to recognize a repeat
+	Kind string // such as "image" or "template_status"
 	Body json.RawMessage
 }
 
@@ -83,7 +83,7 @@ func (*Raw) event()          {}
 
 func (r *Raw) report() *Raw { return r }
 
-// RawOf returns what the network said of a report; nil for a [*Message] and a
+// RawOf returns the original of a report; nil for a [*Message] and a
 // [*StatusChange].
 func RawOf(e Event) *Raw {
 	if r, ok := e.(interface{ report() *Raw }); ok {
@@ -92,14 +92,14 @@ func RawOf(e Event) *Raw {
 	return nil
 }
 
-// Failure is why a message failed, in the network's own words.
+// Failure is why a message failed, as the network says.
 type Failure struct {
 	Code    string
 	Message string
 	Advice  string // what the user can do about it, or ""
 }
 
-// Text is the message, with the advice in brackets.
+// Text returns the message, with the advice in brackets.
 func (f Failure) Text() string {
 	switch {
 	case f.Advice == "":
@@ -110,15 +110,15 @@ func (f Failure) Text() string {
 	return f.Message + " [" + f.Advice + "]"
 }
 
-// Status is how far a message has come. A message's status is the highest
-// that was ever reported: it never falls.
+// Status is how far a message has come. The status of a message is the highest
+// that was reported.
 type Status int
 
-// The statuses in their order.
+// The statuses in ascending order.
 const (
-	StatusPending   Status = iota // not yet taken by the network
-	StatusSending                 // taken by the network
-	StatusFail                    // refused or given up
+	StatusPending   Status = iota // not accepted by the network yet
+	StatusSending                 // accepted by the network
+	StatusFail                    // refused, or given up
 	StatusDelivered               // on the contact's device
 	StatusRead
 	StatusPlayed

@@ -5,43 +5,43 @@ import (
 	"time"
 )
 
-// GroupManager is a Session that can make groups and change those that the
-// account is in. A group that it does not know is a [*BadRecipient]; what the
-// account may not do is a [*Rejected].
+// GroupManager is a Session that can create groups and change those of the
+// account. A group that does not exist is a [*BadRecipient]; what the account
+// may not do is a [*Rejected].
 type GroupManager interface {
-	// CreateGroup makes a group of the account and others. Those whom the
-	// network would not add are in Refused.
+	// CreateGroup creates a group of the account and others. The people whom
+	// the network refused to add are in Refused.
 	CreateGroup(ctx context.Context, subject string, participants []Address) (Group, error)
 	Group(ctx context.Context, chat Address) (Group, error)
 	SetGroupSubject(ctx context.Context, chat Address, subject string) error
-	// ChangeParticipants returns those whom the network refused, one by one.
+	// ChangeParticipants returns the people whom the network refused.
 	ChangeParticipants(ctx context.Context, chat Address, change ParticipantChange, who []Address) ([]RefusedParticipant, error)
-	// GroupInvite returns the link by which anybody can join. With reset it is
-	// a new one, and the old ones lead nowhere any more.
+	// GroupInvite returns the link by which people can join. With reset it
+	// returns a new link, and older links stop working.
 	GroupInvite(ctx context.Context, chat Address, reset bool) (string, error)
 	LeaveGroup(ctx context.Context, chat Address) error
 }
 
-// ParticipantChange is what is done with participants of a group.
+// ParticipantChange is a change of participants of a group.
 type ParticipantChange string
 
-// What can be done with participants.
+// The values of [ParticipantChange].
 const (
 	ParticipantAdd     ParticipantChange = "add"
 	ParticipantRemove  ParticipantChange = "remove"
-	ParticipantPromote ParticipantChange = "promote" // to an administrator
+	ParticipantPromote ParticipantChange = "promote" // to administrator
 	ParticipantDemote  ParticipantChange = "demote"
 )
 
-// Group is a group as its network describes it.
+// Group describes a group.
 type Group struct {
 	Chat         Address
 	Subject      string
 	Description  string
-	Admin        bool // the account may change it
+	Admin        bool // the account may change the group
 	CreatedAt    time.Time
-	Participants []Participant        // the account is not among them
-	Refused      []RefusedParticipant // by the call that returned the group
+	Participants []Participant        // without the account itself
+	Refused      []RefusedParticipant // people whom the call that returned the group could not add
 }
 
 // Participant is a member of a group.
@@ -50,8 +50,7 @@ type Participant struct {
 	Admin bool
 }
 
-// RefusedParticipant is a person with whom the network did not do what it was
-// asked for.
+// RefusedParticipant is a person whom the network did not add or change.
 type RefusedParticipant struct {
 	Address
 	Failure

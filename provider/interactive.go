@@ -2,8 +2,8 @@ package provider
 
 import "encoding/json"
 
-// Interactive is a message with something to press, in the network's own form:
-// for what [Buttons] and [List] do not say.
+// Interactive is a message with buttons or a menu in the network's own format,
+// for features that [Buttons] and [List] do not have.
 type Interactive struct {
 	Interactive json.RawMessage `json:"interactive"`
 }

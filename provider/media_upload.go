@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// MediaUploader is a Session whose network keeps files for a while, so that
-// one that is sent often is handed over once.
+// MediaUploader is a Session whose network stores files for a while, so that a
+// file that is sent often is uploaded once.
 type MediaUploader interface {
-	// UploadMedia hands over the file of m, which its Open returns, and says
-	// by which ID it can be sent until when. A repeat does no harm: no error
-	// is ambiguous.
+	// UploadMedia uploads the file of m, which m.Open returns. It returns the
+	// ID to send the file by and when that expires. It may be repeated: no
+	// error is ambiguous.
 	UploadMedia(ctx context.Context, m Media) (id string, until time.Time, err error)
 }

@@ -2,10 +2,10 @@ package provider
 
 import "context"
 
-// Namer is a Session that can ask what a contact is called, where messages
-// come without names: [Capabilities.Names].
+// Namer is a Session that can ask for the names of contacts, for networks whose
+// messages do not contain them: [Capabilities.Names].
 type Namer interface {
-	// Name asks for the names of a contact, which may all be "". A
-	// [*BadRecipient] or a [*Rejected] says that they are not to be had.
+	// Name returns the names of a contact, which may all be "". A
+	// [*BadRecipient] or a [*Rejected] says that they are not available.
 	Name(ctx context.Context, contact Address) (Contact, error)
 }

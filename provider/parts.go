@@ -1,10 +1,9 @@
 package provider
 
-// Splitter is a Provider whose network has no single message for some
-// contents: a file with words beside it, a question above its cards.
+// Splitter is a Provider whose network needs several messages for some
+// contents, such as a file with a text.
 type Splitter interface {
-	// Split returns the messages that c is sent as, one after the other: one
-	// that [Content.Type] calls as c, and maybe others before or behind it.
-	// Each may be sent if c may.
+	// Split returns the messages that c is sent as, in order. One of them has
+	// the type of c. Each may be sent if c may.
 	Split(c Content) []Content
 }

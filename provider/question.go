@@ -1,10 +1,10 @@
 package provider
 
-// Poll asks a question with answers to tick.
+// Poll is a question with answers to select.
 type Poll struct {
 	Question string   `json:"question"`
 	Options  []string `json:"options"`
-	Multiple bool     `json:"multiple,omitempty"` // more than one may be ticked
+	Multiple bool     `json:"multiple,omitempty"` // more than one may be selected
 }
 
 // Edit replaces the text of a message of the account.

@@ -2,10 +2,10 @@ package provider
 
 import "context"
 
-// Typist is a Session that can show the contact that an answer is being
-// written, for a while or until it is sent.
+// Typist is a Session that can show the contact that the account is typing,
+// until a message is sent or for a short time.
 type Typist interface {
-	// Typing names the contact's latest message: some networks show it only
-	// together with marking that as read.
+	// Typing takes the id of the contact's latest message: some networks also
+	// mark it as read.
 	Typing(ctx context.Context, chat Address, latestID string) error
 }

@@ -97,10 +97,10 @@ func TestPayloadsOfWeb(t *testing.T) {
 	byNumber, byLID := known.JID().String(), hidden.LID().String()
 	say(known, owner.JID())
 	say(hidden, owner.LID())
-	group := known.CreateGroup(webtest.GroupOptions{Subject: "Friends", Members: []*webtest.Phone{owner, hidden}})
+	group := known.Groups().Create(webtest.GroupOptions{Subject: "Friends", Members: []*webtest.Phone{owner, hidden}})
 	say(hidden, group)
-	call := known.Ring(owner.JID(), false)
-	known.HangUp(call, "timeout")
+	call := known.Calls().Ring(owner.JID(), false)
+	known.Calls().HangUp(call, "timeout")
 	names[call.ID], names[group.User] = "<call>", "<group>"
 	came := []wire{
 		{"event": "message", "payload": in.pick(t, "message", byNumber, "text")},

@@ -26,11 +26,6 @@ var (
 		"messaging Account":              75,
 		"messaging Service":              73,
 		"messaging/internal/store Batch": 51,
-		"provider/web session":           94,
-		"provider/web/webtest Device":    42,
-		"provider/web/webtest Phone":     84,
-		"provider/web/webtest Server":    44,
-		"provider/web/webtest conn":      61,
 		"server Server":                  127,
 	}
 	manyFiles = map[string]int{

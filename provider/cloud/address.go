@@ -10,27 +10,28 @@ import (
 
 const groupSuffix = "@g.us"
 
-// The lengths are counted apart: a pattern that counts to 256 takes much memory.
+// The lengths are checked separately: a pattern with a repetition of 256 takes
+// much memory.
 var (
 	scopedID = regexp.MustCompile(`^[A-Z]{2}(\.ENT)?\.[A-Za-z0-9]+$`)
 	groupID  = regexp.MustCompile(`^[A-Za-z0-9_=+/.-]+$`)
 )
 
 const (
-	maxScopedIDLength = 128 // behind the last dot
+	maxScopedIDLength = 128 // after the last dot
 	maxGroupIDLength  = 256
 )
 
-// isScopedID recognizes a business-scoped user id, also of a parent portfolio:
-// US.40070010020030040055, US.ENT.40070010020030040066.
+// isScopedID reports whether an id is a business-scoped user id, also of a
+// parent portfolio: US.40070010020030040055, US.ENT.40070010020030040066.
 func isScopedID(s string) bool {
 	return len(s)-strings.LastIndexByte(s, '.')-1 <= maxScopedIDLength && scopedID.MatchString(s)
 }
 
 func isGroupID(s string) bool { return len(s) <= maxGroupIDLength && groupID.MatchString(s) }
 
-// Address takes a phone number with or without +, spaces, dashes, brackets and
-// dots; a business-scoped user id; or a group's id with @g.us.
+// Address parses a phone number with or without +, spaces, dashes, brackets and
+// dots, a business-scoped user id, or a group's id with @g.us.
 func (*Provider) Address(chatID string) (provider.Address, error) {
 	chatID = strings.TrimSpace(chatID)
 	if isScopedID(chatID) {
@@ -47,7 +48,8 @@ func (*Provider) Address(chatID string) (provider.Address, error) {
 	}
 }
 
-// dialled drops what people write between the digits of a number.
+// dialled removes the characters that people write between the digits of a
+// number.
 func dialled(r rune) rune {
 	if unicode.IsSpace(r) || unicode.Is(unicode.Dash, r) || strings.ContainsRune("().", r) {
 		return -1
@@ -55,8 +57,8 @@ func dialled(r rune) rune {
 	return r
 }
 
-// phone says whether s is a number in international form, digits only. The
-// shortest are those of tests, the longest those of E.164.
+// phone reports whether s is a number in international form, digits only. The
+// shortest are test numbers, the longest those of E.164.
 func phone(s string) bool { return len(s) >= 4 && len(s) <= 15 && digits(s) }
 
 func digits(s string) bool {
@@ -68,9 +70,9 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// person makes an address of what the network said: ids holds the wire's
-// members for a phone number or WhatsApp id, where a business-scoped id has
-// been seen as well; user is the business-scoped id or "".
+// person returns the address for what the network sent. ids are the values of
+// fields for a phone number or WhatsApp id, some of which have contained
+// business-scoped ids; user is the business-scoped id or "".
 func person(user string, ids ...string) provider.Address {
 	a := provider.Address{UserID: user}
 	for _, id := range ids {
@@ -82,19 +84,19 @@ func person(user string, ids ...string) provider.Address {
 		case phone(id):
 			a.Phone = first(a.Phone, id)
 		default:
-			a.ChatID = first(a.ChatID, id) // a name that we have no rule for
+			a.ChatID = first(a.ChatID, id) // an id of an unknown form
 		}
 	}
 	a.ChatID = first(a.Phone, a.UserID, a.ChatID)
 	return a
 }
 
-// group names a group by its id on the wire.
+// group returns the address of a group by the network's id.
 func group(id string) provider.Address {
 	return provider.Address{ChatID: strings.TrimSuffix(id, groupSuffix) + groupSuffix, Group: true}
 }
 
-// first returns the first that is not empty.
+// first returns the first string that is not empty.
 func first(of ...string) string {
 	for _, s := range of {
 		if s != "" {

@@ -5,8 +5,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Text is plain text of 1 to 4096 characters. PreviewURL shows the page behind
-// its first address.
+// Text is plain text of 1 to 4096 characters. PreviewURL shows a preview of its
+// first link.
 type Text struct {
 	Body       string `json:"body"`
 	PreviewURL bool   `json:"preview_url"`
@@ -17,8 +17,8 @@ func (t Text) check(r *graph.Rules) { r.Between("message.text.body", t.Body, max
 func (t Text) into(e *envelope) { e.Type, e.Text = "text", &t }
 
 // Media is a file, also in the header of an [Interactive] or a template. Either
-// ID or Link is set: a file that was uploaded (see [Client.Upload]), or where
-// Meta can fetch it.
+// ID or Link is set: ID is a file that was uploaded (see [Client.Upload]), Link
+// is where Meta can download it.
 //
 // See https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media
 type Media struct {
@@ -40,7 +40,7 @@ func (m Media) checkAt(r *graph.Rules, at string) {
 	}
 	switch {
 	case m.ID != "" && m.Link != "":
-		r.Fail(at+".link", "must not stand beside the id of an uploaded file")
+		r.Fail(at+".link", "must not be set together with the id of an uploaded file")
 	case m.ID == "":
 		r.Needs(at+".link", m.Link)
 		r.Link(at+".link", m.Link)
@@ -55,7 +55,7 @@ func (m Media) into(e *envelope) {
 	*m.slot(&e.Image, &e.Video, &e.Audio, &e.Document, &e.Sticker) = &m
 }
 
-// slot is the member of the wire that holds a file of this kind.
+// slot returns the field of the request that holds a file of this kind.
 func (m Media) slot(image, video, audio, document, sticker **Media) **Media {
 	switch m.Kind {
 	case provider.Image:
@@ -86,8 +86,8 @@ func (l Location) check(r *graph.Rules) {
 
 func (l Location) into(e *envelope) { e.Type, e.Location = "location", &l }
 
-// Reaction puts an emoji on a message; an empty one takes it away. The network
-// reports neither delivery nor reading of it.
+// Reaction adds an emoji to a message. An empty emoji removes it. The network
+// sends no statuses for it.
 type Reaction struct {
 	MessageID string `json:"message_id"`
 	Emoji     string `json:"emoji"`
@@ -96,3 +96,26 @@ type Reaction struct {
 func (a Reaction) check(r *graph.Rules) { r.Needs("message.reaction.message_id", a.MessageID) }
 
 func (a Reaction) into(e *envelope) { e.Type, e.Reaction = "reaction", &a }
+
+// Meta's limits, in characters unless noted.
+// https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages
+const (
+	maxText        = 4096
+	maxCaption     = 1024
+	maxCallback    = 512 // of biz_opaque_callback_data
+	maxBody        = 1024
+	maxHeader      = 60
+	maxFooter      = 60
+	maxButtons     = 3
+	maxButtonTitle = 20
+	maxButtonID    = 256
+	maxListButton  = 20
+	maxSections    = 10
+	maxRows        = 10 // of all sections together
+	maxTitle       = 24 // of a section or a row
+	maxDescription = 72
+	maxRowID       = 200
+	maxFlowText    = 30
+	maxProducts    = 30 // of a list of products
+	maxCards       = 257
+)

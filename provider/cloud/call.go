@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// calls reads calls and what became of them: several events have the same id.
+// calls reads the steps of calls. Several events have the same id.
 func (r *reader) calls(string) {
 	r.people = readPeople(r.value.Get("contacts"))
 	r.each("calls", r.call)
@@ -16,12 +16,12 @@ func (r *reader) calls(string) {
 	r.each("errors", func(item graph.Value) { r.issue(provider.HealthNews, item) })
 }
 
-// callID tells the steps of a call apart.
+// callID returns an id that differs for each step of a call.
 func callID(kind string, item graph.Value) string {
 	return strings.Join([]string{kind, item.Get("id").ID(), item.Get("event").Text(), item.Get("status").Text()}, ":")
 }
 
-// call reads the beginning or the end of a call.
+// call reads the start or the end of a call.
 func (r *reader) call(item graph.Value) {
 	const kind = "call"
 	c := &provider.Call{
@@ -42,10 +42,10 @@ func (r *reader) call(item graph.Value) {
 	r.reportCall(c, item)
 }
 
-// maxCall is the longest call that is believed, in seconds.
+// maxCall limits the duration of a call in seconds. Longer ones are errors.
 const maxCall = 30 * 24 * 60 * 60
 
-// callEnd is what an event says of a call; "" when it is one we do not know.
+// callEnd returns the status of a call's event; "" if it is unknown.
 func callEnd(item graph.Value) provider.CallStatus {
 	switch item.Get("event").Text() {
 	case "connect":
@@ -65,7 +65,7 @@ var callStatuses = map[string]provider.CallStatus{
 	"REJECTED": provider.CallRejected,
 }
 
-// callStatus reads how the contact takes a call of the account's.
+// callStatus reads how the contact answers a call of the account.
 func (r *reader) callStatus(item graph.Value) {
 	const kind = "call_status"
 	r.reportCall(&provider.Call{
@@ -78,7 +78,7 @@ func (r *reader) callStatus(item graph.Value) {
 	}, item)
 }
 
-// reportCall keeps a call that says of which chat it is and what became of it.
+// reportCall reports a call if its chat and its status are known.
 func (r *reader) reportCall(c *provider.Call, item graph.Value) {
 	if c.CallID != "" {
 		c.ID = callID(c.Kind, item)

@@ -3,12 +3,13 @@ package cloud
 import (
 	"fmt"
 
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Contacts are cards of people, 1 to 257. A card needs its name's Formatted
-// and at least one part of it; its VCard is not sent.
+// Contacts are 1 to 257 contact cards. A card needs its name's Formatted and at
+// least one part of the name. Its VCard is not sent.
 type Contacts []provider.Card
 
 func (c Contacts) check(r *graph.Rules) {
@@ -29,8 +30,8 @@ func (c Contacts) into(e *envelope) {
 	}
 }
 
-// card is a [provider.Card] on the wire. Its parts have the fields of that in
-// their order, so that each converts to the other.
+// card is a [provider.Card] in the network's format. Its parts have the same
+// fields in the same order, so that they can be converted.
 type card struct {
 	Name      cardName      `json:"name"`
 	Phones    []cardPhone   `json:"phones,omitempty"`
@@ -101,4 +102,56 @@ func wireCard(c provider.Card) card {
 		out.Org = &org
 	}
 	return out
+}
+
+// readCards reads shared contacts; nil if there are none. The origin of a card
+// that answers a request may be next to the cards or inside of one.
+func readCards(array graph.Value, origin string) provider.Content {
+	if jsonscan.Kind(array) != '[' {
+		return nil
+	}
+	c := provider.Contacts{Origin: origin}
+	for card := range array.Items() {
+		if card.Object() {
+			c.Contacts = append(c.Contacts, readCard(card))
+			c.Origin = first(c.Origin, card.Get("origin").Text())
+		}
+	}
+	return c
+}
+
+func readCard(v graph.Value) provider.Card {
+	name := v.Get("name")
+	c := provider.Card{
+		Name: provider.CardName{
+			Formatted: name.Get("formatted_name").Text(), First: name.Get("first_name").Text(),
+			Middle: name.Get("middle_name").Text(), Last: name.Get("last_name").Text(),
+			Prefix: name.Get("prefix").Text(), Suffix: name.Get("suffix").Text(),
+		},
+		Birthday: v.Get("birthday").Text(),
+		VCard:    v.Get("vcard").Text(),
+	}
+	for p := range v.Get("phones").Items() {
+		c.Phones = append(c.Phones, provider.CardPhone{Phone: p.Get("phone").ID(), WaID: p.Get("wa_id").ID(), Type: p.Get("type").Text()})
+	}
+	for e := range v.Get("emails").Items() {
+		c.Emails = append(c.Emails, provider.CardEmail{Email: e.Get("email").Text(), Type: e.Get("type").Text()})
+	}
+	for u := range v.Get("urls").Items() {
+		c.URLs = append(c.URLs, provider.CardURL{URL: u.Get("url").Text(), Type: u.Get("type").Text()})
+	}
+	for a := range v.Get("addresses").Items() {
+		c.Addresses = append(c.Addresses, readCardAddress(a))
+	}
+	if org := v.Get("org"); org.Object() {
+		c.Org = &provider.CardOrg{Company: org.Get("company").Text(), Department: org.Get("department").Text(), Title: org.Get("title").Text()}
+	}
+	return c
+}
+
+func readCardAddress(v graph.Value) provider.CardAddress {
+	return provider.CardAddress{
+		Street: v.Get("street").Text(), City: v.Get("city").Text(), State: v.Get("state").Text(), Zip: v.Get("zip").ID(),
+		Country: v.Get("country").Text(), CountryCode: v.Get("country_code").Text(), Type: v.Get("type").Text(),
+	}
 }

@@ -10,13 +10,12 @@ import (
 )
 
 // Client makes the typed calls of the Cloud API for one phone number and the
-// business account above it. A [provider.Session] of this package is built on
-// one; a program that needs more than the common contract takes its own.
+// business account above it. A [provider.Session] of this package uses one. A
+// program that needs more than the common contract creates its own.
 //
-// Its errors are those of package provider: a call that may be repeated
-// without harm fails with a [*provider.Temporary] where its outcome is
-// uncertain, [Client.Send] with a [*provider.Ambiguous]. It may be used
-// concurrently.
+// Its errors are those of package provider. If the outcome of a call is
+// uncertain, [Client.Send] fails with a [*provider.Ambiguous], and a call that
+// may be repeated with a [*provider.Temporary]. It may be used concurrently.
 type Client struct {
 	graph   *graph.Client
 	limiter *limiter
@@ -25,8 +24,8 @@ type Client struct {
 	log     *slog.Logger
 }
 
-// Client returns the calls of the reference that settings describe. A setting that
-// is missing, or that cannot be an id, is an error.
+// Client returns the client of the reference that the settings describe. It
+// fails if a setting is missing or cannot be an id.
 func (p *Provider) Client(settings provider.Settings) (*Client, error) {
 	s, err := graph.Trimmed(p.Settings(), settings)
 	if err != nil {
@@ -41,7 +40,7 @@ func (p *Provider) Client(settings provider.Settings) (*Client, error) {
 	}, nil
 }
 
-// account is the path of what belongs to the business account.
+// account returns a path below the business account.
 func (c *Client) account(edge string) (string, error) {
 	if c.waba == "" {
 		return "", &provider.Unsupported{What: "calls for its business account: " + businessAccountID + " is not known"}
@@ -63,9 +62,9 @@ func (c *Client) confirmed(ctx context.Context, doing, path string, body any) er
 	return done.Check(doing)
 }
 
-// MarkRead tells the contact that a message, and those before it, were read.
-// With typing it also shows that an answer is being written: for 25 seconds at
-// most, or until it is sent.
+// MarkRead marks a message, and those before it, as read. With typing it also
+// shows that the account is typing, for at most 25 seconds or until a message
+// is sent.
 //
 // See https://developers.facebook.com/docs/whatsapp/cloud-api/typing-indicators
 func (c *Client) MarkRead(ctx context.Context, messageID string, typing bool) error {

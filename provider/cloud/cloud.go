@@ -1,3 +1,25 @@
+// Package cloud is the provider of references of the WhatsApp Business Cloud
+// API. It sends every content type within Meta's limits and rates, fetches
+// files, manages templates, checks credentials, marks messages as read, and
+// reads everything that a number receives. What it does not support, it reports
+// as [provider.Raw].
+//
+// It stores nothing and serves no route: package messaging stores what it
+// parses, and the handler of the callback's address passes it the bytes. A
+// program without messaging can use it alone:
+//
+//	lines := cloud.New(nil)
+//	session, err := lines.Open(ctx, provider.Reference{ID: 1, Settings: settings}, inbox)
+//	to, err := lines.Address("+1 650 555 1234")
+//	receipt, err := session.Send(ctx, provider.Outbound{ID: "order-7", To: to, Content: provider.Text{Text: "Hello"}})
+//
+// A [Client] has typed calls for what the common contract does not contain:
+// flows, catalogs, payments, profiles, registration and marketing messages.
+//
+//	client, err := lines.Client(settings)
+//	sent, err := client.Send(ctx, cloud.Message{To: "16505551234", Body: cloud.Interactive{
+//		Body: "Book a table", Action: cloud.Flow{ID: "123456", Text: "Book now", Screen: "BOOKING"},
+//	}})
 package cloud
 
 import (
@@ -14,13 +36,14 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Kind is the type of a reference of this provider.
+// Kind is the kind of the references of this provider.
 const Kind provider.Kind = "provider-cloud"
 
-// window is how long free-form messages may follow a contact's last one.
+// window is how long free-form messages are allowed after a contact's last one.
 const window = 24 * time.Hour
 
-// The names of the settings, beside those of all references of the Graph API.
+// The names of the settings, in addition to those of all references of the
+// Graph API.
 const (
 	phoneNumberID     = "phoneNumberId"
 	businessAccountID = "businessAccountId"
@@ -31,25 +54,25 @@ type Options struct {
 	// GraphURL is the address of the Graph API without version; "":
 	// [graph.DefaultURL].
 	GraphURL string
-	// AppSecret is the secret of the app, for references without an appSecret of
-	// their own. "": there is none.
+	// AppSecret is the secret of the app for references without an appSecret.
+	// "": there is none.
 	AppSecret string
-	// VerifyToken is the token of the handshake, for references without a
-	// verifyToken of their own. "": there is none.
+	// VerifyToken is the token of the handshake for references without a
+	// verifyToken. "": there is none.
 	VerifyToken string
-	// HTTPClient carries the requests; nil: [graph.NewHTTPClient]. Its
+	// HTTPClient sends the requests; nil: [graph.NewHTTPClient]. Its
 	// RoundTripper must not repeat POST requests.
 	HTTPClient *http.Client
-	// Logger takes the trace ids of refused requests; nil: slog.Default().
+	// Logger logs the trace ids of refused requests; nil: slog.Default().
 	Logger *slog.Logger
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
 
-// Provider speaks for all references of the Cloud API. It is a [provider.Caller];
-// its sessions are a [provider.Checker], a [provider.Subscriber], a
-// [provider.Reader], a [provider.Typist], a [provider.MediaFetcher] and a
-// [provider.TemplateManager].
+// Provider is the provider of all references of the Cloud API. It is a
+// [provider.Caller]. Its sessions are a [provider.Checker], a
+// [provider.Subscriber], a [provider.Reader], a [provider.Typist], a
+// [provider.MediaFetcher] and a [provider.TemplateManager].
 type Provider struct {
 	graph    *graph.Client
 	limiter  *limiter
@@ -64,7 +87,7 @@ var (
 	_ provider.Inspector = (*Provider)(nil)
 )
 
-// New returns the provider. It panics when Options.GraphURL is no http
+// New returns the provider. It panics when Options.GraphURL is not an http
 // address.
 func New(o *Options) *Provider {
 	if o == nil {
@@ -89,7 +112,7 @@ func (p *Provider) Defaults() provider.Settings { return maps.Clone(p.defaults) 
 // Kind returns [Kind].
 func (*Provider) Kind() provider.Kind { return Kind }
 
-// Capabilities says what a reference can do.
+// Capabilities lists what a reference can do.
 func (*Provider) Capabilities() provider.Capabilities {
 	media := make(map[string]int64, len(mediaLimits))
 	for kind, limit := range mediaLimits {
@@ -106,7 +129,7 @@ func (*Provider) Capabilities() provider.Capabilities {
 	}
 }
 
-// Settings lists what a reference is configured with.
+// Settings lists the settings of a reference.
 func (*Provider) Settings() []provider.Setting {
 	return graph.Credentials("A token of a system user with whatsapp_business_messaging and whatsapp_business_management.",
 		provider.Setting{Name: phoneNumberID, Doc: "The id of the phone number, as the app's dashboard shows it; not the number.", Required: true, Digits: true},
@@ -114,8 +137,8 @@ func (*Provider) Settings() []provider.Setting {
 	)
 }
 
-// Open returns the session of a reference. Nothing is sent to the network; a
-// setting that is missing, or that cannot be an id, is an error.
+// Open returns the session of a reference, without a request to the network. It
+// fails if a setting is missing or cannot be an id.
 func (p *Provider) Open(_ context.Context, ref provider.Reference, _ provider.Inbox) (provider.Session, error) {
 	c, err := p.Client(ref.Settings)
 	if err != nil {

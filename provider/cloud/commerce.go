@@ -11,7 +11,7 @@ import (
 // See https://developers.facebook.com/docs/whatsapp/cloud-api/guides/sell-products-and-services
 type Product struct {
 	CatalogID string `json:"catalog_id"`
-	ProductID string `json:"product_retailer_id"` // the seller's own
+	ProductID string `json:"product_retailer_id"` // the seller's id
 }
 
 func (Product) kind() string { return "product" }
@@ -30,11 +30,11 @@ type ProductList struct {
 	Sections  []ProductSection
 }
 
-// ProductSection is a part of a [ProductList]; its title has at most 24
-// characters, and is needed where there are several sections.
+// ProductSection is a part of a [ProductList]. Its title has at most 24
+// characters, and is required if there are several sections.
 type ProductSection struct {
 	Title    string
-	Products []string // ids of the seller's own
+	Products []string // the seller's ids
 }
 
 func (ProductList) kind() string { return "product_list" }
@@ -76,8 +76,8 @@ func (l ProductList) check(r *graph.Rules, at string) {
 	}
 }
 
-// Catalog shows the number's catalog; ThumbnailProductID is the product whose
-// picture stands for it, "" the first.
+// Catalog shows the number's catalog. ThumbnailProductID is the product whose
+// picture is shown; "": the first.
 type Catalog struct {
 	ThumbnailProductID string `json:"thumbnail_product_retailer_id,omitempty"`
 }
@@ -88,7 +88,7 @@ func (c Catalog) wire() any { return named("catalog_message", c) }
 
 func (Catalog) check(*graph.Rules, string) {}
 
-// OrderDetails asks for a payment. It is offered in some countries only.
+// OrderDetails asks for a payment. It is available in some countries.
 //
 // See https://developers.facebook.com/docs/whatsapp/cloud-api/payments-api
 type OrderDetails struct {
@@ -101,7 +101,7 @@ type OrderDetails struct {
 	Order         Basket `json:"order"`
 }
 
-// Basket is what an order is made of.
+// Basket lists the items of an order.
 type Basket struct {
 	Status   string       `json:"status"` // "pending"
 	Items    []BasketItem `json:"items"`
@@ -111,7 +111,7 @@ type Basket struct {
 	Discount *Amount      `json:"discount,omitempty"`
 }
 
-// BasketItem is one article of a [Basket].
+// BasketItem is one item of a [Basket].
 type BasketItem struct {
 	ProductID string  `json:"retailer_id"`
 	Name      string  `json:"name"`
@@ -153,7 +153,7 @@ func (a Amount) check(r *graph.Rules, at string) {
 	r.Must(a.Value >= 0, at+".value", "must not be negative")
 }
 
-// OrderStatus tells how far an order of [OrderDetails] has come.
+// OrderStatus reports the status of an order of [OrderDetails].
 type OrderStatus struct {
 	ReferenceID string
 	Status      string // processing, partially_shipped, shipped, completed, canceled

@@ -13,8 +13,8 @@ import (
 // management is the permission whose targets are business accounts.
 const management = "whatsapp_business_management"
 
-// maxAccounts is the most business accounts, and maxNumberPages the most pages
-// of their numbers, that are searched for a number.
+// maxAccounts limits how many business accounts are searched for a number, and
+// maxNumberPages how many pages of numbers of each.
 const (
 	maxAccounts    = 50
 	maxNumberPages = 20
@@ -24,8 +24,8 @@ const (
 // number is not known.
 const AccountUnknown = "account.unknown"
 
-// Complete finds the business account of the number when it is absent: among
-// those that the token is for, the one that lists the number.
+// Complete finds the business account of the number if the setting is missing.
+// It searches the accounts of the token for the number.
 //
 // See https://developers.facebook.com/docs/whatsapp/embedded-signup/manage-accounts
 func (p *Provider) Complete(ctx context.Context, s provider.Settings) (provider.Settings, error) {
@@ -42,7 +42,7 @@ func (p *Provider) Complete(ctx context.Context, s provider.Settings) (provider.
 	}
 	accounts := token.Targets[management]
 	if len(accounts) == 0 {
-		return nil, &provider.Rejected{Message: "the access token names no business account"}
+		return nil, &provider.Rejected{Message: "the access token has no business account"}
 	}
 	var refused error
 	for _, id := range accounts[:min(len(accounts), maxAccounts)] {
@@ -55,7 +55,7 @@ func (p *Provider) Complete(ctx context.Context, s provider.Settings) (provider.
 		case has:
 			return provider.Settings{businessAccountID: id}, nil
 		case err != nil:
-			refused = err // another may have it
+			refused = err // another account may have it
 		}
 	}
 	if refused != nil {
@@ -64,7 +64,7 @@ func (p *Provider) Complete(ctx context.Context, s provider.Settings) (provider.
 	return nil, &provider.Rejected{Message: fmt.Sprintf("none of the %d business accounts of the access token has the phone number", len(accounts))}
 }
 
-// hasNumber says whether the business account lists the client's phone number.
+// hasNumber reports whether the business account has the client's phone number.
 func (c *Client) hasNumber(ctx context.Context) (bool, error) {
 	cursor := ""
 	for range maxNumberPages {
@@ -83,8 +83,8 @@ func (c *Client) hasNumber(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// Inspect warns of callbacks that nothing can verify, and of a business account
-// that is not known.
+// Inspect warns if callbacks cannot be verified, and if the business account is
+// not known.
 func (*Provider) Inspect(s provider.Settings) []provider.Health {
 	out := graph.Inspect(s)
 	if strings.TrimSpace(s[businessAccountID]) == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// sendable are the content types that a reference sends.
+// sendable are the content types that a reference can send.
 var sendable = []string{
 	"text", "image", "video", "audio", "document", "sticker", "template",
 	"buttons", "list", "location", "contacts", "reaction", "interactive",
@@ -17,13 +17,13 @@ var sendable = []string{
 
 var _ provider.Validator = (*Provider)(nil)
 
-// Validate holds a message against Meta's limits.
+// Validate checks a message against Meta's limits.
 func (*Provider) Validate(c provider.Content) error {
 	_, err := compose(c)
 	return err
 }
 
-// address names the recipient.
+// address sets the recipient.
 func (m *Message) address(to provider.Address) error {
 	switch {
 	case to.Group:
@@ -38,11 +38,11 @@ func (m *Message) address(to provider.Address) error {
 	return nil
 }
 
-// pending takes the place of the id of a file that is still to be uploaded.
+// pending is the placeholder of the id of a file that is uploaded later.
 const pending = "pending"
 
-// compose turns content into the body of a [Message] that keeps all limits. An
-// error names the member as the content has it.
+// compose returns the body of a [Message] for content, which keeps all limits.
+// An error names the field as the content does.
 func compose(content provider.Content) (Body, error) {
 	body, names, err := bodyOf(content)
 	if err != nil {
@@ -56,8 +56,8 @@ func compose(content provider.Content) (Body, error) {
 	return body, graph.Renamed(r.Result(), names...)
 }
 
-// bodyOf returns the body for content, and what its members are called there,
-// where that differs.
+// bodyOf returns the body for content, and the names of its fields in the
+// content where they differ.
 func bodyOf(content provider.Content) (body Body, names []string, err error) {
 	switch c := content.(type) {
 	case provider.Text:
@@ -88,7 +88,7 @@ func bodyOf(content provider.Content) (body Body, names []string, err error) {
 	return nil, nil, missing("content of type %q", content.Type())
 }
 
-// mediaOf has the id [pending] where the file is in our hands.
+// mediaOf returns a file with the id [pending] if it has to be uploaded.
 func mediaOf(c provider.Media) Media {
 	m := Media{Kind: c.Kind, ID: c.ID, Caption: c.Caption, Voice: c.Voice}
 	if c.Kind == provider.Document {
@@ -104,7 +104,7 @@ func mediaOf(c provider.Media) Media {
 	return m
 }
 
-// checkFile holds what is known of a file against the limits of its kind.
+// checkFile checks a file against the limits of its kind.
 func checkFile(r *graph.Rules, c provider.Media) {
 	if c.MIME != "" {
 		checkType(r, c.Kind, c.MIME)
@@ -131,8 +131,8 @@ func listOf(c provider.List) Interactive {
 	return Interactive{Body: c.Text, Action: list}
 }
 
-// rawInteractive is an [Interactive] that goes out as it came. Actions that
-// this version does not know are left to the network.
+// rawInteractive is an [Interactive] that is sent unchanged. The network checks
+// actions that this version does not support.
 type rawInteractive json.RawMessage
 
 func (i rawInteractive) check(r *graph.Rules) {
@@ -181,7 +181,7 @@ func readButtons(action json.RawMessage) (Buttons, error) {
 	return buttons, err
 }
 
-// foreign is an [Action] of which no more than the type is looked at.
+// foreign is an [Action] of which only the type is checked.
 type foreign string
 
 func (f foreign) kind() string             { return string(f) }

@@ -17,18 +17,18 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// mediaLimits are the most bytes of a file by its kind.
+// mediaLimits are the maximum sizes of files in bytes, by kind.
 // https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#supported-media-types
 var mediaLimits = map[provider.MediaKind]int64{
 	provider.Image:    5 << 20,
 	provider.Video:    16 << 20,
 	provider.Audio:    16 << 20,
 	provider.Document: 100 << 20,
-	provider.Sticker:  500 << 10, // animated; one that is not animated 100 KiB
+	provider.Sticker:  500 << 10, // animated; otherwise 100 KiB
 }
 
-// mediaTypes are the types of files that are shown; documents of other types
-// pass, but are not guaranteed to be shown.
+// mediaTypes are the MIME types that the network shows. It accepts documents of
+// other types without a guarantee.
 var mediaTypes = map[provider.MediaKind][]string{
 	provider.Image:   {"image/jpeg", "image/png"},
 	provider.Video:   {"video/mp4", "video/3gpp"},
@@ -36,22 +36,23 @@ var mediaTypes = map[provider.MediaKind][]string{
 	provider.Sticker: {"image/webp"},
 }
 
-// maxFetched is the longest file that is fetched: nothing longer is received.
+// maxFetched limits the size of a file to download. No larger file can be
+// received.
 const maxFetched = 100 << 20
 
-// Upload is a file for the network to keep for 30 days. Only the number that
+// Upload is a file that the network stores for 30 days. Only the number that
 // uploaded it can send it.
 type Upload struct {
-	Kind provider.MediaKind // what it will be sent as
+	Kind provider.MediaKind // the kind to send it as
 	Name string
 	MIME string    // "audio/ogg; codecs=opus"
 	Size int64     // bytes; 0: not known
-	Body io.Reader // read once, to its end
+	Body io.Reader // read once to its end
 }
 
-// Upload hands a file to the network, as it is read, and returns its id for a
-// [Media]. What breaks a limit is a [*provider.Invalid]; it fails with
-// [*provider.Temporary] where a repeat, with a new Body, may succeed.
+// Upload streams a file to the network, and returns its id for a [Media]. It
+// returns a [*provider.Invalid] if the file breaks a limit, and a
+// [*provider.Temporary] if a retry with a new Body may succeed.
 //
 // See https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#upload-media
 func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
@@ -69,7 +70,7 @@ func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
 	case err != nil:
 		return "", c.failed(ctx, "uploading a file", err)
 	case out.ID == "":
-		return "", &provider.Temporary{Err: errors.New("cloud: the answer to an upload names no file")}
+		return "", &provider.Temporary{Err: errors.New("cloud: the answer to an upload has no file id")}
 	}
 	return string(out.ID), nil
 }
@@ -85,7 +86,7 @@ func (u Upload) validate() error {
 	return r.Result()
 }
 
-// checkType holds the type of a file against the types of its kind.
+// checkType checks a MIME type against those of the kind.
 func checkType(r *graph.Rules, kind provider.MediaKind, declared string) {
 	const field = "message.mimeType"
 	name, parameters, err := mime.ParseMediaType(declared)
@@ -102,21 +103,21 @@ func checkType(r *graph.Rules, kind provider.MediaKind, declared string) {
 	}
 }
 
-// MediaInfo is where a file can be had for five minutes, and what is known of
-// it.
+// MediaInfo is where a file can be downloaded for five minutes, and its
+// properties.
 type MediaInfo struct {
 	ID     string
 	URL    string
 	MIME   string
-	SHA256 []byte // nil: not said
+	SHA256 []byte // nil: not known
 	Size   int64
 }
 
-// MediaInfo asks where a file is. One that is gone, or another number's, is a
-// [*provider.Rejected].
+// MediaInfo looks up a file. If the file does not exist or belongs to another
+// number, it returns a [*provider.Rejected].
 func (c *Client) MediaInfo(ctx context.Context, id string) (MediaInfo, error) {
 	if !plainID(id) {
-		return MediaInfo{}, &provider.Rejected{Message: "the file has no id that the network could know"}
+		return MediaInfo{}, &provider.Rejected{Message: "the id of the file is invalid"}
 	}
 	var out struct {
 		ID     graph.ID    `json:"id"`
@@ -132,17 +133,17 @@ func (c *Client) MediaInfo(ctx context.Context, id string) (MediaInfo, error) {
 	return MediaInfo{string(out.ID), out.URL, out.MIME, sum, int64(out.Size)}, nil
 }
 
-// plainID is an id that is safe in a path.
+// plainID reports whether an id is safe in a path.
 func plainID(id string) bool {
 	return id != "" && !strings.ContainsFunc(id, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_' && r != '-'
 	})
 }
 
-// scalarCount is a number, or one in a string.
+// scalarCount is a number, or a string that contains one.
 type scalarCount int64
 
-// UnmarshalJSON takes what is not a number as 0.
+// UnmarshalJSON decodes anything else as 0.
 func (n *scalarCount) UnmarshalJSON(raw []byte) error {
 	_, _ = fmt.Sscan(strings.Trim(string(raw), `"`), (*int64)(n))
 	return nil
@@ -151,7 +152,7 @@ func (n *scalarCount) UnmarshalJSON(raw []byte) error {
 // DeleteMedia deletes a file that was uploaded.
 func (c *Client) DeleteMedia(ctx context.Context, id string) error {
 	if !plainID(id) {
-		return &provider.Rejected{Message: "the file has no id that the network could know"}
+		return &provider.Rejected{Message: "the id of the file is invalid"}
 	}
 	var done graph.Confirmation
 	if err := c.graph.Delete(ctx, id, url.Values{"phone_number_id": {c.phone}}, &done); err != nil {
@@ -160,15 +161,15 @@ func (c *Client) DeleteMedia(ctx context.Context, id string) error {
 	return done.Check("deleting a file")
 }
 
-// Download copies a file to w and returns what is known of it. It resumes
-// where it was cut and asks for a new address when the old one expired. A file
-// whose bytes are not those that were promised is a [*provider.Temporary]; w
-// has been written to then, as after any error.
+// Download copies a file to w and returns its properties. It resumes after an
+// interruption, and asks for a new address when the old one has expired. If the
+// digest differs, it returns a [*provider.Temporary]. After an error, w may
+// have received a part.
 func (c *Client) Download(ctx context.Context, id string, w io.Writer) (MediaInfo, error) {
 	return c.download(ctx, id, nil, w)
 }
 
-// download is [Client.Download] of a file with the hash promised, or nil.
+// download is [Client.Download] of a file with a known hash, or nil.
 func (c *Client) download(ctx context.Context, id string, promised []byte, w io.Writer) (MediaInfo, error) {
 	var info MediaInfo
 	source := func(ctx context.Context) (string, error) {
@@ -189,10 +190,12 @@ func (c *Client) download(ctx context.Context, id string, promised []byte, w io.
 	return info, nil
 }
 
-// differs says whether a hash is not the one promised, if one was.
+// differs reports whether a hash differs from the announced one, if there is
+// one.
 func differs(sum, promised []byte) bool { return len(promised) > 0 && !bytes.Equal(sum, promised) }
 
-// downloadError keeps what [Client.MediaInfo] said and types the rest.
+// downloadError returns an error of [Client.MediaInfo] as it is, and converts
+// others.
 func downloadError(err error) error {
 	var rejected *provider.Rejected
 	var temporary *provider.Temporary
@@ -204,7 +207,7 @@ func downloadError(err error) error {
 	case errors.Is(err, graph.ErrTooLong):
 		return &provider.Rejected{Code: "too_long", Message: "the file is longer than the network allows"}
 	case errors.Is(err, graph.ErrPrivate):
-		return &provider.Rejected{Message: "its address is private"}
+		return &provider.Rejected{Message: "the address of the file is private"}
 	}
 	return fmt.Errorf("cloud: downloading a file: %w", graph.CallError(err))
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// groups reads what became of groups: made and deleted, joined and left,
+// groups reads changes of groups: created and deleted, joined and left,
 // renamed, suspended.
 func (r *reader) groups(kind string) {
 	r.each("groups", func(item graph.Value) {
@@ -31,8 +31,8 @@ func (r *reader) groups(kind string) {
 	})
 }
 
-// endState reads a text that is given by itself, or in an object that says
-// whether it was taken.
+// endState returns a text that may be inside of an object, which says whether
+// the request succeeded.
 func endState(item graph.Value, object, plain string) string {
 	v := item.Get(object)
 	if !v.Object() {
@@ -44,7 +44,8 @@ func endState(item graph.Value, object, plain string) string {
 	return v.Get("text").Text()
 }
 
-// groupFailure looks for errors beside and inside of what was asked for.
+// groupFailure returns the error of a request, which may be next to it or
+// inside of it.
 func groupFailure(item graph.Value) *provider.Failure {
 	if f := failure(item.Get("errors")); f != nil {
 		return f

@@ -7,7 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// health begins a report on the reference or account from the change's value.
+// health starts a report on the reference or account from the change's value.
 func (r *reader) health(kind string) *provider.Health {
 	return &provider.Health{
 		Raw:   r.Itself(kind, r.value),
@@ -16,7 +16,7 @@ func (r *reader) health(kind string) *provider.Health {
 	}
 }
 
-// number keeps the digits of a number as people read it.
+// number returns the digits of a number.
 func number(s string) string {
 	return strings.Map(func(c rune) rune {
 		if c < '0' || c > '9' {
@@ -26,7 +26,7 @@ func number(s string) string {
 	}, s)
 }
 
-// accountLevels say what events of an account mean; others are news.
+// accountLevels are the levels of events of an account. Others are news.
 var accountLevels = map[string]provider.HealthLevel{
 	"ACCOUNT_DELETED":         provider.HealthStopped,
 	"ACCOUNT_OFFBOARDED":      provider.HealthStopped,
@@ -37,7 +37,7 @@ var accountLevels = map[string]provider.HealthLevel{
 	"ACCOUNT_RECONNECTED":     provider.HealthGood,
 }
 
-// accountCodes say what is wrong after events of an account.
+// accountCodes are the codes of events of an account.
 var accountCodes = map[string]provider.HealthCode{
 	"ACCOUNT_DELETED":         provider.HealthBanned,
 	"DISABLED_UPDATE":         provider.HealthBanned,
@@ -48,7 +48,7 @@ var accountCodes = map[string]provider.HealthCode{
 	"PARTNER_APP_UNINSTALLED": provider.HealthLoggedOut,
 }
 
-// banLevels say what the states of a ban mean.
+// banLevels are the levels of the states of a ban.
 var banLevels = map[string]provider.HealthLevel{
 	"SCHEDULE_FOR_DISABLE": provider.HealthWarning,
 	"DISABLE":              provider.HealthStopped,
@@ -78,7 +78,7 @@ func (r *reader) account(kind string) {
 	r.Report(h)
 }
 
-// listed joins what is not empty.
+// listed joins the strings that are not empty.
 func listed(words []string) string {
 	var b strings.Builder
 	for _, w := range words {
@@ -90,7 +90,7 @@ func listed(words []string) string {
 	return b.String()
 }
 
-// decisions say what a review's decision means; others are news.
+// decisions are the levels of the decisions of a review. Others are news.
 var decisions = map[string]provider.HealthLevel{
 	"APPROVED": provider.HealthGood,
 	"REJECTED": provider.HealthWarning,
@@ -114,7 +114,7 @@ func (r *reader) phoneName(kind string) {
 	r.Report(h)
 }
 
-// qualities say what events of a number's quality mean; others are news.
+// qualities are the levels of events of a number's quality. Others are news.
 var qualities = map[string]provider.HealthLevel{
 	"FLAGGED":   provider.HealthWarning,
 	"DOWNGRADE": provider.HealthWarning,
@@ -138,8 +138,8 @@ func (r *reader) capability(kind string) {
 	r.Report(h)
 }
 
-// limit is how many people may be written to in a day. It is called in several
-// ways, and is a number or a word.
+// limit returns how many people may be written to in a day. The network uses
+// several fields for it, with a number or a word.
 func (r *reader) limit() string {
 	return first(r.value.Get("max_daily_conversations_per_business").ID(), r.value.Get("max_daily_conversation_per_phone").ID())
 }
@@ -156,7 +156,7 @@ func (r *reader) security(kind string) {
 	r.Report(h)
 }
 
-// issue keeps an error of the reference, or of a call, which has no id.
+// issue reports an error of the reference, or of a call, which has no id.
 func (r *reader) issue(level provider.HealthLevel, item graph.Value) {
 	r.Report(&provider.Health{Raw: r.Itself("error", item), Level: level, At: r.At.Time(), Error: readFailure(item)})
 }

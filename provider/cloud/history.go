@@ -7,10 +7,10 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// How a number is shared with the app on a phone is told at
+// A number can be shared with the WhatsApp Business app on a phone, see
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/embedded-signup/onboarding-business-app-users
 
-// echoes reads what the account wrote in the app on its phone.
+// echoes reads what the account sent with the app on its phone.
 func (r *reader) echoes(string) {
 	r.each("message_echoes", func(item graph.Value) {
 		in := readIncoming(item)
@@ -19,7 +19,7 @@ func (r *reader) echoes(string) {
 	})
 }
 
-// historyStatuses are those of messages in the history.
+// historyStatuses are the statuses of messages in the history.
 var historyStatuses = map[string]provider.Status{
 	"ERROR":     provider.StatusFail,
 	"SENT":      provider.StatusSending,
@@ -29,8 +29,7 @@ var historyStatuses = map[string]provider.Status{
 }
 
 // history reads messages from before the number was connected, in chunks, or
-// that there are none to be had. Their files come afterwards, as messages of
-// the same field.
+// that there are none. Their files follow later, as messages of the same field.
 func (r *reader) history(kind string) {
 	r.people = readPeople(r.value.Get("contacts"))
 	r.each("history", func(chunk graph.Value) {
@@ -46,8 +45,8 @@ func (r *reader) history(kind string) {
 	r.each("messages", func(item graph.Value) { r.old(item, "", own) })
 }
 
-// old reads a message of a thread, which is named by its contact, or of none;
-// then the account is told by its own number.
+// old reads a message of a thread, which has the name of its contact. Without a
+// thread, own is the account's number.
 func (r *reader) old(item graph.Value, thread, own string) {
 	in, was := readIncoming(item), item.Get("history_context")
 	switch {
@@ -64,7 +63,7 @@ func (r *reader) old(item graph.Value, thread, own string) {
 	r.keep(m, bad)
 }
 
-// progress says how far the import has come, or why there is none.
+// progress reports how far the import has come, or why there is none.
 func (r *reader) progress(kind string, chunk graph.Value) {
 	state, errs := chunk.Get("metadata"), chunk.Get("errors")
 	p := &provider.HistoryProgress{

@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Interactive is a message with something to press.
+// Interactive is a message with buttons, a menu or another action.
 //
 // See https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages#interactive-object
 type Interactive struct {
@@ -19,7 +19,7 @@ type Interactive struct {
 	Action Action
 }
 
-// Action is what can be pressed: [Buttons], [List], [LinkButton], [Flow],
+// Action is what the contact can do: [Buttons], [List], [LinkButton], [Flow],
 // [LocationRequest], [Product], [ProductList], [Catalog], [OrderDetails] or
 // [OrderStatus].
 type Action interface {
@@ -39,7 +39,7 @@ type textPart struct {
 	Text string `json:"text"`
 }
 
-// headerPart is a [Header] on the wire.
+// headerPart is a [Header] in the network's format.
 type headerPart struct {
 	Type     string `json:"type"`
 	Text     string `json:"text,omitempty"`
@@ -48,7 +48,7 @@ type headerPart struct {
 	Document *Media `json:"document,omitempty"`
 }
 
-// MarshalJSON writes the header with its type.
+// MarshalJSON encodes the header with its type.
 func (h Header) MarshalJSON() ([]byte, error) {
 	p := headerPart{Type: "text", Text: h.Text}
 	if h.Media != nil {
@@ -59,7 +59,7 @@ func (h Header) MarshalJSON() ([]byte, error) {
 	return json.Marshal(p)
 }
 
-// UnmarshalJSON is the inverse of MarshalJSON.
+// UnmarshalJSON decodes what MarshalJSON encodes.
 func (h *Header) UnmarshalJSON(raw []byte) error {
 	var p headerPart
 	if err := json.Unmarshal(raw, &p); err != nil {
@@ -94,7 +94,7 @@ func (h *Header) check(r *graph.Rules, at string) {
 	}
 }
 
-// MarshalJSON writes the message with the type of its action.
+// MarshalJSON encodes the message with the type of its action.
 func (i Interactive) MarshalJSON() ([]byte, error) {
 	if i.Action == nil {
 		return nil, errors.New("cloud: an interactive message without action")
@@ -139,8 +139,8 @@ func (i Interactive) check(r *graph.Rules) {
 
 func (i Interactive) into(e *envelope) { e.Type, e.Interactive = "interactive", i }
 
-// Reply is one of [Buttons]: a title of at most 20 characters, an id of at
-// most 256. Both are different from those of the others.
+// Reply is one of [Buttons]. Its title has at most 20 characters, its id at
+// most 256. Both are unique in the message.
 type Reply struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
@@ -170,14 +170,14 @@ func (b Buttons) check(r *graph.Rules, at string) {
 		in := fmt.Sprintf("%s.buttons[%d].reply", at, i)
 		r.Between(in+".id", reply.ID, maxButtonID)
 		r.Between(in+".title", reply.Title, maxButtonTitle)
-		r.Must(!ids[reply.ID], in+".id", "stands twice")
-		r.Must(!titles[reply.Title], in+".title", "stands twice")
+		r.Must(!ids[reply.ID], in+".id", "must be unique")
+		r.Must(!titles[reply.Title], in+".title", "must be unique")
 		ids[reply.ID], titles[reply.Title] = true, true
 	}
 }
 
-// List is a menu behind a button of at most 20 characters: up to ten rows in
-// up to ten sections. Sections need a title where there are several.
+// List is a menu behind a button of at most 20 characters. It has up to ten
+// rows in up to ten sections. Sections need a title if there are several.
 type List struct {
 	Button   string    `json:"button"`
 	Sections []Section `json:"sections"`
@@ -189,8 +189,8 @@ type Section struct {
 	Rows  []Row  `json:"rows"`
 }
 
-// Row is an answer of a [List]: an id of at most 200 characters, a title of at
-// most 24, a description of at most 72.
+// Row is an answer of a [List]. Its id has at most 200 characters, its title at
+// most 24, its description at most 72.
 type Row struct {
 	ID          string `json:"id"`
 	Title       string `json:"title"`
@@ -222,11 +222,11 @@ func (row Row) check(r *graph.Rules, at string, ids map[string]bool) {
 	r.Between(at+".id", row.ID, maxRowID)
 	r.Between(at+".title", row.Title, maxTitle)
 	r.MaxLength(at+".description", row.Description, maxDescription)
-	r.Must(!ids[row.ID], at+".id", "stands twice")
+	r.Must(!ids[row.ID], at+".id", "must be unique")
 	ids[row.ID] = true
 }
 
-// LinkButton opens an address; its text has at most 20 characters.
+// LinkButton opens a link. Its text has at most 20 characters.
 type LinkButton struct {
 	Text string `json:"display_text"`
 	URL  string `json:"url"`
@@ -250,10 +250,70 @@ func (LocationRequest) wire() any { return map[string]string{"name": "send_locat
 
 func (LocationRequest) check(*graph.Rules, string) {}
 
-// named is an action that has a name and parameters.
+// named is an action with a name and parameters.
 func named(name string, parameters any) any {
 	return struct {
 		Name       string `json:"name"`
 		Parameters any    `json:"parameters"`
 	}{name, parameters}
+}
+
+// flowVersion is the version of messages that open a flow.
+const flowVersion = "3"
+
+// Flow is a button that opens a form. Either ID or Name is set.
+//
+// See https://developers.facebook.com/docs/whatsapp/flows/guides/sendingaflow
+type Flow struct {
+	ID       string
+	Name     string
+	Text     string          // of the button, at most 30 characters
+	Token    string          // returned with the answer, or ""
+	Exchange bool            // the endpoint of the form returns the first screen; Screen and Data are not sent
+	Screen   string          // the first screen, or ""
+	Data     json.RawMessage // for that screen: an object that is not empty, or nil
+	Draft    bool            // the flow is not published yet
+}
+
+type flowParameters struct {
+	Version string       `json:"flow_message_version"`
+	ID      string       `json:"flow_id,omitempty"`
+	Name    string       `json:"flow_name,omitempty"`
+	Text    string       `json:"flow_cta"`
+	Token   string       `json:"flow_token,omitempty"`
+	Action  string       `json:"flow_action"`
+	Payload *flowPayload `json:"flow_action_payload,omitempty"`
+	Mode    string       `json:"mode,omitempty"`
+}
+
+type flowPayload struct {
+	Screen string          `json:"screen"`
+	Data   json.RawMessage `json:"data,omitempty"`
+}
+
+func (Flow) kind() string { return "flow" }
+
+func (f Flow) wire() any {
+	p := flowParameters{Version: flowVersion, ID: f.ID, Name: f.Name, Text: f.Text, Token: f.Token, Action: "navigate"}
+	switch {
+	case f.Exchange:
+		p.Action = "data_exchange"
+	case f.Screen != "":
+		p.Payload = &flowPayload{f.Screen, f.Data}
+	}
+	if f.Draft {
+		p.Mode = "draft"
+	}
+	return named("flow", p)
+}
+
+func (f Flow) check(r *graph.Rules, at string) {
+	r.Must((f.ID == "") != (f.Name == ""), at+".parameters.flow_id", "must be given, or flow_name, and not both")
+	r.Between(at+".parameters.flow_cta", f.Text, maxFlowText)
+	if f.Data == nil {
+		return
+	}
+	var members map[string]json.RawMessage
+	r.Must(json.Unmarshal(f.Data, &members) == nil && len(members) > 0,
+		at+".parameters.flow_action_payload.data", "must be an object with members, or absent")
 }

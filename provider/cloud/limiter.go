@@ -11,32 +11,34 @@ import (
 
 // Meta's rates. https://developers.facebook.com/docs/whatsapp/cloud-api/overview#throughput
 const (
-	perSecond      = 80              // messages of one number
+	perSecond      = 80              // of one number
 	perSecondHigh  = 1000            // of a number with high throughput
-	perSecondPhone = 20              // of a number that an app on a phone shares
-	pairBurst      = 45              // messages to one contact at once
-	pairInterval   = 6 * time.Second // and then
+	perSecondPhone = 20              // of a number that a phone app shares
+	pairBurst      = 45              // to one contact at once
+	pairInterval   = 6 * time.Second // after that
 
 	// second is Meta's, and a little more.
 	second = time.Second + 10*time.Millisecond
-	// transit is how long a message is taken to be on its way at most, once it
-	// is written. It arrives earlier when it is answered earlier.
+	// transit limits how long a message takes to arrive after it was written.
+	// It has arrived when it is answered.
 	transit = 250 * time.Millisecond
-	// soon is when to look again while it is not known when a turn will be free.
+	// soon is when to check again while it is not known when a turn becomes
+	// free.
 	soon = 20 * time.Millisecond
 
-	// timeout is how long a send waits for its turn. Who would wait longer is
-	// told how long instead, so that it holds no worker.
+	// timeout is how long a send waits for its turn. A send that would wait
+	// longer fails with the time to wait, so that it does not block a worker.
 	timeout = time.Second
-	// forgetAt is how many contacts of a number are kept at least before those
-	// that have their whole burst again are forgotten.
+	// forgetAt is the minimum number of contacts of a number before those with
+	// a full burst are forgotten.
 	forgetAt = 1024
 )
 
-// limiter keeps what leaves within Meta's rates, for all references of one process. The
-// network counts messages when they arrive, and not all are under way for as
-// long: a turn is had before the request, and is free again a second after the
-// message must have arrived. A message that is given up has used its turn.
+// limiter keeps sends within Meta's rates, for all references of one process.
+// The network counts messages when they arrive, and not all take the same time.
+// A send therefore takes a turn before its request, and the turn is free again
+// a second after the message must have arrived. A failed send has also used its
+// turn.
 type limiter struct {
 	now func() time.Time
 
@@ -44,17 +46,17 @@ type limiter struct {
 	numbers map[string]*budget
 }
 
-// budget is that of one phone number.
+// budget is the budget of one phone number.
 type budget struct {
-	turns  []*turn              // as many as a second may hold, each with its latest message; nil: none yet
-	pairs  map[string]time.Time // contacts: when what they got is paid for
-	forget int                  // size of pairs at which to look for those to forget
+	turns  []*turn              // the messages of the last second; nil: none yet
+	pairs  map[string]time.Time // by contact: when the messages are paid for
+	forget int                  // size of pairs at which contacts are forgotten
 }
 
-// turn is a message's share in a second of its number.
+// turn is the share of one message in a second of its number.
 type turn struct {
 	leaving bool      // it is not written yet
-	free    time.Time // when another may have the turn; not known while it is leaving
+	free    time.Time // when another message may have the turn; not known while it is leaving
 }
 
 func newLimiter(now func() time.Time) *limiter {
@@ -64,17 +66,17 @@ func newLimiter(now func() time.Time) *limiter {
 	return &limiter{now: now, numbers: map[string]*budget{}}
 }
 
-// contact waits for the turn of the contact. When that is farther than
-// timeout it returns a [*provider.RateLimited] that says how far; when ctx
-// ends first, a [*provider.Temporary]. Meanwhile others have their turns.
+// contact waits for the turn of the contact. If the wait is longer than
+// timeout, it returns a [*provider.RateLimited] with the time; if ctx ends
+// first, a [*provider.Temporary]. Other contacts are not delayed.
 func (p *limiter) contact(ctx context.Context, phone, contact string) error {
 	return wait(ctx, p.reservePair(phone, contact))
 }
 
-// turn waits likewise for a turn of the number. When there is none the
-// contact's is given back. It is taken at its time and not before: were turns
-// given out ahead, those that wake late would meet those that are on time, and
-// a second hold more than it may.
+// turn waits in the same way for a turn of the number. If there is none, it
+// returns the contact's turn. It does not reserve turns ahead of time: sends
+// that wake late would then meet those on time, and one second could contain
+// too many.
 func (p *limiter) turn(ctx context.Context, phone, contact string) (*turn, error) {
 	t, err := p.awaitTurn(ctx, phone)
 	if err != nil {
@@ -101,15 +103,15 @@ func (p *limiter) awaitTurn(ctx context.Context, phone string) (*turn, error) {
 	}
 }
 
-// written notes that the message of a turn is on its way.
+// written records that the message of a turn was written.
 func (p *limiter) written(t *turn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t.leaving, t.free = false, p.now().Add(transit+second)
 }
 
-// arrived notes that the message of a turn was answered, or will never be. The
-// contact's next second counts from here as well.
+// arrived records that the message of a turn was answered or has failed. The
+// contact's next interval also starts now.
 func (p *limiter) arrived(t *turn, phone, contact string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +124,7 @@ func (p *limiter) arrived(t *turn, phone, contact string) {
 }
 
 func tooFar(d time.Duration) error {
-	return &provider.RateLimited{After: d, Message: "the rate at which the network takes messages is used up for now"}
+	return &provider.RateLimited{After: d, Message: "the send rate of the network is used up for now"}
 }
 
 func wait(ctx context.Context, d time.Duration) error {
@@ -144,11 +146,11 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// reservePair returns how long to wait for the contact's next message. What is
-// more than timeout is not reserved.
+// reservePair returns how long to wait for the contact's next message. It
+// reserves nothing if that is longer than timeout.
 //
-// The time that is kept is when all messages are paid for, at one every six
-// seconds; a burst is paid later.
+// The stored time is when all messages are paid for, at one every six seconds.
+// A burst is paid for later.
 func (p *limiter) reservePair(phone, contact string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,8 +175,8 @@ func (p *limiter) returnPair(phone, contact string) {
 	}
 }
 
-// takeTurn takes a turn of the number that is free, or returns how far the
-// next one is.
+// takeTurn takes a free turn of the number, or returns how long to wait for
+// one.
 func (p *limiter) takeTurn(phone string) (*turn, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,7 +189,7 @@ func (p *limiter) takeTurn(phone string) (*turn, time.Duration) {
 	return n.turns[i], 0
 }
 
-// next finds the turn that is free first, and when.
+// next returns the turn that is free first, and when.
 func (n *budget) next(now time.Time) (i int, at time.Time) {
 	at = now.Add(soon)
 	known := false
@@ -202,7 +204,7 @@ func (n *budget) next(now time.Time) (i int, at time.Time) {
 	return i, at
 }
 
-// forgetPairs drops the contacts that owe nothing.
+// forgetPairs removes the contacts with a full burst.
 func (n *budget) forgetPairs(now time.Time) {
 	for contact, paid := range n.pairs {
 		if !paid.After(now) {
@@ -222,7 +224,7 @@ func (p *limiter) number(phone string) *budget {
 	return n
 }
 
-// learn takes the number's rate from what the network says of it.
+// learn sets the number's rate from what the network reports.
 func (p *limiter) learn(phone string, stated Number) {
 	rate := perSecond
 	switch {
@@ -236,7 +238,7 @@ func (p *limiter) learn(phone string, stated Number) {
 	p.number(phone).setRate(rate)
 }
 
-// setRate keeps the latest turns, as many as the new rate has.
+// setRate keeps as many of the latest turns as the new rate allows.
 func (n *budget) setRate(rate int) {
 	if len(n.turns) == rate {
 		return
@@ -245,7 +247,7 @@ func (n *budget) setRate(rate int) {
 	n.turns = append(make([]*turn, 0, rate), n.turns[:min(rate, len(n.turns))]...)[:rate]
 }
 
-// end is when a turn is free; of one whose message is leaving, later than all.
+// end returns when a turn is free; a turn whose message is leaving comes last.
 func (t *turn) end() time.Time {
 	switch {
 	case t == nil:
@@ -261,4 +263,45 @@ func latest(a, b time.Time) time.Time {
 		return a
 	}
 	return b
+}
+
+var _ provider.RateLimiter = (*session)(nil)
+
+// Left counts what another process sent against the budgets of the number and
+// of its contacts.
+func (s *session) Left(sent []provider.SentRecord) {
+	s.limiter.mu.Lock()
+	defer s.limiter.mu.Unlock()
+	if s.limiter.numbers[s.phone] != nil {
+		return // an earlier session of this process has counted them
+	}
+	n := s.limiter.number(s.phone)
+	for i, d := range sent[max(0, len(sent)-len(n.turns)):] {
+		n.turns[i] = &turn{free: d.At.Add(second)}
+	}
+	for _, d := range sent {
+		if contact := limitKey(d.To); contact != "" {
+			n.pairs[contact] = latest(n.pairs[contact], d.At).Add(pairInterval)
+		}
+	}
+	n.forgetPairs(s.limiter.now())
+}
+
+// Next returns when both budgets allow a message.
+func (s *session) Next(to provider.Address, others int) time.Time {
+	s.limiter.mu.Lock()
+	defer s.limiter.mu.Unlock()
+	n, now := s.limiter.number(s.phone), s.limiter.now()
+	paid := latest(n.pairs[limitKey(to)], now).Add(time.Duration(others) * pairInterval)
+	_, at := n.next(now)
+	return latest(at, paid.Add(-(pairBurst-1)*pairInterval))
+}
+
+// limitKey returns the key of a contact's budget.
+func limitKey(to provider.Address) string {
+	var m Message
+	if m.address(to) != nil {
+		return ""
+	}
+	return first(m.To, m.Recipient)
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// maxName is the longest name of a chat that is believed.
+// maxName limits the length of a chat's name.
 const maxName = 256
 
-// incoming is a message on the wire.
+// incoming is a message in the network's format.
 type incoming struct {
-	item                      graph.Value // all of it
+	item                      graph.Value // the whole message
 	id, kind                  string
 	from, fromUser            string
 	to, toUser                string // of an echo
@@ -68,7 +68,7 @@ func (r *reader) message(item graph.Value) {
 	r.keep(r.open(&in))
 }
 
-// keep adds a message, or what is wrong with it.
+// keep records a message, or why it is rejected.
 func (r *reader) keep(m *provider.Message, bad *provider.Bad) {
 	if bad != nil {
 		r.Bad = append(r.Bad, *bad)
@@ -77,7 +77,7 @@ func (r *reader) keep(m *provider.Message, bad *provider.Bad) {
 	r.Add(m.ID, m)
 }
 
-// open makes the message, or says why it is none.
+// open returns the message, or why it is rejected.
 func (r *reader) open(in *incoming) (*provider.Message, *provider.Bad) {
 	m := &provider.Message{
 		ID: in.id, Mine: in.mine, At: in.at,
@@ -95,7 +95,7 @@ func (r *reader) open(in *incoming) (*provider.Message, *provider.Bad) {
 	return m, nil
 }
 
-// fault is why a message cannot be kept, or "".
+// fault returns why a message cannot be stored, or "".
 func (in *incoming) fault(m *provider.Message) string {
 	switch {
 	case in.id == "":
@@ -112,7 +112,7 @@ func (in *incoming) fault(m *provider.Message) string {
 	return ""
 }
 
-// parties says who wrote and in which chat.
+// parties returns the sender and the chat.
 func (r *reader) parties(in *incoming) (from provider.Contact, chat provider.Address) {
 	if in.mine {
 		from.Address, chat = person("", in.from), person(in.toUser, in.to)
@@ -126,8 +126,8 @@ func (r *reader) parties(in *incoming) (from provider.Contact, chat provider.Add
 	return from, chat
 }
 
-// referred is what led the contact here: what was clicked, or the product that
-// the message asks about.
+// referred returns what led the contact to the chat: what was clicked, or the
+// product that the message asks about.
 func (in *incoming) referred() *provider.Referral {
 	if v := in.referral; v.Object() {
 		return &provider.Referral{

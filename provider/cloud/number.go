@@ -3,34 +3,36 @@ package cloud
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Number is a phone number as the network has it. What it does not say is "".
+// Number is a phone number as the network reports it. Fields that it does not
+// report are "".
 //
 // See https://developers.facebook.com/docs/whatsapp/business-management-api/manage-phone-numbers
 type Number struct {
 	ID           string
-	Display      string // as people read it
+	Display      string // formatted for people
 	VerifiedName string
 	Quality      string // GREEN, YELLOW, RED, NA
 	Status       string // CONNECTED, …
 	Throughput   string // STANDARD, HIGH, NOT_APPLICABLE
-	Limit        string // people who may be written to in a day: TIER_2K
+	Limit        string // how many people may be written to in a day: TIER_2K
 	CanSend      string // AVAILABLE, LIMITED, BLOCKED
-	OnPhone      bool   // the WhatsApp Business app uses it as well
+	OnPhone      bool   // the WhatsApp Business app also uses it
 }
 
-// Fields that every version has, and those that a refusal of may be survived.
+// Fields that every version has, and those that a version may refuse.
 const (
 	numberFields = "id,display_phone_number,verified_name,quality_rating,code_verification_status"
 	healthFields = "id,status,throughput,is_on_biz_app,health_status,whatsapp_business_manager_messaging_limit"
 )
 
-// UnmarshalJSON reads a number in the shapes that the network uses.
+// UnmarshalJSON decodes a number in the formats that the network uses.
 func (n *Number) UnmarshalJSON(raw []byte) error {
 	var in struct {
 		ID         graph.ID               `json:"id"`
@@ -68,8 +70,8 @@ func (c *Client) number(ctx context.Context, fields string) (Number, error) {
 	return n, nil
 }
 
-// page is a part of a list. There are more while Next is not empty: the cursor
-// alone is also on the last page.
+// page is a page of a list. Another one follows if Next is not empty: the last
+// page also has a cursor.
 type page[T any] struct {
 	Data   []T `json:"data"`
 	Paging struct {
@@ -77,11 +79,11 @@ type page[T any] struct {
 			Before graph.ID `json:"before"`
 			After  graph.ID `json:"after"`
 		} `json:"cursors"`
-		Next string `json:"next"` // an address, which may hold the token: never followed or logged
+		Next string `json:"next"` // a URL that may contain the token: never followed or logged
 	} `json:"paging"`
 }
 
-// next is the cursor of the following page, or "".
+// next returns the cursor of the next page, or "".
 func (p *page[T]) next() string {
 	if p.Paging.Next == "" {
 		return ""
@@ -89,8 +91,9 @@ func (p *page[T]) next() string {
 	return string(p.Paging.Cursors.After)
 }
 
-// Numbers lists the phone numbers of the business account, from a cursor ("":
-// the first page), with that of the next page; "" after the last.
+// Numbers returns a page of the phone numbers of the business account and the
+// cursor of the next page. "" is the cursor of the first page, and is returned
+// with the last.
 func (c *Client) Numbers(ctx context.Context, cursor string) (numbers []Number, next string, err error) {
 	query := url.Values{}
 	if cursor != "" {
@@ -109,12 +112,12 @@ func (c *Client) Numbers(ctx context.Context, cursor string) (numbers []Number, 
 
 // Registration connects a phone number to the Cloud API.
 type Registration struct {
-	PIN    string `json:"pin"`                                // six digits: of the two-step verification, set when there is none
-	Region string `json:"data_localization_region,omitempty"` // country code: where messages are kept; "": everywhere
-	Tier   string `json:"tier,omitempty"`                     // an old word of the API, or ""
+	PIN    string `json:"pin"`                                // six digits of the two-step verification, which is set if there is none
+	Region string `json:"data_localization_region,omitempty"` // country code: where messages are stored; "": anywhere
+	Tier   string `json:"tier,omitempty"`                     // a deprecated parameter of the API, or ""
 }
 
-// Register connects the number. Ten attempts in 72 hours are allowed.
+// Register connects the number. The network allows ten attempts in 72 hours.
 //
 // See https://developers.facebook.com/docs/whatsapp/cloud-api/reference/registration
 func (c *Client) Register(ctx context.Context, how Registration) error {
@@ -127,17 +130,17 @@ func (c *Client) Register(ctx context.Context, how Registration) error {
 	}{product, how})
 }
 
-// maxCallbackURL is the length of an address that overrides the app's.
+// maxCallbackURL limits the length of a callback address.
 const maxCallbackURL = 200
 
-// override is a callback address instead of the app's.
+// override is a callback address that replaces the app's.
 type override struct {
 	URL   string `json:"override_callback_uri"`
 	Token string `json:"verify_token,omitempty"`
 }
 
-// SetCallback lets this number's events go to an address of its own, which
-// must pass the handshake at once; "" ends that.
+// SetCallback sends this number's events to an address of its own, which the
+// network verifies at once; "" removes the address.
 //
 // See https://developers.facebook.com/docs/whatsapp/embedded-signup/webhooks/override
 func (c *Client) SetCallback(ctx context.Context, callbackURL, verifyToken string) error {
@@ -151,8 +154,8 @@ func (c *Client) SetCallback(ctx context.Context, callbackURL, verifyToken strin
 	})
 }
 
-// Callbacks are the addresses that events of a number may go to; the first
-// that is set counts.
+// Callbacks are the addresses for events of a number. The first one that is set
+// is used.
 type Callbacks struct {
 	Number  string `json:"phone_number"`
 	Account string `json:"whatsapp_business_account"`
@@ -161,7 +164,7 @@ type Callbacks struct {
 	NumberID string `json:"-"`
 }
 
-// Callbacks reads where the number's events go.
+// Callbacks returns the addresses for the number's events.
 func (c *Client) Callbacks(ctx context.Context) (Callbacks, error) {
 	var out struct {
 		ID        graph.ID  `json:"id"`
@@ -174,10 +177,10 @@ func (c *Client) Callbacks(ctx context.Context) (Callbacks, error) {
 	return out.Callbacks, nil
 }
 
-// Subscribe asks for the business account's events. Without a callbackURL they
-// go where the app's dashboard says, and an address of the account's own ends;
-// the first that is given must follow a call without. It must pass the
-// handshake with verifyToken at once.
+// Subscribe subscribes the app to the business account's events. Without a
+// callbackURL they go to the address in the app's dashboard, and an address of
+// the account's own is removed. A first callbackURL must follow a call without
+// one. The network verifies the address with verifyToken at once.
 //
 // See https://developers.facebook.com/docs/graph-api/reference/whats-app-business-account/subscribed_apps
 func (c *Client) Subscribe(ctx context.Context, callbackURL, verifyToken string) error {
@@ -190,21 +193,21 @@ func (c *Client) Subscribe(ctx context.Context, callbackURL, verifyToken string)
 	}
 	r := &graph.Rules{}
 	r.MaxLength("callbackUrl", callbackURL, maxCallbackURL)
-	r.Must(verifyToken != "", "callbackUrl", "needs a verifyToken, which the network asks the address for")
+	r.Must(verifyToken != "", "callbackUrl", "needs a verifyToken, with which the network verifies the address")
 	if err := r.Result(); err != nil {
 		return err
 	}
 	return c.confirmed(ctx, "subscribing to the business account", path, override{callbackURL, verifyToken})
 }
 
-// App is an app that gets the business account's events.
+// App is an app that is subscribed to the business account's events.
 type App struct {
 	ID          string
 	Name        string
 	CallbackURL string // an address of the account's own, or ""
 }
 
-// Apps lists who is subscribed to the business account.
+// Apps lists the apps that are subscribed to the business account.
 func (c *Client) Apps(ctx context.Context) ([]App, error) {
 	var out struct {
 		Data []struct {
@@ -229,11 +232,75 @@ func (c *Client) Apps(ctx context.Context) ([]App, error) {
 	return apps, nil
 }
 
-// Token asks about the client's own access token.
+// Token describes the client's own access token.
 func (c *Client) Token(ctx context.Context) (graph.Token, error) {
 	t, err := c.graph.Token(ctx)
 	if err != nil {
 		return graph.Token{}, c.failed(ctx, "asking about the access token", err)
 	}
 	return t, nil
+}
+
+// Profile is the business profile that contacts see. Fields that are empty are
+// not changed when it is set.
+//
+// See https://developers.facebook.com/docs/whatsapp/cloud-api/reference/business-profiles
+type Profile struct {
+	About         string   `json:"about,omitempty"`                  // at most 139 characters
+	Address       string   `json:"address,omitempty"`                // at most 256
+	Description   string   `json:"description,omitempty"`            // at most 512
+	Email         string   `json:"email,omitempty"`                  // at most 128
+	PictureHandle string   `json:"profile_picture_handle,omitempty"` // of an upload, to set the picture
+	PictureURL    string   `json:"profile_picture_url,omitempty"`    // of the picture, when read
+	Websites      []string `json:"websites,omitempty"`               // at most two of 256
+	Vertical      string   `json:"vertical,omitempty"`               // the industry, such as RETAIL or RESTAURANT
+}
+
+const profileFields = "about,address,description,email,profile_picture_url,websites,vertical"
+
+// Profile reads the number's business profile.
+func (c *Client) Profile(ctx context.Context) (Profile, error) {
+	var out struct {
+		Data []struct {
+			Profile
+			Nested *Profile `json:"business_profile"` // as documented
+		} `json:"data"`
+	}
+	if err := c.graph.Get(ctx, c.phone+"/whatsapp_business_profile", url.Values{"fields": {profileFields}}, &out); err != nil {
+		return Profile{}, c.failed(ctx, "reading the business profile", err)
+	}
+	switch {
+	case len(out.Data) == 0:
+		return Profile{}, nil
+	case out.Data[0].Nested != nil:
+		return *out.Data[0].Nested, nil
+	}
+	return out.Data[0].Profile, nil
+}
+
+// SetProfile changes the fields that are set.
+func (c *Client) SetProfile(ctx context.Context, p Profile) error {
+	if err := p.validate(); err != nil {
+		return err
+	}
+	p.PictureURL = ""
+	return c.confirmed(ctx, "setting the business profile", c.phone+"/whatsapp_business_profile", struct {
+		Product string `json:"messaging_product"`
+		Profile
+	}{product, p})
+}
+
+func (p Profile) validate() error {
+	r := &graph.Rules{}
+	r.MaxLength("about", p.About, 139)
+	r.MaxLength("address", p.Address, 256)
+	r.MaxLength("description", p.Description, 512)
+	r.MaxLength("email", p.Email, 128)
+	r.Must(len(p.Websites) <= 2, "websites", "must hold at most 2")
+	for i, site := range p.Websites {
+		at := fmt.Sprintf("websites[%d]", i)
+		r.MaxLength(at, site, 256)
+		r.Link(at, site)
+	}
+	return r.Result()
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// The types of messages are described below
+// The types of messages are documented at
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
 
-// content is what a message says, and the id of the message that it replaces
-// if it is an edit. What has not the shape of its type is unknown, and kept.
+// content returns what a message says, and the id of the message that it edits.
+// Content that does not have the form of its type becomes an Unknown.
 func (in *incoming) content() (c provider.Content, edits string) {
 	body := in.item.Get(in.kind)
 	if in.kind != "edit" {
@@ -45,8 +45,9 @@ var mediaKinds = map[string]provider.MediaKind{
 	"document": provider.Document, "sticker": provider.Sticker, "media_placeholder": provider.Placeholder,
 }
 
-// readContent reads the member of item that is called as its type; nil when
-// that is not one of ours. A file that the network failed to get may lack it.
+// readContent reads the field of item that has the name of its type; nil if the
+// type is not supported. The field may be missing if the network failed to get
+// a file.
 func readContent(kind string, item graph.Value, failed bool) provider.Content {
 	body := item.Get(kind)
 	if media, ok := mediaKinds[kind]; ok && (body.Object() || failed || media == provider.Placeholder) {
@@ -105,8 +106,8 @@ func readMedia(kind provider.MediaKind, voice bool, v graph.Value) provider.Cont
 	}
 }
 
-// digest reads a SHA-256: callbacks have it in base64, answers and old
-// callbacks in hexadecimal digits. What is none is nil.
+// digest decodes a SHA-256: callbacks have it in base64, answers and old
+// callbacks in hexadecimal. Anything else is nil.
 func digest(s string) []byte {
 	for _, decode := range []func(string) ([]byte, error){base64.StdEncoding.DecodeString, hex.DecodeString} {
 		if sum, err := decode(s); err == nil && len(sum) == 32 {
@@ -147,7 +148,7 @@ func readInteractive(body graph.Value) provider.Content {
 	return nil
 }
 
-// text is a string as it is, and of anything else its JSON.
+// text returns a string as it is, and anything else as JSON.
 func text(v graph.Value) string {
 	if jsonscan.Kind(v) == '"' {
 		return v.Text()

@@ -17,31 +17,31 @@ const product = "whatsapp"
 // See https://developers.facebook.com/docs/whatsapp/cloud-api/reference/messages
 type Message struct {
 	To           string // phone number with or without +; with Group, the group's id
-	Recipient    string // business-scoped user id; To wins over it
+	Recipient    string // business-scoped user id; To takes precedence
 	Group        bool
 	ReplyTo      string // id of the message to quote, or ""
-	CallbackData string // at most 512 characters; comes back in the statuses
-	IdentityHash string // send only while the contact's identity has this hash, or ""
+	CallbackData string // at most 512 characters; returned in the statuses
+	IdentityHash string // send only if the contact's identity has this hash; "": always
 	Body         Body
 }
 
-// Body is what a [Message] says: [Text], [Media], [Location], [Contacts],
+// Body is the content of a [Message]: [Text], [Media], [Location], [Contacts],
 // [Reaction], [Interactive] or [TemplateMessage].
 type Body interface {
 	check(r *graph.Rules)
 	into(e *envelope)
 }
 
-// Sent is the answer to a [Message] that was taken.
+// Sent is the answer to a [Message] that was accepted.
 type Sent struct {
 	MessageID string
 	Status    string // of templates: accepted, held_for_quality_assessment, paused; or ""
-	Input     string // the recipient as it was given
-	WaID      string // phone number of the contact as WhatsApp has it: it may differ from Input; or ""
+	Input     string // the recipient as it was sent
+	WaID      string // the contact's phone number in WhatsApp, which may differ from Input; or ""
 	UserID    string // business-scoped user id, or ""
 }
 
-// envelope is a [Message] on the wire.
+// envelope is a [Message] in the network's format.
 type envelope struct {
 	Product       string    `json:"messaging_product"`
 	RecipientType string    `json:"recipient_type"`
@@ -69,7 +69,7 @@ type quoted struct {
 	MessageID string `json:"message_id"`
 }
 
-// Validate returns a [*provider.Invalid] for the first limit of Meta's that
+// Validate returns a [*provider.Invalid] for the first of Meta's limits that
 // the message breaks.
 func (m *Message) Validate() error {
 	r := &graph.Rules{}
@@ -109,9 +109,9 @@ func (m *Message) envelope() *envelope {
 	return e
 }
 
-// Send hands one message to the network. It waits while the number's or the
-// contact's rate is used up, where that is soon over; else the error is a
-// [*provider.RateLimited] and nothing was sent. What breaks a limit is a
+// Send hands one message to the network. If the number's or the contact's rate
+// is used up, it waits for a short time, or returns a [*provider.RateLimited]
+// without sending. If the message breaks a limit, it returns a
 // [*provider.Invalid].
 func (c *Client) Send(ctx context.Context, m Message) (Sent, error) {
 	if err := m.Validate(); err != nil {
@@ -120,15 +120,15 @@ func (c *Client) Send(ctx context.Context, m Message) (Sent, error) {
 	return c.send(ctx, "messages", m, m.envelope())
 }
 
-// Marketing says how the Marketing Messages API treats a template. Empty
-// members leave it to the account's settings.
+// Marketing are options of the Marketing Messages API for a template. Empty
+// fields mean the account's settings.
 type Marketing struct {
 	ProductPolicy   string `json:"product_policy,omitempty"` // CLOUD_API_FALLBACK or STRICT
 	ActivitySharing *bool  `json:"message_activity_sharing,omitempty"`
 }
 
-// SendMarketing is [Client.Send] by the Marketing Messages API, which takes
-// marketing templates only and may deliver more of them.
+// SendMarketing is [Client.Send] through the Marketing Messages API, which
+// accepts only marketing templates and may deliver more of them.
 //
 // See https://developers.facebook.com/docs/whatsapp/marketing-messages-lite-api
 func (c *Client) SendMarketing(ctx context.Context, m Message, how Marketing) (Sent, error) {
@@ -150,7 +150,7 @@ func (c *Client) send(ctx context.Context, edge string, m Message, e *envelope) 
 	return c.post(ctx, edge, e)
 }
 
-// post hands a message over in the number's turn. The contact's turn was had.
+// post hands over a message in the number's turn, after the contact's turn.
 func (c *Client) post(ctx context.Context, edge string, e *envelope) (Sent, error) {
 	contact := first(e.To, e.Recipient)
 	turn, err := c.limiter.turn(ctx, c.phone, contact)
@@ -168,12 +168,12 @@ func (c *Client) post(ctx context.Context, edge string, e *envelope) (Sent, erro
 	}
 	sent := a.sent()
 	if sent.MessageID == "" {
-		return Sent{}, &provider.Ambiguous{Err: errors.New("cloud: the answer to a send names no message")}
+		return Sent{}, &provider.Ambiguous{Err: errors.New("cloud: the answer to a send has no message id")}
 	}
 	return sent, nil
 }
 
-// answer is what the network says to a send.
+// answer is the network's answer to a send.
 type answer struct {
 	Contacts []struct {
 		Input  graph.ID `json:"input"`

@@ -12,8 +12,8 @@ import (
 type session struct {
 	*Client
 	graph.Closing
-	verify   string // what a callback address must know
-	callback string // address of the account's own that it was subscribed with, or ""
+	verify   string // the token of the callback address
+	callback string // the account's own address that it was subscribed with, or ""
 }
 
 var (
@@ -27,7 +27,8 @@ var (
 	_ provider.TemplateManager = (*session)(nil)
 )
 
-// Send posts one message; a file that is in our hands is uploaded first.
+// Send posts one message. If it has a file to upload, it uploads the file
+// first.
 func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Receipt, error) {
 	if err := s.Alive(); err != nil {
 		return provider.Receipt{}, err
@@ -56,8 +57,8 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	return provider.Receipt{MessageID: sent.MessageID, To: sent.contact()}, nil
 }
 
-// uploaded gives the body the id of its file. An upload may be repeated: a
-// failure is never ambiguous.
+// uploaded uploads the file of the body and sets its id. An upload may be
+// repeated, so a failure is never ambiguous.
 func (s *session) uploaded(ctx context.Context, body Body, content provider.Content) (Body, error) {
 	m, is := body.(Media)
 	if !is || m.ID != pending {
@@ -86,7 +87,7 @@ func (s Sent) contact() *provider.Address {
 	return &to
 }
 
-// MarkRead tells the contact that the message, and those before it, were read.
+// MarkRead marks the message, and those before it, as read.
 func (s *session) MarkRead(ctx context.Context, _ provider.Address, messageID string) error {
 	if err := s.Alive(); err != nil {
 		return err
@@ -94,8 +95,8 @@ func (s *session) MarkRead(ctx context.Context, _ provider.Address, messageID st
 	return s.Client.MarkRead(ctx, messageID, false)
 }
 
-// Typing shows that an answer is being written and marks the contact's latest
-// message read: the network has no one without the other.
+// Typing shows that the account is typing. It also marks the contact's latest
+// message as read: the network cannot do one without the other.
 func (s *session) Typing(ctx context.Context, _ provider.Address, latestID string) error {
 	if err := s.Alive(); err != nil {
 		return err
@@ -115,11 +116,11 @@ func (s *session) Fetch(ctx context.Context, m provider.Media, w io.Writer) (pro
 	return file, err
 }
 
-// uploadTTL is how long the network keeps a file, less a day.
+// uploadTTL is how long the network stores a file, minus a day.
 // https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#upload-media
 const uploadTTL = 29 * 24 * time.Hour
 
-// UploadMedia hands over a file that is in our hands.
+// UploadMedia uploads a file.
 func (s *session) UploadMedia(ctx context.Context, m provider.Media) (id string, until time.Time, err error) {
 	if err := s.Alive(); err != nil {
 		return "", until, err

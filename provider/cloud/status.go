@@ -52,9 +52,9 @@ func (r *reader) status(item graph.Value) {
 	r.Add(key, s)
 }
 
-// freeUntil is when the free entry point ends that an advertisement opened and
-// the account's answer made last for three days. Conversations of other kinds
-// say nothing about what may be sent.
+// freeUntil returns when a free entry point ends. An advertisement opens it,
+// and the account's answer extends it to three days. Other kinds of
+// conversations do not affect what may be sent.
 func freeUntil(conversation graph.Value) time.Time {
 	if conversation.Get("origin").Get("type").Text() != "referral_conversion" {
 		return time.Time{}
@@ -62,7 +62,7 @@ func freeUntil(conversation graph.Value) time.Time {
 	return conversation.Get("expiration_timestamp").Time()
 }
 
-// recipient is the chat that a status is about.
+// recipient returns the chat of a status.
 func recipient(item graph.Value) provider.Address {
 	id := item.Get("recipient_id").ID()
 	if item.Get("recipient_type").Text() == "group" && id != "" {

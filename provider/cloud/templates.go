@@ -13,10 +13,10 @@ import (
 
 const (
 	templateFields = "id,name,language,status,category,components,parameter_format,rejected_reason,quality_score"
-	templatePage   = "100" // templates asked for at a time
+	templatePage   = "100" // templates per request
 )
 
-// wireTemplate is a template on the wire.
+// wireTemplate is a template in the network's format.
 type wireTemplate struct {
 	ID         graph.ID          `json:"id"`
 	Name       string            `json:"name"`
@@ -26,7 +26,7 @@ type wireTemplate struct {
 	Format     string            `json:"parameter_format"`
 	Components []json.RawMessage `json:"components"`
 	Reason     string            `json:"rejected_reason"`
-	Quality    json.RawMessage   `json:"quality_score"` // {"score": "GREEN"}, or the word
+	Quality    json.RawMessage   `json:"quality_score"` // {"score": "GREEN"}, or the score
 }
 
 func (t *wireTemplate) info() provider.TemplateInfo {
@@ -44,8 +44,9 @@ func (t *wireTemplate) info() provider.TemplateInfo {
 	return info
 }
 
-// CreateTemplate hands a template in. It may be approved or rejected at once,
-// and its category changed. What breaks a rule is a [*provider.Invalid].
+// CreateTemplate submits a template. The network may approve or reject it at
+// once, or change its category. If it breaks a rule, the error is a
+// [*provider.Invalid].
 //
 // See https://developers.facebook.com/docs/whatsapp/business-management-api/message-templates
 func (c *Client) CreateTemplate(ctx context.Context, t provider.TemplateDefinition) (provider.TemplateInfo, error) {
@@ -73,8 +74,8 @@ func (c *Client) CreateTemplate(ctx context.Context, t provider.TemplateDefiniti
 	return info, nil
 }
 
-// Templates lists the account's templates, from a cursor ("": the first page),
-// with that of the next page; "" after the last.
+// Templates returns a page of the account's templates and the cursor of the
+// next page. "" is the cursor of the first page, and is returned with the last.
 func (c *Client) Templates(ctx context.Context, cursor string) (list []provider.TemplateInfo, next string, err error) {
 	query := url.Values{}
 	if cursor != "" {
@@ -101,10 +102,10 @@ func (c *Client) listTemplates(ctx context.Context, query url.Values) ([]provide
 	return list, p.next(), nil
 }
 
-// Template reads one template by its id.
+// Template returns the template with an id.
 func (c *Client) Template(ctx context.Context, id string) (provider.TemplateInfo, error) {
 	if !plainID(id) {
-		return provider.TemplateInfo{}, &provider.Rejected{Message: "the template has no id that the network could know"}
+		return provider.TemplateInfo{}, &provider.Rejected{Message: "the id of the template is invalid"}
 	}
 	var t wireTemplate
 	if err := c.graph.Get(ctx, id, url.Values{"fields": {templateFields}}, &t); err != nil {
@@ -113,8 +114,8 @@ func (c *Client) Template(ctx context.Context, id string) (provider.TemplateInfo
 	return t.info(), nil
 }
 
-// DeleteTemplate deletes a template in one language; "": in all. The name of
-// an approved one cannot be used again for 30 days.
+// DeleteTemplate deletes a template in one language; "": in all. The name of an
+// approved template cannot be used again for 30 days.
 func (c *Client) DeleteTemplate(ctx context.Context, name, language string) error {
 	path, err := c.account(templatesEdge)
 	if err != nil {
@@ -135,7 +136,8 @@ func (c *Client) DeleteTemplate(ctx context.Context, name, language string) erro
 	return done.Check("deleting a template")
 }
 
-// templateID finds a template: names are searched for as a part of a name.
+// templateID returns the id of a template. The network's search also finds
+// parts of names.
 func (c *Client) templateID(ctx context.Context, name, language string) (string, error) {
 	for cursor := ""; ; {
 		query := url.Values{"name": {name}}
@@ -152,10 +154,78 @@ func (c *Client) templateID(ctx context.Context, name, language string) (string,
 			}
 		}
 		if next == "" || next == cursor {
-			return "", &provider.Rejected{Code: "132001", Message: "there is no template " + name + " in " + language}
+			return "", &provider.Rejected{Code: "132001", Message: "the template does not exist: " + name + " in " + language}
 		}
 		cursor = next
 	}
 }
 
 const templatesEdge = "message_templates"
+
+// TemplateMessage is an approved template with its parameters.
+type TemplateMessage template.Message
+
+func (t TemplateMessage) check(r *graph.Rules) { template.Message(t).Check(r) }
+func (t TemplateMessage) into(e *envelope)     { e.Type, e.Template = "template", t }
+
+// rawTemplate is a [TemplateMessage] whose components are sent unchanged,
+// including fields that this version does not support.
+type rawTemplate struct{ call provider.TemplateCall }
+
+func (t rawTemplate) check(r *graph.Rules) {
+	template.CheckCall(r, t.call)
+}
+
+func (t rawTemplate) into(e *envelope) { e.Type, e.Template = "template", t.call }
+
+// template reads a change of a message template: of its status, quality,
+// category or components.
+func (r *reader) template(kind string) {
+	v := r.value
+	t := &provider.TemplateChange{
+		Raw:        r.Itself(kind, v),
+		TemplateID: v.Get("message_template_id").ID(),
+		Name:       v.Get("message_template_name").Text(),
+		Language:   v.Get("message_template_language").Text(),
+		At:         r.At.Time(),
+	}
+	if t.TemplateID == "" && t.Name == "" {
+		r.Report(&t.Raw)
+		return
+	}
+	switch kind {
+	case "template_status":
+		t.Status, t.Category = v.Get("event").Text(), v.Get("message_template_category").Text()
+		t.Reason, t.Advice = templateReason(v)
+	case "template_quality":
+		t.Quality = v.Get("new_quality_score").Text()
+	case "template_category":
+		t.Category = v.Get("new_category").Text()
+	case "template_components":
+		t.Text = v.Get("message_template_element").Text()
+	}
+	r.Report(t)
+}
+
+// templateReason returns why a template has its status, and what to do about
+// it.
+func templateReason(v graph.Value) (reason, advice string) {
+	if reason = v.Get("reason").Text(); reason == "NONE" {
+		reason = ""
+	}
+	info, other := v.Get("rejection_info"), v.Get("other_info")
+	reason = first(reason, other.Get("title").Text())
+	advice = first(info.Get("reason").Text(), other.Get("description").Text())
+	if what := info.Get("recommendation").Text(); what != "" {
+		advice = joined(advice, what)
+	}
+	return reason, advice
+}
+
+// joined joins two sentences, either of which may be empty.
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + " " + b
+}

@@ -17,44 +17,43 @@ import (
 // DefaultURL is where Meta serves the Graph API.
 const DefaultURL = "https://graph.facebook.com"
 
-// Version is the version of the Graph API that this package speaks. It is
-// in the path of every request.
+// Version is the version of the Graph API that this package uses. It is in the
+// path of every request.
 const Version = "v25.0"
 
 const (
 	defaultTimeout = 30 * time.Second
-	maxAnswer      = 4 << 20 // bytes read of an answer
+	maxAnswer      = 4 << 20 // maximum size of an answer in bytes
 )
 
 // Options configures a [Client]. Nil and the zero value mean the defaults.
 type Options struct {
-	// URL is the API's address without version; "": [DefaultURL].
+	// URL is the address of the API without version; "": [DefaultURL].
 	URL string
-	// HTTPClient carries the requests; nil: one of our own, see
-	// [NewHTTPClient], which reaches no private address that an answer of the
-	// API names. Redirects are never followed. Its RoundTripper must not
-	// repeat POST requests: a message would arrive twice.
+	// HTTPClient sends the requests; nil: that of [NewHTTPClient], and one that
+	// refuses private addresses for links in answers. Redirects are never
+	// followed. Its RoundTripper must not repeat POST requests: a message would
+	// be sent twice.
 	HTTPClient *http.Client
-	// Timeout bounds a call whose context has no deadline; 0: 30 s, -1: none.
+	// Timeout limits a call whose context has no deadline; 0: 30 s, -1: none.
 	Timeout time.Duration
-	// Now is the clock that a Retry-After with a date is held against; nil:
-	// time.Now.
+	// Now is the clock for dates in Retry-After; nil: time.Now.
 	Now func() time.Time
 }
 
-// Client calls the Graph API. It holds no state but its connections and may be
+// Client calls the Graph API. It has no state except its connections and may be
 // used concurrently.
 type Client struct {
 	base    string
 	http    *http.Client
-	foreign *http.Client // for hosts that answers name
+	foreign *http.Client // for hosts in links of answers
 	timeout time.Duration
 	now     func() time.Time
 	token   string
 }
 
-// New returns a client without a token; [Client.As] gives it one. It panics
-// when the URL is not an absolute http or https one.
+// New returns a client without a token; [Client.As] sets one. It panics when
+// the URL is not an absolute http or https URL.
 func New(o *Options) *Client {
 	if o == nil {
 		o = &Options{}
@@ -81,17 +80,17 @@ func New(o *Options) *Client {
 	return c
 }
 
-// withoutRedirects is a copy of a client that follows none: it would post the
-// message, and the token, elsewhere.
+// withoutRedirects returns a copy of a client that follows no redirects, which
+// would send the message and the token to another host.
 func withoutRedirects(c *http.Client) *http.Client {
 	copied := *c
 	copied.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &copied
 }
 
-// NewHTTPClient returns an HTTP client for the Graph API: up to 10 s to
-// connect, connections kept for many references at once, dead ones noticed. The
-// whole call is bounded by its context.
+// NewHTTPClient returns an HTTP client for the Graph API. It connects within 10
+// s, keeps connections for many references, and detects dead ones. The context
+// limits the whole call.
 func NewHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
 	return &http.Client{Transport: &http.Transport{
@@ -113,23 +112,24 @@ func (c *Client) As(token string) *Client {
 	return &as
 }
 
-// String names the client without its token.
+// String describes the client without its token.
 func (c *Client) String() string { return "graph.Client(" + c.base + ")" }
 
 // GoString keeps the token out of %#v.
 func (c *Client) GoString() string { return c.String() }
 
-// Get reads path, which begins after the version, and decodes the answer into
-// out. The query may be nil.
+// Get requests path, which starts after the version, and decodes the answer
+// into out. The query may be nil.
 //
-// An answer that is an error is an [*Error], whatever its HTTP status; any
-// other failure says by [SendError] whether the API may have seen the request.
+// An answer that is an error is an [*Error], whatever its HTTP status. For any
+// other failure, [SendError] tells whether the API may have received the
+// request.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, out any) error {
 	return c.call(ctx, &request{method: http.MethodGet, path: withQuery(path, query)}, out)
 }
 
 // Post sends body as JSON to path and decodes the answer into out. A nil body
-// is an empty one, a nil out ignores the answer. Its errors are those of
+// sends an empty body; a nil out ignores the answer. Its errors are those of
 // [Client.Get].
 func (c *Client) Post(ctx context.Context, path string, body, out any) error {
 	r := &request{method: http.MethodPost, path: path}
@@ -143,17 +143,17 @@ func (c *Client) Post(ctx context.Context, path string, body, out any) error {
 	return c.call(ctx, r, out)
 }
 
-// Delete removes what path and query name. Its errors are those of
+// Delete deletes what path and query name. Its errors are those of
 // [Client.Get].
 func (c *Client) Delete(ctx context.Context, path string, query url.Values, out any) error {
 	return c.call(ctx, &request{method: http.MethodDelete, path: withQuery(path, query)}, out)
 }
 
-// request is a call before it has an address and a token.
+// request is a call without address and token.
 type request struct {
 	method, path string
 	body         io.Reader // nil: none
-	size         int64     // bytes of a body that does not tell; 0: not known
+	size         int64     // of a body without a known length; 0: not known
 	contentType  string    // of the body
 	timeout      time.Duration
 }
@@ -181,8 +181,8 @@ func (c *Client) call(ctx context.Context, r *request, out any) error {
 	return nil
 }
 
-// bound gives a context without deadline the client's timeout, or most when
-// that is longer.
+// bound gives a context without deadline the client's timeout, or most if that
+// is longer.
 func (c *Client) bound(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if _, has := ctx.Deadline(); has || c.timeout < 0 {
 		return ctx, func() {}
@@ -209,7 +209,7 @@ func (c *Client) roundTrip(ctx context.Context, r *request) ([]byte, error) {
 	if err != nil {
 		err = fmt.Errorf("reading the answer (HTTP %d): %w", res.StatusCode, err)
 		if res.StatusCode >= 300 && res.StatusCode < 500 {
-			return nil, &unsent{err} // it refuses, for a reason that is lost
+			return nil, &unsent{err} // the API has refused it, but the reason could not be read
 		}
 		return nil, err
 	}
@@ -219,13 +219,13 @@ func (c *Client) roundTrip(ctx context.Context, r *request) ([]byte, error) {
 	return raw, nil
 }
 
-// request makes the HTTP request of r; what fails here was never sent.
+// request returns the HTTP request of r. After an error nothing was sent.
 func (c *Client) request(ctx context.Context, r *request) (*http.Request, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &unsent{err}
 	}
 	if !sendable(c.token) {
-		return nil, &Error{Code: 190, Message: "the access token holds characters that no token has"}
+		return nil, &Error{Code: 190, Message: "the access token contains invalid characters"}
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, c.base+"/"+Version+"/"+r.path, r.body)
 	if err != nil {
@@ -244,7 +244,7 @@ func (c *Client) request(ctx context.Context, r *request) (*http.Request, error)
 	return req, nil
 }
 
-// withoutURL takes the address out of an error: its query may hold a token.
+// withoutURL removes the URL from an error: its query may contain a token.
 func withoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
@@ -252,7 +252,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// sendable says whether a header can carry the token.
+// sendable reports whether a header can contain the token.
 func sendable(token string) bool {
 	return !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -10,11 +10,11 @@ type class int
 
 const (
 	unknown   class = iota
-	rejected        // for good
-	auth            // by credentials or permission
-	rate            // for now, by a limit
-	temporary       // for now, by the API's own trouble
-	window          // free-form messages are over
+	rejected        // permanently
+	auth            // because of credentials or permissions
+	rate            // until a limit allows more
+	temporary       // because the API has a problem
+	window          // free-form messages are not allowed
 	recipient       // the contact cannot be reached
 )
 
@@ -22,7 +22,7 @@ const (
 type meaning struct {
 	class  class
 	advice string
-	after  time.Duration // how long to wait where the API does not say; 0: our choice
+	after  time.Duration // how long to wait if the API does not say; 0: the caller chooses
 }
 
 // pair is a code with a sub-code that changes its meaning.
@@ -45,7 +45,7 @@ const (
 	registerIt  = "Register the number with the Cloud API."
 )
 
-// pairs win over codes.
+// pairs take precedence over codes.
 var pairs = map[pair]meaning{
 	{10, 2018278}:  {class: window, advice: useTag},
 	{10, 2534022}:  {class: window, advice: useTag},
@@ -69,7 +69,7 @@ var pairs = map[pair]meaning{
 	{100, 2018247}: {class: rejected, advice: noProfile},
 }
 
-// codes are the codes of errors that are known. Where the numbers come from:
+// codes are the known codes of errors. The numbers come from:
 // https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes
 // https://developers.facebook.com/docs/messenger-platform/error-codes
 // https://developers.facebook.com/docs/graph-api/guides/error-handling
@@ -169,7 +169,7 @@ var codes = map[int]meaning{
 	2593109: {class: rejected, advice: "The account's owner does not share the history."},
 }
 
-// ranges are of codes that are not known one by one.
+// ranges are codes that are not known individually.
 var ranges = []struct {
 	from, to int
 	meaning
@@ -186,12 +186,12 @@ var ranges = []struct {
 	{2388000, 2388999, meaning{class: rejected, advice: "The template is not as it must be."}},
 }
 
-// meaning looks a code up; known is false for one that we have no rule for.
+// meaning looks up a code; known is false if there is no rule for it.
 func (e *Error) meaning() (m meaning, known bool) {
 	if m, known = pairs[pair{e.Code, e.Subcode}]; known {
 		return m, true
 	}
-	if e.Code == 100 { // creating templates says the reason in the sub-code alone
+	if e.Code == 100 { // for templates, only the sub-code has the reason
 		if m, known = codes[e.Subcode]; known && e.Subcode > 100 {
 			return m, true
 		}
@@ -207,9 +207,9 @@ func (e *Error) meaning() (m meaning, known bool) {
 	return meaning{}, false
 }
 
-// Advice is what can be done about a message that failed later, by the code
-// that a callback gave; "" when there is none. Such a message is not sent
-// again: what would pass by itself has no advice.
+// Advice returns what the user can do about a message that failed later, by the
+// code of the callback; "" if there is nothing to do. Such a message is not
+// sent again, so problems that end by themselves have no advice.
 func Advice(code string) string {
 	n, err := strconv.Atoi(code)
 	if err != nil {

@@ -12,8 +12,7 @@ type Confirmation struct {
 	Success json.RawMessage `json:"success"`
 }
 
-// Check fails with a [*provider.Rejected] unless the answer says that what we
-// were doing is done.
+// Check returns a [*provider.Rejected] unless the answer confirms the call.
 func (c *Confirmation) Check(doing string) error {
 	text, err := strconv.Unquote(string(c.Success))
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package graph holds what references of Meta's Graph API share: a client, the
+// Package graph has what references of Meta's Graph API share: a client, the
 // handshake and the signature of callbacks, the meaning of error codes, and
-// the loose scalars of its JSON. Packages cloud and messenger are built on it.
-// It knows no message type and keeps no state; package graphtest is a fake of
-// the API to test against.
+// decoders for its loosely typed JSON. Packages cloud and messenger use it. It
+// does not know message types and has no state. Package graphtest is a fake of
+// the API for tests.
 //
 // A call, and what its failure means for a message:
 //

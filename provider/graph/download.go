@@ -16,32 +16,32 @@ import (
 
 // Limits of a download.
 const (
-	maxFailures  = 4                // in a row without a byte between them
-	maxLinks     = 4                // asked of a source for one file
+	maxFailures  = 4                // in a row without progress
+	maxLinks     = 4                // requested from a source for one file
 	maxHops      = 5                // redirects
-	idleTimeout  = 30 * time.Second // without a byte
+	idleTimeout  = 30 * time.Second // without data
 	firstPause   = 50 * time.Millisecond
 	agent        = "Mozilla/5.0 (compatible; Trunkline; +https://github.com/trunklinehq/trunkline)" // what looks like a library is sent away
-	maxComplaint = 64 << 10                                                                         // bytes read of an answer that refuses
+	maxComplaint = 64 << 10                                                                         // bytes read of an answer that is an error
 )
 
-// ErrTooLong is why a download stopped that has more bytes than were allowed.
+// ErrTooLong is returned when a file has more bytes than allowed.
 var ErrTooLong = errors.New("graph: the file is too long")
 
-// ErrPrivate is why a download stopped whose link leads to a private address.
+// ErrPrivate is returned when a link leads to a private address.
 var ErrPrivate = errors.New("graph: the link to the file leads to a private address")
 
-// A Source says where a file can be had now. It is asked again when its link
-// has expired.
+// A Source returns a link to a file. It is called again when the link has
+// expired.
 type Source func(ctx context.Context) (link string, err error)
 
-// Download copies the file at the source's link to w, at most most bytes (0:
-// any number), and returns how many were written. A transfer that is cut goes
-// on where it stopped; where the server cannot do that, what w has is read
-// again and dropped. An error of the source ends it, as one of w does.
+// Download copies the file at the source's link to w and returns the number of
+// bytes written. most limits that number (0: no limit). It resumes an
+// interrupted transfer. If the server cannot resume, the first part is read
+// again and dropped. An error of the source or of w ends the download.
 //
-// Links must be https and public, or have the address of the client's own API. The token
-// goes to the link's host alone, not to where that redirects.
+// Links must be https and public, or have the address of the client's own API.
+// The token is sent only to the host of the link, not to where that redirects.
 func (c *Client) Download(ctx context.Context, from Source, limit int64, w io.Writer) (int64, error) {
 	ctx, cancel := c.bound(ctx, transferTimeout)
 	defer cancel()
@@ -73,13 +73,13 @@ type download struct {
 	limit    int64
 	to       io.Writer
 	written  int64
-	link     string // "": to be asked for
-	links    int    // how often it was
+	link     string // "": not requested yet
+	links    int    // links requested so far
 	failures int
-	fatal    bool // the last error is of the caller's making, or for good
+	fatal    bool // the last error is permanent, or the caller's
 }
 
-// final says whether err ends the download.
+// final reports whether err ends the download.
 func (d *download) final(err error) bool {
 	if d.fatal || d.failures > maxFailures {
 		return true
@@ -98,7 +98,7 @@ func (d *download) final(err error) bool {
 	return true
 }
 
-// expired reports whether such an answer means that a new link is needed.
+// expired reports whether an answer means that a new link is needed.
 func expired(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone:
@@ -107,7 +107,7 @@ func expired(status int) bool {
 	return false
 }
 
-// pause lets a moment pass after a second failure in a row.
+// pause waits a moment after a second failure in a row.
 func (d *download) pause(ctx context.Context) error {
 	if d.failures < 2 {
 		return nil
@@ -122,7 +122,7 @@ func (d *download) pause(ctx context.Context) error {
 	}
 }
 
-// attempt reads on until the end of the file or the first failure.
+// attempt reads until the end of the file or the first failure.
 func (d *download) attempt(ctx context.Context) error {
 	if d.link == "" {
 		d.links++
@@ -143,7 +143,7 @@ func (d *download) attempt(ctx context.Context) error {
 	}
 	defer res.Body.Close()
 	body := io.Reader(&watched{res.Body, idle})
-	if res.StatusCode == http.StatusOK && d.written > 0 { // the whole again
+	if res.StatusCode == http.StatusOK && d.written > 0 { // the server sends the whole file again
 		if _, err := io.CopyN(io.Discard, body, d.written); err != nil {
 			return fmt.Errorf("reading again: %w", err)
 		}
@@ -165,7 +165,7 @@ func (d *download) copy(body io.Reader) error {
 	return err
 }
 
-// open asks for the rest of the file; the answer is 200 or 206.
+// open requests the rest of the file. The answer is 200 or 206.
 func (d *download) open(ctx context.Context) (*http.Response, error) {
 	c, link := d.client, d.link
 	token := c.token
@@ -205,7 +205,7 @@ func (d *download) get(ctx context.Context, target *url.URL, token string) (*htt
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	req.Header.Set("User-Agent", agent)
-	req.Header.Set("Accept-Encoding", "identity") // else positions are of no use
+	req.Header.Set("Accept-Encoding", "identity") // otherwise positions in the file are unknown
 	if d.written > 0 {
 		req.Header.Set("Range", "bytes="+strconv.FormatInt(d.written, 10)+"-")
 	}
@@ -224,7 +224,7 @@ func (d *download) get(ctx context.Context, target *url.URL, token string) (*htt
 	return res, nil
 }
 
-// accept takes an answer that holds the file, or the rest that was asked for.
+// accept checks an answer that contains the file, or the requested rest of it.
 func (d *download) accept(res *http.Response) (*http.Response, error) {
 	switch res.StatusCode {
 	case http.StatusOK:
@@ -240,7 +240,7 @@ func (d *download) accept(res *http.Response) (*http.Response, error) {
 	defer res.Body.Close()
 	if res.StatusCode == http.StatusRequestedRangeNotSatisfiable &&
 		res.Header.Get("Content-Range") == "bytes */"+strconv.FormatInt(d.written, 10) {
-		res.StatusCode, res.Body = http.StatusPartialContent, http.NoBody // it was cut after its last byte
+		res.StatusCode, res.Body = http.StatusPartialContent, http.NoBody // the transfer was interrupted after the last byte
 		return res, nil
 	}
 	raw, _ := io.ReadAll(io.LimitReader(res.Body, maxComplaint))
@@ -263,13 +263,13 @@ func (c *Client) permitted(link string) (*url.URL, error) {
 	return target, nil
 }
 
-// owns says whether a link has the address of the client's own API.
+// owns reports whether a link has the address of the client's own API.
 func (c *Client) owns(link *url.URL) bool {
-	own, _ := url.Parse(c.base) // New has parsed it
+	own, _ := url.Parse(c.base) // New has checked it
 	return link.Scheme == own.Scheme && link.Host == own.Host
 }
 
-// watched puts off the idle timeout with each read.
+// watched resets the idle timeout with each read.
 type watched struct {
 	from io.Reader
 	idle *time.Timer
@@ -283,8 +283,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counted counts what arrived and keeps apart the errors that are not the
-// network's.
+// counted counts the bytes, and records the errors that are not the network's.
 type counted struct {
 	to      io.Writer
 	n       int64

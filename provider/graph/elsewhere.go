@@ -6,9 +6,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/guard"
 )
 
-// otherHosts carries requests to hosts that answers of the API name. It reaches
-// nothing private, unless the process sends everything through a proxy: that
-// decides then what its names lead to.
+// otherHosts sends requests to hosts in links of the API's answers. It refuses
+// private addresses, unless the process uses a proxy for all requests, which
+// then resolves the names.
 type otherHosts struct {
 	guard   *guard.Guard
 	direct  http.RoundTripper

@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// NoCode is the code of an [Error] whose answer had none: it came from a proxy
-// or in a shape that the API does not use.
+// NoCode is the code of an [Error] whose answer had none, because it came from
+// a proxy or in a format that the API does not use.
 const NoCode = -1
 
 // Error is an answer of the Graph API that refuses a request.
 type Error struct {
-	HTTPStatus  int // of the answer; 200 is possible
-	Code        int // what to decide by, with Subcode; [NoCode] without one
+	HTTPStatus  int // may be 200
+	Code        int // identifies the error, with Subcode; [NoCode] if there is none
 	Subcode     int
 	Type        string // "OAuthException"
 	Message     string
-	Details     string // what is wrong in particular, or ""
-	UserTitle   string // for a user's eyes, in the language of the account, or ""
+	Details     string // details of the error, or ""
+	UserTitle   string // for users, in the language of the account, or ""
 	UserMessage string
-	Transient   bool          // the API says that a repeat may succeed
-	FBTraceID   string        // names the request to Meta's support
-	RetryAfter  time.Duration // 0: not said
+	Transient   bool          // the API says that a retry may succeed
+	FBTraceID   string        // identifies the request for Meta's support
+	RetryAfter  time.Duration // 0: not known
 }
 
 func (e *Error) Error() string {
@@ -44,7 +44,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Text is what the API said, in one line.
+// Text returns what the API says, in one line.
 func (e *Error) Text() string {
 	text := e.Message
 	for _, more := range []string{e.Details, e.UserMessage} {
@@ -71,10 +71,10 @@ type envelopeError struct {
 	Trace     text            `json:"fbtrace_id"`
 }
 
-// refusal reads an answer that refuses; nil when it does not.
+// refusal decodes an answer that is an error; nil if it is not.
 func (c *Client) refusal(res *http.Response, raw []byte) *Error {
 	var outer envelope
-	_ = json.Unmarshal(raw, &outer) // a value that is not an object has no error
+	_ = json.Unmarshal(raw, &outer) // a value that is not an object contains no error
 	has := len(outer.Error) > 0 && string(outer.Error) != "null"
 	if !has && res.StatusCode >= 200 && res.StatusCode < 300 {
 		return nil
@@ -91,8 +91,8 @@ func (c *Client) refusal(res *http.Response, raw []byte) *Error {
 	return e
 }
 
-// read takes what can be read: a member of the wrong type costs its neighbours
-// nothing.
+// read decodes each member separately, so that a member of the wrong type does
+// not affect the others.
 func (e *Error) read(raw json.RawMessage) {
 	var in envelopeError
 	_ = json.Unmarshal(raw, &in)
@@ -105,7 +105,7 @@ func (e *Error) read(raw json.RawMessage) {
 	e.Details = details(in.Data)
 }
 
-// details reads error_data, an object or a plain string.
+// details decodes error_data, an object or a string.
 func details(raw json.RawMessage) string {
 	var object struct {
 		Details text `json:"details"`
@@ -118,7 +118,8 @@ func details(raw json.RawMessage) string {
 	return s
 }
 
-// scrub takes the token out of what the API said: it quotes malformed ones.
+// scrub removes the token from what the API says, which quotes malformed
+// tokens.
 func (e *Error) scrub(token string) {
 	if token == "" {
 		return
@@ -130,8 +131,8 @@ func (e *Error) scrub(token string) {
 
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter reads Retry-After, else the time that a business use case needs
-// to regain access.
+// retryAfter returns Retry-After, or else how long a business use case has to
+// wait.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	after := time.Duration(0)
 	if value := h.Get("Retry-After"); value != "" {
@@ -146,7 +147,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return min(max(after, 0), maxRetryAfter)
 }
 
-// regain is the longest wait that a usage header names, which is in minutes.
+// regain returns the longest wait in a usage header, which is in minutes.
 func regain(header string) time.Duration {
 	var usage map[string][]struct {
 		Minutes int32 `json:"estimated_time_to_regain_access"`

@@ -10,11 +10,11 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// expiresSoon is how long before its end a token's owner is warned.
+// expiresSoon is how long before a token expires its owner is warned.
 const expiresSoon = 7 * 24 * time.Hour
 
-// TokenHealth asks how long the client's token lives; told is false when the
-// API does not say, which is logged.
+// TokenHealth returns how long the client's token is valid. told is false when
+// the API does not say, which is logged.
 func (c *Client) TokenHealth(ctx context.Context, log *slog.Logger) (h provider.Health, reported bool) {
 	t, err := c.Token(ctx)
 	if err != nil {
@@ -36,15 +36,15 @@ func (c *Client) TokenHealth(ctx context.Context, log *slog.Logger) (h provider.
 	return h, true
 }
 
-// Health begins news of what was asked for. It has no time: it is what was so
-// then.
+// Health starts a report of what was requested. It has no time, which means
+// now.
 func Health(kind string, what any) provider.Health {
-	body, _ := json.Marshal(what) // plain values
+	body, _ := json.Marshal(what) // plain values cannot fail
 	return provider.Health{Raw: provider.Raw{ID: kind, Kind: kind, Body: body}}
 }
 
-// Trace logs by what name Meta's support finds a refused request; the error
-// that goes to the caller is for users and has no room for it.
+// Trace logs the id by which Meta's support finds a refused request. The error
+// for users does not contain it.
 func Trace(ctx context.Context, log *slog.Logger, err error) {
 	if e, ok := errors.AsType[*Error](err); ok {
 		log.InfoContext(ctx, "graph refused a request", slog.Int("code", e.Code), slog.Int("subcode", e.Subcode),

@@ -3,20 +3,20 @@ package graph
 import "bytes"
 
 const (
-	// maxHits is how many members of a name are looked at. The ids that a
-	// callback is about are at the beginning of each of its entries.
+	// maxHits limits how many members with a name are examined. The ids that a
+	// callback is about are at the start of each of its entries.
 	maxHits = 4096
-	// maxID is the most digits of an id; Meta's have up to 17.
+	// maxID limits the digits of an id; Meta's have up to 17.
 	maxID = 32
-	// maxSpace is how much space may surround a colon.
+	// maxSpace limits the space around a colon.
 	maxSpace = 8
 )
 
-// Mentions returns the ids, all digits, that members called name have anywhere
-// in body: each once, in order, and at most limit of them. It searches bytes
-// and takes nothing apart, so that it costs a fraction of a reader of JSON and
-// nothing that a sender could raise; texts in which such a member is written
-// are not members, as their quotes are escaped.
+// Mentions returns the ids, all digits, of the members called name anywhere in
+// body: each once, in order, at most limit of them. It searches the bytes
+// without parsing them, so it costs a fraction of decoding JSON, whatever the
+// sender writes. It does not find members inside of strings, whose quotes are
+// escaped.
 func Mentions(body []byte, name string, limit int) []string {
 	quoted := []byte(`"` + name + `"`)
 	var ids []string
@@ -35,7 +35,7 @@ func Mentions(body []byte, name string, limit int) []string {
 	return ids
 }
 
-// mentioned is the id after a name: digits, in quotes or not.
+// mentioned returns the id after a name: digits, with or without quotes.
 func mentioned(rest []byte) []byte {
 	rest = unspaced(rest)
 	if len(rest) == 0 || rest[0] != ':' {

@@ -8,9 +8,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// SendError turns the failure of a call that sends a message into an error of
-// package provider. Where it is not certain that the message stayed here the
-// result is a [*provider.Ambiguous].
+// SendError converts the failure of a call that sends a message into an error
+// of package provider. If the message may have been sent, it is a
+// [*provider.Ambiguous].
 func SendError(err error) error {
 	var refused *Error
 	var early *unsent
@@ -26,8 +26,8 @@ func SendError(err error) error {
 	}
 }
 
-// CallError is [SendError] for a call that may be repeated without harm: what
-// is uncertain is a [*provider.Temporary].
+// CallError is [SendError] for a call that may be repeated: an uncertain
+// outcome is a [*provider.Temporary].
 func CallError(err error) error {
 	out := SendError(err)
 	var uncertain *provider.Ambiguous
@@ -37,8 +37,8 @@ func CallError(err error) error {
 	return out
 }
 
-// byStatus is for answers without a code that we know. Of those only a status
-// below 500 proves that nothing was done.
+// byStatus classifies answers without a known code. Only a status below 500
+// proves that nothing was done.
 func byStatus(status int) class {
 	switch {
 	case status == http.StatusTooManyRequests:
@@ -48,7 +48,7 @@ func byStatus(status int) class {
 	case status == http.StatusRequestTimeout, status >= 300 && status < 400:
 		return temporary
 	case status < 500:
-		return rejected // 2xx too: the body is an error
+		return rejected // also 2xx: the body is an error
 	default:
 		return unknown
 	}
@@ -66,7 +66,7 @@ func (e *Error) outcome() error {
 	return e.as(m)
 }
 
-// as is the provider error that e means.
+// as returns the provider error for e.
 func (e *Error) as(m meaning) error {
 	code := ""
 	if e.Code != NoCode {

@@ -9,22 +9,22 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Reader collects what is read of one part of a callback. Line and At tell
-// items apart that have no id of their own.
+// Reader collects what is read from one part of a callback. Line and At
+// distinguish items that have no id.
 type Reader struct {
 	Line   string // the network's id of the reference, or ""
 	At     Value  // time of the entry, or nil
 	Events []provider.Event
 	Bad    []provider.Bad
-	seen   map[string]bool // what was read
+	seen   map[string]bool // keys of events
 }
 
-// Reject keeps an item that cannot be read.
+// Reject records an item that cannot be read.
 func (r *Reader) Reject(reason string, item Value) {
 	r.Bad = append(r.Bad, provider.Bad{Reason: reason, Body: json.RawMessage(item)})
 }
 
-// Add keeps an event unless one of that key was kept before.
+// Add records an event unless it has one with the same key.
 func (r *Reader) Add(key string, e provider.Event) {
 	if r.seen[key] {
 		return
@@ -36,25 +36,25 @@ func (r *Reader) Add(key string, e provider.Event) {
 	r.Events = append(r.Events, e)
 }
 
-// Report keeps a report; they are known by their kind and id.
+// Report records a report, whose key is its kind and id.
 func (r *Reader) Report(e provider.Event) {
 	raw := provider.RawOf(e)
 	r.Add(raw.Kind+"\x00"+raw.ID, e)
 }
 
-// Raw keeps what is not interpreted.
+// Raw records an item that is not interpreted.
 func (r *Reader) Raw(id, kind string, body Value) {
 	r.Report(&provider.Raw{ID: id, Kind: kind, Body: json.RawMessage(body)})
 }
 
-// Itself is what a report of item holds of it. What has no id of its own is
-// known by its bytes.
+// Itself returns the original of a report. If the item has no id, its bytes
+// identify it.
 func (r *Reader) Itself(kind string, item Value) provider.Raw {
 	return provider.Raw{ID: r.Key(kind, item), Kind: kind, Body: json.RawMessage(item)}
 }
 
-// Each calls read for the items of an array that is called name; in its place
-// anything else is bad.
+// Each calls read for the items of the array called name. A value that is not
+// an array is rejected.
 func (r *Reader) Each(name string, array Value, read func(item Value)) {
 	if array == nil || jsonscan.Kind(array) == 'n' {
 		return
@@ -68,8 +68,8 @@ func (r *Reader) Each(name string, array Value, read func(item Value)) {
 	}
 }
 
-// Key makes an id for what has none: the same bytes about the same reference, in an
-// entry of the same time, are a repeat.
+// Key returns an id for an item that has none. The same bytes about the same
+// reference, in an entry of the same time, are a repeat.
 func (r *Reader) Key(name string, item Value) string {
 	h := sha256.New()
 	for _, s := range [][]byte{[]byte(r.Line), r.At, item} {

@@ -10,18 +10,18 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Rules holds a request against limits and keeps, of each field, the first that
-// it breaks. The zero value is ready to use. Fields are paths in the request:
-// "message.buttons[0].title".
+// Rules checks a request against limits and records the first broken rule of
+// each field. The zero value is ready to use. Fields are paths in the request,
+// such as "message.buttons[0].title".
 type Rules struct {
 	broken []error
 	fields map[string]bool
 }
 
-// maxBroken is the most fields that are named.
+// maxBroken limits how many fields are reported.
 const maxBroken = 50
 
-// Result is nil, a [*provider.Invalid], or several of them, joined.
+// Result returns nil, a [*provider.Invalid], or several of them, joined.
 func (r *Rules) Result() error {
 	if len(r.broken) == 1 {
 		return r.broken[0]
@@ -29,7 +29,7 @@ func (r *Rules) Result() error {
 	return errors.Join(r.broken...)
 }
 
-// Fail says what is wrong with a field.
+// Fail records what is wrong with a field.
 func (r *Rules) Fail(field, format string, args ...any) {
 	if r.fields[field] || len(r.broken) == maxBroken {
 		return
@@ -41,44 +41,44 @@ func (r *Rules) Fail(field, format string, args ...any) {
 	r.broken = append(r.broken, &provider.Invalid{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
-// Must holds field against a rule that message words.
+// Must records message as a problem of field unless ok is true.
 func (r *Rules) Must(ok bool, field, message string) {
 	if !ok {
 		r.Fail(field, "%s", message)
 	}
 }
 
-// Needs is for what must be there.
+// Needs records a problem if value is empty.
 func (r *Rules) Needs(field, value string) { r.Must(value != "", field, "must not be empty") }
 
-// MaxLength bounds a text's characters.
+// MaxLength limits the characters of a text.
 func (r *Rules) MaxLength(field, value string, limit int) {
 	if len(value) > limit && utf8.RuneCountInString(value) > limit {
 		r.Fail(field, "must have at most %d characters", limit)
 	}
 }
 
-// Between is for texts that must be there.
+// Between limits the characters of a text that must not be empty.
 func (r *Rules) Between(field, value string, limit int) {
 	r.Needs(field, value)
 	r.MaxLength(field, value, limit)
 }
 
-// Link is an address that Meta can fetch.
+// Link checks an address that Meta has to download from.
 func (r *Rules) Link(field, value string) {
 	u, err := url.Parse(value)
 	r.Must(err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "", field, "must be an http or https address")
 }
 
-// Count bounds how many there are: one at least.
+// Count limits how many there are, at least one.
 func (r *Rules) Count(field string, n, limit int) {
 	if n < 1 || n > limit {
 		r.Fail(field, "must hold 1 to %d", limit)
 	}
 }
 
-// Renamed gives the fields of what [Rules.Result] returns the names that they
-// have elsewhere: from and to take turns.
+// Renamed replaces the names of fields in what [Rules.Result] returns. The
+// names are pairs of old and new.
 func Renamed(err error, fromTo ...string) error {
 	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		var out []error

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ID decodes an id that is a JSON string or an integer, exactly: an id of
-// nineteen digits does not survive a float64. Null is "".
+// ID decodes an id that is a JSON string or an integer, without loss: a float64
+// cannot hold an id of nineteen digits. Null is "".
 type ID string
 
 // UnmarshalJSON refuses everything but a string, an integer and null.
@@ -43,12 +43,12 @@ func integer(raw []byte) bool {
 }
 
 // Time decodes a time in UNIX seconds or milliseconds, as a JSON string or
-// number. What is missing, zero or no such time is the zero time: the time of
-// arrival must do, and the rest of the message is good.
+// number. An invalid time is the zero time, so that the rest of the message can
+// be used.
 type Time struct{ time.Time }
 
 const (
-	firstMillis = 1e11 // as seconds it would be the year 5138
+	firstMillis = 1e11 // in seconds this is the year 5138
 	lastMillis  = 253402300799 * 1000
 )
 

@@ -7,15 +7,15 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// The names of the settings that every reference of the Graph API has.
+// The names of the settings of all references of the Graph API.
 const (
 	AccessToken = "accessToken"
 	AppSecret   = "appSecret"
 	VerifyToken = "verifyToken"
 )
 
-// Credentials describes those settings, after those of a kind's own; tokenDoc
-// says what token is wanted.
+// Credentials describes these settings, after those of the kind. tokenDoc says
+// which token is needed.
 func Credentials(tokenDoc string, own ...provider.Setting) []provider.Setting {
 	return append(own,
 		provider.Setting{Name: AccessToken, Doc: tokenDoc, Required: true, Secret: true},
@@ -24,8 +24,8 @@ func Credentials(tokenDoc string, own ...provider.Setting) []provider.Setting {
 	)
 }
 
-// Defaults are the settings of one app for all references that lack their own;
-// "" is none.
+// Defaults returns the settings of an app for all references that do not have
+// their own; "" means none.
 func Defaults(appSecret, verifyToken string) provider.Settings {
 	out := provider.Settings{}
 	for name, value := range map[string]string{AppSecret: appSecret, VerifyToken: verifyToken} {
@@ -36,10 +36,11 @@ func Defaults(appSecret, verifyToken string) provider.Settings {
 	return out
 }
 
-// CallbacksUnverified is the kind of the warning that no app secret is known.
+// CallbacksUnverified is the kind of the warning that the app secret is not
+// known.
 const CallbacksUnverified = "callbacks.unverified"
 
-// Inspect warns of callbacks that are refused because nothing can verify them.
+// Inspect warns if callbacks are refused because they cannot be verified.
 func Inspect(s provider.Settings) []provider.Health {
 	if signing, _ := Secrets(s); signing != "" {
 		return nil
@@ -47,13 +48,14 @@ func Inspect(s provider.Settings) []provider.Health {
 	return []provider.Health{Lacking(CallbacksUnverified, "callbacks are refused because no app secret is known: set "+AppSecret+", or give the server the secret of the app for all references")}
 }
 
-// Lacking is a warning that something cannot work because a setting is missing.
+// Lacking returns a warning that a feature does not work because a setting is
+// missing.
 func Lacking(kind, what string) provider.Health {
 	return provider.Health{Raw: provider.Raw{ID: kind, Kind: kind}, Level: provider.HealthWarning, Code: provider.HealthCredentials, Detail: what}
 }
 
-// Trimmed returns settings without the space that people paste around them. A
-// setting that is missing, or that cannot be an id, is an error.
+// Trimmed returns settings without the white space around the values. It fails
+// if a setting is missing or cannot be an id.
 func Trimmed(described []provider.Setting, s provider.Settings) (provider.Settings, error) {
 	out := provider.Settings{}
 	for _, d := range described {
@@ -69,7 +71,7 @@ func Trimmed(described []provider.Setting, s provider.Settings) (provider.Settin
 	return out, nil
 }
 
-// Secrets returns the app's secret and the token of the handshake.
+// Secrets returns the app secret and the token of the handshake.
 func Secrets(s provider.Settings) (signing, verify string) {
 	return strings.TrimSpace(s[AppSecret]), strings.TrimSpace(s[VerifyToken])
 }

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// SignatureHeader carries the signature of a callback.
+// SignatureHeader is the header with the signature of a callback.
 const SignatureHeader = "X-Hub-Signature-256"
 
 const signaturePrefix = "sha256="
 
-// Verify reports whether header signs body under the app's secret. Body must
-// be the bytes as they arrived: re-encoded JSON has another signature. It takes
-// the same time wherever a signature is wrong. An empty secret verifies
+// Verify reports whether header is the signature of body under the app secret.
+// body must be the bytes as received: encoding the JSON again changes the
+// signature. The comparison takes constant time. An empty secret verifies
 // nothing.
 func Verify(secret string, header http.Header, body []byte) bool {
 	given, ok := signature(header)
 	return ok && secret != "" && hmac.Equal(given, sum(secret, body))
 }
 
-// Signed reports whether header has a signature at all. What has none need not
-// be looked at.
+// Signed reports whether header has the form of a signature. A callback without
+// one can be refused without further checks.
 func Signed(header http.Header) bool {
 	_, ok := signature(header)
 	return ok
@@ -42,7 +42,7 @@ func signature(header http.Header) (given []byte, ok bool) {
 	return given, err == nil
 }
 
-// Sign returns the value of [SignatureHeader] for body, as Meta makes it.
+// Sign returns the value of [SignatureHeader] for body, as Meta computes it.
 func Sign(secret string, body []byte) string {
 	return signaturePrefix + hex.EncodeToString(sum(secret, body))
 }

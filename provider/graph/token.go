@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Token is what the API says of an access token.
+// Token describes an access token.
 type Token struct {
 	Valid   bool
 	AppID   string
-	Expires time.Time // zero: never, or not said
+	Expires time.Time // zero: never, or not known
 	Scopes  []string  // the permissions
-	// Targets are the ids that a permission is for, the newest first: of
-	// business accounts for whatsapp_business_management. A permission that is
-	// for everything has none.
+	// Targets are the ids that a permission is restricted to, the newest first:
+	// of business accounts for whatsapp_business_management. A permission
+	// without restriction has none.
 	Targets map[string][]string
 }
 

@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// transferTimeout bounds an upload or download whose context has no deadline.
+// transferTimeout limits an upload or download whose context has no deadline.
 const transferTimeout = 10 * time.Minute
 
 // File is a file to upload.
 type File struct {
 	Name     string
 	MimeType string
-	Size     int64  // bytes; 0: not known, then it goes out in chunks
-	MaxBytes int64  // bytes that Body may have; 0: any number
-	Field    string // of the form; "": file
+	Size     int64  // 0: not known; the file is sent in chunks
+	MaxBytes int64  // maximum size of Body; 0: no limit
+	Field    string // the name of the form field; "": file
 	Body     io.Reader
 }
 
 // Upload posts a form with fields and the file to path and decodes the answer
-// into out. The file is passed on as it is read. Its errors are those of
-// [Client.Get], and [ErrTooLong]; an upload may be repeated with a new Body.
+// into out. It streams the file. Its errors are those of [Client.Get], and
+// [ErrTooLong]. An upload may be repeated with a new Body.
 func (c *Client) Upload(ctx context.Context, path string, fields map[string]string, f File, out any) error {
 	var head bytes.Buffer
 	form := multipart.NewWriter(&head)
@@ -60,7 +60,7 @@ func (c *Client) Upload(ctx context.Context, path string, fields map[string]stri
 	return err
 }
 
-// bounded ends a body that has more bytes than are left with an error.
+// bounded returns an error from a body that is larger than allowed.
 type bounded struct {
 	from    io.Reader
 	left    int64
@@ -77,7 +77,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// plain makes s fit for a header's quoted string.
+// plain returns s without characters that a header's quoted string cannot have.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '"' || r == '\\' {

@@ -11,9 +11,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 )
 
-// Value is a piece of a callback, read with patience: what is missing, or is
-// not of the type that is asked for, is the zero value and never an error.
-// It must be valid JSON or empty.
+// Value is a part of a callback. Reading is tolerant: a value that is missing
+// or has another type is the zero value, never an error. It must be valid JSON
+// or empty.
 type Value []byte
 
 // Get returns a member of an object.
@@ -30,7 +30,7 @@ func (v Value) Items() iter.Seq[Value] {
 	}
 }
 
-// Object says whether v is an object.
+// Object reports whether v is an object.
 func (v Value) Object() bool { return jsonscan.Kind(v) == '{' }
 
 // Text returns a string.
@@ -42,11 +42,11 @@ func (v Value) Text() string {
 		return plain
 	}
 	var s string
-	_ = json.Unmarshal(v, &s) // of valid JSON it does not fail
+	_ = json.Unmarshal(v, &s) // valid JSON does not fail
 	return s
 }
 
-// ID returns a string or an integer, exactly; see [ID].
+// ID returns a string or an integer without loss; see [ID].
 func (v Value) ID() string {
 	if len(v) > 0 && v[0] == '"' {
 		return v.Text()
@@ -57,10 +57,10 @@ func (v Value) ID() string {
 	return ""
 }
 
-// Flag says whether v is true.
+// Flag reports whether v is true.
 func (v Value) Flag() bool { return string(v) == "true" }
 
-// Time returns a time as [Time] reads it.
+// Time returns a time as [Time] decodes it.
 func (v Value) Time() time.Time {
 	var t Time
 	if v != nil {
@@ -69,8 +69,7 @@ func (v Value) Time() time.Time {
 	return t.Time
 }
 
-// Number returns a number, or one that is in a string; "" when there is
-// none.
+// Number returns a number, or a string that contains one; "" if there is none.
 func (v Value) Number() json.Number {
 	n := json.Number(v)
 	if len(v) > 0 && v[0] == '"' {
@@ -82,14 +81,14 @@ func (v Value) Number() json.Number {
 	return n
 }
 
-// Float is [Value.Number] as a float; ok is false when there is none, or it
+// Float returns [Value.Number] as a float; ok is false if there is none or it
 // is too large.
 func (v Value) Float() (f float64, ok bool) {
 	f, err := strconv.ParseFloat(string(v.Number()), 64)
 	return f, err == nil
 }
 
-// Int is [Value.Number] as an integer; what is none is 0.
+// Int returns [Value.Number] as an integer, or 0.
 func (v Value) Int() int64 {
 	n, _ := strconv.ParseInt(string(v.Number()), 10, 64)
 	return n

@@ -9,17 +9,17 @@ import (
 	"sync/atomic"
 )
 
-// unsent is a failure after which the API has certainly done nothing.
+// unsent is a failure before the API has received the request.
 type unsent struct{ err error }
 
 func (e *unsent) Error() string { return e.err.Error() }
 func (e *unsent) Unwrap() error { return e.err }
 
-// watch sees how far a request came. Once a connection was handed out the
-// request may have been written, whatever the error says later.
+// watch records how far a request has come. Once it has a connection, the
+// request may have been written, whatever the error says.
 type watch struct {
-	asked atomic.Bool // the transport looks for a connection, so it reports to us
-	got   atomic.Bool // it has one
+	asked atomic.Bool // the transport is looking for a connection, so it reports its progress
+	got   atomic.Bool // the request has a connection
 }
 
 func (w *watch) trace(ctx context.Context) context.Context {
@@ -32,13 +32,14 @@ func (w *watch) trace(ctx context.Context) context.Context {
 	})
 }
 
-// judge marks err as unsent when that is certain: no connection was had, be it
-// for want of an address, a listener, a TLS handshake or time. A transport that
-// does not report is believed only for a failed dial.
+// judge marks err as unsent if that is certain: the request had no connection,
+// because of an unknown address, a refused connection, a failed TLS handshake
+// or a timeout. For a transport that does not report its progress, only a
+// failed dial is certain.
 func (w *watch) judge(ctx context.Context, err error) error {
 	cause := err
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
-		cause = fmt.Errorf("%w: %w", ended, err) // some transports hide the context's own error
+		cause = fmt.Errorf("%w: %w", ended, err) // some transports hide the error of the context
 	}
 	if w.got.Load() {
 		return cause

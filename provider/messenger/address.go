@@ -6,14 +6,13 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// suffix ends the chat ids of this kind of reference.
+// suffix is the end of the chat ids of this kind of reference.
 const suffix = "@messenger"
 
-// maxIDLength is the most digits of a page-scoped id that are believed.
+// maxIDLength limits the digits of a page-scoped id.
 const maxIDLength = 32
 
-// Address takes the id that a person has for the page, with or without
-// @messenger.
+// Address parses the id of a person for the page, with or without @messenger.
 func (*Provider) Address(chatID string) (provider.Address, error) {
 	id := strings.TrimSuffix(strings.TrimSpace(chatID), suffix)
 	if a := person(id); a.ChatID != "" {
@@ -24,8 +23,8 @@ func (*Provider) Address(chatID string) (provider.Address, error) {
 	}
 }
 
-// person makes an address of a page-scoped id. It returns the zero Address for
-// any other text.
+// person returns the address of a page-scoped id, and the zero Address for any
+// other text.
 func person(id string) provider.Address {
 	if id == "" || len(id) > maxIDLength || strings.Trim(id, "0123456789") != "" {
 		return provider.Address{}

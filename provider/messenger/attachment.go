@@ -11,17 +11,17 @@ import (
 // Attachment is a file or a template.
 type Attachment struct {
 	Type    string `json:"type"`    // "image", "video", "audio", "file", "template"
-	Payload any    `json:"payload"` // a [File], a template, or what the network takes
+	Payload any    `json:"payload"` // a [File], a template, or JSON in the network's format
 }
 
-// File is where the network finds a file: URL or ID is set.
+// File is a file that the network has or can download: ID or URL is set.
 type File struct {
 	URL      string `json:"url,omitempty"`
 	ID       string `json:"attachment_id,omitempty"` // see [Client.Upload]
-	Reusable bool   `json:"is_reusable,omitempty"`   // its id comes with the answer
+	Reusable bool   `json:"is_reusable,omitempty"`   // the answer contains an id for further sends
 }
 
-// ButtonTemplate is a text with buttons that stay.
+// ButtonTemplate is a text with buttons, which stay visible.
 //
 // See https://developers.facebook.com/docs/messenger-platform/reference/templates/button
 type ButtonTemplate struct {
@@ -34,7 +34,7 @@ type ButtonTemplate struct {
 // See https://developers.facebook.com/docs/messenger-platform/reference/templates/generic
 type GenericTemplate struct{ Elements []Element } // 1 to 10
 
-// Element is a card. It has more than a title.
+// Element is a card. It needs more than a title.
 type Element struct {
 	Title    string   `json:"title"`
 	Subtitle string   `json:"subtitle,omitempty"`
@@ -52,7 +52,7 @@ type Button struct {
 	Height  string `json:"webview_height_ratio,omitempty"`
 }
 
-// template is any of them on the wire.
+// template is any template in the network's format.
 type template struct {
 	Type     string    `json:"template_type"`
 	Text     string    `json:"text,omitempty"`
@@ -60,10 +60,10 @@ type template struct {
 	Buttons  []Button  `json:"buttons,omitempty"`
 }
 
-// MarshalJSON writes it as the network has it.
+// MarshalJSON encodes the template in the network's format.
 func (t ButtonTemplate) MarshalJSON() ([]byte, error) { return json.Marshal(t.wire()) }
 
-// MarshalJSON writes it as the network has it.
+// MarshalJSON encodes the template in the network's format.
 func (t GenericTemplate) MarshalJSON() ([]byte, error) { return json.Marshal(t.wire()) }
 
 func (t ButtonTemplate) wire() template {
@@ -72,7 +72,7 @@ func (t ButtonTemplate) wire() template {
 
 func (t GenericTemplate) wire() template { return template{Type: "generic", Elements: t.Elements} }
 
-// The fields of a message that breaks a limit.
+// The fields of a message that can break a limit.
 const (
 	atText         = "message.text"
 	atQuickReplies = "message.quick_replies"
@@ -106,7 +106,7 @@ func (a *Attachment) check(r *graph.Rules) {
 	case File:
 		switch {
 		case p.ID != "" && p.URL != "":
-			r.Fail(atPayload+".url", "must not stand beside the id of an uploaded file")
+			r.Fail(atPayload+".url", "must not be set together with the id of an uploaded file")
 		case p.ID == "":
 			r.Needs(atPayload+".url", p.URL)
 			r.Link(atPayload+".url", p.URL)
@@ -124,8 +124,8 @@ func (a *Attachment) check(r *graph.Rules) {
 	}
 }
 
-// check holds a template against the limits of its type. Types that this
-// version does not know are left to the network.
+// check checks a template against the limits of its type. The network checks
+// types that this version does not support.
 func (t template) check(r *graph.Rules) {
 	r.Needs(atPayload+".template_type", t.Type)
 	switch t.Type {

@@ -12,21 +12,21 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Object is the "object" of this kind's callbacks.
+// Object is the "object" of the callbacks of this kind.
 func (*Provider) Object() string { return "page" }
 
-// Keys returns the id of the page; there is nothing above it.
+// Keys returns the id of the page, which has no account above it.
 func (*Provider) Keys(s provider.Settings) (line, group string) {
 	return strings.TrimSpace(s[pageID]), ""
 }
 
-// Secrets returns the app's secret and the token of the handshake.
+// Secrets returns the app secret and the token of the handshake.
 func (*Provider) Secrets(s provider.Settings) (signing, verify string) { return graph.Secrets(s) }
 
 // Signed is [graph.Signed].
 func (*Provider) Signed(header http.Header) bool { return graph.Signed(header) }
 
-// Mentions finds what may be the ids of pages; those of people are among them.
+// Mentions finds ids that may be those of pages. Some are ids of people.
 func (*Provider) Mentions(body []byte) (lines, groups []string) {
 	return graph.Mentions(body, "id", 256), nil
 }
@@ -36,15 +36,15 @@ func (*Provider) Verify(secret string, header http.Header, body []byte) bool {
 	return graph.Verify(secret, header, body)
 }
 
-// maxParts is the most entries that a callback may have. Meta puts at most
-// 1000 updates into one.
+// maxParts limits the entries of a callback. Meta puts at most 1000 updates
+// into one.
 const maxParts = 1000
 
-// Route makes a part of each entry: it is about one page. The parts share
+// Route makes a part of each entry, which is about one page. The parts share
 // body's memory. A body that is not a JSON object is an error.
 func (*Provider) Route(body []byte) ([]provider.Part, error) {
 	if !json.Valid(body) || jsonscan.Kind(body) != '{' {
-		return nil, errors.New("messenger: the callback is no JSON object")
+		return nil, errors.New("messenger: the callback is not a JSON object")
 	}
 	var parts []provider.Part
 	for raw := range jsonscan.Elements(jsonscan.Get(body, "entry")) {

@@ -10,21 +10,20 @@ import (
 )
 
 // Client makes the typed calls of the Messenger Platform for one page. A
-// [provider.Session] of this package is built on one; a program that needs more
-// than the common contract takes its own.
+// [provider.Session] of this package uses one. A program that needs more than
+// the common contract creates its own.
 //
-// Its errors are those of package provider: a call that may be repeated
-// without harm fails with a [*provider.Temporary] where its outcome is
-// uncertain, [Client.Send] with a [*provider.Ambiguous]. It may be used
-// concurrently.
+// Its errors are those of package provider. If the outcome of a call is
+// uncertain, [Client.Send] fails with a [*provider.Ambiguous], and a call that
+// may be repeated with a [*provider.Temporary]. It may be used concurrently.
 type Client struct {
 	graph *graph.Client
 	page  string // id of the page
 	log   *slog.Logger
 }
 
-// Client returns the calls of the page that settings describe. A setting that
-// is missing, or that cannot be an id, is an error.
+// Client returns the client of the page that the settings describe. It fails if
+// a setting is missing or cannot be an id.
 func (p *Provider) Client(settings provider.Settings) (*Client, error) {
 	s, err := graph.Trimmed(p.Settings(), settings)
 	if err != nil {

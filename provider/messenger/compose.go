@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// sendable are the content types that a page sends.
+// sendable are the content types that a page can send.
 var sendable = []string{"text", "image", "video", "audio", "document", "buttons", "list", "interactive"}
 
 var (
@@ -16,7 +16,7 @@ var (
 	_ provider.Splitter  = (*Provider)(nil)
 )
 
-// Validate holds a message against Meta's limits.
+// Validate checks a message against Meta's limits.
 func (*Provider) Validate(c provider.Content) error {
 	for _, part := range split(c) {
 		if _, err := compose(part); err != nil {
@@ -29,7 +29,7 @@ func (*Provider) Validate(c provider.Content) error {
 	return nil
 }
 
-// wordsOf is the member of content that a part of its own says.
+// wordsOf returns the field of content that a separate text message contains.
 func wordsOf(c provider.Content) string {
 	if _, file := c.(provider.Media); file {
 		return "message.caption"
@@ -37,8 +37,8 @@ func wordsOf(c provider.Content) string {
 	return atText
 }
 
-// Split sends what is below a file, and a question whose answers are
-// cards, as a text: pages have no captions, and cards no question.
+// Split sends the caption of a file, and the question of a list with cards, as
+// a separate text: pages have no captions, and cards have no question.
 func (*Provider) Split(c provider.Content) []provider.Content { return split(c) }
 
 func split(content provider.Content) []provider.Content {
@@ -59,8 +59,8 @@ func split(content provider.Content) []provider.Content {
 	return []provider.Content{content}
 }
 
-// compose turns content into the body of a [Message] that keeps all limits. An
-// error names the member as the content has it.
+// compose returns the body of a [Message] for content, which keeps all limits.
+// An error names the field as the content does.
 func compose(content provider.Content) (Body, error) {
 	body, names, err := bodyOf(content)
 	if err != nil {
@@ -74,8 +74,8 @@ func compose(content provider.Content) (Body, error) {
 	return body, graph.Renamed(r.Result(), names...)
 }
 
-// bodyOf returns the body for content, and what its members are called there,
-// where that differs.
+// bodyOf returns the body for content, and the names of its fields in the
+// content where they differ.
 func bodyOf(content provider.Content) (body Body, names []string, err error) {
 	switch c := content.(type) {
 	case provider.Text:
@@ -110,10 +110,10 @@ var mediaTypes = map[provider.MediaKind]string{
 	provider.Image: "image", provider.Video: "video", provider.Audio: "audio", provider.Document: "file",
 }
 
-// pending takes the place of the id of a file that is still to be uploaded.
+// pending is the placeholder of the id of a file that is uploaded later.
 const pending = "pending"
 
-// fileOf has the id [pending] where the file is in our hands.
+// fileOf returns a file with the id [pending] if it has to be uploaded.
 func fileOf(c provider.Media) File {
 	switch {
 	case c.ID != "":
@@ -132,7 +132,7 @@ func quick(choices []provider.Choice) []QuickReply {
 	return out
 }
 
-// rows are the answers of a list.
+// rows returns the answers of a list.
 func rows(c provider.List) []provider.Choice {
 	var out []provider.Choice
 	for _, s := range c.Sections {
@@ -141,7 +141,7 @@ func rows(c provider.List) []provider.Choice {
 	return out
 }
 
-// fitsButtons says whether all answers of a list fit on quick replies.
+// fitsButtons reports whether all answers of a list fit on quick replies.
 func fitsButtons(c provider.List) bool {
 	all := rows(c)
 	for _, row := range all {
@@ -152,9 +152,8 @@ func fitsButtons(c provider.List) bool {
 	return len(all) <= maxQuickReplies
 }
 
-// listOf makes quick replies of brief answers and cards of longer ones, each
-// with a button that chooses it. The question of cards goes before them: see
-// [Provider.Split].
+// listOf returns quick replies if the answers are short, else cards with a
+// button each. The question of cards is sent before them: see [Provider.Split].
 func listOf(c provider.List) Body {
 	if fitsButtons(c) {
 		return Body{Text: c.Text, QuickReplies: quick(rows(c))}

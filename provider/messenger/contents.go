@@ -11,10 +11,10 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// nth is the id of a further part of a message.
+// nth returns the id of a further part of a message.
 func nth(id string, i int) string { return id + apart + strconv.Itoa(i+1) }
 
-// contents are what a message says, at least one.
+// contents returns the parts of a message, at least one.
 func contents(v graph.Value) []provider.Content {
 	text := v.Get("text")
 	if reply := v.Get("quick_reply"); reply.Object() {
@@ -33,8 +33,8 @@ func contents(v graph.Value) []provider.Content {
 	return []provider.Content{provider.Unknown{Kind: "message", Body: json.RawMessage(v)}}
 }
 
-// described puts the words of a message beside its first part, or before it
-// where that has no room for words.
+// described adds the text of a message to its first part, or puts it before a
+// part that cannot have a text.
 func described(parts []provider.Content, text string) []provider.Content {
 	if text == "" {
 		return parts
@@ -54,8 +54,8 @@ func described(parts []provider.Content, text string) []provider.Content {
 	return append([]provider.Content{provider.Text{Text: text}}, parts...)
 }
 
-// attachments reads what is attached. A sticker may be there twice, as an
-// image for those who know no stickers.
+// attachments reads the attachments. A sticker may be present twice, also as an
+// image for programs without stickers.
 func attachments(array graph.Value) []provider.Content {
 	var parts []provider.Content
 	stickers := map[string]bool{}
@@ -75,7 +75,7 @@ var mediaKinds = map[string]provider.MediaKind{
 	"image": provider.Image, "video": provider.Video, "audio": provider.Audio, "file": provider.Document, "sticker": provider.Sticker,
 }
 
-// shares are the types of what is passed on from elsewhere.
+// shares are the types of shared content.
 var shares = map[string]bool{
 	"fallback": true, "template": true, "post": true, "reel": true,
 	"ig_post": true, "ig_reel": true, "share": true, "story_mention": true,
@@ -98,7 +98,8 @@ func attachment(v graph.Value) provider.Content {
 	return provider.Unknown{Kind: kind, Body: json.RawMessage(v)}
 }
 
-// file is open to everybody who has its address, for some hours or days.
+// file returns a file, which anyone with its address can download for some
+// hours or days.
 func file(kind provider.MediaKind, payload graph.Value) provider.Content {
 	m := provider.Media{Kind: kind, URL: payload.Get("url").Text(), ID: payload.Get("sticker_id").ID()}
 	if m.ID != "" {
@@ -110,8 +111,8 @@ func file(kind provider.MediaKind, payload graph.Value) provider.Content {
 	return m
 }
 
-// shared reads a link or a card. Newer versions of the network put into the
-// payload what older ones had beside it.
+// shared reads a link or a card. Newer versions of the network put fields into
+// the payload that older versions had next to it.
 func shared(kind string, v, payload graph.Value) provider.Content {
 	s := provider.Shared{Kind: kind, Title: payload.Get("title").Text(), URL: payload.Get("url").Text()}
 	for product := range payload.Get("product").Get("elements").Items() {

@@ -2,7 +2,7 @@ package messenger
 
 import "github.com/trunklinehq/trunkline/provider"
 
-// Meta's limits, in characters where nothing else is said.
+// Meta's limits, in characters unless noted.
 // https://developers.facebook.com/docs/messenger-platform/reference/send-api
 const (
 	maxText         = 2000
@@ -17,7 +17,7 @@ const (
 	maxButtonText   = 640 // of a button template
 )
 
-// mediaLimits are the most bytes of a file by its kind.
+// mediaLimits are the maximum sizes of files in bytes, by kind.
 // https://developers.facebook.com/docs/messenger-platform/reference/attachment-upload-api
 var mediaLimits = map[provider.MediaKind]int64{
 	provider.Image:    8 << 20,

@@ -5,14 +5,16 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// apart separates the id of a message from what tells apart what we make of
-// it. No id of the network has it; what begins with it is an id of ours.
+// apart separates the id of a message from the suffix of ids that this package
+// makes. No id of the network contains it; what starts with it is an id of
+// ours.
 const apart = "#"
 
-// inboxApps are the ids under which people write in the page's inbox.
+// inboxApps are the app ids of messages that people write in the page's inbox.
 var inboxApps = map[string]bool{"263902037430900": true, "26390203743090": true}
 
-// open begins a message of an item; nil when it cannot be one, which is kept.
+// open returns the message of an item; nil if it cannot be one, which is
+// rejected.
 func (r *reader) open(in *item, id string) *provider.Message {
 	m := &provider.Message{
 		ID: id, Chat: r.contact(in), From: provider.Contact{Address: person(in.sender)}, At: in.at, Standby: in.standby,
@@ -28,8 +30,8 @@ func (r *reader) open(in *item, id string) *provider.Message {
 	return nil
 }
 
-// message reads what was written, by the contact or, as an echo, by the page.
-// A message of several files becomes one of each.
+// message reads a message of the contact or, as an echo, of the page. A message
+// with several files becomes several messages.
 func (r *reader) message(in *item, v graph.Value) {
 	id := v.Get("mid").ID()
 	m := r.open(in, id)
@@ -38,7 +40,7 @@ func (r *reader) message(in *item, v graph.Value) {
 	}
 	m.Mine = v.Get("is_echo").Flag()
 	if m.Mine && v.Get("text") == nil && v.Get("attachments") == nil && !v.Get("is_deleted").Flag() {
-		r.Report(r.itself("echo", in)) // it says no more than that there is a message
+		r.Report(r.itself("echo", in)) // it contains nothing but that there is a message
 		return
 	}
 	if m.Mine {
@@ -82,12 +84,12 @@ func (r *reader) edit(in *item, v graph.Value) {
 	}
 }
 
-// emojis are for reactions that come without.
+// emojis are the emojis of reactions that have only a name.
 var emojis = map[string]string{
 	"smile": "😆", "angry": "😠", "sad": "😢", "wow": "😮", "love": "❤", "like": "👍", "dislike": "👎", "other": "❔",
 }
 
-// reaction reads that an emoji was put on a message, or taken off.
+// reaction reads that a reaction was added to a message, or removed.
 func (r *reader) reaction(in *item, v graph.Value) {
 	m := r.open(in, apart+r.made("reaction", in))
 	target := v.Get("mid").ID()
@@ -113,7 +115,7 @@ func (r *reader) reaction(in *item, v graph.Value) {
 	r.Add(m.ID, m)
 }
 
-// postback reads a press on a lasting button.
+// postback reads that a persistent button was pressed.
 func (r *reader) postback(in *item, v graph.Value) {
 	id := v.Get("mid").ID()
 	if id == "" {

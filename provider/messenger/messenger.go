@@ -13,16 +13,17 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Kind is the type of a reference of this provider.
+// Kind is the kind of the references of this provider.
 const Kind provider.Kind = "provider-messenger"
 
-// window is how long messages may follow a contact's last one without a tag.
+// window is how long messages without a tag are allowed after a contact's last
+// one.
 const window = 24 * time.Hour
 
 // The tags that Meta still takes, with how long after the contact's last
 // message. https://developers.facebook.com/docs/messenger-platform/send-messages/message-tags
 const (
-	TagHumanAgent       = "HUMAN_AGENT"       // a person answers; needs the permission Human Agent
+	TagHumanAgent       = "HUMAN_AGENT"       // a person answers; it requires the permission Human Agent
 	TagCustomerFeedback = "CUSTOMER_FEEDBACK" // with the template of that name
 )
 
@@ -31,7 +32,8 @@ var tags = map[string]time.Duration{
 	TagCustomerFeedback: 7 * 24 * time.Hour,
 }
 
-// pageID is the name of the setting, beside those of all references of the Graph API.
+// pageID is the name of the setting, in addition to those of all references of
+// the Graph API.
 const pageID = "pageId"
 
 // Options configures the provider. Nil and the zero value mean the defaults.
@@ -39,24 +41,25 @@ type Options struct {
 	// GraphURL is the address of the Graph API without version; "":
 	// [graph.DefaultURL].
 	GraphURL string
-	// AppSecret is the secret of the app, for references without an appSecret of
-	// their own. "": there is none.
+	// AppSecret is the secret of the app for references without an appSecret.
+	// "": there is none.
 	AppSecret string
-	// VerifyToken is the token of the handshake, for references without a
-	// verifyToken of their own. "": there is none.
+	// VerifyToken is the token of the handshake for references without a
+	// verifyToken. "": there is none.
 	VerifyToken string
-	// HTTPClient carries the requests; nil: [graph.NewHTTPClient]. Its
+	// HTTPClient sends the requests; nil: [graph.NewHTTPClient]. Its
 	// RoundTripper must not repeat POST requests.
 	HTTPClient *http.Client
-	// Logger takes the trace ids of refused requests; nil: slog.Default().
+	// Logger logs the trace ids of refused requests; nil: slog.Default().
 	Logger *slog.Logger
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
 
-// Provider speaks for all pages. It is a [provider.Caller]; its sessions are a
-// [provider.Checker], a [provider.Subscriber], a [provider.Reader], a
-// [provider.Typist], a [provider.MediaUploader] and a [provider.Namer].
+// Provider is the provider of all pages. It is a [provider.Caller]. Its
+// sessions are a [provider.Checker], a [provider.Subscriber], a
+// [provider.Reader], a [provider.Typist], a [provider.MediaUploader] and a
+// [provider.Namer].
 type Provider struct {
 	graph    *graph.Client
 	defaults provider.Settings
@@ -70,7 +73,7 @@ var (
 	_ provider.Inspector = (*Provider)(nil)
 )
 
-// New returns the provider. It panics when Options.GraphURL is no http
+// New returns the provider. It panics when Options.GraphURL is not an http
 // address.
 func New(o *Options) *Provider {
 	if o == nil {
@@ -95,7 +98,7 @@ func (p *Provider) Defaults() provider.Settings { return maps.Clone(p.defaults) 
 // Kind returns [Kind].
 func (*Provider) Kind() provider.Kind { return Kind }
 
-// Capabilities says what a page can do.
+// Capabilities lists what a page can do.
 func (*Provider) Capabilities() provider.Capabilities {
 	media := make(map[string]int64, len(mediaLimits))
 	for kind, limit := range mediaLimits {
@@ -112,17 +115,17 @@ func (*Provider) Capabilities() provider.Capabilities {
 	}
 }
 
-// Settings lists what a page is configured with.
+// Settings lists the settings of a page.
 func (*Provider) Settings() []provider.Setting {
 	return graph.Credentials("A page access token with pages_messaging and pages_manage_metadata, made from a long-lived user token.",
 		provider.Setting{Name: pageID, Doc: "The id of the Facebook page.", Required: true, Digits: true})
 }
 
-// Inspect warns of callbacks that nothing can verify.
+// Inspect warns if callbacks cannot be verified.
 func (*Provider) Inspect(s provider.Settings) []provider.Health { return graph.Inspect(s) }
 
-// Open returns the session of a page. Nothing is sent to the network; a
-// setting that is missing, or that cannot be an id, is an error.
+// Open returns the session of a page, without a request to the network. It
+// fails if a setting is missing or cannot be an id.
 func (p *Provider) Open(_ context.Context, ref provider.Reference, _ provider.Inbox) (provider.Session, error) {
 	c, err := p.Client(ref.Settings)
 	if err != nil {

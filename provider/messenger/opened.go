@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// referred is what led the contact here, nil for nothing.
+// referred returns what led the contact to the chat, or nil.
 func referred(v graph.Value) *provider.Referral {
 	if !v.Object() {
 		return nil
@@ -26,11 +26,11 @@ func referred(v graph.Value) *provider.Referral {
 // referral reads that the contact came by a link or an advertisement.
 func (r *reader) referral(in *item, v graph.Value) { r.opened("referral", in, referred(v)) }
 
-// optInSource is the source of whom a plugin brought.
+// optInSource is the source of contacts that came by a plugin.
 const optInSource = "optin"
 
-// optin reads that the contact used a plugin, or allowed messages outside the
-// window.
+// optin reads that the contact used a plugin, or allowed messages outside of
+// the window.
 func (r *reader) optin(in *item, v graph.Value) {
 	if v.Get("type").Text() == "notification_messages" {
 		r.notifications(in, v)
@@ -39,8 +39,8 @@ func (r *reader) optin(in *item, v graph.Value) {
 	r.opened("optin", in, &provider.Referral{Source: optInSource, Ref: v.Get("ref").ID(), Body: json.RawMessage(v)})
 }
 
-// opened keeps that the contact opened the chat. A person whom the page knows
-// by a plugin's name alone has none yet.
+// opened reports that the contact opened the chat. A person of a plugin may not
+// have an id yet.
 func (r *reader) opened(kind string, in *item, ref *provider.Referral) {
 	if r.contact(in).ChatID == "" {
 		r.Report(r.itself(kind, in))
@@ -51,7 +51,7 @@ func (r *reader) opened(kind string, in *item, ref *provider.Referral) {
 	r.Add(m.ID, m)
 }
 
-// notifications reads whether the contact wants messages of a topic.
+// notifications reads whether the contact wants messages about a topic.
 func (r *reader) notifications(in *item, v graph.Value) {
 	raw, chat := r.itself("optin", in), r.contact(in)
 	if chat.ChatID == "" {

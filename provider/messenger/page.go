@@ -10,13 +10,13 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Page is whom the access token speaks for.
+// Page is the page of the access token.
 type Page struct {
 	ID   string
 	Name string
 }
 
-// Page asks whom the token speaks for.
+// Page returns the page of the access token.
 func (c *Client) Page(ctx context.Context) (Page, error) {
 	var out struct {
 		ID   graph.ID `json:"id"`
@@ -28,7 +28,7 @@ func (c *Client) Page(ctx context.Context) (Page, error) {
 	return Page{string(out.ID), out.Name}, nil
 }
 
-// fields are what of a page is of interest here.
+// fields are the fields of a page that are read.
 // https://developers.facebook.com/docs/messenger-platform/webhooks#webhook-events
 var fields = []string{
 	"messages", "message_echoes", "message_deliveries", "message_reads", "message_reactions", "message_edits",
@@ -36,7 +36,8 @@ var fields = []string{
 	"messaging_account_linking", "messaging_policy_enforcement",
 }
 
-// Subscribe asks for the page's events. They go where the app's dashboard says.
+// Subscribe subscribes to the page's events, which go to the address in the
+// app's dashboard.
 //
 // See https://developers.facebook.com/docs/graph-api/reference/page/subscribed_apps
 func (c *Client) Subscribe(ctx context.Context) error {
@@ -44,14 +45,14 @@ func (c *Client) Subscribe(ctx context.Context) error {
 	return c.confirmed(ctx, "subscribing to the page", c.page+"/subscribed_apps?"+query.Encode(), nil)
 }
 
-// App is an app that gets the page's events.
+// App is an app that is subscribed to the page's events.
 type App struct {
 	ID     string
 	Name   string
 	Fields []string
 }
 
-// Apps lists who is subscribed to the page.
+// Apps lists the apps that are subscribed to the page.
 func (c *Client) Apps(ctx context.Context) ([]App, error) {
 	var out struct {
 		Data []struct {
@@ -70,9 +71,9 @@ func (c *Client) Apps(ctx context.Context) ([]App, error) {
 	return apps, nil
 }
 
-// Check asks whom the token speaks for, which must be the page, subscribes to
-// its events, and asks how long the token lives. What the network does not
-// tell of that costs nothing.
+// Check checks that the token is that of the page, subscribes to the page's
+// events, and reads how long the token is valid. What the network does not
+// report is left out.
 func (s *session) Check(ctx context.Context) (provider.Account, error) {
 	if err := s.Alive(); err != nil {
 		return provider.Account{}, err
@@ -94,8 +95,8 @@ func (s *session) Check(ctx context.Context) (provider.Account, error) {
 	return account, nil
 }
 
-// Subscribe asks for the page's events. A page has no callback address of its
-// own.
+// Subscribe subscribes to the page's events. A page has no callback address of
+// its own.
 func (s *session) Subscribe(ctx context.Context, callbackURL string) error {
 	if err := s.Alive(); err != nil {
 		return err
@@ -106,19 +107,19 @@ func (s *session) Subscribe(ctx context.Context, callbackURL string) error {
 	return s.Client.Subscribe(ctx)
 }
 
-// Profile is a person as the network shows them to the page. All of it may be
-// "".
+// Profile is the profile of a person that the network shows to the page. All
+// fields may be "".
 type Profile struct {
 	FirstName string `json:"first_name"`
 	LastName  string `json:"last_name"`
-	Picture   string `json:"profile_pic"` // an address that ends some day
-	Locale    string `json:"locale"`      // needs a permission of its own
+	Picture   string `json:"profile_pic"` // an address that expires
+	Locale    string `json:"locale"`      // requires a separate permission
 }
 
-// Name is the whole name.
+// Name returns the full name.
 func (p Profile) Name() string { return strings.TrimSpace(p.FirstName + " " + p.LastName) }
 
-// Profile asks for a person by the page-scoped id.
+// Profile returns the profile of a person by the page-scoped id.
 //
 // See https://developers.facebook.com/docs/messenger-platform/identity/user-profile
 func (c *Client) Profile(ctx context.Context, id string) (Profile, error) {
@@ -130,6 +131,6 @@ func (c *Client) Profile(ctx context.Context, id string) (Profile, error) {
 	if err := c.graph.Get(ctx, id, url.Values{"fields": {"first_name,last_name,profile_pic"}}, &raw); err != nil {
 		return p, c.failed(ctx, "reading a profile", err)
 	}
-	_ = json.Unmarshal(raw, &p) // what is not of its type is not known
+	_ = json.Unmarshal(raw, &p) // a value of another type is not known
 	return p, nil
 }

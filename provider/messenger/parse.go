@@ -24,18 +24,18 @@ func (*Provider) Parse(part provider.Part) ([]provider.Event, []provider.Bad) {
 	return r.Events, r.Bad
 }
 
-// reader takes an entry apart.
+// reader parses an entry.
 type reader struct{ graph.Reader }
 
-// item is one thing that happened between a person and the page.
+// item is an event between a person and the page.
 type item struct {
 	all               graph.Value
 	sender, recipient string
-	at                time.Time // zero: not said
-	standby           bool      // another app answers there
+	at                time.Time // zero: not known
+	standby           bool      // another app answers in this chat
 }
 
-// kinds read what happened by the member that holds it. They are described at
+// kinds read events by the member that contains them. They are documented at
 // https://developers.facebook.com/docs/messenger-platform/reference/webhook-events
 var kinds = map[string]func(r *reader, in *item, v graph.Value){
 	"message":                (*reader).message,
@@ -54,8 +54,7 @@ var kinds = map[string]func(r *reader, in *item, v graph.Value){
 	"app_roles":              handover("app_roles"),
 }
 
-// around are the members that say between whom and when, and what only adds
-// to another member.
+// around are the members that say who and when, or that add to another member.
 var around = map[string]bool{"sender": true, "recipient": true, "timestamp": true, "prior_message": true}
 
 func (r *reader) item(v graph.Value, standby bool) {
@@ -89,7 +88,7 @@ func (r *reader) item(v graph.Value, standby bool) {
 	}
 }
 
-// change keeps what happened on the page and not in a chat.
+// change reports what happened on the page and not in a chat.
 func (r *reader) change(v graph.Value) {
 	kind := v.Get("field").Text()
 	if kind == "" {
@@ -98,8 +97,8 @@ func (r *reader) change(v graph.Value) {
 	r.Raw(r.Key(kind, v), kind, v)
 }
 
-// contact is who of the two is not the page: the network does not always put
-// the page first when it wrote.
+// contact returns the one of the two that is not the page. If the page wrote,
+// the network does not always put it first.
 func (r *reader) contact(in *item) provider.Address {
 	if in.sender == "" || in.sender == r.Line {
 		return person(in.recipient)
@@ -107,8 +106,8 @@ func (r *reader) contact(in *item) provider.Address {
 	return person(in.sender)
 }
 
-// made makes an id for what has none. The time of the entry counts for what
-// has no time of its own: it is another one when the network repeats itself.
+// made returns an id for an item that has none. An item without a time has the
+// time of the entry, which differs when the network repeats it.
 func (r *reader) made(kind string, in *item) string {
 	same := r.Reader
 	if !in.at.IsZero() {
@@ -117,7 +116,7 @@ func (r *reader) made(kind string, in *item) string {
 	return same.Key(kind, in.all)
 }
 
-// itself is what a report of an item holds of it.
+// itself returns the original of the report of an item.
 func (r *reader) itself(kind string, in *item) *provider.Raw {
 	return &provider.Raw{ID: r.made(kind, in), Kind: kind, Body: json.RawMessage(in.all)}
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// delivery reads up to when messages have arrived; some are named besides.
+// delivery reads until when messages were delivered. It may also name messages.
 func (r *reader) delivery(in *item, v graph.Value) {
 	named := false
 	for mid := range v.Get("mids").Items() {
@@ -14,13 +14,13 @@ func (r *reader) delivery(in *item, v graph.Value) {
 	r.watermark(in, v.Get("watermark"), provider.StatusDelivered, named)
 }
 
-// read reads up to when messages were read, or which one.
+// read reads until when messages were read, or which message.
 func (r *reader) read(in *item, v graph.Value) {
 	named := r.receipt(in, v.Get("mid").ID(), provider.StatusRead)
 	r.watermark(in, v.Get("watermark"), provider.StatusRead, named)
 }
 
-// receipt keeps a status of the message that it names, if it does.
+// receipt reports the status of a message, if the item names one.
 func (r *reader) receipt(in *item, id string, status provider.Status) bool {
 	if id == "" {
 		return false
@@ -29,8 +29,8 @@ func (r *reader) receipt(in *item, id string, status provider.Status) bool {
 	return true
 }
 
-// watermark keeps up to when all messages of the chat have a status. Where
-// messages were named there need not be one.
+// watermark reports until when all messages of the chat have a status. It may
+// be missing if messages were named.
 func (r *reader) watermark(in *item, mark graph.Value, status provider.Status, named bool) {
 	s := &provider.StatusChange{Status: status, At: in.at, UpTo: mark.Time(), To: r.contact(in)}
 	switch {

@@ -6,8 +6,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// handover reads who answers in a chat from now on. A thread that is taken was
-// ours; one that is passed comes to us, unless it goes to the page's inbox.
+// handover reads which app answers in a chat from now on. A thread that another
+// app takes was ours. A thread that is passed is ours, unless it goes to the
+// page's inbox.
 //
 // See https://developers.facebook.com/docs/messenger-platform/handover-protocol
 func handover(what string) func(r *reader, in *item, v graph.Value) {
@@ -54,7 +55,7 @@ func (r *reader) linking(in *item, v graph.Value) {
 	r.Report(change)
 }
 
-// policy reads that the page may not write any more, or may again.
+// policy reads that the page may not write any more, or may write again.
 func (r *reader) policy(in *item, v graph.Value) {
 	h := &provider.Health{
 		Raw: *r.itself("policy", in), At: in.at, Level: provider.HealthStopped, Code: provider.HealthBanned,

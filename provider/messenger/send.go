@@ -8,22 +8,23 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Recipient is whom a message is for: one of the members is set.
+// Recipient is the recipient of a message. One of the fields is set.
 type Recipient struct {
 	ID        string `json:"id,omitempty"`                          // page-scoped id
 	UserRef   string `json:"user_ref,omitempty"`                    // of a plugin
 	CommentID string `json:"comment_id,omitempty"`                  // a private reply, one within seven days
-	PostID    string `json:"post_id,omitempty"`                     // likewise
-	Token     string `json:"notification_messages_token,omitempty"` // of who allowed messages of a topic
+	PostID    string `json:"post_id,omitempty"`                     // the same
+	Token     string `json:"notification_messages_token,omitempty"` // of a contact that allowed messages about a topic
 }
 
-// MessagingType says why a message goes out.
+// MessagingType is the purpose of a message.
 type MessagingType string
 
-// The types. Outside of the window only those with a tag are taken.
+// The types. Outside of the window, the network accepts only messages with a
+// tag.
 const (
 	Response MessagingType = "RESPONSE" // an answer
-	Update   MessagingType = "UPDATE"   // by the page's own accord
+	Update   MessagingType = "UPDATE"   // not an answer
 	Tagged   MessagingType = "MESSAGE_TAG"
 )
 
@@ -32,22 +33,22 @@ const (
 // See https://developers.facebook.com/docs/messenger-platform/reference/send-api
 type Message struct {
 	To      Recipient
-	Type    MessagingType // "": left to the network
+	Type    MessagingType // "": the network chooses
 	Tag     string        // with [Tagged]
 	ReplyTo string        // id of the message to quote, or ""
-	Persona string        // id of who speaks for the page, or ""
+	Persona string        // id of the persona that sends it, or ""
 	Body    Body
 }
 
-// Body is what a [Message] says: a text or an attachment.
+// Body is the content of a [Message]: a text or an attachment.
 type Body struct {
 	Text         string       `json:"text,omitempty"`
 	Attachment   *Attachment  `json:"attachment,omitempty"`
 	QuickReplies []QuickReply `json:"quick_replies,omitempty"`
-	Metadata     string       `json:"metadata,omitempty"` // comes back in the echo
+	Metadata     string       `json:"metadata,omitempty"` // returned in the echo
 }
 
-// QuickReply is an answer to press, shown below the newest message.
+// QuickReply is an answer shown as a button below the newest message.
 type QuickReply struct {
 	ContentType string `json:"content_type"` // "text", "user_phone_number", "user_email"
 	Title       string `json:"title,omitempty"`
@@ -55,14 +56,14 @@ type QuickReply struct {
 	ImageURL    string `json:"image_url,omitempty"`
 }
 
-// Sent is the answer to a [Message] that was taken.
+// Sent is the answer to a [Message] that was accepted.
 type Sent struct {
 	MessageID    string
 	RecipientID  string // page-scoped id, or ""
 	AttachmentID string // of a file that can be sent again, or ""
 }
 
-// envelope is a [Message] on the wire.
+// envelope is a [Message] in the network's format.
 type envelope struct {
 	Recipient Recipient     `json:"recipient"`
 	Type      MessagingType `json:"messaging_type,omitempty"`
@@ -77,7 +78,7 @@ type quoted struct {
 	MessageID string `json:"mid"`
 }
 
-// Validate returns a [*provider.Invalid] for the first limit of Meta's that
+// Validate returns a [*provider.Invalid] for the first of Meta's limits that
 // the message breaks.
 func (m *Message) Validate() error {
 	r := &graph.Rules{}
@@ -90,8 +91,8 @@ func (m *Message) Validate() error {
 	return r.Result()
 }
 
-// Send hands one message to the network. What breaks a limit is a
-// [*provider.Invalid].
+// Send hands one message to the network. If the message breaks a limit, it
+// returns a [*provider.Invalid].
 func (c *Client) Send(ctx context.Context, m Message) (Sent, error) {
 	if err := m.Validate(); err != nil {
 		return Sent{}, err
@@ -106,12 +107,12 @@ func (c *Client) Send(ctx context.Context, m Message) (Sent, error) {
 		return Sent{}, graph.SendError(err)
 	}
 	if a.MessageID == "" {
-		return Sent{}, &provider.Ambiguous{Err: errors.New("messenger: the answer to a send names no message")}
+		return Sent{}, &provider.Ambiguous{Err: errors.New("messenger: the answer to a send has no message id")}
 	}
 	return Sent{string(a.MessageID), string(a.RecipientID), string(a.AttachmentID)}, nil
 }
 
-// answer is what the network says to a send or an upload.
+// answer is the network's answer to a send or an upload.
 type answer struct {
 	RecipientID  graph.ID `json:"recipient_id"`
 	MessageID    graph.ID `json:"message_id"`
@@ -128,7 +129,7 @@ const (
 	TypingOff Action = "typing_off"
 )
 
-// Act shows an action to a person, in the name of a persona or "".
+// Act shows an action to a person, as a persona or "" for the page.
 func (c *Client) Act(ctx context.Context, to Recipient, action Action, persona string) error {
 	if err := c.graph.Post(ctx, c.page+"/messages", &envelope{Recipient: to, Action: action, Persona: persona}, nil); err != nil {
 		return c.failed(ctx, "showing "+string(action), err)

@@ -23,7 +23,7 @@ var (
 	_ provider.Namer         = (*session)(nil)
 )
 
-// to is the contact of a chat.
+// to returns the contact of a chat.
 func (s *session) to(chat provider.Address) (Recipient, error) {
 	if err := s.Alive(); err != nil {
 		return Recipient{}, err
@@ -34,8 +34,8 @@ func (s *session) to(chat provider.Address) (Recipient, error) {
 	return Recipient{ID: chat.PSID}, nil
 }
 
-// Send posts one message; a file that is in our hands is uploaded first. The
-// echo carries out.ID back.
+// Send posts one message. If it has a file to upload, it uploads the file
+// first. The network returns out.ID in the echo.
 func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Receipt, error) {
 	to, err := s.to(out.To)
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	return provider.Receipt{MessageID: sent.MessageID}, nil
 }
 
-// uploaded gives the body the id of its file. An upload may be repeated: a
-// failure is never ambiguous.
+// uploaded uploads the file of the body and sets its id. An upload may be
+// repeated, so a failure is never ambiguous.
 func (s *session) uploaded(ctx context.Context, body *Body, content provider.Content) error {
 	if body.Attachment == nil || body.Attachment.Payload != any(File{ID: pending}) {
 		return nil
@@ -86,11 +86,11 @@ func (s *session) handOver(ctx context.Context, file provider.Media) (string, er
 	return s.Upload(ctx, Upload{Kind: file.Kind, Name: file.FileName, MIME: file.MIME, Size: file.Size, Body: from})
 }
 
-// uploadTTL is how long an uploaded file is sent by its id. The network names
-// no end; one that it has forgotten is uploaded again.
+// uploadTTL is how long an uploaded file is sent by its id. The network
+// documents no limit. A file that it does not have any more is uploaded again.
 const uploadTTL = 30 * 24 * time.Hour
 
-// UploadMedia hands over a file that is in our hands.
+// UploadMedia uploads a file.
 func (s *session) UploadMedia(ctx context.Context, m provider.Media) (id string, until time.Time, err error) {
 	if err := s.Alive(); err != nil {
 		return "", until, err
@@ -100,7 +100,7 @@ func (s *session) UploadMedia(ctx context.Context, m provider.Media) (id string,
 	return id, until, err
 }
 
-// MarkRead tells the contact that all messages were seen.
+// MarkRead marks all messages as seen.
 func (s *session) MarkRead(ctx context.Context, chat provider.Address, _ string) error {
 	to, err := s.to(chat)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *session) MarkRead(ctx context.Context, chat provider.Address, _ string)
 	return s.Act(ctx, to, MarkSeen, "")
 }
 
-// Typing shows that an answer is being written, after the messages were seen.
+// Typing shows that the page is typing, after it marked the messages as seen.
 func (s *session) Typing(ctx context.Context, chat provider.Address, latestID string) error {
 	if err := s.MarkRead(ctx, chat, latestID); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *session) Typing(ctx context.Context, chat provider.Address, latestID st
 	return s.Act(ctx, Recipient{ID: chat.PSID}, TypingOn, "")
 }
 
-// Name asks for the contact's profile. Those who never wrote to the page have
+// Name reads the contact's profile. People who never wrote to the page have
 // none.
 func (s *session) Name(ctx context.Context, contact provider.Address) (provider.Contact, error) {
 	to, err := s.to(contact)

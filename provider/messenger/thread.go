@@ -21,7 +21,8 @@ func (c *Client) TakeThread(ctx context.Context, to Recipient, metadata string) 
 	return c.thread(ctx, "taking a thread", "take_thread_control", to, "", metadata)
 }
 
-// RequestThread asks the app that has the conversation with a person for it.
+// RequestThread asks the app that has the conversation with a person to hand it
+// over.
 func (c *Client) RequestThread(ctx context.Context, to Recipient, metadata string) error {
 	return c.thread(ctx, "asking for a thread", "request_thread_control", to, "", metadata)
 }
@@ -39,14 +40,14 @@ func (c *Client) thread(ctx context.Context, doing, edge string, to Recipient, a
 	}{to, json.Number(app), metadata})
 }
 
-// Persona is a name and a picture that speak for the page.
+// Persona is a name and a picture with which the page can send.
 type Persona struct {
 	ID      string `json:"id,omitempty"`
 	Name    string `json:"name"`
 	Picture string `json:"profile_picture_url"` // an address
 }
 
-// CreatePersona makes a persona and returns its id.
+// CreatePersona creates a persona and returns its id.
 //
 // See https://developers.facebook.com/docs/messenger-platform/send-messages/personas
 func (c *Client) CreatePersona(ctx context.Context, p Persona) (id string, err error) {
@@ -58,7 +59,7 @@ func (c *Client) CreatePersona(ctx context.Context, p Persona) (id string, err e
 	return out.ID, nil
 }
 
-// Persona reads a persona.
+// Persona returns a persona.
 func (c *Client) Persona(ctx context.Context, id string) (Persona, error) {
 	var p Persona
 	if person(id).ChatID == "" {
@@ -70,7 +71,7 @@ func (c *Client) Persona(ctx context.Context, id string) (Persona, error) {
 	return p, nil
 }
 
-// DeletePersona ends a persona.
+// DeletePersona deletes a persona.
 func (c *Client) DeletePersona(ctx context.Context, id string) error {
 	if person(id).ChatID == "" {
 		return &provider.Invalid{Field: "persona", Message: "must be digits"}

@@ -11,19 +11,19 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Upload is a file for the network to keep. Only the page that uploaded it can
+// Upload is a file for the network to store. Only the page that uploaded it can
 // send it.
 type Upload struct {
-	Kind provider.MediaKind // what it will be sent as
+	Kind provider.MediaKind // the kind to send it as
 	Name string
 	MIME string
 	Size int64     // bytes; 0: not known
-	Body io.Reader // read once, to its end
+	Body io.Reader // read once to its end
 }
 
-// Upload hands a file to the network, as it is read, and returns its id for a
-// [File]. What breaks a limit is a [*provider.Invalid]; it fails with
-// [*provider.Temporary] where a repeat, with a new Body, may succeed.
+// Upload streams a file to the network, and returns its id for a [File]. It
+// returns a [*provider.Invalid] if the file breaks a limit, and a
+// [*provider.Temporary] if a retry with a new Body may succeed.
 //
 // See https://developers.facebook.com/docs/messenger-platform/reference/attachment-upload-api
 func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
@@ -52,7 +52,7 @@ func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
 	return c.uploadedAs(ctx, a, err)
 }
 
-// UploadLink lets the network fetch a file and keep it.
+// UploadLink makes the network download and store a file.
 func (c *Client) UploadLink(ctx context.Context, kind provider.MediaKind, link string) (id string, err error) {
 	body := struct {
 		Message Body `json:"message"`
@@ -73,7 +73,7 @@ func (c *Client) uploadedAs(ctx context.Context, a answer, err error) (string, e
 	case err != nil:
 		return "", c.failed(ctx, "uploading a file", err)
 	case a.AttachmentID == "":
-		return "", &provider.Temporary{Err: errors.New("messenger: the answer to an upload names no file")}
+		return "", &provider.Temporary{Err: errors.New("messenger: the answer to an upload has no file id")}
 	}
 	return string(a.AttachmentID), nil
 }

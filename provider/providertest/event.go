@@ -10,9 +10,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Whole holds an event to what package messaging relies on, whatever bytes it
-// was made of: it has the names that it needs, and says nothing that does not
-// go together. Fuzz tests of parsers call it.
+// Whole checks that an event is as package messaging requires, whatever bytes
+// it was made of: it has the required ids and does not contradict itself. Fuzz
+// tests of parsers call it.
 func Whole(t testing.TB, event provider.Event) {
 	t.Helper()
 	if raw := provider.RawOf(event); raw != nil {
@@ -92,8 +92,8 @@ func wholeContact(t testing.TB, c *provider.ContactChange) {
 	require.Equal(t, c.What == provider.ContactMoved, c.To.ChatID != "", "who moved went somewhere")
 }
 
-// callerReports: whatever the network reports is read, to the same events each
-// time, and no body that is nearly one does harm.
+// callerReports: each report of the network is parsed, to the same events each
+// time, and a damaged body does no harm.
 func callerReports(t *testing.T, f *fixture) {
 	c, ok := f.Provider.(provider.Caller)
 	if !ok || f.Callbacks == nil {
@@ -119,7 +119,7 @@ func callerReports(t *testing.T, f *fixture) {
 	}
 }
 
-// damaged reads a body with a byte changed, at places all over it.
+// damaged parses a body with one byte changed, at many places.
 func damaged(t *testing.T, c provider.Caller, body []byte) {
 	t.Helper()
 	const places = 200

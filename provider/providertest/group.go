@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// toGroup sends to a group: one that the line makes, where it can.
+// toGroup sends to a group, which it creates if the provider can.
 func (f *fixture) toGroup(t *testing.T, out provider.Outbound) {
 	t.Helper()
 	session := f.open(t)
@@ -22,7 +22,8 @@ func (f *fixture) toGroup(t *testing.T, out provider.Outbound) {
 	require.NotEmpty(t, receipt.MessageID)
 }
 
-// groupManager: a group is as it was made and changed, until the account leaves.
+// groupManager: a group is as it was created and changed, until the account
+// leaves.
 func groupManager(t *testing.T, f *fixture) {
 	session := f.open(t)
 	m, ok := session.(provider.GroupManager)
@@ -53,7 +54,7 @@ func groupManager(t *testing.T, f *fixture) {
 	change(provider.ParticipantRemove)
 	f.has(t, m, made.Chat, "Foes", map[string]bool{})
 	change(provider.ParticipantAdd)
-	change(provider.ParticipantAdd) // who is in already stays
+	change(provider.ParticipantAdd) // a member who is already in the group stays
 	f.has(t, m, made.Chat, "Foes", map[string]bool{f.to.ChatID: false})
 
 	f.invites(t, m, made.Chat)
@@ -63,7 +64,7 @@ func groupManager(t *testing.T, f *fixture) {
 	f.unknownGroup(t, m)
 }
 
-// has makes sure of a group's subject, and of who is in it and an administrator.
+// has checks a group's subject, its members and its administrators.
 func (f *fixture) has(t *testing.T, m provider.GroupManager, chat provider.Address, subject string, admins map[string]bool) {
 	t.Helper()
 	g, err := m.Group(t.Context(), chat)
@@ -76,7 +77,7 @@ func (f *fixture) has(t *testing.T, m provider.GroupManager, chat provider.Addre
 	}
 	require.Equal(t, admins, in)
 	for i := range g.Participants {
-		g.Participants[i].Admin = !g.Participants[i].Admin // what was returned is the caller's own
+		g.Participants[i].Admin = !g.Participants[i].Admin // the caller may change the result
 	}
 }
 
@@ -93,7 +94,7 @@ func (f *fixture) invites(t *testing.T, m provider.GroupManager, chat provider.A
 	require.NotEqual(t, link, other)
 }
 
-// unknownGroup: a group that does not exist is refused by every call.
+// unknownGroup: every call refuses a group that does not exist.
 func (f *fixture) unknownGroup(t *testing.T, m provider.GroupManager) {
 	t.Helper()
 	nowhere := provider.Address{ChatID: "120363000000000000@g.us", Group: true}
@@ -109,7 +110,7 @@ func (f *fixture) unknownGroup(t *testing.T, m provider.GroupManager) {
 	}
 }
 
-// numberChecker: the contact who can be written to has an account.
+// numberChecker: a contact who can be written to has an account.
 func numberChecker(t *testing.T, f *fixture) {
 	c, ok := f.open(t).(provider.NumberChecker)
 	if !ok {

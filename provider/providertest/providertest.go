@@ -1,13 +1,13 @@
-// Package providertest is the suite that every kind of line passes. An
-// implementation calls [Run] from a test of its own, with a real peer or a
-// fake one that speaks the network's own protocol:
+// Package providertest is the test suite that every kind of reference passes.
+// An implementation calls [Run] from a test of its own, with a real peer or a
+// fake one that implements the network's protocol:
 //
 //	func TestConformance(t *testing.T) {
 //		providertest.Run(t, providertest.Harness{New: newLine, ChatIDs: []string{"ana@sandbox"}, Junk: []string{""}})
 //	}
 //
 // The suite finds optional abilities by type assertion, as package messaging
-// does, and holds each to its laws. It is for tests only.
+// does, and tests each. It is for tests only.
 package providertest
 
 import (
@@ -22,45 +22,45 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Harness describes a kind of line to the suite.
+// Harness describes a kind of reference to the suite.
 type Harness struct {
-	// New returns a line and its peer, both fresh: each subtest has its own.
+	// New returns a new line and its peer. Each subtest calls it.
 	New func(t *testing.T) Line
 	// ChatIDs are chat ids as users write them. The first is that of a contact
 	// who can be written to.
 	ChatIDs []string
-	// Junk is what is no chat id of this kind.
+	// Junk are strings that are not chat ids of this kind.
 	Junk []string
-	// Contents are samples of content types that the suite has none of, or
-	// other ones than its own.
+	// Contents are samples of content types, in addition to the suite's own or
+	// instead of them.
 	Contents []provider.Content
 }
 
-// Line is a configured line with the peer behind it. Optional members may be
-// nil; what they are needed for is then not tested.
+// Line is a configured reference with the peer behind it. Optional fields may
+// be nil; what needs them is then not tested.
 type Line struct {
 	Provider  provider.Provider
 	Reference provider.Reference
-	// Shown returns the texts that the contact's phone shows, in their order.
+	// Shown returns the texts that the contact's phone shows, in order.
 	Shown func() []string
-	// Fail makes the next send meet the fault; false when the peer has no such
-	// fault. Optional.
+	// Fail makes the next send fail with the fault. It returns false if the
+	// peer does not have the fault. It is optional.
 	Fail func(f Fault) bool
-	// Say lets the contact write a text. For kinds that connect and receive by
-	// themselves; optional.
+	// Say makes the contact write a text. It is for kinds that connect and
+	// receive by themselves, and optional.
 	Say func(t *testing.T, text string)
 	// Callback returns the signed callback by which the network reports a text
-	// of the contact. Needed for a [provider.Caller].
+	// of the contact. It is required for a [provider.Caller].
 	Callback func(t *testing.T, text string) (http.Header, []byte)
-	// Callbacks returns one callback of each thing that the network can report,
-	// by what it is. For a [provider.Caller]; optional.
+	// Callbacks returns a callback of each kind of report of the network, by
+	// name. It is for a [provider.Caller], and optional.
 	Callbacks func(t *testing.T) map[string][]byte
 }
 
-// Fault is a way in which the next send goes wrong.
+// Fault is a way in which the next send fails.
 type Fault string
 
-// The faults, each with the error that the send must return.
+// The faults, with the error that the send must return.
 const (
 	RateLimited Fault = "rate limited" // *provider.RateLimited
 	Window      Fault = "window"       // *provider.WindowClosed
@@ -68,7 +68,7 @@ const (
 	Unreachable Fault = "recipient"    // *provider.BadRecipient
 	Refused     Fault = "refused"      // *provider.Rejected
 	Unavailable Fault = "unavailable"  // *provider.Temporary: certainly not sent
-	Lost        Fault = "lost"         // *provider.Ambiguous: taken, the answer lost
+	Lost        Fault = "lost"         // *provider.Ambiguous: accepted, the answer is lost
 	Hanging     Fault = "hanging"      // no answer until the context ends
 )
 
@@ -106,7 +106,7 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// fixture is a fresh line with what the laws need.
+// fixture is a new line with what the tests need.
 type fixture struct {
 	Line
 	h     Harness
@@ -133,12 +133,12 @@ func (f *fixture) open(t *testing.T) provider.Session {
 	return session
 }
 
-// text is a message to the contact with an id that the provider accepts.
+// text returns a message to the contact with an id that the provider accepts.
 func (f *fixture) text(text string) provider.Outbound {
 	return provider.Outbound{ID: f.id("own " + text), To: f.to, Content: provider.Text{Text: text}}
 }
 
-// id is an id of the provider where it makes its own, else ours.
+// id returns an id of the provider if it chooses the ids, else one of ours.
 func (f *fixture) id(ours string) string {
 	if own, ok := f.identifier(); ok {
 		return own.NewMessageID()
@@ -146,7 +146,7 @@ func (f *fixture) id(ours string) string {
 	return ours
 }
 
-// identifier is the provider where it chooses the ids of the line's messages.
+// identifier returns the provider if it chooses the ids of the line's messages.
 func (f *fixture) identifier() (provider.Identifier, bool) {
 	own, ok := f.Provider.(provider.Identifier)
 	if late, may := own.(provider.LateIdentifier); may && late.LateIDs(f.Reference.Settings) {
@@ -162,10 +162,10 @@ func (f *fixture) sends(contentType string) bool {
 // eventTimeout is how long an event may take.
 const eventTimeout = time.Minute
 
-// inbox keeps what a line receives.
+// inbox records what a line receives.
 type inbox struct{ arrived chan provider.Event }
 
-// Receive takes everything.
+// Receive accepts all events.
 func (i *inbox) Receive(ctx context.Context, _ provider.ReferenceID, events []provider.Event) error {
 	for _, e := range events {
 		select {

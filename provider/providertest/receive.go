@@ -14,7 +14,7 @@ import (
 
 const stated = `Grüße 🙂 "quoted" a/b`
 
-// receives: what the contact says comes into the inbox.
+// receives: the inbox gets what the contact writes.
 func receives(t *testing.T, f *fixture) {
 	if f.Say == nil {
 		return
@@ -37,7 +37,7 @@ func (f *fixture) holds(t *testing.T, m *provider.Message) {
 	require.Equal(t, m.Chat.ChatID, back.ChatID)
 }
 
-// caller returns the line's callback, where its kind has them.
+// caller returns the line's callback, if its kind has callbacks.
 func (f *fixture) caller(t *testing.T) (provider.Caller, http.Header, []byte) {
 	t.Helper()
 	c, ok := f.Provider.(provider.Caller)
@@ -112,7 +112,7 @@ func callerEvents(t *testing.T, f *fixture) {
 	require.Equal(t, whole, body, "the body is as it was")
 }
 
-// callerJunk: whatever arrives, nothing panics.
+// callerJunk: no input causes a panic.
 func callerJunk(t *testing.T, f *fixture) {
 	c, header, body := f.caller(t)
 	if c == nil {

@@ -67,7 +67,8 @@ func contents(t *testing.T, f *fixture) {
 	require.NoError(t, err)
 }
 
-// about is content of a type that is about another message; nil for other types.
+// about returns content of a type that refers to another message; nil for other
+// types.
 func (f *fixture) about(t *testing.T, session provider.Session, name string) provider.Content {
 	t.Helper()
 	if !slices.Contains([]string{"reaction", "edit", "revoke"}, name) {
@@ -84,12 +85,12 @@ func (f *fixture) about(t *testing.T, session provider.Session, name string) pro
 	return provider.Reaction{MessageID: receipt.MessageID, Emoji: "👍"}
 }
 
-// hologram is a content that no kind knows.
+// hologram is a content that no kind supports.
 type hologram struct{}
 
 func (hologram) Type() string { return "hologram" }
 
-// split returns the messages that content of a type is sent as: one of its own
+// split returns the messages that content of a type is sent as: one of the
 // type, and maybe others.
 func (f *fixture) split(t *testing.T, name string, c provider.Content) []provider.Content {
 	t.Helper()
@@ -108,7 +109,7 @@ func (f *fixture) split(t *testing.T, name string, c provider.Content) []provide
 	return all
 }
 
-// otherContents: what is not declared is refused and does not arrive.
+// otherContents: content of an undeclared type is refused and does not arrive.
 func otherContents(t *testing.T, f *fixture) {
 	session := f.open(t)
 	others := []provider.Content{
@@ -134,7 +135,8 @@ func otherContents(t *testing.T, f *fixture) {
 	require.Empty(t, f.Shown())
 }
 
-// groups: who has them sends to them, and who has none says so.
+// groups: a kind with groups sends to them, and a kind without groups refuses
+// to.
 func groups(t *testing.T, f *fixture) {
 	out := f.text("to a group")
 	out.To = provider.Address{ChatID: "120363041234567890@g.us", Group: true}
@@ -195,8 +197,8 @@ func concurrentSends(t *testing.T, f *fixture) {
 	require.Equal(t, want, shown)
 }
 
-// faults: each comes back as its error, once, and only a lost answer leaves the
-// message with the contact.
+// faults: each fault is returned as its error once, and only after a lost
+// answer does the contact have the message.
 func faults(t *testing.T, f *fixture) {
 	if f.Fail == nil {
 		return
@@ -222,13 +224,13 @@ func faults(t *testing.T, f *fixture) {
 	}
 }
 
-// hanging: a send ends with its context, and what became of it is unknown.
+// hanging: a send ends with its context, and its outcome is unknown.
 func hanging(t *testing.T, f *fixture) {
 	if f.Fail == nil {
 		return
 	}
 	session := f.open(t)
-	_, err := session.Send(t.Context(), f.text("before")) // so that it is connected
+	_, err := session.Send(t.Context(), f.text("before")) // so that the session is connected
 	require.NoError(t, err)
 	if !f.Fail(Hanging) {
 		return
@@ -241,13 +243,13 @@ func hanging(t *testing.T, f *fixture) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		var unsent *provider.Temporary
 		if errors.As(err, &unsent) && d < time.Minute {
-			continue // the machine is slow: the message had not left when its time was over
+			continue // the machine is slow: the context ended before the message was sent
 		}
 		require.ErrorAs(t, err, &uncertain)
 	}
 }
 
-// ownIDs: a message of the same id arrives once.
+// ownIDs: of messages with the same id, one arrives.
 func ownIDs(t *testing.T, f *fixture) {
 	own, ok := f.identifier()
 	if !ok {

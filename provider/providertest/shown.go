@@ -8,9 +8,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Shown makes of an event what a golden file can hold: the members that are not
-// zero, with the name of the type where an interface hides it. Raw bodies are
-// left out.
+// Shown returns the form of an event for golden files: the fields that are not
+// zero, with the name of the type where an interface hides it, without raw
+// bodies.
 func Shown(event provider.Event) any { return shown(reflect.ValueOf(event)) }
 
 func shown(v reflect.Value) any {

@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	// groupSuffix ends the chat ids of groups.
+	// groupSuffix is the end of the chat ids of groups.
 	groupSuffix = "@g.us"
-	// invites begins the links by which groups are joined.
+	// invites is the start of the links by which groups are joined.
 	invites = "https://sandbox.invalid/"
-	// notInGroup is the code of what is refused since the account has left.
+	// notInGroup is the code of calls that are refused after the account has
+	// left.
 	notInGroup = "not_in_group"
 )
 
-// groups are those of all references.
+// groups are the groups of all references.
 type groups struct {
 	mu  sync.Mutex
 	all map[groupKey]*group
@@ -38,7 +39,7 @@ type group struct {
 	left   bool
 }
 
-// left says whether the account has left a group.
+// left reports whether the account has left a group.
 func (gs *groups) left(ref provider.ReferenceID, id string) bool {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
@@ -56,7 +57,7 @@ func (s *session) in(ctx context.Context, chat provider.Address, fn func(g *grou
 	g := s.groups.all[groupKey{s.ref, chat.ChatID}]
 	switch {
 	case g == nil:
-		return &provider.BadRecipient{Message: "there is no such group"}
+		return &provider.BadRecipient{Message: "this group does not exist"}
 	case g.left:
 		return &provider.Rejected{Code: notInGroup, Message: "the account has left this group"}
 	}
@@ -64,7 +65,7 @@ func (s *session) in(ctx context.Context, chat provider.Address, fn func(g *grou
 	return nil
 }
 
-// CreateGroup makes a group; all contacts agree to be in it.
+// CreateGroup creates a group. All contacts can be added.
 func (s *session) CreateGroup(ctx context.Context, subject string, participants []provider.Address) (provider.Group, error) {
 	if err := s.alive(ctx); err != nil {
 		return provider.Group{}, err
@@ -96,7 +97,8 @@ func (s *session) SetGroupSubject(ctx context.Context, chat provider.Address, su
 	return s.in(ctx, chat, func(g *group) { g.Subject = subject })
 }
 
-// ChangeParticipants refuses to change those who are not in the group.
+// ChangeParticipants changes participants. It refuses people who are not in the
+// group.
 func (s *session) ChangeParticipants(
 	ctx context.Context, chat provider.Address, change provider.ParticipantChange, who []provider.Address,
 ) (refused []provider.RefusedParticipant, err error) {
@@ -104,7 +106,7 @@ func (s *session) ChangeParticipants(
 	return refused, err
 }
 
-// GroupInvite returns a link that leads nowhere.
+// GroupInvite returns a link, which cannot be opened.
 func (s *session) GroupInvite(ctx context.Context, chat provider.Address, reset bool) (link string, err error) {
 	err = s.in(ctx, chat, func(g *group) {
 		if reset {
@@ -115,20 +117,19 @@ func (s *session) GroupInvite(ctx context.Context, chat provider.Address, reset 
 	return link, err
 }
 
-// LeaveGroup leaves a group for good.
+// LeaveGroup leaves a group. The account cannot return.
 func (s *session) LeaveGroup(ctx context.Context, chat provider.Address) error {
 	return s.in(ctx, chat, func(g *group) { g.left = true })
 }
 
-// view is what the caller may keep.
+// view returns a copy for the caller.
 func (g *group) view() provider.Group {
 	out := g.Group
 	out.Participants = slices.Clone(g.Participants)
 	return out
 }
 
-// change applies what is done with participants, and returns those with whom
-// it could not be done.
+// change changes participants, and returns those that it could not change.
 func (g *group) change(change provider.ParticipantChange, who []provider.Address) (refused []provider.RefusedParticipant) {
 	for _, a := range who {
 		at := slices.IndexFunc(g.Participants, func(p provider.Participant) bool { return p.ChatID == a.ChatID })

@@ -11,14 +11,14 @@ import (
 type Phone struct {
 	Inbox     provider.Inbox // the messaging service
 	Reference provider.ReferenceID
-	Name      string // in the chat id: "ana" writes from ana@sandbox
-	PushName  string // the name the contact shows; "": Name
-	Group     string // chat id of the group that the contact writes in; "": to the reference itself
+	Name      string // as in the chat id: "ana" writes from ana@sandbox
+	PushName  string // the name that the contact shows; "": Name
+	Group     string // chat id of the group in which the contact writes; "": none
 }
 
-// Write makes the contact write. A [provider.Edit] replaces the text of a
-// message of the contact's own, a [provider.Revoke] deletes one for everybody.
-// The message is durable when Write returns; its id is returned.
+// Write makes the contact write a message and returns its id. A [provider.Edit]
+// replaces the text of one of the contact's messages, a [provider.Revoke]
+// deletes one for all participants. The message is durable when Write returns.
 func (p Phone) Write(ctx context.Context, content provider.Content) (string, error) {
 	addr, err := (*Provider)(nil).Address(p.Name)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p Phone) Write(ctx context.Context, content provider.Content) (string, err
 	return m.ID, p.Inbox.Receive(ctx, p.Reference, []provider.Event{m})
 }
 
-// Read makes the contact read a message that it got.
+// Read makes the contact read a message that it received.
 func (p Phone) Read(ctx context.Context, messageID string) error {
 	return p.Inbox.Receive(ctx, p.Reference, []provider.Event{
 		&provider.StatusChange{MessageID: messageID, Status: provider.StatusRead, At: time.Now()},

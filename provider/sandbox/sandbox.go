@@ -1,11 +1,11 @@
-// Package sandbox is the provider of references whose contacts are simulated: no account is needed
-// anywhere. What is sent to a contact is delivered at once; what the contact
-// writes, edits, deletes and reads goes through a [Phone]. It has groups, which
-// live as long as the [Provider], and reviews templates by the rules of the
+// Package sandbox is the provider of references whose contacts are simulated,
+// so that no account is needed. A message to a contact is delivered at once. A
+// [Phone] writes, edits, deletes and reads messages for a contact. Groups exist
+// as long as the [Provider]. Templates are reviewed by the rules of the
 // WhatsApp Business platform.
 //
-// It is the newcomer's first reference, the peer of tests, and the shortest
-// complete [provider.Provider].
+// It serves for first steps and for tests, and is the shortest complete
+// [provider.Provider].
 package sandbox
 
 import (
@@ -27,10 +27,10 @@ import (
 // Kind is the kind of sandbox references.
 const Kind provider.Kind = "provider-sandbox"
 
-// ErrClosed is why a closed session sends nothing.
+// ErrClosed is returned by the calls of a closed session.
 var ErrClosed = errors.New("sandbox: the session is closed")
 
-// suffix ends the chat ids of sandbox references: "ana@sandbox".
+// suffix is the end of the chat ids of sandbox references: "ana@sandbox".
 const suffix = "@sandbox"
 
 // sendable are the content types that a simulated phone shows.
@@ -39,10 +39,10 @@ var sendable = []string{
 	"image", "video", "document", "audio", "sticker",
 }
 
-// maxFile is the most bytes of a file that a simulated phone shows.
+// maxFile limits the size of a file in bytes.
 const maxFile = 100 << 20
 
-// settingLate names the setting [Provider.LateIDs] is about.
+// settingLate is the name of the setting for [Provider.LateIDs].
 const settingLate = "lateIds"
 
 // Provider opens sandbox references. The zero value is ready to use.
@@ -68,7 +68,7 @@ func (*Provider) Capabilities() provider.Capabilities {
 	}
 }
 
-// Settings lists one that no reference needs.
+// Settings lists one setting, which is optional.
 func (*Provider) Settings() []provider.Setting {
 	return []provider.Setting{{
 		Name: settingLate, Boolean: true,
@@ -76,15 +76,14 @@ func (*Provider) Settings() []provider.Setting {
 	}}
 }
 
-// LateIDs reports whether the network chooses the ids of a reference's
-// messages.
+// LateIDs reports whether the network chooses the message ids of a reference.
 func (*Provider) LateIDs(settings provider.Settings) bool { return settings[settingLate] == "true" }
 
-// NewMessageID chooses the id of a message to send.
+// NewMessageID returns an id for a message to send.
 func (*Provider) NewMessageID() string { return "sandbox-" + uuid.Must(uuid.NewV7()).String() }
 
-// Address reads a contact's name, with or without "@sandbox": 1 to 64 of
-// a–z, 0–9, dot, dash and underscore. With "@g.us" it is the id of a group.
+// Address parses a contact's name, with or without "@sandbox": 1 to 64 of a–z,
+// 0–9, dot, dash and underscore. With "@g.us" it is the id of a group.
 func (*Provider) Address(chatID string) (provider.Address, error) {
 	name := strings.ToLower(strings.TrimSpace(chatID))
 	end := suffix
@@ -103,14 +102,14 @@ func (*Provider) Address(chatID string) (provider.Address, error) {
 	return provider.Address{ChatID: name + end, Group: end == groupSuffix}, nil
 }
 
-// Open returns a session that delivers everything.
+// Open returns a session that delivers every message.
 func (p *Provider) Open(_ context.Context, ref provider.Reference, inbox provider.Inbox) (provider.Session, error) {
 	return &session{ref: ref.ID, late: p.LateIDs(ref.Settings), inbox: inbox, groups: &p.groups}, nil
 }
 
 type session struct {
 	ref    provider.ReferenceID
-	late   bool // the network chooses the ids of messages
+	late   bool // the network chooses the message ids
 	inbox  provider.Inbox
 	groups *groups
 	closed atomic.Bool
@@ -128,8 +127,8 @@ var (
 	_ provider.Validator        = (*Provider)(nil)
 )
 
-// Send puts the message on the contact's phone, which reports its delivery
-// before the send returns, as fast networks do.
+// Send delivers the message to the contact's phone, which reports the delivery
+// before Send returns, as fast networks do.
 func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Receipt, error) {
 	if err := s.alive(ctx); err != nil {
 		return provider.Receipt{}, err
@@ -154,13 +153,13 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 		delivered.MessageID, delivered.OwnID = s.networkID(out.ID), out.ID
 	}
 	if err := s.inbox.Receive(ctx, s.ref, []provider.Event{delivered}); err != nil {
-		return provider.Receipt{}, &provider.Temporary{Err: err} // a repeat has the same id
+		return provider.Receipt{}, &provider.Temporary{Err: err} // a retry has the same id
 	}
 	return provider.Receipt{MessageID: delivered.MessageID}, nil
 }
 
-// networkID is the id that the network gives to a message that has an id of
-// ours: always the same, so that a repeat is recognised.
+// networkID returns the network's id for a message with an id of ours. It is
+// always the same, so that a repeat is recognized.
 func (s *session) networkID(own string) string {
 	return "sandbox-" + uuid.NewSHA1(uuid.NameSpaceOID, []byte(strconv.FormatInt(int64(s.ref), 10)+" "+own)).String()
 }
@@ -170,12 +169,12 @@ func (s *session) Check(context.Context) (provider.Account, error) {
 	return provider.Account{ID: "sandbox", Name: "Sandbox"}, nil
 }
 
-// CheckNumber finds everybody.
+// CheckNumber reports that every number exists.
 func (s *session) CheckNumber(ctx context.Context, who provider.Address) (provider.NumberCheck, error) {
 	return provider.NumberCheck{Exists: new(true), Chat: who}, s.alive(ctx)
 }
 
-// alive is an error when the session, or the caller's patience, is over.
+// alive returns an error when the session or the context has ended.
 func (s *session) alive(ctx context.Context) error {
 	err := ctx.Err()
 	if s.closed.Load() {
@@ -187,11 +186,10 @@ func (s *session) alive(ctx context.Context) error {
 	return nil
 }
 
-// MarkRead does nothing: there is no network to tell.
+// MarkRead does nothing.
 func (s *session) MarkRead(context.Context, provider.Address, string) error { return nil }
 
-// Typing does nothing either: the messaging service keeps what the
-// contacts' phones show.
+// Typing does nothing.
 func (s *session) Typing(ctx context.Context, _ provider.Address, _ string) error {
 	return s.alive(ctx)
 }

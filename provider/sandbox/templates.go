@@ -9,17 +9,17 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph/template"
 )
 
-// reviews are the decisions on templates whose names begin in a certain way,
-// so that what follows from them can be tried. All others are approved.
+// reviews are the decisions on templates with certain prefixes of their names,
+// so that their consequences can be tested. Other templates are approved.
 var reviews = []struct{ prefix, status, reason string }{
 	{"rejected_", "REJECTED", "INVALID_FORMAT"},
 	{"pending_", "PENDING", ""},
 	{"paused_", "PAUSED", ""},
 }
 
-// ReviewTemplate holds a template against the rules of the WhatsApp Business
-// platform and approves it. One whose name begins with "rejected_" is
-// rejected, with "pending_" it waits forever, with "paused_" it is paused.
+// ReviewTemplate checks a template against the rules of the WhatsApp Business
+// platform and approves it. A name that starts with "rejected_" is rejected,
+// "pending_" stays pending, and "paused_" is paused.
 func (*Provider) ReviewTemplate(t provider.TemplateDefinition) (provider.TemplateInfo, error) {
 	if err := template.Check(t); err != nil {
 		return provider.TemplateInfo{}, err
@@ -36,9 +36,9 @@ func (*Provider) ReviewTemplate(t provider.TemplateDefinition) (provider.Templat
 	}, nil
 }
 
-// Validate holds a template message against the same rules. Whether there is
-// such a template, and whether its parameters fit, is for the messaging
-// service: it keeps the templates.
+// Validate checks a template message against the same rules. The messaging
+// service stores the templates, and checks that the template exists and that
+// the parameters fit.
 func (*Provider) Validate(c provider.Content) error {
 	if t, is := c.(provider.Template); is {
 		return template.Validate(t.Template)

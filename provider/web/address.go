@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// shortest and longest phone number, and group id.
+// Lengths of phone numbers, and of other ids.
 const (
 	minPhoneLength = 7
 	maxPhoneLength = 15
@@ -19,7 +19,7 @@ var badRecipient = &provider.BadRecipient{
 	Message: "must be a phone number with its country code, or an id that ends in @s.whatsapp.net, @lid or @g.us",
 }
 
-// Address reads a phone number, or an id of WhatsApp:
+// Address parses a phone number or an id of WhatsApp:
 // "16505551234@s.whatsapp.net", "120363040000000000@g.us", "123456@lid".
 func (*Provider) Address(chatID string) (provider.Address, error) {
 	user, server, full := strings.Cut(strings.TrimSpace(chatID), "@")
@@ -55,8 +55,8 @@ func group(j types.JID) provider.Address {
 	return provider.Address{ChatID: j.String(), Group: true}
 }
 
-// person is who either id names. A phone number is what people know, so it is
-// the chat's id as soon as it is known.
+// person returns the address of the person with the ids a and b. The chat's id is
+// the phone number if it is known, else the LID.
 func person(a, b types.JID) provider.Address {
 	var out provider.Address
 	for _, j := range []types.JID{a, b} {
@@ -76,7 +76,7 @@ func person(a, b types.JID) provider.Address {
 	return out
 }
 
-// jid is where a message to an address goes.
+// jid returns the id to which a message to an address is sent.
 func jid(a provider.Address) types.JID {
 	switch {
 	case a.Group:

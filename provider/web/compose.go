@@ -14,8 +14,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// compose makes the network's message.
-func (s *session) compose(ctx context.Context, c *whatsmeow.Client, to types.JID, out provider.Outbound) (*waE2E.Message, error) {
+// compose returns the network's form of a message.
+func (s *sender) compose(ctx context.Context, c *whatsmeow.Client, to types.JID, out provider.Outbound) (*waE2E.Message, error) {
 	about, err := s.quote(ctx, c, to, out)
 	if err != nil {
 		return nil, err
@@ -32,12 +32,12 @@ func (s *session) compose(ctx context.Context, c *whatsmeow.Client, to types.JID
 	case provider.Contacts:
 		return contacts(x, about), nil
 	case provider.Reaction:
-		sender, err := s.writer(ctx, c, to, x.MessageID, out.About)
+		sender, err := s.senders.sender(ctx, c, to, x.MessageID, out.About)
 		switch {
 		case err != nil:
 			return nil, err
 		case sender.IsEmpty():
-			return nil, &provider.Rejected{Code: "forgotten", Message: "Who wrote the message in this group is not known any more."}
+			return nil, &provider.Rejected{Code: "forgotten", Message: "The sender of the message in this group is not known any more."}
 		}
 		return c.BuildReaction(to, sender, x.MessageID, x.Emoji), nil
 	case provider.Edit:
@@ -50,20 +50,20 @@ func (s *session) compose(ctx context.Context, c *whatsmeow.Client, to types.JID
 	return nil, &provider.Unsupported{What: "content of type " + out.Content.Type()}
 }
 
-// quote is what names the message that another one answers.
-func (s *session) quote(ctx context.Context, c *whatsmeow.Client, to types.JID, out provider.Outbound) (*waE2E.ContextInfo, error) {
+// quote returns the reference to the message that out replies to, or nil.
+func (s *sender) quote(ctx context.Context, c *whatsmeow.Client, to types.JID, out provider.Outbound) (*waE2E.ContextInfo, error) {
 	if out.ReplyTo == "" {
 		return nil, nil
 	}
-	sender, err := s.writer(ctx, c, to, out.ReplyTo, out.About)
+	sender, err := s.senders.sender(ctx, c, to, out.ReplyTo, out.About)
 	if err != nil {
 		return nil, err
 	}
-	words := ""
+	quoted := ""
 	if out.About != nil {
-		words = out.About.Text
+		quoted = out.About.Text
 	}
-	q := &waE2E.ContextInfo{StanzaID: &out.ReplyTo, QuotedMessage: &waE2E.Message{Conversation: &words}}
+	q := &waE2E.ContextInfo{StanzaID: &out.ReplyTo, QuotedMessage: &waE2E.Message{Conversation: &quoted}}
 	if !sender.IsEmpty() {
 		q.Participant = proto.String(sender.String())
 	}
@@ -83,7 +83,7 @@ func text(x provider.Text, about *waE2E.ContextInfo) *waE2E.Message {
 	return &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: &x.Text, ContextInfo: about}}
 }
 
-// contacts is a card, or several.
+// contacts returns the message of one or more contact cards.
 func contacts(x provider.Contacts, about *waE2E.ContextInfo) *waE2E.Message {
 	cards := make([]*waE2E.ContactMessage, len(x.Contacts))
 	for i, c := range x.Contacts {
@@ -98,7 +98,7 @@ func contacts(x provider.Contacts, about *waE2E.ContextInfo) *waE2E.Message {
 	}}
 }
 
-// vcard writes a card as phones read it (vCard 3.0, RFC 2426).
+// vcard encodes a card as vCard 3.0 (RFC 2426), which phones read.
 func vcard(c provider.Card) string {
 	if c.VCard != "" {
 		return c.VCard
@@ -136,7 +136,7 @@ func vcard(c provider.Card) string {
 	return b.String()
 }
 
-// word is a parameter of a line: no more than letters and digits.
+// word returns the letters and digits of s, which are allowed in a parameter.
 func word(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -148,9 +148,8 @@ func word(s string) string {
 
 var escape = strings.NewReplacer("\\", "\\\\", ",", "\\,", ";", "\\;", "\r\n", "\\n", "\n", "\\n", "\r", "\\n")
 
-// composeMedia uploads a file, sealed, and makes the message that carries its
-// key.
-func (s *session) composeMedia(ctx context.Context, c *whatsmeow.Client, m provider.Media, about *waE2E.ContextInfo) (*waE2E.Message, error) {
+// composeMedia encrypts and uploads a file, and returns the message with its key.
+func (s *sender) composeMedia(ctx context.Context, c *whatsmeow.Client, m provider.Media, about *waE2E.ContextInfo) (*waE2E.Message, error) {
 	if m.Open == nil {
 		return nil, &provider.Unsupported{What: "a file by link"}
 	}
@@ -166,7 +165,7 @@ func (s *session) composeMedia(ctx context.Context, c *whatsmeow.Client, m provi
 	return fileMessage(m, up, about), nil
 }
 
-// fileMessage is the message of an uploaded file.
+// fileMessage returns the message of an uploaded file.
 func fileMessage(m provider.Media, up whatsmeow.UploadResponse, about *waE2E.ContextInfo) *waE2E.Message {
 	width, height, seconds := number(m.Width), number(m.Height), number(m.Seconds)
 	switch m.Kind {

@@ -4,267 +4,264 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
+	"sync"
 	"time"
 
-	"go.mau.fi/whatsmeow/types/events"
+	"go.mau.fi/whatsmeow"
 
-	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-const (
-	// dialTimeout bounds one attempt to connect.
-	dialTimeout = 30 * time.Second
-	// maxRedialDelay is the longest pause between two attempts.
-	maxRedialDelay = time.Minute
-	// sayAgain is how soon a report is repeated that could not be stored.
-	sayAgain = time.Second
-	// completed is how long a connection must have stood for its loss to be no
-	// sign of a trouble that stays.
-	completed = 20 * time.Second
-	// codeLook is how often it is looked whether a code has expired. People are
-	// told when by a clock that may leap, and timers go by another.
-	codeLook = 100 * time.Millisecond
-	// deafAfter is how long a connection may be silent before a probe that
-	// fails means that it carries nothing.
-	deafAfter = 20 * time.Second
+// connection is the state of a session's connection, which all parts of the
+// session share. Only [connectionLoop] opens it and decides when to reopen it.
+type connection struct {
+	ref provider.Reference
+	log *slog.Logger
+	now func() time.Time
+
+	ctx     context.Context // ends with the session
+	cancel  context.CancelFunc
+	done    chan struct{} // closed when the loop has ended
+	signals chan signal
+
+	mu            sync.Mutex
+	client        *whatsmeow.Client  // nil: not paired and not being paired
+	attempts      int                // connections so far
+	cancelAttempt context.CancelFunc // ends the work of the present connection; nil: there is none
+	up            chan struct{}      // closed while the client is connected
+	isUp          bool
+	idle          bool      // the loop does not connect by itself
+	lastSeen      time.Time // when the network last sent something
+	closed        bool
+
+	tasks sync.WaitGroup
+}
+
+// signal reports something to the loop.
+type signal struct {
+	from *whatsmeow.Client // the loop ignores signals of earlier clients; nil: of no client
+	what any               // an event of whatsmeow, or link or storeFailed
+}
+
+type (
+	link        struct{ phone string } // a user wants to pair the reference
+	storeFailed struct{}               // an event could not be stored: the network has to send it again
 )
 
-// connectionLoop is what run knows of its connection.
-type connectionLoop struct {
-	*session
-	tries   int       // attempts since the line last stood for a while
-	since   time.Time // when it was connected; zero: it is not
-	redial  time.Time
-	linking linking
-	unsaid  *provider.Connection // a report that could not be stored
-	again   time.Time            // when that is tried again
+// maxSignals is how many signals may wait for the loop, which handles them at
+// once unless the database hangs.
+const maxSignals = 64
+
+var errClosed = errors.New("web: the session is closed")
+
+func newConnection(ctx context.Context, ref provider.Reference, o *Options) *connection {
+	conn := &connection{
+		ref: ref, log: o.Logger.With(slog.Int64("reference", int64(ref.ID))), now: o.Now,
+		done: make(chan struct{}), signals: make(chan signal, maxSignals), up: make(chan struct{}),
+	}
+	conn.ctx, conn.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	return conn
 }
 
-// run connects the line until the session is closed. With wrong, it waits for
-// the owner to put that right and to open the line again.
-func (s *session) run(wrong error) {
-	defer close(s.done)
-	r := &connectionLoop{session: s}
-	defer s.rest()
-	if wrong != nil {
-		r.recoverStep(func() { r.stop(provider.UnknownReason, wrong.Error(), time.Time{}) })
-	}
-	if s.device() != nil {
-		r.recoverStep(func() {
-			r.say(&provider.Connection{State: provider.Connecting})
-			r.connect()
-		})
-	}
-	for s.leased() {
-		timer := time.NewTimer(r.wait())
-		select {
-		case <-s.ctx.Done():
-			timer.Stop()
-			return
-		case g := <-s.signals:
-			r.recoverStep(func() { r.handle(g) })
-		case <-timer.C:
-			r.recoverStep(r.tick)
-		}
-		timer.Stop()
+// signal hands something to the loop.
+func (conn *connection) signal(ctx context.Context, g signal) error {
+	select {
+	case conn.signals <- g:
+		return nil
+	case <-conn.done:
+		return errClosed
+	case <-conn.ctx.Done():
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
-// recoverStep makes one step that a panic does not carry out of.
-func (r *connectionLoop) recoverStep(step func()) {
-	defer r.recovered("its connection")
-	step()
-}
+// leased reports whether this process may still act for the reference.
+func (conn *connection) leased() bool { return leased(conn.ref) }
 
-// wait is how long until there is something to do.
-func (r *connectionLoop) wait() time.Duration {
-	until := time.Hour
-	for _, at := range []time.Time{r.redial, r.again} {
-		if !at.IsZero() {
-			until = min(until, time.Until(at))
-		}
-	}
-	if !r.linking.expires.IsZero() {
-		until = min(until, codeLook)
-	}
-	return max(until, 0)
-}
-
-func (r *connectionLoop) tick() {
-	now := time.Now()
-	if due(&r.again, now) {
-		r.say(r.unsaid)
-	}
-	if due(&r.redial, now) {
-		r.connect()
-	}
-	if due(&r.linking.expires, r.p.opts.Now()) {
-		r.nextCode()
-	}
-}
-
-// due reports whether a time has come, and forgets it then.
-func due(at *time.Time, now time.Time) bool {
-	if at.IsZero() || at.After(now) {
-		return false
-	}
-	*at = time.Time{}
-	return true
-}
-
-// say reports how the connection stands. What cannot be stored is repeated,
-// unless something else is said meanwhile.
-func (r *connectionLoop) say(c *provider.Connection) {
-	if c == nil {
+// spawn runs fn in the background. The session waits for it when it closes.
+func (conn *connection) spawn(what string, fn func()) {
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	if conn.closed {
 		return
 	}
-	if c.At.IsZero() {
-		c.At = r.p.opts.Now()
+	conn.tasks.Go(func() {
+		defer conn.recovered(what)
+		fn()
+	})
+}
+
+// recovered keeps a panic from ending the process.
+func (conn *connection) recovered(what string) {
+	if p := recover(); p != nil {
+		conn.log.Error("a session panicked", slog.String("with", what), slog.Any("panic", p))
 	}
-	r.unsaid, r.again = nil, time.Time{}
-	err := r.inbox.Receive(r.ctx, r.ref.ID, []provider.Event{c})
-	if err == nil || r.ctx.Err() != nil {
+}
+
+// shutDown closes the connection and waits for the background tasks.
+func (conn *connection) shutDown() {
+	conn.replaceClient(nil)
+	conn.mu.Lock()
+	conn.closed = true
+	conn.mu.Unlock()
+	conn.tasks.Wait()
+}
+
+// connected waits until the client is connected, and returns it.
+func (conn *connection) connected(ctx context.Context) (*whatsmeow.Client, error) {
+	conn.mu.Lock()
+	up, c, idle := conn.up, conn.client, conn.idle
+	conn.mu.Unlock()
+	if conn.ctx.Err() != nil {
+		return nil, &provider.Temporary{Err: errClosed}
+	}
+	if c == nil || idle {
+		return nil, &provider.Temporary{Err: whatsmeow.ErrNotLoggedIn}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, &provider.Temporary{Err: err}
+	}
+	if !conn.leased() {
+		return nil, &provider.Temporary{Err: errLost}
+	}
+	timeout := time.NewTimer(connectTimeout)
+	defer timeout.Stop()
+	select {
+	case <-up:
+	case <-conn.ctx.Done():
+		return nil, &provider.Temporary{Err: errClosed}
+	case <-ctx.Done():
+		return nil, &provider.Temporary{Err: ctx.Err()}
+	case <-timeout.C:
+		return nil, &provider.Temporary{Err: whatsmeow.ErrNotConnected, After: time.Second}
+	}
+	if !conn.leased() {
+		return nil, &provider.Temporary{Err: errLost}
+	}
+	return c, nil
+}
+
+// connectTimeout is how long a call waits for a client that reconnects.
+const connectTimeout = 10 * time.Second
+
+// setUp records whether the client is connected.
+func (conn *connection) setUp(up bool) {
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	if conn.isUp == up {
 		return
 	}
-	r.log.WarnContext(r.ctx, "reporting a connection", slog.String("state", string(c.State)), slog.Any("error", err))
-	r.unsaid, r.again = c, time.Now().Add(sayAgain)
-}
-
-// connect makes one attempt.
-func (r *connectionLoop) connect() {
-	c := r.device()
-	if c == nil || r.isIdle() || !r.leased() {
-		return
-	}
-	r.cut(c)
-	ctx := r.pickUp() // which stays that of the connection
-	late, over := time.AfterFunc(dialTimeout, r.disconnect), context.AfterFunc(r.ctx, r.disconnect)
-	err := r.dial(ctx, c)
-	late.Stop()
-	over()
-	switch {
-	case err == nil, r.ctx.Err() != nil:
-	case errors.Is(err, guard.ErrRefused):
-		r.stop(provider.UnknownReason, "The proxyUrl lies at a private address, which --webhook-allow does not name.", time.Time{})
-	default:
-		r.log.DebugContext(r.ctx, "connecting a line", slog.Any("error", err))
-		r.lost(provider.NoNetwork, "WhatsApp could not be reached.")
+	if conn.isUp = up; up {
+		close(conn.up)
+	} else {
+		conn.up = make(chan struct{})
 	}
 }
 
-// lost connects again after a pause: at once the first time, then after 1 s
-// doubling to a minute, until a connection has stood for a while.
-func (r *connectionLoop) lost(why provider.ConnectionCode, detail string) {
-	r.cut(r.device())
-	if r.isIdle() || !r.leased() {
-		return
+// setIdle records whether the loop waits until a user links the reference or
+// opens it again.
+func (conn *connection) setIdle(idle bool) {
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	conn.idle = idle
+}
+
+func (conn *connection) isIdle() bool {
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	return conn.idle
+}
+
+// touch records that the network has just sent something.
+func (conn *connection) touch() {
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	conn.lastSeen = conn.now()
+}
+
+// silentFor is how long the network has sent nothing.
+func (conn *connection) silentFor() time.Duration {
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	return conn.now().Sub(conn.lastSeen)
+}
+
+// replaceClient drops the client's connection and sets another client, or none.
+// whatsmeow cannot use a client again after its device was deleted.
+func (conn *connection) replaceClient(c *whatsmeow.Client) {
+	conn.mu.Lock()
+	old := conn.client
+	conn.client = c
+	conn.mu.Unlock()
+	conn.drop(old)
+}
+
+// beginAttempt returns the context of a new connection. It does not end with the
+// session's context: whatsmeow has to close its sockets before it ends.
+func (conn *connection) beginAttempt() context.Context {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(conn.ctx))
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	if conn.cancelAttempt != nil {
+		conn.cancelAttempt()
 	}
-	if !r.since.IsZero() && time.Since(r.since) >= completed {
-		r.tries = 0
+	conn.cancelAttempt = cancel
+	conn.attempts++
+	return ctx
+}
+
+// drop closes the client's connection. whatsmeow then acknowledges nothing more
+// of what that connection delivered.
+func (conn *connection) drop(c *whatsmeow.Client) {
+	conn.setUp(false)
+	if c != nil {
+		c.Disconnect()
 	}
-	r.since = time.Time{}
-	if r.linking.open() {
-		r.linking.expires = time.Time{}
-	}
-	pause := time.Duration(0)
-	if r.tries > 0 {
-		pause = min(maxRedialDelay, time.Second<<min(r.tries-1, 10))
-		pause = time.Duration(float64(pause) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // a pause is not a secret
-	}
-	r.tries++
-	r.redial = time.Now().Add(pause)
-	if !r.linking.open() {
-		r.say(&provider.Connection{State: provider.Reconnecting, Reason: why, Detail: detail})
+	conn.endAttempt()
+}
+
+// endAttempt ends the work of the present connection.
+func (conn *connection) endAttempt() {
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	if conn.cancelAttempt != nil {
+		conn.cancelAttempt()
+		conn.cancelAttempt = nil
 	}
 }
 
-// handle does what follows from something that happened.
-func (r *connectionLoop) handle(g signal) {
-	if g.from != nil && g.from != r.device() {
-		return
+// attempt is the number of the connection that is open or being opened; 0: there
+// is none.
+func (conn *connection) attempt() int {
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	if conn.cancelAttempt == nil {
+		return 0
 	}
-	switch e := g.what.(type) {
-	case link:
-		r.begin(e.phone)
-	case stuck:
-		r.lost(provider.UnknownReason, "What was received could not be stored. It is fetched again.")
-	case *events.QR:
-		r.codes(e.Codes)
-	case *events.PairSuccess:
-		r.isPaired()
-	case *events.ManualLoginReconnect: // the network wants the device to log in
-		r.restart()
-	case *events.PairError:
-		r.stop(provider.UnknownReason, "The phone did not accept this device.", time.Time{})
-	case *events.PairPasskeyRequest, *events.PairPasskeyError:
-		r.stop(provider.PasskeyRequired, "The account asks for a passkey when a device is linked. Switch that off on the phone, then link again.", time.Time{})
-	case *events.Connected:
-		if r.device().IsConnected() { // else it was lost while whatsmeow still greeted
-			r.isConnected()
-		}
-	case *events.Disconnected:
-		r.disconnected()
-	case *events.KeepAliveTimeout:
-		if quiet := r.quietFor(); quiet >= deafAfter {
-			r.lost(provider.Deaf, "The connection stood, but carried nothing.")
-		}
-	default:
-		r.refused(e)
+	return conn.attempts
+}
+
+// abort drops a connection that delivered something that could not be stored,
+// and has the loop reconnect. whatsmeow acknowledges some events whatever a
+// handler returns, and later events must not be stored before the one that
+// failed.
+func (conn *connection) abort(c *whatsmeow.Client) {
+	conn.drop(c)
+	_ = conn.signal(conn.ctx, signal{c, storeFailed{}})
+}
+
+// abortCurrent aborts the connection of the present client.
+func (conn *connection) abortCurrent() {
+	if c := conn.current(); c != nil {
+		conn.abort(c)
 	}
 }
 
-func (r *connectionLoop) isConnected() {
-	c := r.device()
-	r.since, r.redial, r.linking = time.Now(), time.Time{}, linking{}
-	r.touch()
-	r.setUp(true)
-	r.say(&provider.Connection{State: provider.Connected, Account: account(c.Store)})
-	r.spawn("what follows a connection", func() { r.welcome(c) })
-}
-
-func (r *connectionLoop) disconnected() {
-	if r.linking.open() { // all codes were shown, or the network went away
-		r.cut(r.device())
-		r.redial = time.Now().Add(time.Second)
-		return
-	}
-	r.lost(provider.NoNetwork, "WhatsApp closed the connection.")
-}
-
-// refused is the end of a connection that does not come back by itself.
-func (r *connectionLoop) refused(e any) {
-	switch e := e.(type) {
-	case *events.LoggedOut:
-		code, words := provider.RemovedOnPhone, "The device was removed on the phone."
-		if e.Reason == events.ConnectFailureUnknownLogout {
-			code, words = provider.Banned, "WhatsApp has banned the account."
-		}
-		r.renew(nil)
-		r.setIdle(true)
-		r.say(&provider.Connection{State: provider.LoggedOut, Reason: code, Detail: words})
-	case *events.StreamReplaced:
-		r.stop(provider.Replaced, "Another program has connected as the same device.", time.Time{})
-	case *events.TemporaryBan:
-		until := time.Time{}
-		if e.Expire > 0 {
-			until = r.p.opts.Now().Add(e.Expire)
-		}
-		r.stop(provider.Banned, e.String(), until)
-	case *events.ClientOutdated:
-		r.stop(provider.ClientOutdated, "WhatsApp takes only newer versions of this program.", time.Time{})
-	case *events.ConnectFailure:
-		r.stop(provider.UnknownReason, "WhatsApp refused the connection: "+e.Reason.String(), time.Time{})
-	case *events.StreamError:
-		r.log.WarnContext(r.ctx, "a stream ended", slog.String("code", e.Code))
-	}
-}
-
-// stop ends the connection for good, or until a user opens the line again.
-func (r *connectionLoop) stop(why provider.ConnectionCode, words string, until time.Time) {
-	r.cut(r.device())
-	r.setIdle(true)
-	r.redial, r.linking = time.Time{}, linking{}
-	r.say(&provider.Connection{State: provider.Disconnected, Reason: why, Detail: words, Until: until})
+// current is the present client; nil when the reference is not paired.
+func (conn *connection) current() *whatsmeow.Client {
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	return conn.client
 }

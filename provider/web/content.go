@@ -11,8 +11,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// contentOf is the body of a message as people see it; nil when it shows
-// nothing, as what devices tell each other.
+// contentOf returns the body of a message; nil when a chat does not show it, such
+// as messages between devices.
 func contentOf(msg *waE2E.Message) provider.Content {
 	switch {
 	case msg == nil:
@@ -34,8 +34,8 @@ func contentOf(msg *waE2E.Message) provider.Content {
 	return unknown(msg)
 }
 
-// unknown is what this version does not show; nil for what devices tell each
-// other and people do not see.
+// unknown returns the content of a message whose type this package does not
+// support; nil for messages between devices.
 func unknown(msg *waE2E.Message) provider.Content {
 	var kind string
 	eachPart(msg, func(name string, _ any) bool {
@@ -52,7 +52,7 @@ func unknown(msg *waE2E.Message) provider.Content {
 	return provider.Unknown{Kind: strings.TrimSuffix(kind, "Message")}
 }
 
-// eachPart calls fn with the parts of a message that are there.
+// eachPart calls fn with the parts that a message has, until fn returns false.
 func eachPart(msg *waE2E.Message, fn func(name string, part any) bool) {
 	if msg == nil {
 		return
@@ -65,7 +65,7 @@ func eachPart(msg *waE2E.Message, fn func(name string, part any) bool) {
 	})
 }
 
-// placeOf is a place, or people's cards.
+// placeOf returns a location or contact cards, or nil.
 func placeOf(msg *waE2E.Message) provider.Content {
 	switch {
 	case msg.GetLocationMessage() != nil:
@@ -88,7 +88,7 @@ func placeOf(msg *waE2E.Message) provider.Content {
 	return nil
 }
 
-// answerOf is a press on something that was asked.
+// answerOf returns the answer to buttons, a list or a form, or nil.
 func answerOf(msg *waE2E.Message) provider.Content {
 	switch {
 	case msg.GetButtonsResponseMessage() != nil:
@@ -110,8 +110,8 @@ func answerOf(msg *waE2E.Message) provider.Content {
 	return nil
 }
 
-// questionOf is a question that a business or a contact asks, as text: it is
-// answered on the phone.
+// questionOf returns a poll, or the text of a message with buttons or a list,
+// which can be answered only on the phone; else nil.
 func questionOf(msg *waE2E.Message) provider.Content {
 	for _, p := range []*waE2E.PollCreationMessage{
 		msg.GetPollCreationMessage(), msg.GetPollCreationMessageV2(), msg.GetPollCreationMessageV3(), msg.GetPollCreationMessageV5(),
@@ -125,26 +125,26 @@ func questionOf(msg *waE2E.Message) provider.Content {
 		}
 		return out
 	}
-	var words string
+	var text string
 	switch {
 	case msg.GetButtonsMessage() != nil:
-		words = msg.GetButtonsMessage().GetContentText()
+		text = msg.GetButtonsMessage().GetContentText()
 	case msg.GetListMessage() != nil:
-		words = msg.GetListMessage().GetDescription()
+		text = msg.GetListMessage().GetDescription()
 	case msg.GetTemplateMessage() != nil:
-		words = msg.GetTemplateMessage().GetHydratedTemplate().GetHydratedContentText()
+		text = msg.GetTemplateMessage().GetHydratedTemplate().GetHydratedContentText()
 	case msg.GetInteractiveMessage() != nil:
-		words = msg.GetInteractiveMessage().GetBody().GetText()
+		text = msg.GetInteractiveMessage().GetBody().GetText()
 	case msg.GetHighlyStructuredMessage() != nil:
-		words = msg.GetHighlyStructuredMessage().GetHydratedHsm().GetHydratedTemplate().GetHydratedContentText()
+		text = msg.GetHighlyStructuredMessage().GetHydratedHsm().GetHydratedTemplate().GetHydratedContentText()
 	}
-	if words == "" {
+	if text == "" {
 		return nil
 	}
-	return provider.Text{Text: words}
+	return provider.Text{Text: text}
 }
 
-// card reads a card of a phone's book.
+// card parses a contact card.
 func card(c *waE2E.ContactMessage) provider.Card {
 	out := provider.Card{Name: provider.CardName{Formatted: c.GetDisplayName()}, VCard: c.GetVcard()}
 	whole := unfold.Replace(c.GetVcard())
@@ -162,13 +162,13 @@ func card(c *waE2E.ContactMessage) provider.Card {
 	return out
 }
 
-// unfold joins lines that were broken for their length; plain undoes escape.
+// unfold joins lines that were folded; plain reverses escape.
 var (
 	unfold = strings.NewReplacer("\r\n ", "", "\r\n\t", "", "\n ", "", "\n\t", "")
 	plain  = strings.NewReplacer("\\\\", "\\", "\\,", ",", "\\;", ";", "\\n", "\n", "\\N", "\n", "\\:", ":")
 )
 
-// addToCard adds a line of a vCard (RFC 2426).
+// addToCard adds a property of a vCard (RFC 2426).
 func addToCard(c *provider.Card, name, params, value string) {
 	kind, waID := "", ""
 	for p := range strings.SplitSeq(params, ";") {
@@ -197,7 +197,7 @@ func addToCard(c *provider.Card, name, params, value string) {
 	}
 }
 
-// raw keeps a JSON of what only this package understands.
+// raw encodes as JSON what only this package decodes.
 func raw(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -8,17 +8,17 @@ import (
 
 	"go.mau.fi/whatsmeow/types"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 var _ provider.Eraser = (*Provider)(nil)
 
-// eraseRows is how many rows a transaction erases of what there may be much of.
+// eraseRows limits how many rows one statement deletes from a large table.
 const eraseRows = 200
 
-// manyErasures delete what is kept of each message or each member of a group:
-// $3 rows of what is kept under an id of a person or of a group ($2), in a line's
-// ($1) tables of whatsmeow.
+// manyErasures delete at most $3 rows of a person or group ($2) from the tables
+// in which a device ($1) has a row for each message or member of a group.
 var manyErasures = []string{
 	`DELETE FROM whatsmeow_message_secrets WHERE our_jid = $1 AND (chat_jid, sender_jid, message_id) IN (SELECT chat_jid, sender_jid, message_id
 		FROM whatsmeow_message_secrets WHERE our_jid = $1 AND (chat_jid = $2 OR sender_jid = $2) LIMIT $3)`,
@@ -28,29 +28,30 @@ var manyErasures = []string{
 		FROM whatsmeow_sender_keys WHERE our_jid = $1 AND chat_id = $2 LIMIT $3)`,
 }
 
-// manyKeyErasures delete so many of the keys of a person's devices in groups.
+// manyKeyErasures delete at most $4 keys of a person's devices in groups.
 var manyKeyErasures = []string{
 	`DELETE FROM whatsmeow_sender_keys WHERE our_jid = $1 AND (chat_id, sender_id) IN (SELECT chat_id, sender_id
 		FROM whatsmeow_sender_keys WHERE our_jid = $1 AND (sender_id LIKE $2 ESCAPE '!' OR sender_id LIKE $3 ESCAPE '!') LIMIT $4)`,
 }
 
-// erasures delete what there is little of under such an id.
+// erasures delete the few rows of a person or group ($2) in other tables.
 var erasures = []string{
 	`DELETE FROM whatsmeow_contacts WHERE our_jid = $1 AND their_jid = $2`,
 	`DELETE FROM whatsmeow_chat_settings WHERE our_jid = $1 AND chat_jid = $2`,
 	`DELETE FROM whatsmeow_privacy_tokens WHERE our_jid = $1 AND their_jid = $2`,
 }
 
-// keyErasures delete the keys shared with a person's devices, whose names begin
-// with $2 or $3. Who writes again is asked for new ones.
+// keyErasures delete the keys shared with a person's devices, whose names start
+// like $2 or $3. New keys are exchanged with the next message.
 var keyErasures = []string{
 	`DELETE FROM whatsmeow_sessions WHERE our_jid = $1 AND (their_id LIKE $2 ESCAPE '!' OR their_id LIKE $3 ESCAPE '!')`,
 	`DELETE FROM whatsmeow_identity_keys WHERE our_jid = $1 AND (their_id LIKE $2 ESCAPE '!' OR their_id LIKE $3 ESCAPE '!')`,
 }
 
-// EraseTx deletes what a line keeps of a person or of a group: names, numbers of
-// hidden ids, texts kept for who could not read them, and keys, or some hundred
-// rows of it. Tx must be of the database of [New].
+// EraseTx deletes the data of people and groups that a reference stores: names,
+// phone numbers of LIDs, messages that are kept for retries, and keys. It deletes
+// a few hundred rows at most; more reports that it must be called again. The
+// transaction must be of the database of [New].
 func (p *Provider) EraseTx(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, chatIDs []string) (more bool, err error) {
 	whose, err := idsOf(ctx, tx, ref, chatIDs)
 	if err != nil {
@@ -59,14 +60,14 @@ func (p *Provider) EraseTx(ctx context.Context, tx *sql.Tx, ref provider.Referen
 	var ours string
 	err = tx.QueryRowContext(ctx, `SELECT jid FROM web_device WHERE reference = $1`, ref).Scan(&ours)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return false, fmt.Errorf("web: reading which device a line has: %w", err)
+		return false, fmt.Errorf("web: reading the device of a reference: %w", err)
 	}
 	for _, j := range whose {
 		if more, err = eraseMany(ctx, tx, ours, j); err != nil || more {
 			return more, orErasing(err)
 		}
 	}
-	for _, j := range whose { // last, for here are the ids that a person has
+	for _, j := range whose { // last, because the ids of a person are read from these rows
 		if err := eraseID(ctx, tx, ref, ours, j); err != nil {
 			return false, orErasing(err)
 		}
@@ -81,7 +82,7 @@ func orErasing(err error) error {
 	return nil
 }
 
-// eraseMany deletes some rows of what there may be much of under an id, and says
+// eraseMany deletes some rows of an id from the large tables, and reports
 // whether there may be more.
 func eraseMany(ctx context.Context, tx *sql.Tx, ours string, j types.JID) (more bool, err error) {
 	some := func(query string, args ...any) (bool, error) {
@@ -108,13 +109,13 @@ func eraseMany(ctx context.Context, tx *sql.Tx, ours string, j types.JID) (more 
 	return false, nil
 }
 
-// idsOf reads the ids, and adds the other ids of the same people.
+// idsOf parses chat ids and adds the other ids of the same people.
 func idsOf(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, chatIDs []string) ([]types.JID, error) {
 	var out []types.JID
 	for _, id := range chatIDs {
 		j, err := types.ParseJID(id)
 		if err != nil {
-			continue // an id of another kind of line is not known here
+			continue // the id is of another kind of reference
 		}
 		out = append(out, j)
 		query, server := `SELECT phone FROM web_lid WHERE reference = $1 AND lid = $2`, types.DefaultUserServer
@@ -126,13 +127,13 @@ func idsOf(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, chatIDs []
 		case err == nil:
 			out = append(out, types.NewJID(user, server))
 		case !errors.Is(err, sql.ErrNoRows):
-			return nil, fmt.Errorf("web: reading whose a hidden id is: %w", err)
+			return nil, fmt.Errorf("web: looking up a LID: %w", err)
 		}
 	}
 	return out, nil
 }
 
-// eraseID deletes what is kept under one id. Ours is the device of the line; "":
+// eraseID deletes the rows of one id. ours is the device of the reference; "":
 // it has none.
 func eraseID(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, ours string, j types.JID) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM web_lid WHERE reference = $1 AND (lid = $2 OR phone = $2)`, ref, j.User); err != nil {
@@ -150,6 +151,62 @@ func eraseID(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, ours str
 		if _, err := tx.ExecContext(ctx, q, ours, j.User+`:%`, j.User+`!_%`); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// deviceTables are the large tables of whatsmeow and their columns that name the
+// device.
+var deviceTables = []struct{ table, device string }{
+	{"whatsmeow_message_secrets", "our_jid"},
+	{"whatsmeow_retry_buffer", "our_jid"},
+	{"whatsmeow_event_buffer", "our_jid"},
+	{"whatsmeow_contacts", "our_jid"},
+	{"whatsmeow_chat_settings", "our_jid"},
+	{"whatsmeow_privacy_tokens", "our_jid"},
+	{"whatsmeow_app_state_mutation_macs", "jid"},
+	{"whatsmeow_sender_keys", "our_jid"},
+	{"whatsmeow_sessions", "our_jid"},
+	{"whatsmeow_identity_keys", "our_jid"},
+	{"whatsmeow_pre_keys", "jid"},
+}
+
+// forget deletes the device of a reference. It deletes from the large tables
+// first, in small transactions. After an interruption, another call continues.
+func (d *devices) forget(ctx context.Context, ref provider.ReferenceID) error {
+	g := d.of(provider.Reference{ID: ref}, nil)
+	dev, err := d.load(ctx, g)
+	if err != nil {
+		return err
+	}
+	if dev != nil {
+		for _, t := range deviceTables {
+			if err := d.inSteps(ctx, t.table, t.device, dev.ID.String()); err != nil {
+				return err
+			}
+		}
+		if err := d.inner(g).DeleteDevice(ctx, dev); err != nil {
+			return fmt.Errorf("deleting the keys of a device: %w", err)
+		}
+	}
+	for _, table := range []string{"web_lid", "web_history", "web_contacts", "web_outreach", "web_device"} {
+		if err := d.inSteps(ctx, table, "reference", ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inSteps deletes the rows of a table whose column has a value, in several small
+// transactions.
+func (d *devices) inSteps(ctx context.Context, table, column string, value any) error {
+	id := "rowid"
+	if d.db.Dialect == database.Postgres {
+		id = "ctid"
+	}
+	query := fmt.Sprintf(`DELETE FROM %s WHERE %s = $1 AND %s IN (SELECT %[3]s FROM %[1]s WHERE %[2]s = $1 LIMIT $2)`, table, column, id)
+	if err := d.db.InSteps(ctx, query, value, eraseRows); err != nil {
+		return fmt.Errorf("forgetting a device: %w", err)
 	}
 	return nil
 }

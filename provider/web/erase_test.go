@@ -20,7 +20,7 @@ func TestErase(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, other := paired(t, db), paired(t, db)
 		ana, ben := fake.AddPhone(&webtest.PhoneOptions{Name: "Ana Lima"}), fake.AddPhone(nil)
-		group := ana.CreateGroup(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner}})
+		group := ana.Groups().Create(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner}})
 		_, err := f.owner.ShareState(soon(t), f.device)
 		require.NoError(t, err)
 		require.NoError(t, f.owner.SetState(soon(t), appstate.BuildMute(ana.JID(), true, 0)))

@@ -53,7 +53,7 @@ func TestGroupAdministration(t *testing.T) {
 		other, err := m(f).GroupInvite(soon(t), g.Chat, true)
 		require.NoError(t, err)
 		require.NotEqual(t, link, other)
-		require.NoError(t, shy.JoinGroup(other[strings.LastIndex(other, "/")+1:]))
+		require.NoError(t, shy.Groups().Join(other[strings.LastIndex(other, "/")+1:]))
 		await(t, f.inbox, func(c *provider.GroupChange) bool {
 			return len(c.Joined) == 1 && c.Joined[0].Phone == shy.JID().User
 		})
@@ -76,7 +76,7 @@ func TestGroupAdministration(t *testing.T) {
 func TestGroupTalk(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana, ben := paired(t, db), fake.AddPhone(&webtest.PhoneOptions{Name: "Ana"}), fake.AddPhone(nil)
-		g := ana.CreateGroup(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner, ben}})
+		g := ana.Groups().Create(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner, ben}})
 		id, err := ana.SendText(soon(t), g, "Where to?")
 		require.NoError(t, err)
 		m := f.inbox.message(t, id)
@@ -100,10 +100,10 @@ func TestGroupTalk(t *testing.T) {
 		damaged, err := ben.Send(soon(t), webtest.Outgoing{To: g, Message: textMessage("say again"), Damage: 1})
 		require.NoError(t, err)
 		await(t, f.inbox, func(m *provider.Message) bool { return m.ID == damaged && saying("say again")(m) })
-		require.NoError(t, ana.RemoveFromGroup(g, ben))
+		require.NoError(t, ana.Groups().Remove(g, ben))
 		await(t, f.inbox, func(c *provider.GroupChange) bool { return len(c.Left) == 1 && c.Left[0].Phone == ben.JID().User })
-		require.NoError(t, ana.RenameGroup(g, "A"))
-		require.NoError(t, ana.RenameGroup(g, "B")) // in the same second
+		require.NoError(t, ana.Groups().Rename(g, "A"))
+		require.NoError(t, ana.Groups().Rename(g, "B")) // in the same second
 		ids := map[string]bool{}
 		for _, name := range []string{"A", "B"} {
 			ids[await(t, f.inbox, func(c *provider.GroupChange) bool { return c.Subject == name }).ID] = true
@@ -137,7 +137,7 @@ func TestNumbers(t *testing.T) {
 func TestForgotten(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana, ben := paired(t, db), fake.AddPhone(nil), fake.AddPhone(nil)
-		g := ana.CreateGroup(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner, ben}})
+		g := ana.Groups().Create(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner, ben}})
 		id, err := ben.SendText(soon(t), g, "Where to?")
 		require.NoError(t, err)
 		chat := f.inbox.message(t, id).Chat

@@ -2,49 +2,35 @@ package web
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"log/slog"
 	"slices"
 	"strconv"
+	"sync"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-var (
-	_ provider.Linker        = (*session)(nil)
-	_ provider.Reader        = (*session)(nil)
-	_ provider.Typist        = (*session)(nil)
-	_ provider.MediaFetcher  = (*session)(nil)
-	_ provider.GroupManager  = (*session)(nil)
-	_ provider.NumberChecker = (*session)(nil)
-)
+// groups manages the groups of an account and reports their changes.
+type groups struct {
+	conn   *connection
+	inbox  provider.Inbox
+	people *resolver
 
-// CheckNumber asks whether a phone number has WhatsApp.
-func (s *session) CheckNumber(ctx context.Context, who provider.Address) (provider.NumberCheck, error) {
-	if who.Phone == "" {
-		return provider.NumberCheck{}, badRecipient
-	}
-	c, err := s.connected(ctx)
-	if err != nil {
-		return provider.NumberCheck{}, err
-	}
-	found, err := c.IsOnWhatsApp(ctx, []string{"+" + who.Phone})
-	if err != nil {
-		return provider.NumberCheck{}, queryError(err)
-	}
-	for _, f := range found {
-		if f.IsIn {
-			return provider.NumberCheck{Exists: &f.IsIn, Chat: s.both(ctx, f.JID, types.EmptyJID)}, nil
-		}
-	}
-	return provider.NumberCheck{Exists: new(bool)}, nil
+	mu      sync.Mutex
+	queried map[types.JID]bool // groups whose names this session has asked for
+	query   sync.Mutex         // one query for a name at a time
 }
 
-// CreateGroup makes a group.
-func (s *session) CreateGroup(ctx context.Context, subject string, who []provider.Address) (provider.Group, error) {
-	c, err := s.connected(ctx)
+// CreateGroup creates a group.
+func (gs *groups) CreateGroup(ctx context.Context, subject string, who []provider.Address) (provider.Group, error) {
+	c, err := gs.conn.connected(ctx)
 	if err != nil {
 		return provider.Group{}, err
 	}
@@ -52,7 +38,7 @@ func (s *session) CreateGroup(ctx context.Context, subject string, who []provide
 	if err != nil {
 		return provider.Group{}, queryError(err)
 	}
-	g := s.group(ctx, c, info)
+	g := gs.describe(ctx, c, info)
 	for _, a := range who {
 		if !isIn(g, a) {
 			g.Refused = append(g.Refused, provider.RefusedParticipant{Address: a, Failure: notAdded})
@@ -61,10 +47,11 @@ func (s *session) CreateGroup(ctx context.Context, subject string, who []provide
 	return g, nil
 }
 
-// notAdded is the error of a person of whom the network says nothing.
+// notAdded is the failure of a person whom the network's answer does not mention.
 var notAdded = provider.Failure{Code: "not_added", Message: "WhatsApp did not add this person."}
 
-// isIn reports whether a person is among those who were added, or refused.
+// isIn reports whether a person is among the participants of a group or among
+// those whom the network refused.
 func isIn(g provider.Group, who provider.Address) bool {
 	same := func(a provider.Address) bool {
 		return a.ChatID == who.ChatID || who.Phone != "" && a.Phone == who.Phone || who.LID != "" && a.LID == who.LID
@@ -74,8 +61,8 @@ func isIn(g provider.Group, who provider.Address) bool {
 }
 
 // Group describes a group.
-func (s *session) Group(ctx context.Context, chat provider.Address) (provider.Group, error) {
-	c, err := s.connected(ctx)
+func (gs *groups) Group(ctx context.Context, chat provider.Address) (provider.Group, error) {
+	c, err := gs.conn.connected(ctx)
 	if err != nil {
 		return provider.Group{}, err
 	}
@@ -83,12 +70,12 @@ func (s *session) Group(ctx context.Context, chat provider.Address) (provider.Gr
 	if err != nil {
 		return provider.Group{}, queryError(err)
 	}
-	return s.group(ctx, c, info), nil
+	return gs.describe(ctx, c, info), nil
 }
 
-// SetGroupSubject names a group.
-func (s *session) SetGroupSubject(ctx context.Context, chat provider.Address, subject string) error {
-	c, err := s.connected(ctx)
+// SetGroupSubject renames a group.
+func (gs *groups) SetGroupSubject(ctx context.Context, chat provider.Address, subject string) error {
+	c, err := gs.conn.connected(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,36 +83,37 @@ func (s *session) SetGroupSubject(ctx context.Context, chat provider.Address, su
 }
 
 // ChangeParticipants adds, removes, promotes or demotes people.
-func (s *session) ChangeParticipants(ctx context.Context, chat provider.Address, change provider.ParticipantChange, who []provider.Address,
+func (gs *groups) ChangeParticipants(ctx context.Context, chat provider.Address, change provider.ParticipantChange, who []provider.Address,
 ) ([]provider.RefusedParticipant, error) {
-	c, err := s.connected(ctx)
+	c, err := gs.conn.connected(ctx)
 	if err != nil {
 		return nil, err
 	}
-	word := map[provider.ParticipantChange]whatsmeow.ParticipantChange{
+	action := map[provider.ParticipantChange]whatsmeow.ParticipantChange{
 		provider.ParticipantAdd: whatsmeow.ParticipantChangeAdd, provider.ParticipantRemove: whatsmeow.ParticipantChangeRemove,
 		provider.ParticipantPromote: whatsmeow.ParticipantChangePromote, provider.ParticipantDemote: whatsmeow.ParticipantChangeDemote,
 	}[change]
-	all, err := c.UpdateGroupParticipants(ctx, jid(chat), jids(who), word)
+	all, err := c.UpdateGroupParticipants(ctx, jid(chat), jids(who), action)
 	if err != nil {
 		return nil, queryError(err)
 	}
 	var out []provider.RefusedParticipant
 	for _, p := range all {
-		if p.Error != 0 && p.Error != asWished[change] {
-			out = append(out, s.refusedOf(ctx, p))
+		if p.Error != 0 && p.Error != alreadyDone[change] {
+			out = append(out, gs.refusedOf(ctx, p))
 		}
 	}
 	return out, nil
 }
 
-// asWished are the network's codes of people with whom it is already as it was
-// asked for.
-var asWished = map[provider.ParticipantChange]int{provider.ParticipantAdd: 409, provider.ParticipantRemove: 404}
+// alreadyDone are the network's codes of people for whom the change was already
+// made before.
+var alreadyDone = map[provider.ParticipantChange]int{provider.ParticipantAdd: 409, provider.ParticipantRemove: 404}
 
-// GroupInvite is the link by which anybody joins.
-func (s *session) GroupInvite(ctx context.Context, chat provider.Address, reset bool) (string, error) {
-	c, err := s.connected(ctx)
+// GroupInvite returns the link by which people join a group. With reset, earlier
+// links expire.
+func (gs *groups) GroupInvite(ctx context.Context, chat provider.Address, reset bool) (string, error) {
+	c, err := gs.conn.connected(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -134,12 +122,12 @@ func (s *session) GroupInvite(ctx context.Context, chat provider.Address, reset 
 }
 
 // LeaveGroup leaves a group.
-func (s *session) LeaveGroup(ctx context.Context, chat provider.Address) error {
-	c, err := s.connected(ctx)
+func (gs *groups) LeaveGroup(ctx context.Context, chat provider.Address) error {
+	c, err := gs.conn.connected(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := c.GetGroupInfo(ctx, jid(chat)); err != nil { // of a group that it does not know it would say nothing
+	if _, err := c.GetGroupInfo(ctx, jid(chat)); err != nil { // leaving an unknown group is not refused
 		return queryError(err)
 	}
 	return queryError(c.LeaveGroup(ctx, jid(chat)))
@@ -153,8 +141,9 @@ func jids(who []provider.Address) []types.JID {
 	return out
 }
 
-// group describes a group without the account itself.
-func (s *session) group(ctx context.Context, c *whatsmeow.Client, info *types.GroupInfo) provider.Group {
+// describe returns what a group is. The account itself is not among its
+// participants.
+func (gs *groups) describe(ctx context.Context, c *whatsmeow.Client, info *types.GroupInfo) provider.Group {
 	g := provider.Group{Chat: group(info.JID), Subject: info.Name, Description: info.Topic, CreatedAt: info.GroupCreated}
 	own, lid := c.Store.GetJID().User, c.Store.GetLID().User
 	for _, p := range info.Participants {
@@ -162,25 +151,18 @@ func (s *session) group(ctx context.Context, c *whatsmeow.Client, info *types.Gr
 		case p.JID.User == own, p.JID.User == lid, p.PhoneNumber.User == own && own != "":
 			g.Admin = p.IsAdmin || p.IsSuperAdmin
 		case p.Error != 0:
-			g.Refused = append(g.Refused, s.refusedOf(ctx, p))
+			g.Refused = append(g.Refused, gs.refusedOf(ctx, p))
 		default:
 			g.Participants = append(g.Participants, provider.Participant{
-				Contact: provider.Contact{Address: s.participant(ctx, p), Name: p.DisplayName}, Admin: p.IsAdmin || p.IsSuperAdmin,
+				Contact: provider.Contact{Address: gs.people.participant(ctx, p), Name: p.DisplayName}, Admin: p.IsAdmin || p.IsSuperAdmin,
 			})
 		}
 	}
 	return g
 }
 
-func (s *session) participant(ctx context.Context, p types.GroupParticipant) provider.Address {
-	if !p.PhoneNumber.IsEmpty() {
-		return person(p.PhoneNumber.ToNonAD(), p.LID.ToNonAD())
-	}
-	return s.both(ctx, p.JID, p.LID)
-}
-
-func (s *session) refusedOf(ctx context.Context, p types.GroupParticipant) provider.RefusedParticipant {
-	out := provider.RefusedParticipant{Address: s.participant(ctx, p)}
+func (gs *groups) refusedOf(ctx context.Context, p types.GroupParticipant) provider.RefusedParticipant {
+	out := provider.RefusedParticipant{Address: gs.people.participant(ctx, p)}
 	out.Code, out.Message = strconv.Itoa(p.Error), "WhatsApp refused this person."
 	if p.Error == 403 {
 		out.Message = "This person lets only contacts add them to groups."
@@ -188,7 +170,7 @@ func (s *session) refusedOf(ctx context.Context, p types.GroupParticipant) provi
 	return out
 }
 
-// queryError tells what a refused question means.
+// queryError returns the error of the contract for a refused query.
 func queryError(err error) error {
 	switch {
 	case err == nil:
@@ -204,4 +186,70 @@ func queryError(err error) error {
 		return &provider.Rejected{Code: "refused", Message: "WhatsApp refused that."}
 	}
 	return &provider.Temporary{Err: errors.New(redacted(err))}
+}
+
+// firstQuery reports whether the session has not asked for a group's name yet,
+// and records that it has.
+func (gs *groups) firstQuery(group types.JID) bool {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	if gs.queried == nil {
+		gs.queried = map[types.JID]bool{}
+	}
+	queried := gs.queried[group]
+	gs.queried[group] = true
+	return !queried
+}
+
+// askName asks for the name of a group once per session. It does so in the
+// background, because whatsmeow's handlers must not send queries.
+func (gs *groups) askName(group types.JID) {
+	c := gs.conn.current()
+	if c == nil || !gs.firstQuery(group) {
+		return
+	}
+	gs.conn.spawn("asking for a group's name", func() {
+		gs.query.Lock()
+		defer gs.query.Unlock()
+		info, err := c.GetGroupInfo(gs.conn.ctx, group)
+		if err != nil {
+			gs.conn.log.Debug("asking for a group's name", slog.Any("error", err))
+			return
+		}
+		_ = gs.inbox.Receive(gs.conn.ctx, gs.conn.ref.ID, []provider.Event{named(info)}) // the next session asks again
+	})
+}
+
+// named reports the present name of a group.
+func named(info *types.GroupInfo) *provider.GroupChange {
+	g := &provider.GroupChange{What: "group_subject", Chat: group(info.JID), At: info.NameSetAt, Subject: info.Name, Description: info.Topic}
+	g.Raw = provider.Raw{Kind: "group", ID: fmt.Sprintf("%s:name:%d:%s", info.JID.User, info.NameSetAt.Unix(), info.TopicID)}
+	return g
+}
+
+// events returns the events of a change of a group.
+func (gs *groups) events(e any) []provider.Event {
+	switch e := e.(type) {
+	case *events.JoinedGroup:
+		g := named(&e.GroupInfo)
+		g.What = "group_joined"
+		g.ID += ":joined"
+		return []provider.Event{g}
+	case *events.GroupInfo:
+		g := &provider.GroupChange{What: "group_changed", Chat: group(e.JID), At: e.Timestamp}
+		if e.Name != nil {
+			g.Subject = e.Name.Name
+		}
+		if e.Topic != nil {
+			g.Description = e.Topic.Topic
+		}
+		if e.NewInviteLink != nil {
+			g.Invite = *e.NewInviteLink
+		}
+		g.Joined, g.Left = gs.people.contacts(e.Join), gs.people.contacts(e.Leave)
+		what := sha256.Sum256(fmt.Append(nil, g.Subject, g.Description, g.Invite, e.Join, e.Leave, e.Promote, e.Demote, e.ParticipantVersionID))
+		g.Raw = provider.Raw{Kind: "group", ID: fmt.Sprintf("%s:%d:%x", e.JID.User, e.Timestamp.Unix(), what[:8])}
+		return []provider.Event{g}
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -26,16 +27,27 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// importChunk is how many old messages are stored together.
+// importChunk is how many events of an import are stored together.
 const importChunk = 100
 
-// noticeIn is the notice of history that a decrypted message is, or nil.
+// history imports the messages that the phone offers when it links the device.
+// The phone uploads them in pieces and sends a notice of each.
+type history struct {
+	conn     *connection
+	inbox    provider.Inbox
+	messages *messageReader
+	db       *database.DB
+
+	importing sync.Mutex // one piece at a time
+}
+
+// noticeIn returns the notice that a decrypted message carries, or nil.
 func noticeIn(text []byte) *waE2E.HistorySyncNotification {
 	if len(text) == 0 || int(text[len(text)-1]) > len(text) {
 		return nil
 	}
 	var m waE2E.Message
-	if proto.Unmarshal(text[:len(text)-int(text[len(text)-1])], &m) != nil { // the last byte says how many were added
+	if proto.Unmarshal(text[:len(text)-int(text[len(text)-1])], &m) != nil { // the last byte is the length of the padding
 		return nil
 	}
 	if sent := m.GetDeviceSentMessage().GetMessage(); sent != nil {
@@ -44,20 +56,19 @@ func noticeIn(text []byte) *waE2E.HistorySyncNotification {
 	return m.GetProtocolMessage().GetHistorySyncNotification()
 }
 
-// keepNotice notes, in the transaction of ctx if that has one, that the phone
-// has put down a piece of history.
+// keepNotice stores a notice, in the transaction of ctx if there is one.
 func (g *guarded) keepNotice(ctx context.Context, n *waE2E.HistorySyncNotification, at time.Time) error {
 	if n == nil {
 		return nil
 	}
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(n)
 	if err != nil {
-		return fmt.Errorf("keeping a notice of history: %w", err)
+		return fmt.Errorf("encoding a notice of history: %w", err)
 	}
 	_, err = g.wrapped.Exec(ctx, `INSERT INTO web_history (reference, id, message, notice, at_us) VALUES ($1, $2, '', $3, $4) ON CONFLICT DO NOTHING`,
 		g.ref.ID, noticeID(body), base64.StdEncoding.EncodeToString(body), database.Micros(at))
 	if err != nil {
-		return fmt.Errorf("keeping a notice of history: %w", err)
+		return fmt.Errorf("storing a notice of history: %w", err)
 	}
 	return nil
 }
@@ -67,44 +78,43 @@ func noticeID(body []byte) string {
 	return hex.EncodeToString(digest[:16])
 }
 
-// announced begins to import a piece of history that the account's own phone
-// has put down; others have none to give.
-func (s *session) announced(info types.MessageInfo, n *waE2E.HistorySyncNotification) error {
+// announced starts the import after a notice of the account's own phone.
+func (h *history) announced(info types.MessageInfo, n *waE2E.HistorySyncNotification) error {
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(n)
-	if err != nil || !info.IsFromMe || s.ref.Settings[settingHistory] != "true" {
+	if err != nil || !info.IsFromMe || h.conn.ref.Settings[settingHistory] != "true" {
 		return err
 	}
-	err = s.p.devices.db.Write(s.ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`UPDATE web_history SET message = $1 WHERE reference = $2 AND id = $3`, info.ID, s.ref.ID, noticeID(body))
+	err = h.db.Write(h.conn.ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.Exec(`UPDATE web_history SET message = $1 WHERE reference = $2 AND id = $3`, info.ID, h.conn.ref.ID, noticeID(body))
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("naming a notice of history: %w", err)
+		return fmt.Errorf("storing the message of a notice of history: %w", err)
 	}
-	if c := s.device(); c != nil {
-		s.spawn("importing history", func() { s.importHistory(c) })
+	if c := h.conn.current(); c != nil {
+		h.conn.spawn("importing history", func() { h.importAll(c) })
 	}
 	return nil
 }
 
-// importHistory imports what the phone has put down. What fails is tried again
-// with the next connection.
-func (s *session) importHistory(c *whatsmeow.Client) {
-	s.importing.Lock()
-	defer s.importing.Unlock()
+// importAll imports all pieces that the phone has offered. The next connection
+// retries those that fail.
+func (h *history) importAll(c *whatsmeow.Client) {
+	h.importing.Lock()
+	defer h.importing.Unlock()
 	var notices []notice
-	err := s.p.devices.db.SelectContext(s.ctx, &notices, `SELECT id, message, notice FROM web_history WHERE reference = $1 ORDER BY at_us, id`, s.ref.ID)
+	err := h.db.SelectContext(h.conn.ctx, &notices, `SELECT id, message, notice FROM web_history WHERE reference = $1 ORDER BY at_us, id`, h.conn.ref.ID)
 	for _, n := range notices {
-		if s.leased() && s.ctx.Err() == nil {
-			err = cmp.Or(err, s.importPiece(s.ctx, c, n))
+		if h.conn.leased() && h.conn.ctx.Err() == nil {
+			err = cmp.Or(err, h.importPiece(h.conn.ctx, c, n))
 		}
 	}
-	if err != nil && s.ctx.Err() == nil {
-		s.log.Warn("importing history", slog.Any("error", err))
+	if err != nil && h.conn.ctx.Err() == nil {
+		h.conn.log.Warn("importing history", slog.Any("error", err))
 	}
 }
 
-// notice says where a piece of history is.
+// notice is a row of web_history: where a piece of history is.
 type notice struct{ ID, Message, Notice string }
 
 func (n notice) read() (*waE2E.HistorySyncNotification, error) {
@@ -119,63 +129,63 @@ func (n notice) read() (*waE2E.HistorySyncNotification, error) {
 	return out, nil
 }
 
-func (s *session) importPiece(ctx context.Context, c *whatsmeow.Client, at notice) error {
+// importPiece downloads and stores one piece.
+func (h *history) importPiece(ctx context.Context, c *whatsmeow.Client, at notice) error {
 	n, err := at.read()
 	if err != nil {
 		return err
 	}
 	blob, err := c.DownloadHistorySync(ctx, n, true)
 	switch {
-	case lost(err):
+	case missingFile(err):
 		if err := c.SendHistorySyncServerErrorReceipt(ctx, at.Message, n.GetMediaKey()); err != nil {
 			return fmt.Errorf("asking for history again: %w", err)
 		}
-		return s.dropHistory(ctx, at.ID) // the phone announces it again
-	case spoilt(err):
-		s.log.WarnContext(ctx, "a piece of history cannot be read", slog.Any("error", err))
-		return s.dropHistory(ctx, at.ID)
+		return h.drop(ctx, at.ID) // the phone sends another notice
+	case corrupt(err):
+		h.conn.log.WarnContext(ctx, "a piece of history cannot be read", slog.Any("error", err))
+		return h.drop(ctx, at.ID)
 	case err != nil:
 		return fmt.Errorf("fetching history: %w", err)
 	}
-	evs := s.history(ctx, c, blob)
+	evs := h.events(ctx, c, blob)
 	if phase, ok := phases[blob.GetSyncType()]; ok {
 		evs = append(evs, &provider.HistoryProgress{
 			Raw: provider.Raw{Kind: "history", ID: at.ID}, Phase: phase, Chunk: int(blob.GetChunkOrder()), Percent: int(blob.GetProgress()),
 		})
 	}
 	for part := range slices.Chunk(evs, importChunk) {
-		if err := s.inbox.Receive(ctx, s.ref.ID, part); err != nil {
+		if err := h.inbox.Receive(ctx, h.conn.ref.ID, part); err != nil {
 			return fmt.Errorf("storing history: %w", err)
 		}
 	}
-	return s.dropHistory(ctx, at.ID)
+	return h.drop(ctx, at.ID)
 }
 
-// phases are the parts of a history that hold messages.
+// phases are the types of pieces that contain messages.
 var phases = map[waHistorySync.HistorySync_HistorySyncType]int{
 	waHistorySync.HistorySync_INITIAL_BOOTSTRAP: 0, waHistorySync.HistorySync_RECENT: 1, waHistorySync.HistorySync_FULL: 2,
 }
 
-// spoilt reports whether a piece of history is not what the phone has put down,
-// or cannot be unpacked: no further try would change that.
-func spoilt(err error) bool {
+// corrupt reports whether a piece of history is damaged, so that another
+// download would not help.
+func corrupt(err error) bool {
 	var flawed flate.CorruptInputError
 	return errors.As(err, &flawed) || errors.Is(err, zlib.ErrHeader) || errors.Is(err, zlib.ErrChecksum) ||
 		errors.Is(err, proto.Error) ||
 		errors.Is(err, whatsmeow.ErrInvalidMediaSHA256) || errors.Is(err, whatsmeow.ErrInvalidMediaHMAC)
 }
 
-// dropHistory forgets a piece of history that was imported, or cannot be.
-func (s *session) dropHistory(ctx context.Context, id string) error {
-	return s.p.devices.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`DELETE FROM web_history WHERE reference = $1 AND id = $2`, s.ref.ID, id)
+// drop deletes the notice of a piece that was imported or cannot be.
+func (h *history) drop(ctx context.Context, id string) error {
+	return h.db.Write(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.Exec(`DELETE FROM web_history WHERE reference = $1 AND id = $2`, h.conn.ref.ID, id)
 		return err
 	})
 }
 
-// history is what a piece of history holds: names, and messages from the oldest
-// to the newest.
-func (s *session) history(ctx context.Context, c *whatsmeow.Client, blob *waHistorySync.HistorySync) []provider.Event {
+// events returns the names and messages of a piece, the oldest message first.
+func (h *history) events(ctx context.Context, c *whatsmeow.Client, blob *waHistorySync.HistorySync) []provider.Event {
 	var out []provider.Event
 	for _, conv := range blob.GetConversations() {
 		chat, err := types.ParseJID(conv.GetID())
@@ -191,28 +201,28 @@ func (s *session) history(ctx context.Context, c *whatsmeow.Client, blob *waHist
 			out = append(out, named(&types.GroupInfo{JID: chat, GroupName: types.GroupName{Name: name}}))
 		}
 		msgs := conv.GetMessages()
-		for _, m := range slices.Backward(msgs) { // the newest come first
-			out = append(out, s.historical(c, chat, m.GetMessage())...)
+		for _, m := range slices.Backward(msgs) { // the newest is first
+			out = append(out, h.message(c, chat, m.GetMessage())...)
 		}
 	}
 	return out
 }
 
-// historical is an old message.
-func (s *session) historical(c *whatsmeow.Client, chat types.JID, w *waWeb.WebMessageInfo) []provider.Event {
+// message returns the events of an old message.
+func (h *history) message(c *whatsmeow.Client, chat types.JID, w *waWeb.WebMessageInfo) []provider.Event {
 	if w.GetMessage() == nil {
-		return nil // a note of the app: a member joined, a number changed
+		return nil // a notice of the app, such as that a member joined
 	}
 	e, err := c.ParseWebMessage(chat, w)
 	if err != nil {
-		s.log.Debug("reading an old message", slog.Any("error", err))
+		h.conn.log.Debug("reading an old message", slog.Any("error", err))
 		return nil
 	}
 	content := contentOf(e.Message)
 	if content == nil {
 		return nil
 	}
-	evs := s.envelope(e.Info, content)
+	evs := h.messages.envelope(e.Info, content)
 	m := evs[len(evs)-1].(*provider.Message)
 	addContext(m, contextOf(e.Message))
 	m.Historical, m.Status = true, oldStatus(w.GetStatus())

@@ -11,15 +11,15 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// lids knows the phone numbers of hidden ids that one line was told.
+// lids stores the phone numbers of LIDs that one reference has received.
 type lids struct{ g *guarded }
 
-// PutLIDMapping notes the number of a hidden id.
+// PutLIDMapping stores the number of a LID.
 func (l *lids) PutLIDMapping(ctx context.Context, lid, pn types.JID) error {
 	return l.PutManyLIDMappings(ctx, []store.LIDMapping{{LID: lid, PN: pn}})
 }
 
-// PutManyLIDMappings notes the numbers of hidden ids.
+// PutManyLIDMappings stores the numbers of LIDs.
 func (l *lids) PutManyLIDMappings(ctx context.Context, ms []store.LIDMapping) error {
 	var add []store.LIDMapping
 	for _, m := range ms {
@@ -53,22 +53,22 @@ func (l *lids) PutManyLIDMappings(ctx context.Context, ms []store.LIDMapping) er
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("noting whose a hidden id is: %w", err)
+		return fmt.Errorf("storing the number of a LID: %w", err)
 	}
 	return nil
 }
 
-// GetPNForLID returns the number of a hidden id, or the empty JID.
+// GetPNForLID returns the number of a LID, or the empty JID.
 func (l *lids) GetPNForLID(ctx context.Context, lid types.JID) (types.JID, error) {
 	return l.other(ctx, lid, types.DefaultUserServer, `SELECT phone FROM web_lid WHERE reference = $1 AND lid = $2`)
 }
 
-// GetLIDForPN returns the hidden id of a number, or the empty JID.
+// GetLIDForPN returns the LID of a number, or the empty JID.
 func (l *lids) GetLIDForPN(ctx context.Context, pn types.JID) (types.JID, error) {
 	return l.other(ctx, pn, types.HiddenUserServer, `SELECT lid FROM web_lid WHERE reference = $1 AND phone = $2`)
 }
 
-// GetManyLIDsForPNs returns the hidden ids of numbers, as far as they are known.
+// GetManyLIDsForPNs returns the LIDs of numbers, as far as they are known.
 func (l *lids) GetManyLIDsForPNs(ctx context.Context, pns []types.JID) (map[types.JID]types.JID, error) {
 	out := make(map[types.JID]types.JID, len(pns))
 	for _, pn := range pns {
@@ -90,7 +90,7 @@ func (l *lids) other(ctx context.Context, j types.JID, server, query string) (ty
 		return types.EmptyJID, nil
 	}
 	if err != nil {
-		return types.EmptyJID, fmt.Errorf("reading whose a hidden id is: %w", err)
+		return types.EmptyJID, fmt.Errorf("looking up a LID: %w", err)
 	}
 	return types.JID{User: user, Device: j.Device, Server: server}, nil
 }

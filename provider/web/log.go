@@ -11,13 +11,13 @@ import (
 	waLog "go.mau.fi/whatsmeow/util/log"
 )
 
-// wire is the logger of whatsmeow. Of what that says only the form is kept:
-// the words that it fills in are numbers of people and parts of messages.
+// wire is the logger of whatsmeow. It logs only the format of each message: the
+// arguments contain phone numbers and parts of messages.
 type wire struct {
-	ctx  context.Context //nolint:containedctx // of the session: what it says about the end of one is no news
+	ctx  context.Context //nolint:containedctx // of the session: nothing is logged after its end
 	log  *slog.Logger
 	part string
-	full func() // called, and waited for, when whatsmeow has lost count of what comes after what; nil: nothing is
+	full func() // called when the queue of whatsmeow is full, which waits for it to return; nil: it is ignored
 }
 
 func (w wire) Warnf(form string, _ ...any) {
@@ -29,9 +29,9 @@ func (w wire) Warnf(form string, _ ...any) {
 
 func (w wire) Errorf(form string, _ ...any) { w.say(slog.LevelWarn, form) }
 func (w wire) Infof(form string, _ ...any)  { w.say(slog.LevelDebug, form) }
-func (w wire) Debugf(form string, _ ...any) {} // a few for each frame
+func (w wire) Debugf(form string, _ ...any) {} // there are several for each frame
 
-// Sub names a part of whatsmeow.
+// Sub returns the logger of a part of whatsmeow.
 func (w wire) Sub(part string) waLog.Logger { return wire{w.ctx, w.log, part, w.full} }
 
 func (w wire) say(level slog.Level, form string) {
@@ -41,7 +41,7 @@ func (w wire) say(level slog.Level, form string) {
 	w.log.Log(w.ctx, level, "whatsmeow", "part", w.part, "says", form)
 }
 
-// silent is a logger for libsignal, which else prints.
+// silent is a logger for libsignal, whose default prints to standard output.
 type silent struct{}
 
 func (silent) Debug(string, string)   {}
@@ -52,8 +52,9 @@ func (silent) Configure(string)       {}
 
 var once sync.Once
 
-// quiet sets what whatsmeow and libsignal have one of in a process.
-func quiet(root *[32]byte) {
+// setGlobals sets the variables that whatsmeow and libsignal have once in a
+// process.
+func setGlobals(root *[32]byte) {
 	once.Do(func() {
 		if logger.Logger == nil {
 			logger.Logger = silent{}

@@ -123,7 +123,7 @@ func TestCallIsNotLost(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
 		f.inbox.fail.Store(1)
-		call := ana.Ring(f.owner.LID(), false)
+		call := ana.Calls().Ring(f.owner.LID(), false)
 		await(t, f.inbox, func(c *provider.Call) bool { return c.CallID == call.ID })
 		require.NoError(t, f.device.AwaitIdle(soon(t)))
 	})
@@ -331,15 +331,15 @@ func TestAskedAgain(t *testing.T) {
 func TestStoredFirst(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
-		g := ana.CreateGroup(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner}})
+		g := ana.Groups().Create(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner}})
 		chat := f.says(t, ana, textMessage("hello")).Chat
 		sent := f.answers(t, chat, ana, provider.Text{Text: "hi"})
 		for name, do := range map[string]func() error{
 			"message": func() error { _, err := ana.SendText(soon(t), f.owner.LID(), "keep me"); return err },
 			"group":   func() error { _, err := ana.SendText(soon(t), g, "keep me, too"); return err },
 			"receipt": func() error { ana.Read(sent.Chat, sent.From, sent.ID); return nil },
-			"call":    func() error { ana.Ring(f.owner.LID(), false); return nil },
-			"news":    func() error { return ana.RenameGroup(g, "Sea trip") },
+			"call":    func() error { ana.Calls().Ring(f.owner.LID(), false); return nil },
+			"news":    func() error { return ana.Groups().Rename(g, "Sea trip") },
 		} {
 			require.NoError(t, f.device.AwaitIdle(soon(t)))
 			f.inbox.slow.Store(true)

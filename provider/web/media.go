@@ -9,32 +9,43 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
+	"time"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
+	"go.mau.fi/whatsmeow/proto/waMmsRetry"
 	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
 
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// handle is what it takes to fetch a file: it is in [provider.Media]'s ID.
+// mediaFetcher downloads received files.
+type mediaFetcher struct {
+	conn    *connection
+	retries mediaRetries
+}
+
+// handle identifies a file on the network and its key. It is the ID of a
+// [provider.Media], as JSON.
 type handle struct {
 	Kind   provider.MediaKind `json:"kind"`
 	Path   string             `json:"path"`
 	Key    []byte             `json:"key"`
-	Sealed []byte             `json:"sealed"` // SHA-256 of what the network keeps
+	Sealed []byte             `json:"sealed"` // SHA-256 of the encrypted file
 	SHA256 []byte             `json:"sha256"`
 	Size   int64              `json:"size"`
 
-	// The message that it came with, by which the phone is asked for it when
-	// the network has lost it.
+	// The message of the file. The phone needs it to upload the file again when
+	// the network has deleted it.
 	Message string `json:"message,omitempty"`
 	Chat    string `json:"chat,omitempty"`
 	Sender  string `json:"sender,omitempty"` // in a group
 	Mine    bool   `json:"mine,omitempty"`
 }
 
-// mediaTypes are whatsmeow's words for the kinds of files: keys depend on them.
+// mediaTypes are whatsmeow's types of files, from which keys are derived.
 var mediaTypes = map[provider.MediaKind]whatsmeow.MediaType{
 	provider.Image: whatsmeow.MediaImage, provider.Sticker: whatsmeow.MediaImage, provider.Video: whatsmeow.MediaVideo,
 	provider.Audio: whatsmeow.MediaAudio, provider.Document: whatsmeow.MediaDocument,
@@ -50,7 +61,7 @@ type file interface {
 	GetMimetype() string
 }
 
-// mediaOf is a message that is a file.
+// mediaOf returns the file that a message carries, or nil.
 func mediaOf(msg *waE2E.Message) provider.Content {
 	switch {
 	case msg.GetImageMessage() != nil:
@@ -94,7 +105,7 @@ func media(kind provider.MediaKind, x file) provider.Media {
 	return m
 }
 
-// from notes in the handle of a message's file which message that is.
+// from adds the message of a file to the file's handle.
 func from(content provider.Content, info types.MessageInfo) provider.Content {
 	m, ok := content.(provider.Media)
 	var h handle
@@ -105,14 +116,14 @@ func from(content provider.Content, info types.MessageInfo) provider.Content {
 	return m
 }
 
-// Fetch downloads and opens a received file. It goes through a temporary file:
-// whether the network kept it whole is known at its end.
-func (s *session) Fetch(ctx context.Context, m provider.Media, w io.Writer) (provider.File, error) {
+// Fetch downloads and decrypts a received file. It uses a temporary file because
+// the checksum is known only at the end.
+func (mf *mediaFetcher) Fetch(ctx context.Context, m provider.Media, w io.Writer) (provider.File, error) {
 	var h handle
 	if err := json.Unmarshal([]byte(m.ID), &h); err != nil {
-		return provider.File{}, &provider.Rejected{Code: "media", Message: "the file's keys are missing"}
+		return provider.File{}, &provider.Rejected{Code: "media", Message: "The keys of the file are missing."}
 	}
-	c, err := s.connected(ctx)
+	c, err := mf.conn.connected(ctx)
 	if err != nil {
 		return provider.File{}, err
 	}
@@ -124,7 +135,7 @@ func (s *session) Fetch(ctx context.Context, m provider.Media, w io.Writer) (pro
 		_ = f.Close()
 		_ = os.Remove(f.Name())
 	}()
-	if err := s.download(ctx, c, h, f); err != nil {
+	if err := mf.download(ctx, c, h, f); err != nil {
 		return provider.File{}, err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -138,17 +149,17 @@ func (s *session) Fetch(ctx context.Context, m provider.Media, w io.Writer) (pro
 	return provider.File{SHA256: digest.Sum(nil), Size: n}, nil
 }
 
-// download gets a file from the network. What that has lost is asked of the
-// phone.
-func (s *session) download(ctx context.Context, c *whatsmeow.Client, h handle, f *os.File) error {
+// download downloads a file. If the network has deleted it, the phone is asked
+// to upload it again.
+func (mf *mediaFetcher) download(ctx context.Context, c *whatsmeow.Client, h handle, f *os.File) error {
 	get := func(path string) error {
 		return c.DownloadMediaWithPathToFile(ctx, path, h.Sealed, h.SHA256, h.Key, mediaTypes[h.Kind], "", len(h.SHA256) == 0, f)
 	}
 	err := get(h.Path)
-	if !lost(err) {
+	if !missingFile(err) {
 		return fetchError(err)
 	}
-	path, err := s.reuploaded(ctx, c, h)
+	path, err := mf.reupload(ctx, c, h)
 	if err != nil {
 		return err
 	}
@@ -161,22 +172,137 @@ func (s *session) download(ctx context.Context, c *whatsmeow.Client, h handle, f
 	return fetchError(get(path))
 }
 
-// lost reports whether the network does not have a file any more.
-func lost(err error) bool {
+// missingFile reports whether the network does not have a file any more.
+func missingFile(err error) bool {
 	return errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith404) || errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith410) ||
 		errors.Is(err, whatsmeow.ErrMediaDownloadFailedWith403)
 }
 
-// fetchError says whether another try may bring a file.
+// fetchError returns the error of the contract for a failed download.
 func fetchError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case lost(err):
+	case missingFile(err):
 		return errGone
 	case errors.Is(err, whatsmeow.ErrInvalidMediaSHA256), errors.Is(err, whatsmeow.ErrInvalidMediaHMAC),
 		errors.Is(err, whatsmeow.ErrInvalidMediaEncSHA256):
 		return fmt.Errorf("%w: %w", provider.ErrMismatch, &provider.Temporary{Err: err})
 	}
 	return &provider.Temporary{Err: err}
+}
+
+// phoneTimeout is how long the account's phone may take to upload a file again.
+// The phone may be switched off; a later download can then succeed.
+const phoneTimeout = 30 * time.Second
+
+// errGone says that neither the network nor the phone has a file.
+var errGone = &provider.Rejected{Code: "gone", Message: "WhatsApp does not have the file any more."}
+
+// mediaRetries are the downloads that wait for the phone to upload a file again,
+// by the id of the file's message.
+type mediaRetries struct {
+	mu      sync.Mutex
+	waiting map[types.MessageID][]chan *events.MediaRetry
+}
+
+func (a *mediaRetries) wait(id types.MessageID) (answer <-chan *events.MediaRetry, end func()) {
+	ch := make(chan *events.MediaRetry, 1)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.waiting == nil {
+		a.waiting = map[types.MessageID][]chan *events.MediaRetry{}
+	}
+	a.waiting[id] = append(a.waiting[id], ch)
+	return ch, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		for i, other := range a.waiting[id] {
+			if other == ch {
+				a.waiting[id] = append(a.waiting[id][:i], a.waiting[id][i+1:]...)
+				break
+			}
+		}
+		if len(a.waiting[id]) == 0 {
+			delete(a.waiting, id)
+		}
+	}
+}
+
+// answer hands the phone's answer to the downloads that wait for it.
+func (a *mediaRetries) answer(e *events.MediaRetry) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, ch := range a.waiting[e.MessageID] {
+		select {
+		case ch <- e:
+		default: // it already has an answer
+		}
+	}
+}
+
+// reupload asks the account's phone to upload a file again, and returns its new
+// path.
+func (mf *mediaFetcher) reupload(ctx context.Context, c *whatsmeow.Client, h handle) (path string, err error) {
+	info, ok := h.message()
+	if !ok {
+		return "", errGone
+	}
+	answer, end := mf.retries.wait(info.ID)
+	defer end()
+	if err := c.SendMediaRetryReceipt(ctx, &info, h.Key); err != nil {
+		return "", &provider.Temporary{Err: errors.New(redacted(err))}
+	}
+	late := time.NewTimer(phoneTimeout)
+	defer late.Stop()
+	select {
+	case e := <-answer:
+		return answered(e, h.Key)
+	case <-late.C:
+		return "", &provider.Temporary{Err: errors.New("the phone did not answer whether it has the file")}
+	case <-mf.conn.ctx.Done():
+		return "", &provider.Temporary{Err: errClosed}
+	case <-ctx.Done():
+		return "", &provider.Temporary{Err: ctx.Err()}
+	}
+}
+
+// answered reads the phone's answer.
+func answered(e *events.MediaRetry, key []byte) (path string, err error) {
+	n, err := whatsmeow.DecryptMediaRetryNotification(e, key)
+	switch {
+	case errors.Is(err, whatsmeow.ErrMediaNotAvailableOnPhone):
+		return "", errGone
+	case err != nil:
+		return "", &provider.Temporary{Err: fmt.Errorf("reading the phone's answer about a file: %w", err)}
+	}
+	switch n.GetResult() {
+	case waMmsRetry.MediaRetryNotification_SUCCESS:
+		return n.GetDirectPath(), nil
+	case waMmsRetry.MediaRetryNotification_NOT_FOUND:
+		return "", errGone
+	}
+	return "", &provider.Temporary{Err: fmt.Errorf("the phone could not upload a file: %s", n.GetResult())}
+}
+
+// message returns the message of the file; ok is false when it is not known.
+func (h handle) message() (info types.MessageInfo, ok bool) {
+	chat, err := types.ParseJID(h.Chat)
+	if h.Message == "" || err != nil {
+		return info, false
+	}
+	info.ID, info.Chat, info.IsFromMe, info.IsGroup = h.Message, chat, h.Mine, chat.Server == types.GroupServer
+	if info.IsGroup {
+		info.Sender, err = types.ParseJID(h.Sender)
+	}
+	return info, err == nil
+}
+
+// named returns the handle with the message of the file.
+func (h handle) named(info types.MessageInfo) handle {
+	h.Message, h.Chat, h.Mine = info.ID, info.Chat.ToNonAD().String(), info.IsFromMe
+	if info.IsGroup {
+		h.Sender = info.Sender.ToNonAD().String()
+	}
+	return h
 }

@@ -67,7 +67,7 @@ func TestFiles(t *testing.T) {
 func TestExpiredFile(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
-		g := ana.CreateGroup(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner}})
+		g := ana.Groups().Create(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner}})
 		for status, to := range map[int]string{http.StatusNotFound: "person", http.StatusGone: "group"} {
 			out := webtest.Outgoing{To: f.owner.LID(), Message: uploaded(t, ana, provider.Image, []byte("an old picture for a "+to))}
 			if to == "group" {
@@ -78,7 +78,7 @@ func TestExpiredFile(t *testing.T) {
 			m := f.inbox.message(t, id)
 			_, err = f.owner.Await(soon(t), func(m *webtest.Message) bool { return m.ID == id })
 			require.NoError(t, err)
-			fake.ExpireMedia(out.Message.GetImageMessage().GetDirectPath(), status)
+			fake.Media().Expire(out.Message.GetImageMessage().GetDirectPath(), status)
 			f.fetch(t, m.Content, []byte("an old picture for a "+to))
 		}
 	})
@@ -90,7 +90,7 @@ func TestLostFile(t *testing.T) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
 		msg := uploaded(t, ana, provider.Image, []byte("a picture"))
 		m := f.says(t, ana, msg)
-		fake.ExpireMedia(msg.GetImageMessage().GetDirectPath(), http.StatusGone)
+		fake.Media().Expire(msg.GetImageMessage().GetDirectPath(), http.StatusGone)
 		lost := m.Content.(provider.Media)
 		lost.ID = strings.Replace(lost.ID, m.ID, "OTHER", 1) // of a message that the phone does not have
 		_, _, err := f.tryFetch(t, lost)

@@ -99,7 +99,7 @@ func TestGroup(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f := paired(t, db)
 		ana, ben := fake.AddPhone(&webtest.PhoneOptions{Name: "Ana"}), fake.AddPhone(nil)
-		g := ana.CreateGroup(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner, ben}})
+		g := ana.Groups().Create(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner, ben}})
 		await(t, f.inbox, func(c *provider.GroupChange) bool { return c.Chat.ChatID == g.String() && c.Subject == "Trip" })
 		id, err := ana.SendText(soon(t), g, "Where to?")
 		require.NoError(t, err)
@@ -115,7 +115,7 @@ func TestGroup(t *testing.T) {
 		}
 		status := await(t, f.inbox, func(s *provider.StatusChange) bool { return s.MessageID == own })
 		require.NotEmpty(t, status.Participant)
-		require.NoError(t, ana.RenameGroup(g, "Sea trip"))
+		require.NoError(t, ana.Groups().Rename(g, "Sea trip"))
 		await(t, f.inbox, func(c *provider.GroupChange) bool { return c.Subject == "Sea trip" })
 	})
 }

@@ -24,14 +24,14 @@ import (
 func TestCalls(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
-		call := ana.Ring(f.owner.LID(), true)
+		call := ana.Calls().Ring(f.owner.LID(), true)
 		ringing := await(t, f.inbox, func(c *provider.Call) bool { return c.Status == provider.CallRinging })
 		require.Equal(t, call.ID, ringing.CallID)
 		require.True(t, ringing.Video)
 		require.False(t, ringing.Mine)
 		require.Equal(t, ana.JID().User, ringing.Chat.Phone)
 		require.Equal(t, ana.JID().User, ringing.From.Phone)
-		ana.HangUp(call, "timeout")
+		ana.Calls().HangUp(call, "timeout")
 		missed := await(t, f.inbox, func(c *provider.Call) bool { return c.Status == provider.CallMissed })
 		require.Equal(t, call.ID, missed.CallID)
 		require.NotEqual(t, ringing.ID, missed.ID, "each step is a report of its own")
@@ -44,7 +44,7 @@ func TestCalls(t *testing.T) {
 func TestCallEnds(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
-		call := ana.Ring(f.owner.LID(), false)
+		call := ana.Calls().Ring(f.owner.LID(), false)
 		step := func(want provider.CallStatus) *provider.Call {
 			c := await(t, f.inbox, func(c *provider.Call) bool { return c.Status == want })
 			require.Equal(t, call.ID, c.CallID)
@@ -52,14 +52,14 @@ func TestCallEnds(t *testing.T) {
 			return c
 		}
 		step(provider.CallRinging)
-		f.owner.PickUp(call)
+		f.owner.Calls().PickUp(call)
 		step(provider.CallAccepted)
-		ana.HangUp(call, "")
+		ana.Calls().HangUp(call, "")
 		require.Equal(t, ana.JID().User, step(provider.CallEnded).From.Phone)
 		require.NoError(t, f.device.AwaitIdle(soon(t)))
 
-		refused := ana.Ring(f.owner.LID(), true)
-		f.owner.Decline(refused)
+		refused := ana.Calls().Ring(f.owner.LID(), true)
+		f.owner.Calls().Decline(refused)
 		got := await(t, f.inbox, func(c *provider.Call) bool { return c.Status == provider.CallRejected })
 		require.Equal(t, refused.ID, got.CallID)
 		require.NoError(t, f.device.AwaitIdle(soon(t)))

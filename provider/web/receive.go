@@ -1,9 +1,10 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
+	"time"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
@@ -12,126 +13,174 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// on takes an event of whatsmeow and reports whether it may be acknowledged.
-// whatsmeow calls it for one event after the other, and takes a panic for a
-// success: it is caught here.
-func (s *session) on(c *whatsmeow.Client, e any) (ok bool) {
-	defer s.handled.Add(1)
+// receiver turns the events of whatsmeow into those of the contract and hands
+// them to the inbox.
+type receiver struct {
+	conn        *connection
+	inbox       provider.Inbox
+	people      *resolver
+	messages    *messageReader
+	calls       *callReader
+	groups      *groups
+	media       *mediaFetcher
+	presence    *presence
+	history     *history
+	restriction *restriction
+	contacts    *contactStore
+
+	handled atomic.Int64 // events so far
+}
+
+// handle takes an event of whatsmeow and reports whether it may be acknowledged.
+// whatsmeow calls it for one event after the other. It recovers from panics
+// because whatsmeow would acknowledge an event whose handler panics.
+func (rc *receiver) handle(c *whatsmeow.Client, e any) (ok bool) {
+	defer rc.handled.Add(1)
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("an event could not be handled", slog.String("event", fmt.Sprintf("%T", e)), slog.Any("panic", p))
+			rc.conn.log.Error("an event could not be handled", slog.String("event", fmt.Sprintf("%T", e)), slog.Any("panic", p))
 			ok = false
 		}
 	}()
 	switch {
-	case c != s.device() || s.ctx.Err() != nil:
+	case c != rc.conn.current() || rc.conn.ctx.Err() != nil:
 		return false
-	case !s.leased():
-		s.breakOff(c)
+	case !rc.conn.leased():
+		rc.conn.abort(c)
 		return false
 	}
 	switch e.(type) {
 	case *events.QR, *events.PairSuccess, *events.PairError, *events.PairPasskeyRequest, *events.PairPasskeyError,
 		*events.ManualLoginReconnect, *events.Connected, *events.Disconnected, *events.KeepAliveTimeout, *events.LoggedOut,
 		*events.StreamReplaced, *events.TemporaryBan, *events.ClientOutdated, *events.ConnectFailure, *events.StreamError:
-		return s.signal(s.ctx, signal{c, e}) == nil
+		return rc.conn.signal(rc.conn.ctx, signal{c, e}) == nil
 	}
-	s.touch()
-	call := s.standing()
-	evs, err := s.translate(c, e)
+	rc.conn.touch()
+	attempt := rc.conn.attempt()
+	evs, err := rc.translate(c, e)
 	if err != nil {
-		s.log.Warn("an event could not be translated", slog.String("event", fmt.Sprintf("%T", e)), slog.Any("error", err))
-		s.breakOff(c)
+		rc.conn.log.Warn("an event could not be translated", slog.String("event", fmt.Sprintf("%T", e)), slog.Any("error", err))
+		rc.conn.abort(c)
 		return false
 	}
-	if s.standing() != call {
-		return false // it could not be read as a whole
+	if rc.conn.attempt() != attempt {
+		return false // the connection was aborted while the event was read
 	}
-	return s.take(c, evs...)
+	return rc.deliver(c, evs...)
 }
 
-// take hands events to the inbox. When they cannot be stored, the network is
-// to send them again: it does when the line connects again.
-func (s *session) take(c *whatsmeow.Client, evs ...provider.Event) bool {
+// deliver hands events to the inbox. When they cannot be stored, it aborts the
+// connection: the network sends them again on the next one.
+func (rc *receiver) deliver(c *whatsmeow.Client, evs ...provider.Event) bool {
 	if len(evs) == 0 {
 		return true
 	}
-	err := s.inbox.Receive(s.ctx, s.ref.ID, evs)
+	err := rc.inbox.Receive(rc.conn.ctx, rc.conn.ref.ID, evs)
 	if err == nil {
 		return true
 	}
-	if s.ctx.Err() == nil {
-		s.log.Warn("storing what was received", slog.Any("error", err))
+	if rc.conn.ctx.Err() == nil {
+		rc.conn.log.Warn("storing what was received", slog.Any("error", err))
 	}
-	s.breakOff(c)
+	rc.conn.abort(c)
 	return false
 }
 
-// translate turns an event of whatsmeow into ours; none for what is not kept.
-func (s *session) translate(c *whatsmeow.Client, e any) ([]provider.Event, error) {
+// translate returns the events that an event of whatsmeow means, or none.
+func (rc *receiver) translate(c *whatsmeow.Client, e any) ([]provider.Event, error) {
 	switch e := e.(type) {
 	case *events.Message:
-		return s.message(c, e)
+		if n := e.Message.GetProtocolMessage().GetHistorySyncNotification(); n != nil && shown(e.Info) {
+			return nil, rc.history.announced(e.Info, n)
+		}
+		return rc.messages.message(c, e)
 	case *events.UndecryptableMessage:
 		if e.DecryptFailMode == events.DecryptFailHide || !shown(e.Info) || e.Info.Category == "peer" {
 			return nil, nil
 		}
-		return s.envelope(e.Info, provider.Unknown{Kind: provider.Undecryptable}), nil
+		return rc.messages.envelope(e.Info, provider.Unknown{Kind: provider.Undecryptable}), nil
 	case *events.Receipt:
-		return s.receipt(e), nil
+		return rc.receipt(e), nil
 	case *events.MediaRetry:
-		s.asked.answer(e)
-	case *events.PushNameSetting: // without a name the account could not be shown as online
-		s.spawn("showing the account's presence", func() { s.present(c) })
-	case *events.AppStateSyncComplete:
-		s.spawn("showing the account's presence", func() { s.present(c) })
+		rc.media.retries.answer(e)
+	case *events.PushNameSetting, *events.AppStateSyncComplete: // presence cannot be sent before the name is known
+		rc.conn.spawn("showing the account's presence", func() { rc.presence.show(c) })
 	case *events.AppStateSyncError:
 		if e.Name == inContacts {
-			s.store.contactStore.markStale() // the next connection fetches the whole book
+			rc.contacts.markStale() // the next connection fetches all contacts
 		}
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
-		return s.call(e), nil
+		return rc.calls.call(e), nil
 	case *events.GroupInfo, *events.JoinedGroup:
-		return s.groupNews(e), nil
+		return rc.groups.events(e), nil
 	case *events.IdentityChange:
-		return s.identity(e), nil
+		return rc.identity(e), nil
 	case *events.NotifyAccountReachoutTimelock:
-		return s.timelock(e)
+		return rc.restriction.timelock(e)
 	}
 	return nil, nil
 }
 
-// chatOf is the chat of something that came, and who sent it.
-func (s *session) chatOf(ctx context.Context, m types.MessageSource) (chat provider.Address, from provider.Contact) {
-	from.Address = s.both(ctx, m.Sender, m.SenderAlt)
-	switch {
-	case m.IsGroup && !m.IsIncomingBroadcast():
-		return group(m.Chat), from
-	case m.IsFromMe:
-		return s.both(ctx, m.Chat, m.RecipientAlt), from
+// receipt returns how far messages have come: sent ones with their contacts,
+// received ones when the account reads them on the phone.
+func (rc *receiver) receipt(e *events.Receipt) []provider.Event {
+	status := map[types.ReceiptType]provider.Status{
+		types.ReceiptTypeDelivered: provider.StatusDelivered, types.ReceiptTypeInactive: provider.StatusDelivered,
+		types.ReceiptTypeRead: provider.StatusRead, types.ReceiptTypeReadSelf: provider.StatusRead,
+		types.ReceiptTypePlayed: provider.StatusPlayed, types.ReceiptTypePlayedSelf: provider.StatusRead,
+	}[e.Type]
+	if status == 0 {
+		return nil
 	}
-	return from.Address, from
+	if e.IsFromMe {
+		if status == provider.StatusDelivered {
+			return nil // another device of the account has received its copy
+		}
+		status = provider.StatusRead // on the phone, by the account itself
+	}
+	var out []provider.Event
+	for _, id := range e.MessageIDs {
+		c := &provider.StatusChange{MessageID: id, Status: status, At: e.Timestamp}
+		if e.IsGroup && !e.IsFromMe {
+			c.Participant = rc.people.address(rc.conn.ctx, e.Sender, e.SenderAlt).ChatID
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
-// both is a person by both ids, as far as this line knows them. When it cannot
-// look that up the connection ends: under half a name something would be stored
-// in another chat than under the whole one.
-func (s *session) both(ctx context.Context, a, b types.JID) provider.Address {
-	a, b = a.ToNonAD(), b.ToNonAD()
-	c := s.device()
-	if c == nil || !b.IsEmpty() {
-		return person(a, b)
+// identity reports that a contact has new keys, and so perhaps another device.
+func (rc *receiver) identity(e *events.IdentityChange) []provider.Event {
+	c := &provider.ContactChange{What: provider.ContactIdentity, Chat: rc.people.address(rc.conn.ctx, e.JID, types.EmptyJID), At: e.Timestamp}
+	c.Raw = provider.Raw{Kind: "identity", ID: fmt.Sprintf("%s:%d", c.Chat.ChatID, e.Timestamp.UnixMilli())}
+	return []provider.Event{c}
+}
+
+// queueFull is the start of what whatsmeow logs when its queue of 2,048 nodes is
+// full. It handles the nodes that follow in any order.
+const queueFull = "Handler queue is full"
+
+const (
+	backlogPause = 500 * time.Millisecond // so long without an event, the queue is empty
+	maxBacklog   = 20 * time.Second
+)
+
+// waitForBacklog waits until the queue is empty, and aborts the connection
+// before whatsmeow reads more from it: the network sends what was not
+// acknowledged again, in order. whatsmeow's reader waits for it to return.
+func (rc *receiver) waitForBacklog(c *whatsmeow.Client) {
+	before := rc.handled.Load()
+	for end := time.Now().Add(maxBacklog); time.Now().Before(end); {
+		select {
+		case <-rc.conn.ctx.Done():
+			return
+		case <-time.After(backlogPause):
+		}
+		now := rc.handled.Load()
+		if now == before {
+			break
+		}
+		before = now
 	}
-	var err error
-	switch a.Server {
-	case types.HiddenUserServer:
-		b, err = c.Store.LIDs.GetPNForLID(ctx, a)
-	case types.DefaultUserServer:
-		b, err = c.Store.LIDs.GetLIDForPN(ctx, a)
-	}
-	if err != nil && ctx.Err() == nil {
-		s.log.WarnContext(ctx, "reading whose a hidden id is", slog.Any("error", err))
-		s.store.fail()
-	}
-	return person(a, b)
+	rc.conn.abort(c)
 }

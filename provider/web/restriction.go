@@ -11,78 +11,79 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// lockedFor is how long the line leaves strangers alone when the network
-// refuses and does not say until when.
+// lockedFor is how long messages to new contacts are blocked when the network
+// refuses them and does not say until when.
 const lockedFor = time.Hour
 
-// timelock is that the account may not write to strangers for a while, or may
-// again.
-func (s *session) timelock(e *events.NotifyAccountReachoutTimelock) ([]provider.Event, error) {
-	h, locked := s.mayOutreach(), time.Time{}
+// restriction records and reports whether the network lets the account write to
+// new contacts.
+type restriction struct {
+	conn  *connection
+	inbox provider.Inbox
+	rate  *sendRate
+}
+
+// timelock returns the event of a restriction that begins or ends.
+func (rs *restriction) timelock(e *events.NotifyAccountReachoutTimelock) ([]provider.Event, error) {
+	h, locked := rs.lifted(), time.Time{}
 	if e.IsActive {
 		until := e.TimeEnforcementEnds.Time
-		h, locked = s.outreachRestricted(until), until
+		h, locked = rs.imposed(until), until
 		if until.IsZero() {
 			locked = h.At.Add(lockedFor)
 		}
 	}
 	h.State = e.EnforcementType
-	if err := s.lockOutreach(s.ctx, locked); err != nil {
+	if err := rs.rate.lockOutreach(rs.conn.ctx, locked); err != nil {
 		return nil, err
 	}
 	return []provider.Event{h}, nil
 }
 
-// restrictOutreach notes that the network refuses messages to strangers, and does not
-// say until when.
-func (s *session) restrictOutreach(ctx context.Context) {
-	if s.rate.untilUnlocked() > 0 {
+// note records that the network refuses messages to new contacts without saying
+// until when.
+func (rs *restriction) note(ctx context.Context) {
+	if rs.rate.limiter.untilUnlocked() > 0 {
 		return
 	}
-	err := s.lockOutreach(ctx, s.p.opts.Now().Add(lockedFor))
+	err := rs.rate.lockOutreach(ctx, rs.conn.now().Add(lockedFor))
 	if err == nil {
-		err = s.inbox.Receive(ctx, s.ref.ID, []provider.Event{s.outreachRestricted(time.Time{})})
+		err = rs.inbox.Receive(ctx, rs.conn.ref.ID, []provider.Event{rs.imposed(time.Time{})})
 	}
 	if err != nil {
-		s.log.WarnContext(ctx, "noting that strangers cannot be written to", slog.Any("error", err))
+		rs.conn.log.WarnContext(ctx, "recording an outreach restriction", slog.Any("error", err))
 	}
 }
 
-// letIn notes that the network takes messages to strangers again. When that
-// cannot be stored the next such message tells.
-func (s *session) letIn(ctx context.Context) {
-	if !s.rate.wasLocked() {
+// lift records that the network accepts messages to new contacts again. If that
+// cannot be stored, the next message to a new contact records it.
+func (rs *restriction) lift(ctx context.Context) {
+	if !rs.rate.limiter.wasLocked() {
 		return
 	}
-	err := s.inbox.Receive(ctx, s.ref.ID, []provider.Event{s.mayOutreach()})
+	err := rs.inbox.Receive(ctx, rs.conn.ref.ID, []provider.Event{rs.lifted()})
 	if err == nil {
-		err = s.lockOutreach(ctx, time.Time{})
+		err = rs.rate.lockOutreach(ctx, time.Time{})
 	}
 	if err != nil {
-		s.log.WarnContext(ctx, "noting that strangers can be written to", slog.Any("error", err))
+		rs.conn.log.WarnContext(ctx, "recording the end of an outreach restriction", slog.Any("error", err))
 	}
 }
 
-func (s *session) mayOutreach() *provider.Health {
-	now := s.p.opts.Now()
+// lifted is the event that new contacts can be written to.
+func (rs *restriction) lifted() *provider.Health {
+	now := rs.conn.now()
 	return &provider.Health{Raw: provider.Raw{Kind: "reachout", ID: fmt.Sprint(now.UnixNano())}, Level: provider.HealthGood, At: now}
 }
 
-// outreachRestricted says until when, unless that is not known.
-func (s *session) outreachRestricted(until time.Time) *provider.Health {
-	h := s.mayOutreach()
+// imposed is the event that new contacts cannot be written to. The zero time
+// means that the end is not known.
+func (rs *restriction) imposed(until time.Time) *provider.Health {
+	h := rs.lifted()
 	h.Level, h.Code = provider.HealthWarning, provider.HealthLimited
 	h.Detail = "WhatsApp keeps the account from writing to people who have not written to it."
 	if !until.IsZero() {
 		h.Detail += " Until " + until.UTC().Format(time.RFC3339) + "."
 	}
 	return h
-}
-
-// outreach says until when the line leaves strangers alone.
-func (s *session) outreach() error {
-	return &provider.RateLimited{
-		After: s.rate.untilUnlocked(), Code: string(provider.ReachoutLimited),
-		Message: "WhatsApp keeps the account from writing to people who have not written to it.",
-	}
 }

@@ -18,14 +18,14 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// devices keeps the keys of all lines.
+// devices stores the keys of all references.
 type devices struct {
 	db  *database.DB
 	log *slog.Logger
 }
 
-// of is the database as a line may use it. What has come and could not be taken
-// in makes it call fail; nil: nothing comes.
+// of returns the database for one reference. It calls fail when a received
+// message could not be stored; nil: none is received.
 func (d *devices) of(ref provider.Reference, fail func()) *guarded {
 	dialect := "sqlite3"
 	if d.db.Dialect == database.Postgres {
@@ -33,7 +33,7 @@ func (d *devices) of(ref provider.Reference, fail func()) *guarded {
 	}
 	wrapped, err := dbutil.NewWithDB(d.db.DB.DB, dialect)
 	if err != nil {
-		panic(err) // it knows both dialects
+		panic(err) // dbutil supports both dialects
 	}
 	wrapped.UpgradeTable, wrapped.VersionTable = upgrades.Table, "whatsmeow_version"
 	g := &guarded{DB: d.db.DB.DB, db: d.db, ref: ref, fail: fail, wrapped: wrapped}
@@ -41,18 +41,18 @@ func (d *devices) of(ref provider.Reference, fail func()) *guarded {
 	return g
 }
 
-// inner is whatsmeow's own store.
+// inner returns whatsmeow's own store.
 func (d *devices) inner(g *guarded) *sqlstore.Container {
 	return sqlstore.NewWithWrappedDB(g.wrapped, wire{ctx: context.Background(), log: d.log, part: "Store"})
 }
 
-// upgrade makes whatsmeow's tables.
+// upgrade creates or upgrades whatsmeow's tables.
 func upgrade(ctx context.Context, db *database.DB) error {
 	d := &devices{db, slog.New(slog.DiscardHandler)}
 	return d.inner(d.of(provider.Reference{}, nil)).Upgrade(ctx)
 }
 
-// load returns the device of a line, nil when it is not paired.
+// load returns the device of a reference, nil when it is not paired.
 func (d *devices) load(ctx context.Context, g *guarded) (*store.Device, error) {
 	var id string
 	err := d.db.GetContext(ctx, &id, `SELECT jid FROM web_device WHERE reference = $1`, g.ref.ID)
@@ -60,11 +60,11 @@ func (d *devices) load(ctx context.Context, g *guarded) (*store.Device, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading which device a line has: %w", err)
+		return nil, fmt.Errorf("reading the device of a reference: %w", err)
 	}
 	j, err := types.ParseJID(id)
 	if err != nil {
-		return nil, fmt.Errorf("reading which device a line has: %w", err)
+		return nil, fmt.Errorf("parsing the device of a reference: %w", err)
 	}
 	inner := d.inner(g)
 	dev, err := inner.GetDevice(ctx, j)
@@ -85,9 +85,9 @@ func (d *devices) fresh(g *guarded) *store.Device {
 	return dev
 }
 
-// adopt makes a device keep what must not be shared in the line's own part of
-// the store. whatsmeow puts its own there when it loads a device, and when it
-// first saves one.
+// adopt replaces the stores of a device that must be guarded or separate for each
+// reference. whatsmeow sets its own stores when it loads a device and when it
+// saves a new one.
 func (d *devices) adopt(dev *store.Device, inner *sqlstore.Container, g *guarded) {
 	dev.LIDs = &lids{g}
 	dev.Container = &container{d, inner, g}
@@ -100,15 +100,15 @@ func (d *devices) adopt(dev *store.Device, inner *sqlstore.Container, g *guarded
 	dev.Contacts = &contactNames{dev.Contacts, g}
 }
 
-// container keeps the device of one line.
+// container stores the device of one reference.
 type container struct {
 	d     *devices
 	inner *sqlstore.Container
 	g     *guarded
 }
 
-// PutDevice stores a device. Which line it belongs to is stored first: keys
-// that no line knew would be lost.
+// PutDevice stores a device. It first stores which reference the device belongs
+// to: keys without a reference would be lost.
 func (c *container) PutDevice(ctx context.Context, dev *store.Device) error {
 	if !leased(c.g.ref) {
 		return errLost
@@ -120,7 +120,7 @@ func (c *container) PutDevice(ctx context.Context, dev *store.Device) error {
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("noting which device a line has: %w", err)
+			return fmt.Errorf("storing the device of a reference: %w", err)
 		}
 	}
 	err := c.inner.PutDevice(ctx, dev)
@@ -130,7 +130,7 @@ func (c *container) PutDevice(ctx context.Context, dev *store.Device) error {
 	return err
 }
 
-// DeleteDevice deletes the line's device.
+// DeleteDevice deletes the device of the reference.
 func (c *container) DeleteDevice(ctx context.Context, dev *store.Device) error {
 	if dev.ID == nil {
 		return nil

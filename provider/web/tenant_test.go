@@ -35,7 +35,7 @@ func TestTenants(t *testing.T) {
 			})
 			require.NoError(t, err)
 			require.Equal(t, hidden, *r.To)
-			call := eve.Ring(other.owner.LID(), false)
+			call := eve.Calls().Ring(other.owner.LID(), false)
 			require.Equal(t, hidden, await(t, other.inbox, func(c *provider.Call) bool { return c.CallID == call.ID }).Chat)
 			stated := strings.ReplaceAll(other.inbox.all(), eve.LID().User, "") // which has the number in it, here
 			require.NotContains(t, stated, eve.JID().User)

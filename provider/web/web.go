@@ -1,18 +1,18 @@
-// Package web is a line of WhatsApp Web: an account of a phone, to which this
-// program is linked as a further device. It speaks the protocol through
-// whatsmeow, and is the only package that imports it.
+// Package web is the provider of references of WhatsApp Web: accounts of phones,
+// to which this program is linked as another device. It implements the protocol
+// with whatsmeow, and is the only package that imports it.
 //
-//	lines, err := web.New(ctx, db, nil)
-//	line, err := lines.Open(ctx, provider.Reference{ID: 1}, inbox) // the messaging service does
-//	err = line.(provider.Linker).Link(ctx, "")                      // inbox gets a QR code to show
+//	p, err := web.New(ctx, db, nil)
+//	session, err := p.Open(ctx, provider.Reference{ID: 1}, inbox) // the messaging service does this
+//	err = session.(provider.Linker).Link(ctx, "")                 // the inbox gets a QR code to show
 //
-// What is received is acknowledged to the network only when the Inbox has
-// stored it. The keys of a line are in the database that [New] is given, so that
-// whichever process holds the line next continues with it. Two processes must not
-// hold one line: see [provider.Reference.Held].
+// An event is acknowledged to the network only after the Inbox has stored it. The
+// keys of a reference are in the database that [New] is given, so that any
+// process can open the reference. Two processes must not open it at the same
+// time: see [provider.Reference.Leased].
 //
-// A phone number that the network hides behind a LID is resolved only by what
-// the line itself was told: lines know nothing of each other.
+// The network hides some phone numbers behind a LID. A reference finds such a
+// number only in what it has itself received; references share no numbers.
 package web
 
 import (
@@ -22,6 +22,7 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jmoiron/sqlx"
 	"go.mau.fi/whatsmeow"
@@ -31,31 +32,33 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Kind is the kind of WhatsApp Web lines.
+// Kind is the kind of WhatsApp Web references.
 const Kind provider.Kind = "provider-web"
 
 // Options configures a [Provider].
 type Options struct {
 	// HTTPClient reaches the network, for its socket and for files. nil: one
-	// that uses the proxies of the environment. A line with a proxyUrl has its
-	// own.
+	// that uses the proxies of the environment. A reference with a proxyUrl has
+	// its own client.
 	HTTPClient *http.Client
-	// RootKey is the key that signs the network's certificates; nil: WhatsApp's.
-	// It is one variable of the process, which the first [New] sets. For tests.
+	// RootKey is the public key that signs the network's certificates; nil:
+	// WhatsApp's. The first call of [New] sets it for the whole process. It is
+	// for tests.
 	RootKey *[32]byte
-	// Allow names networks and hosts at which the proxyUrl of a line may lie
-	// although they are private or loopback. nil: none.
-	Allow  []string
+	// Allow lists private and loopback networks and hosts that the proxyUrl of a
+	// reference may name. nil: none.
+	Allow []string
+	// Rates limits how fast each reference sends.
 	Rates  Rates
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 }
 
-// Provider opens WhatsApp Web lines.
+// Provider opens WhatsApp Web references.
 type Provider struct {
 	opts    Options
 	devices *devices
-	proxies *guard.Guard // what may be dialled as a proxy: users name it
+	proxies *guard.Guard // which addresses of proxies are allowed
 }
 
 var (
@@ -67,8 +70,8 @@ var (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package, and whatsmeow's. [New]
-// does it, too.
+// Migrate creates or upgrades the tables of this package and of whatsmeow. [New]
+// calls it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -80,7 +83,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "web", migrations)
 }
 
-// New returns a Provider whose lines keep their keys in db, and creates or
+// New returns a Provider that stores the keys of references in db. It creates or
 // upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Provider, error) {
 	d, err := database.Of(ctx, db)
@@ -107,7 +110,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Provider, error) {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	p.opts.Rates = p.opts.Rates.withDefaults()
-	quiet(p.opts.RootKey)
+	setGlobals(p.opts.RootKey)
 	p.devices = &devices{d, p.opts.Logger}
 	return p, nil
 }
@@ -115,7 +118,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Provider, error) {
 // Kind returns [Kind].
 func (*Provider) Kind() provider.Kind { return Kind }
 
-// Most bytes of files, as WhatsApp's own clients have it.
+// Limits of the sizes of files in bytes, as in WhatsApp's own clients.
 const (
 	maxImage    = 16 << 20
 	maxVideo    = 64 << 20
@@ -124,8 +127,8 @@ const (
 	maxSticker  = 1 << 20
 )
 
-// Capabilities lists what WhatsApp Web can send. Buttons and lists are shown by
-// phones only when businesses of the Cloud API send them.
+// Capabilities lists what WhatsApp Web can send. It has no buttons and lists:
+// phones show them only from businesses of the Cloud API.
 func (*Provider) Capabilities() provider.Capabilities {
 	return provider.Capabilities{
 		Send: []string{
@@ -147,7 +150,7 @@ const (
 	settingProxy   = "proxyUrl"
 )
 
-// Settings lists what a line may be configured with; it needs nothing.
+// Settings lists the settings of a reference, none of which is required.
 func (*Provider) Settings() []provider.Setting {
 	return []provider.Setting{
 		{Name: settingOnline, Doc: "true shows the account as online while it is connected: its phone then stays silent. Default: false.", Boolean: true},
@@ -156,16 +159,47 @@ func (*Provider) Settings() []provider.Setting {
 	}
 }
 
-// NewMessageID chooses the id of a message to send.
+// NewMessageID returns an id for a message to send.
 func (*Provider) NewMessageID() string {
-	var anybody *whatsmeow.Client // ids need not name the account
-	return anybody.GenerateMessageID()
+	var c *whatsmeow.Client // nil: the id does not depend on the account
+	return c.GenerateMessageID()
 }
 
-// Forget deletes the keys of a line.
+// Forget deletes the keys of a reference.
 func (p *Provider) Forget(ctx context.Context, ref provider.ReferenceID) error {
 	if err := p.devices.forget(ctx, ref); err != nil {
 		return fmt.Errorf("web: %w", err)
+	}
+	return nil
+}
+
+// WhatsApp's limits.
+const (
+	maxText    = 65536 // characters
+	maxCaption = 1024
+	maxCards   = 257
+)
+
+// Validate checks content against WhatsApp's limits.
+func (*Provider) Validate(c provider.Content) error {
+	switch x := c.(type) {
+	case provider.Text:
+		return within("text", x.Text, maxText)
+	case provider.Edit:
+		return within("text", x.Text, maxText)
+	case provider.Media:
+		return within("caption", x.Caption, maxCaption)
+	case provider.Contacts:
+		if len(x.Contacts) == 0 || len(x.Contacts) > maxCards {
+			return &provider.Invalid{Field: "contacts", Message: "must have 1 to 257 cards"}
+		}
+	}
+	return nil
+}
+
+func within(field, s string, limit int) error {
+	if utf8.RuneCountInString(s) > limit {
+		return &provider.Invalid{Field: field, Message: "is too long for WhatsApp"}
 	}
 	return nil
 }

@@ -33,17 +33,18 @@ func ok(value any) *reply { return &reply{status: http.StatusOK, value: value} }
 
 var success = ok(map[string]bool{"success": true})
 
-// refuse answers 400, as nearly all errors do.
+// refuse answers with status 400, as nearly all errors do.
 func refuse(code int, format string, args ...any) *reply {
 	return &reply{status: http.StatusBadRequest, fail: &failure{code: code, message: fmt.Sprintf(format, args...)}}
 }
 
-// detailed adds what is wrong in particular.
+// detailed adds details of an error.
 func detailed(code int, message, details string) *reply {
 	return &reply{status: http.StatusBadRequest, fail: &failure{code: code, message: message, details: details}}
 }
 
-// absent is the answer for what does not exist or is not the token's to see.
+// absent is the answer for an object that does not exist or that the token may
+// not read.
 func absent(method, id string) *reply {
 	return &reply{status: http.StatusBadRequest, fail: &failure{
 		code: 100, subcode: 33, kind: "GraphMethodException",
@@ -67,7 +68,7 @@ func (r *reply) write(w http.ResponseWriter) {
 	}
 	body, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // a value of ours
+		panic(err) // the values of this package can be encoded
 	}
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	w.WriteHeader(r.status)
@@ -91,7 +92,7 @@ func (f *failure) envelope() map[string]any {
 	return e
 }
 
-// newID makes a message id like Meta's: base64 with all its characters.
+// newID returns a message id like Meta's: base64 with all its characters.
 func newID() string {
 	var raw [28]byte
 	_, _ = rand.Read(raw[:]) // never fails

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Inbound is a message that a contact writes: a text, or of another type with
-// the body that Meta has for it.
+// Inbound is a message that a contact writes: a text, or another type with the
+// body that Meta's API has for it.
 //
 //	id := fake.Files.Put("", "image/png", data)
 //	fake.Write(ctx, graphtest.Inbound{From: "16505551234", Type: "image", Body: map[string]any{"id": id, "mime_type": "image/png"}})
@@ -26,14 +26,14 @@ type Inbound struct {
 	Forwarded bool      //
 	At        time.Time // zero: now
 	Text      string
-	Type      string // "image", "interactive", "edit", "system" …; "": a text
-	Body      any    // what stands under the type's name
-	Referral  any    // the advertisement that led here; nil: none
-	Errors    []any  // what the network says is wrong with it
+	Type      string // "image", "interactive", "edit", "system", and so on; "": a text
+	Body      any    // the value under the type's name
+	Referral  any    // the advertisement that led to the chat; nil: none
+	Errors    []any  // the errors that the network reports with it
 }
 
-// Write lets a contact write: it posts the callback, again and again until it
-// is answered with 200 or ctx ends, and returns the message's id.
+// Write makes a contact write. It posts the callback until it is answered with
+// 200 or ctx ends, and returns the message's id.
 func (s *Server) Write(ctx context.Context, in Inbound) (id string, err error) {
 	l, known := s.line(in.Line)
 	if !known {
@@ -88,7 +88,7 @@ func (in *Inbound) message() map[string]any {
 	return m
 }
 
-// stated is the message without its sender.
+// stated returns the message without its sender.
 func (in *Inbound) stated() map[string]any {
 	m := map[string]any{
 		"id":        in.ID,
@@ -107,7 +107,7 @@ func (in *Inbound) stated() map[string]any {
 	return m
 }
 
-// Echo lets a person write to the contact of in in the app on the line's
+// Echo makes a person write to the contact of in with the app on the line's
 // phone, and posts that as [Server.Write] does.
 func (s *Server) Echo(ctx context.Context, in Inbound) (id string, err error) {
 	l, known := s.line(in.Line)
@@ -125,11 +125,11 @@ func (s *Server) Echo(ctx context.Context, in Inbound) (id string, err error) {
 	return in.ID, s.PostChange(ctx, l.PhoneNumberID, "smb_message_echoes", map[string]any{"message_echoes": []any{m}})
 }
 
-// number is the line's number in digits.
+// number returns the line's number in digits.
 func (l *Line) number() string { return digitsOf(defaulted(l.DisplayNumber, "15550783881")) }
 
-// Status posts a status of a message that was taken, as [Server.Write] posts.
-// For "failed" a code may be given.
+// Status posts a status of a message that was accepted, as [Server.Write] does.
+// For "failed", a code may be given.
 func (s *Server) Status(ctx context.Context, messageID, status string, code int) error {
 	s.mu.Lock()
 	m, known := s.taken[messageID]
@@ -140,7 +140,7 @@ func (s *Server) Status(ctx context.Context, messageID, status string, code int)
 	return s.PostChange(ctx, m.Line, "messages", m.status(status, code, s.opts.Now()))
 }
 
-// status is what a callback says of a message that has a status since now.
+// status returns the callback's form of a message's status.
 func (m *Message) status(status string, code int, now time.Time) map[string]any {
 	st := map[string]any{
 		"id":        m.ID,
@@ -167,7 +167,7 @@ func (m *Message) status(status string, code int, now time.Time) map[string]any 
 	return map[string]any{"statuses": []any{st}}
 }
 
-// follow posts the statuses that come by themselves, in their order.
+// follow posts the automatic statuses in order.
 func (s *Server) follow(l Line, m Message) {
 	if len(s.opts.Statuses) == 0 {
 		return
@@ -181,8 +181,8 @@ func (s *Server) follow(l Line, m Message) {
 	})
 }
 
-// PostChange posts a change of any field about a line, signed and repeated like
-// the others. The value gets the line's metadata.
+// PostChange posts a change of any field of a line, signed and repeated as by
+// [Server.Write]. The value gets the line's metadata.
 func (s *Server) PostChange(ctx context.Context, line, field string, value map[string]any) error {
 	l, known := s.line(line)
 	if !known {
@@ -194,8 +194,8 @@ func (s *Server) PostChange(ctx context.Context, line, field string, value map[s
 	return s.postEntry(ctx, l, map[string]any{}, field, value)
 }
 
-// PostAccountChange posts a change about the business account above a line:
-// it has a time, and names no line.
+// PostAccountChange posts a change of the business account above a line. It has
+// a time, and does not name a line.
 func (s *Server) PostAccountChange(ctx context.Context, line, field string, value map[string]any) error {
 	l, known := s.line(line)
 	if !known {
@@ -210,8 +210,8 @@ func (s *Server) postEntry(ctx context.Context, l Line, entry map[string]any, fi
 	return s.Post(ctx, l.PhoneNumberID, wire(map[string]any{"object": "whatsapp_business_account", "entry": []any{entry}}))
 }
 
-// Post signs body with the line's secret and posts it until it is answered
-// with 200 or ctx ends. With no callback set it waits for one.
+// Post signs body with the line's secret and posts it until it is answered with
+// 200 or ctx ends. Without a callback, it waits for one.
 func (s *Server) Post(ctx context.Context, line string, body []byte) error {
 	l, known := s.line(line)
 	if !known {
@@ -223,8 +223,8 @@ func (s *Server) Post(ctx context.Context, line string, body []byte) error {
 	return s.post.deliver(ctx, own, l.AppSecret, body)
 }
 
-// Handshake asks the callback for the challenge under the verify token of the
-// line, or page; nil means that it was answered rightly.
+// Handshake sends the callback a challenge with the verify token of the line or
+// page. It returns nil if the answer is correct.
 func (s *Server) Handshake(ctx context.Context, line string) error {
 	l, known := s.line(line)
 	p, is := s.Pages.find(line)

@@ -59,14 +59,14 @@ func wrong(details string) *reply {
 	return detailed(131009, "(#131009) Parameter value is not valid", details)
 }
 
-// files are the files of a message by its type.
+// files returns the files of a message by type.
 func (in *sent) file() *sentFile {
 	return map[string]*sentFile{
 		"image": in.Image, "video": in.Video, "audio": in.Audio, "document": in.Document, "sticker": in.Sticker,
 	}[in.Type]
 }
 
-// content looks at the part that the type names.
+// content checks the part of a message that its type names.
 func (e *messageEndpoint) content(l Line, in *sent) *reply {
 	switch in.Type {
 	case "", "text":
@@ -185,7 +185,7 @@ func (in *sentInteractive) check() *reply {
 	return nil
 }
 
-// words are what the contact reads of a message.
+// words returns the text of a message that the contact reads.
 func (in *sent) words() string {
 	switch {
 	case in.Text != nil && in.Text.Body != nil:

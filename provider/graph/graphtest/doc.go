@@ -1,12 +1,12 @@
-// Package graphtest is a fake of Meta's Graph API for tests: WhatsApp lines
-// and Facebook pages that take messages, answer with the real error codes, and
-// post signed callbacks as Meta does. It checks what it is sent, remembers what
-// each contact's phone got, and fails in every way it is told to. It keeps
-// files, with downloads that can be spoiled, templates that can be reviewed,
-// business profiles, and what pages are subscribed to.
+// Package graphtest is a fake of Meta's Graph API for tests. It has WhatsApp
+// numbers and Facebook pages that accept messages, answer with the real error
+// codes, and post signed callbacks as Meta does. It checks requests, records
+// what each contact's phone shows, and can fail in many ways. It stores files,
+// whose downloads can be made to fail, templates, which can be reviewed,
+// business profiles, and the subscriptions of pages.
 //
-// It is no test helper of this module alone: it needs no *testing.T, and a
-// program can serve [Server.Handler] itself.
+// Programs outside of this module can use it: it needs no *testing.T, and
+// [Server.Handler] can be served by any server.
 //
 //	graph := graphtest.Start(&graphtest.Options{
 //		Lines:    []graphtest.Line{line},

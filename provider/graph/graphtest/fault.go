@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Fault is a way to fail the next requests. The first of Hang, Cut, Code, and
-// Status that is set counts.
+// Fault describes how the next requests fail. The first of Hang, Cut, Code and
+// Status that is set is used.
 type Fault struct {
 	Times int // requests to fail; 0: one, -1: all until [Server.Heal]
-	// Path is the end of the path of the requests meant, for example
-	// "/subscribed_apps"; "": sends, without marking read.
+	// Path is the end of the path of the requests, such as "/subscribed_apps";
+	// "": sends, except marking as read.
 	Path string
-	// Taken makes the message arrive nevertheless: the answer is lost, not the
+	// Taken accepts the message nevertheless: the answer is lost, not the
 	// message.
 	Taken bool
 
-	Hang bool // no answer until the client goes
-	Cut  bool // the connection ends without an answer
+	Hang bool // no answer until the client closes the connection
+	Cut  bool // the connection is closed without an answer
 
 	Code, Subcode int           // an error of the API
 	Message       string        // "": the code
@@ -31,7 +31,7 @@ type Fault struct {
 	Body          string        // instead of an error of the API, with a Status
 }
 
-// Fail adds faults. They are used in their order, each for its times.
+// Fail adds faults. They are used in order, each for its times.
 func (s *Server) Fail(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,14 +43,14 @@ func (s *Server) Fail(faults ...Fault) {
 	}
 }
 
-// Heal drops the faults that are left.
+// Heal removes the faults that are left.
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = nil
 }
 
-// fault takes the first fault that is meant for the request, or nil.
+// fault returns the next fault for the request, or nil.
 func (s *Server) fault(path string, send bool) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,8 @@ func (s *Server) fault(path string, send bool) *Fault {
 	return nil
 }
 
-// reply gives the answer of a fault, or none. What hangs ends with over.
+// reply returns the answer of a fault, or none. A request that hangs ends with
+// over.
 func (f *Fault) reply(ctx, over context.Context) *reply {
 	switch {
 	case f.Hang:

@@ -14,11 +14,11 @@ import (
 
 const maxBody = 1 << 20
 
-// call is a request in hand.
+// call is a request that is being handled.
 type call struct {
 	method string
-	id     string // the object: of a phone number or a business account
-	edge   string // what of it, or ""
+	id     string // the object: a phone number or a business account
+	edge   string // the edge of the object, or ""
 	token  string
 	query  map[string][]string
 	body   json.RawMessage
@@ -26,7 +26,7 @@ type call struct {
 	contentType, host string
 }
 
-// Handler serves the fake.
+// Handler returns the handler of the fake.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	answer.write(w)
 }
 
-// note records a request and returns its place.
+// note records a request and returns its index.
 func (s *Server) note(r *http.Request, path string, body []byte) (at int) {
 	query := r.URL.Query()
 	query.Del("access_token")
@@ -70,7 +70,7 @@ func (s *Server) note(r *http.Request, path string, body []byte) (at int) {
 	return at
 }
 
-// pause lets the latency pass.
+// pause waits for the latency.
 func (s *Server) pause(ctx context.Context) {
 	s.mu.Lock()
 	latency := s.latency
@@ -116,7 +116,7 @@ func bearer(r *http.Request) string {
 	return r.URL.Query().Get("access_token")
 }
 
-// authorize refuses what has no token that any line knows.
+// authorize refuses requests without the token of a line.
 func (s *Server) authorize(c *call) *reply {
 	if c.token == "" {
 		r := refuse(104, "An access token is required to request this resource.")
@@ -134,7 +134,7 @@ func (s *Server) authorize(c *call) *reply {
 	return nil
 }
 
-// sends says whether the call hands over a message.
+// sends reports whether the call sends a message.
 func (c *call) sends() bool {
 	var probe struct {
 		Status string `json:"status"`
@@ -180,7 +180,7 @@ func (s *Server) dispatch(ctx context.Context, c *call) *reply {
 	return absent(strings.ToLower(c.method), c.id)
 }
 
-// number answers for a phone number; nil when it has no such edge.
+// number answers for a phone number; nil if it does not have the edge.
 func (s *Server) number(l Line, c *call) *reply {
 	if c.method == http.MethodGet {
 		switch c.edge {
@@ -209,7 +209,7 @@ func (s *Server) number(l Line, c *call) *reply {
 	return nil
 }
 
-// visible finds a line that the token may act for.
+// visible returns a line that the token may use.
 func (s *Server) visible(id, token string) (Line, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

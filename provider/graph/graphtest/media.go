@@ -25,7 +25,7 @@ const (
 	attachment = "/attachments/" // where files are downloaded
 )
 
-// File is a file that the fake keeps for a line.
+// File is a file that the fake stores for a line.
 type File struct {
 	ID   string
 	Line string // phone number id, or id of a page
@@ -34,31 +34,31 @@ type File struct {
 	Data []byte
 }
 
-// FileFault is a way to spoil the downloads of a file.
+// FileFault describes how downloads of a file fail.
 type FileFault struct {
-	Cuts      []int // the connection ends after so many bytes of the answer, one download each
-	Expired   int   // downloads whose address has expired already
+	Cuts      []int // the connection is closed after so many bytes of the answer, one download each
+	Expired   int   // so many downloads have an expired address
 	Status    []int // answers instead of the file, one download each
-	NoRanges  bool  // always the whole file
-	WrongHash bool  // the hash that is told belongs to another file
-	Gone      bool  // its id is not known any more
+	NoRanges  bool  // always send the whole file
+	WrongHash bool  // report the hash of another file
+	Gone      bool  // the id is not known any more
 }
 
-// storedFile is a file with what is to go wrong with it.
+// storedFile is a file with its fault.
 type storedFile struct {
 	File
 	fault   FileFault
 	version int // of its address
 }
 
-// Files are the files that a fake keeps.
+// Files are the files that a fake stores.
 type Files struct {
 	fake *Server
 	kept map[string]*storedFile
 }
 
-// Put keeps a file as if a contact had sent it to the line ("": the
-// first) or to a page, and returns its id.
+// Put stores a file as if a contact had sent it to the line ("": the first) or
+// to a page, and returns its id.
 func (fs *Files) Put(line, mimeType string, data []byte) (id string) {
 	owner := line
 	if l, known := fs.fake.line(line); known {
@@ -77,7 +77,7 @@ func (fs *Files) keep(f File) string {
 	return f.ID
 }
 
-// All returns the files that are kept, those that were uploaded included.
+// All returns all files, also those that were uploaded.
 func (fs *Files) All() []File {
 	fs.fake.mu.Lock()
 	defer fs.fake.mu.Unlock()
@@ -88,7 +88,7 @@ func (fs *Files) All() []File {
 	return files
 }
 
-// Corrupt sets what goes wrong with a file's downloads from now on.
+// Corrupt sets how later downloads of a file fail.
 func (fs *Files) Corrupt(id string, f FileFault) {
 	fs.fake.record(func() {
 		if stored := fs.kept[id]; stored != nil {
@@ -97,7 +97,7 @@ func (fs *Files) Corrupt(id string, f FileFault) {
 	})
 }
 
-// upload takes the form that hands a file over.
+// upload reads the form of an upload.
 func (fs *Files) upload(l Line, contentType string, body []byte) *reply {
 	fields, f, refused := readForm(contentType, body, "file")
 	switch {
@@ -114,7 +114,7 @@ func (fs *Files) upload(l Line, contentType string, body []byte) *reply {
 	return ok(map[string]string{"id": fs.keep(f)})
 }
 
-// readForm takes a form apart whose file is called name.
+// readForm reads a form whose file is called name.
 func readForm(contentType string, body []byte, name string) (fields map[string]string, f File, refused *reply) {
 	kind, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil || kind != "multipart/form-data" {
@@ -141,7 +141,7 @@ func readForm(contentType string, body []byte, name string) (fields map[string]s
 	}
 }
 
-// answer answers for the id of a file that the token may see; nil when there is
+// answer answers for the id of a file that the token may read; nil if there is
 // none.
 func (fs *Files) answer(c *call) *reply {
 	fs.fake.mu.Lock()
@@ -187,7 +187,7 @@ func (fs *Files) where(stored *storedFile, host string) map[string]any {
 	}
 }
 
-// download serves a file, as spoiled as it is to be.
+// download serves a file, with its fault.
 func (fs *Files) download(w http.ResponseWriter, r *http.Request) {
 	fs.fake.note(r, strings.TrimPrefix(r.URL.Path, "/"), nil)
 	fs.fake.mu.Lock()
@@ -218,7 +218,7 @@ func (fs *Files) download(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// next takes what goes wrong with this download. It runs under the lock.
+// next returns the fault of this download. The caller holds the lock.
 func (k *storedFile) next(r *http.Request, now time.Time) (cut, status int) {
 	until, _ := strconv.ParseInt(r.URL.Query().Get("until"), 10, 64)
 	switch f := &k.fault; {
@@ -237,7 +237,7 @@ func (k *storedFile) next(r *http.Request, now time.Time) (cut, status int) {
 	return 0, 0
 }
 
-// cutting ends the connection after left bytes.
+// cutting closes the connection after left bytes.
 type cutting struct {
 	http.ResponseWriter
 	left int

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// sent is what the messages endpoint takes; other members are refused.
+// sent is the body of the messages endpoint. Other members are refused.
 type sent struct {
 	Product       string           `json:"messaging_product"`
 	RecipientType string           `json:"recipient_type"`
@@ -36,7 +36,7 @@ type sent struct {
 	Policy  string `json:"product_policy"` // of marketing messages, as the next
 	Sharing *bool  `json:"message_activity_sharing"`
 
-	Status    string `json:"status"` // marks read, with MessageID
+	Status    string `json:"status"` // marks the message as read, with MessageID
 	MessageID string `json:"message_id"`
 	Typing    *struct {
 		Type string `json:"type"`
@@ -65,7 +65,7 @@ var (
 	scopedID = regexp.MustCompile(`^[A-Z]{2}(\.ENT)?\.[A-Za-z0-9]{1,128}$`)
 )
 
-// messageEndpoint takes what a number sends.
+// messageEndpoint handles the sends of a number.
 type messageEndpoint struct{ fake *Server }
 
 func (e *messageEndpoint) answer(l Line, edge string, body []byte) *reply {
@@ -95,7 +95,7 @@ func (e *messageEndpoint) answer(l Line, edge string, body []byte) *reply {
 	return e.take(l, &in, to, body)
 }
 
-// check looks at the shape of a message.
+// check checks the form of a message.
 func (in *sent) check() *reply {
 	switch {
 	case in.RecipientType != "" && in.RecipientType != "individual" && in.RecipientType != group:
@@ -118,7 +118,7 @@ func (in *sent) check() *reply {
 	return nil
 }
 
-// permits asks whether the line may send that to this contact now.
+// permits reports whether the line may send the message to this contact now.
 func (e *messageEndpoint) permits(l Line, in *sent, to string) *reply {
 	if in.Type == "template" {
 		name := in.Template.Name + "/" + in.Template.Language.Code
@@ -138,7 +138,7 @@ func (e *messageEndpoint) permits(l Line, in *sent, to string) *reply {
 	return detailed(131047, "(#131047) Re-engagement message", "The contact has not written within the last 24 hours.")
 }
 
-// take accepts a message and lets its statuses follow.
+// take accepts a message and posts its statuses.
 func (e *messageEndpoint) take(l Line, in *sent, to string, body []byte) *reply {
 	m := Message{
 		ID: newID(), Line: l.PhoneNumberID, To: to, Type: defaulted(in.Type, "text"),

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// profile keeps and returns the business profile of a line.
+// profile stores and returns the business profile of a line.
 func (e *accountEndpoint) profile(l Line, c *call) *reply {
 	if c.method == http.MethodGet {
 		e.fake.mu.Lock()
@@ -50,8 +50,8 @@ func register(body []byte) *reply {
 	return success
 }
 
-// setNumber takes the callback of a number's own. The fake keeps it and does
-// not post to it.
+// setNumber sets the callback of a number. The fake stores it but does not post
+// to it.
 func setNumber(body []byte) *reply {
 	var in struct {
 		Callback struct {
@@ -65,7 +65,7 @@ func setNumber(body []byte) *reply {
 	return success
 }
 
-// debugToken tells about the token that a line or a page has.
+// debugToken describes the token of a line or page.
 func (e *accountEndpoint) debugToken(c *call) *reply {
 	input := c.query["input_token"]
 	if len(input) == 0 {
@@ -86,7 +86,7 @@ func (e *accountEndpoint) debugToken(c *call) *reply {
 	return ok(map[string]any{"data": map[string]any{"is_valid": false, "scopes": []string{}}})
 }
 
-// targets are the business accounts that a token is for.
+// targets returns the business accounts that a token is restricted to.
 func (e *accountEndpoint) targets(token string) []string {
 	out := []string{}
 	for _, l := range e.fake.lines {
@@ -105,7 +105,7 @@ func (e *accountEndpoint) tokenInfo(kind, app string, end time.Time, targets []s
 	granular := []any{}
 	for _, scope := range scopes {
 		g := map[string]any{"scope": scope}
-		if len(targets) > 0 { // else it is for everything
+		if len(targets) > 0 { // otherwise it is for all
 			g["target_ids"] = targets
 		}
 		granular = append(granular, g)

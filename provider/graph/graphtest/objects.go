@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// phoneNumber answers with the fields that were asked for.
+// phoneNumber answers with the requested fields.
 func phoneNumber(l Line, query map[string][]string) *reply {
 	all := map[string]any{
 		"id":                       l.PhoneNumberID,
@@ -40,11 +40,11 @@ func phoneNumber(l Line, query map[string][]string) *reply {
 	return ok(answer)
 }
 
-// override is a callback of a business account's own.
+// override is a callback of a business account.
 type override struct{ url, token string }
 
-// accountEndpoint answers for what a business account and its numbers have:
-// subscriptions, profiles, tokens.
+// accountEndpoint answers for business accounts and their numbers:
+// subscriptions, profiles and tokens.
 type accountEndpoint struct {
 	fake       *Server
 	subscribed map[string]override                   // by business account
@@ -75,8 +75,8 @@ func (e *accountEndpoint) subscriptions(ctx context.Context, l Line, c *call) *r
 	return absent(strings.ToLower(c.method), account)
 }
 
-// subscribe keeps the subscription; a callback of its own must pass the
-// handshake first.
+// subscribe stores the subscription. It first verifies a callback of the
+// account.
 func (e *accountEndpoint) subscribe(ctx context.Context, l Line, body []byte) *reply {
 	var in struct {
 		URL   string `json:"override_callback_uri"`

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Page is a Facebook page that the fake knows.
+// Page is a Facebook page of the fake.
 type Page struct {
 	ID           string
 	Name         string // "": Example Shop
-	AccessToken  string // may act for this page
+	AccessToken  string // for this page
 	AppSecret    string // signs callbacks
 	VerifyToken  string // of the handshake
-	AppID        string // of who has the token; "": 100000000000001
+	AppID        string // of the token; "": 100000000000001
 	TokenExpires time.Time
 }
 
 func (p *Page) app() string { return defaulted(p.AppID, "100000000000001") }
 
-// Pages are the Facebook pages of a fake, and what people do with them.
+// Pages are the Facebook pages of a fake, and the actions of people on them.
 type Pages struct {
 	fake       *Server
 	known      []Page
@@ -30,29 +30,29 @@ type Pages struct {
 	personas   map[string]json.RawMessage
 }
 
-// Add makes a further page known.
+// Add adds a page.
 func (ps *Pages) Add(p Page) {
 	ps.fake.mu.Lock()
 	defer ps.fake.mu.Unlock()
 	ps.known = append(ps.known, p)
 }
 
-// SetProfile names a person to all pages. Without it the API answers that the
-// profile is not to be had.
+// SetProfile sets the profile of a person for all pages. Without it, the API
+// answers that the profile is not available.
 func (ps *Pages) SetProfile(person, firstName, lastName string) {
 	ps.fake.mu.Lock()
 	defer ps.fake.mu.Unlock()
 	ps.names[person] = [2]string{firstName, lastName}
 }
 
-// SubscribedFields are those that a page was subscribed with last.
+// SubscribedFields returns the fields that a page is subscribed to.
 func (ps *Pages) SubscribedFields(page string) []string {
 	ps.fake.mu.Lock()
 	defer ps.fake.mu.Unlock()
 	return slices.Clone(ps.subscribed[page])
 }
 
-// find finds a page by its id; "" is the first.
+// find returns the page with an id; "" is the first.
 func (ps *Pages) find(id string) (Page, bool) {
 	ps.fake.mu.Lock()
 	defer ps.fake.mu.Unlock()
@@ -64,7 +64,7 @@ func (ps *Pages) find(id string) (Page, bool) {
 	return Page{}, false
 }
 
-// of finds the page that a token acts for.
+// of returns the page of a token.
 func (ps *Pages) of(token string) (Page, bool) {
 	ps.fake.mu.Lock()
 	defer ps.fake.mu.Unlock()
@@ -75,8 +75,7 @@ func (ps *Pages) of(token string) (Page, bool) {
 	return ps.known[i], true
 }
 
-// answer answers for a page and what belongs to it; nil when the token is no
-// page's.
+// answer answers for a page and its objects; nil if the token is not a page's.
 func (ps *Pages) answer(c *call) *reply {
 	p, is := ps.of(c.token)
 	if !is || c.id == "debug_token" {
@@ -121,7 +120,7 @@ func (ps *Pages) edge(p Page, c *call) *reply {
 	return nil
 }
 
-// pageFields are those that a page can be subscribed with.
+// pageFields are the fields that a page can be subscribed to.
 var pageFields = []string{
 	"messages", "message_echoes", "message_deliveries", "message_reads", "message_reactions", "message_edits",
 	"messaging_postbacks", "messaging_referrals", "messaging_optins", "messaging_handovers", "standby",
@@ -142,7 +141,7 @@ func (ps *Pages) subscribe(p Page, c *call) *reply {
 		}
 	}
 	ps.fake.record(func() { ps.subscribed[p.ID] = fields })
-	return ok(map[string]string{"success": "true"}) // as the documentation has it
+	return ok(map[string]string{"success": "true"}) // as documented
 }
 
 // object answers for a person or a persona.

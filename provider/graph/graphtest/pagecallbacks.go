@@ -15,9 +15,9 @@ type PageInbound struct {
 	At          time.Time
 	Text        string
 	ReplyTo     string // id of the quoted message, or ""
-	QuickReply  string // payload of the quick reply that was pressed, or ""
-	Attachments []any  // with type and payload, as Meta has them
-	Referral    any    // what led here; nil: nothing
+	QuickReply  string // payload of the pressed quick reply, or ""
+	Attachments []any  // with type and payload, as in Meta's API
+	Referral    any    // what led to the chat; nil: nothing
 	Standby     bool   // another app has the conversation
 }
 
@@ -41,9 +41,8 @@ func (in *PageInbound) message() map[string]any {
 	return m
 }
 
-// Write lets a person write to a page: it posts the callback, again and
-// again until it is answered with 200 or ctx ends, and returns the message's
-// id.
+// Write makes a person write to a page. It posts the callback until it is
+// answered with 200 or ctx ends, and returns the message's id.
 func (ps *Pages) Write(ctx context.Context, in PageInbound) (id string, err error) {
 	p, known := ps.find(in.Page)
 	if !known {
@@ -61,9 +60,8 @@ func (ps *Pages) Write(ctx context.Context, in PageInbound) (id string, err erro
 	return in.ID, ps.postItem(ctx, p, item, in.Standby)
 }
 
-// Echo lets an app write to the person of in on behalf of the page,
-// and posts that as [Pages.Write] does: a person at the page's inbox, or
-// with an app's id that program.
+// Echo makes an app write to the person of in for the page, and posts that as
+// [Pages.Write] does. Without an app id, a person at the page's inbox writes.
 func (ps *Pages) Echo(ctx context.Context, in PageInbound, app string) (id string, err error) {
 	p, known := ps.find(in.Page)
 	if !known {
@@ -80,8 +78,8 @@ func (ps *Pages) Echo(ctx context.Context, in PageInbound, app string) (id strin
 	return in.ID, ps.postItem(ctx, p, item, in.Standby)
 }
 
-// Watermark posts that the person has got ("delivered") or read ("read") all
-// messages up to the one of that id.
+// Watermark posts that the person has received ("delivered") or read ("read")
+// all messages up to the one with an id.
 func (ps *Pages) Watermark(ctx context.Context, messageID, status string) error {
 	ps.fake.mu.Lock()
 	m, known := ps.fake.taken[messageID]
@@ -98,14 +96,14 @@ func (ps *Pages) Watermark(ctx context.Context, messageID, status string) error 
 	case "read":
 		item["read"] = mark
 	default:
-		return nil // pages have no others
+		return nil // pages have no other statuses
 	}
 	return ps.PostItem(ctx, m.Line, item)
 }
 
-// PostItem posts what happened between a person and a page, signed and
-// repeated like the others. The item gets the page as its recipient and the
-// time where it has none.
+// PostItem posts an event between a person and a page, signed and repeated as
+// by [Pages.Write]. The item gets the page as its recipient, and the time if it
+// has none.
 func (ps *Pages) PostItem(ctx context.Context, page string, item map[string]any) error {
 	p, known := ps.find(page)
 	if !known {
@@ -129,7 +127,7 @@ func (ps *Pages) post(ctx context.Context, p Page, entry map[string]any) error {
 	return ps.fake.post.deliver(ctx, "", p.AppSecret, wire(map[string]any{"object": "page", "entry": []any{entry}}))
 }
 
-// URL is where a file of a page is open to everybody for a day.
+// URL returns the public address of a page's file, which is valid for a day.
 func (fs *Files) URL(id string) string {
 	return fmt.Sprintf("%s%s%s?until=%d", fs.fake.URL, attachment, id, fs.fake.opts.Now().Add(24*time.Hour).UnixMilli())
 }

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// pageSent is what the messages endpoint of a page takes; other members are
+// pageSent is the body of the messages endpoint of a page. Other members are
 // refused.
 type pageSent struct {
 	Recipient map[string]string `json:"recipient"`
@@ -52,7 +52,7 @@ type pagePayload struct {
 	Buttons  []json.RawMessage `json:"buttons"`
 }
 
-// newPersonID makes an id like those of people and personas.
+// newPersonID returns an id like those of people and personas.
 func newPersonID() string {
 	n, err := rand.Int(rand.Reader, big.NewInt(9e15))
 	if err != nil {
@@ -108,7 +108,7 @@ func (ps *Pages) action(p Page, in *pageSent) *reply {
 	return ok(map[string]string{"recipient_id": to})
 }
 
-// content looks at what a message says.
+// content checks the content of a message.
 func (ps *Pages) content(p Page, m *pageBody) *reply {
 	switch {
 	case (m.Text == "") == (m.Attachment == nil):
@@ -147,7 +147,7 @@ func (ps *Pages) content(p Page, m *pageBody) *reply {
 	return nil
 }
 
-// permits refuses what the window does not allow.
+// permits refuses a message outside of the window.
 func (ps *Pages) permits(p Page, in *pageSent, to string) *reply {
 	if !ps.fake.opts.Window || to == "" {
 		return nil
@@ -164,7 +164,7 @@ func (ps *Pages) permits(p Page, in *pageSent, to string) *reply {
 	return &reply{status: http.StatusBadRequest, fail: &failure{code: 10, subcode: 2018278, message: "(#10) This message is sent outside of allowed window."}}
 }
 
-// take accepts a message; its echo and its receipts follow.
+// take accepts a message and posts its echo and receipts.
 func (ps *Pages) take(p Page, in *pageSent, to string, body []byte) *reply {
 	m := Message{
 		ID: newMid(), Line: p.ID, To: to, Type: "text", Text: in.Message.Text, CallbackData: in.Message.Metadata,
@@ -183,7 +183,7 @@ func (ps *Pages) take(p Page, in *pageSent, to string, body []byte) *reply {
 	return ok(out)
 }
 
-// follow posts what comes by itself: the echo first.
+// follow posts the automatic events, the echo first.
 func (ps *Pages) follow(p Page, m Message, body *pageBody) {
 	if !ps.fake.opts.Echoes && len(ps.fake.opts.Statuses) == 0 || m.To == "" {
 		return
@@ -208,7 +208,7 @@ func (ps *Pages) follow(p Page, m Message, body *pageBody) {
 	})
 }
 
-// upload keeps a file, from a form or from its address.
+// upload stores a file, from a form or from a link.
 func (ps *Pages) upload(p Page, c *call) *reply {
 	var message string
 	var f File

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// PageSample is a small example of something that a page receives.
+// PageSample is an example of an event that a page receives.
 type PageSample struct {
 	Name    string
 	Item    map[string]any // without the page; nil with a Change
@@ -13,8 +13,7 @@ type PageSample struct {
 	Change  map[string]any // of the page itself
 }
 
-// PostSample posts a sample about a page ("": the first), as
-// [Pages.Write] posts.
+// PostSample posts a sample for a page ("": the first), as [Pages.Write] does.
 func (ps *Pages) PostSample(ctx context.Context, page string, x PageSample) error {
 	p, known := ps.find(page)
 	if !known {
@@ -26,8 +25,8 @@ func (ps *Pages) PostSample(ctx context.Context, page string, x PageSample) erro
 	return ps.postItem(ctx, p, x.Item, x.Standby)
 }
 
-// PageSamples returns one of each kind of thing that a page receives from or
-// about a person, by the page of that id. Each has ids of its own.
+// PageSamples returns one sample of each kind of event that a page receives.
+// page is the page's id. Each sample has its own ids.
 func PageSamples(page, contact string) []PageSample {
 	b := &pageSampler{page: page, contact: contact}
 	b.messages()
@@ -42,7 +41,7 @@ type pageSampler struct {
 	samples       []PageSample
 }
 
-// add adds what the contact did.
+// add adds an event of the contact.
 func (b *pageSampler) add(name, member string, value object) {
 	b.samples = append(b.samples, PageSample{Name: name, Item: object{
 		"sender": person(b.contact), "timestamp": int64(sampleTime)*1000 + int64(len(b.samples)), member: value,

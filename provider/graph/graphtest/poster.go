@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	posters       = 16 // chains of callbacks posted at a time
+	posters       = 16 // chains of callbacks posted at the same time
 	firstRetry    = 20 * time.Millisecond
 	maxRetryDelay = time.Second
 	postTimeout   = 30 * time.Second
@@ -63,13 +63,13 @@ func (p *poster) address() string {
 	return p.url
 }
 
-// wait returns once nothing is posted any more; over has ended before.
+// wait returns when nothing is posted any more. over has ended before.
 func (p *poster) wait() {
 	p.done.Wait()
 	p.client.CloseIdleConnections()
 }
 
-// queue runs job beside up to posters-1 others.
+// queue runs job together with up to posters-1 others.
 func (p *poster) queue(job func(context.Context)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,14 +136,14 @@ func (p *poster) try(ctx context.Context, url, signature string, body []byte) er
 		return err
 	}
 	defer res.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20)) // so that the connection is kept
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20)) // so that the connection can be reused
 	if res.StatusCode != http.StatusOK {
 		return fmt.Errorf("the callback answered %s", res.Status)
 	}
 	return nil
 }
 
-// handshake asks once, as Meta does.
+// handshake sends one challenge, as Meta does.
 func (p *poster) handshake(ctx context.Context, callback, token string) error {
 	n, err := rand.Int(rand.Reader, big.NewInt(1<<31))
 	if err != nil {
@@ -169,8 +169,8 @@ func (p *poster) handshake(ctx context.Context, callback, token string) error {
 	return nil
 }
 
-// wire encodes as Meta does: compact, with \/ and lower-case \uXXXX, the rest
-// of Unicode as pairs.
+// wire encodes JSON as Meta does: compact, with \/ and lower-case \uXXXX, other
+// Unicode characters as pairs.
 func wire(value any) []byte {
 	var plain strings.Builder
 	e := json.NewEncoder(&plain)

@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// Request is a request that the fake got.
+// Request is a request that the fake received.
 type Request struct {
 	Method string
 	Path   string // after the version, with the query
 	Body   json.RawMessage
-	Status int // of the answer; 0: none was given
+	Status int // of the answer; 0: there was none
 	At     time.Time
 }
 
-// Message is a message that the fake took, as the contact's phone has it.
+// Message is a message that the fake accepted, as the contact's phone has it.
 type Message struct {
 	ID           string
 	Line         string // phone number id, or id of a page
-	From         string // of one that a person wrote to a page
+	From         string // of a message that a person wrote to a page
 	To           string // phone number, business-scoped user id, or with Group the id of a group
 	Group        bool
 	Type         string
-	Text         string          // of a text; the caption or body of another
-	FileID       string          // of a file that was uploaded
-	FileLink     string          // of one by its address
+	Text         string          // of a text; the caption or body of another type
+	FileID       string          // of an uploaded file
+	FileLink     string          // of a file with a link
 	Template     string          // name of a template
 	ReplyTo      string          // id of the quoted message, or ""
 	CallbackData string          // biz_opaque_callback_data; of a page's, its metadata
@@ -35,22 +35,23 @@ type Message struct {
 	At           time.Time
 }
 
-// Requests returns all requests in their order.
+// Requests returns all requests in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Shown returns what the contact's phone shows, in order; "" is all of them.
+// Shown returns the messages on the contact's phone, in order; "": of all
+// contacts.
 func (s *Server) Shown(contact string) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.shownTo(contact)
 }
 
-// WaitShown waits until the contact's phone shows n messages at least. When
-// ctx ends first the error says how many there are.
+// WaitShown waits until the contact's phone shows at least n messages. If ctx
+// ends first, the error says how many there are.
 func (s *Server) WaitShown(ctx context.Context, contact string, n int) ([]Message, error) {
 	var shown []Message
 	err := s.until(ctx, func() bool {
@@ -63,19 +64,19 @@ func (s *Server) WaitShown(ctx context.Context, contact string, n int) ([]Messag
 	return shown, nil
 }
 
-// Read says whether the message of that id was marked read.
+// Read reports whether the message with an id was marked as read.
 func (s *Server) Read(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.read[id]
 }
 
-// WaitRead waits until the message of that id was marked read.
+// WaitRead waits until the message with an id is marked as read.
 func (s *Server) WaitRead(ctx context.Context, id string) error {
 	return s.until(ctx, func() bool { return s.read[id] })
 }
 
-// Subscribed says whether the app is subscribed to the business account.
+// Subscribed reports whether the app is subscribed to the business account.
 func (s *Server) Subscribed(businessAccountID string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +84,7 @@ func (s *Server) Subscribed(businessAccountID string) bool {
 	return ok
 }
 
-// Override is the callback address of the business account's own, or "".
+// Override returns the callback address of the business account, or "".
 func (s *Server) Override(businessAccountID string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,16 +5,15 @@ import (
 	"strconv"
 )
 
-// Sample is a small example of something that a number receives.
+// Sample is an example of a change that a number receives.
 type Sample struct {
-	Name    string         // "image", "history", "template paused": to choose and to tell
+	Name    string         // such as "image", "history" or "template paused"
 	Field   string         // of the change
 	Value   map[string]any // of the change, without the line's metadata
-	Account bool           // it is about the business account, not about one line
+	Account bool           // the change concerns the business account, not one line
 }
 
-// PostSample posts a sample about a line and its account, as [Server.Write]
-// posts.
+// PostSample posts a sample for a line or its account, as [Server.Write] does.
 func (s *Server) PostSample(ctx context.Context, line string, x Sample) error {
 	if x.Account {
 		return s.PostAccountChange(ctx, line, x.Field, x.Value)
@@ -22,8 +21,8 @@ func (s *Server) PostSample(ctx context.Context, line string, x Sample) error {
 	return s.PostChange(ctx, line, x.Field, x.Value)
 }
 
-// Samples returns one of each kind of thing that a number receives, from or
-// about the contact. Each has ids of its own, made again by every call.
+// Samples returns one sample of each kind of change that a number receives.
+// Each call makes new ids.
 func Samples(contact string) []Sample {
 	b := &sampler{contact: contact}
 	b.messages()
@@ -45,7 +44,7 @@ func (b *sampler) add(name, field string, account bool, value object) {
 	b.samples = append(b.samples, Sample{Name: name, Field: field, Value: value, Account: account})
 }
 
-// stated is a message of the contact.
+// stated returns a message of the contact.
 func (b *sampler) stated(kind string, body any, more object) object {
 	m := object{"from": b.contact, "id": newID(), "timestamp": strconv.Itoa(sampleTime), "type": kind}
 	if body != nil {
@@ -99,7 +98,7 @@ func (b *sampler) messages() {
 	b.message("new identity", "system", object{"type": "customer_identity_changed", "body": "Changed"}, nil)
 }
 
-// reports are about one line and its contacts.
+// reports are samples about one line and its contacts.
 func (b *sampler) reports() {
 	at := strconv.Itoa(sampleTime)
 	call := func(event string, more object) object {
@@ -132,7 +131,7 @@ func (b *sampler) reports() {
 	b.add("line error", "messages", false, object{"errors": []any{object{"code": 130429, "title": "Rate limit hit"}}})
 }
 
-// account samples are about the whole account.
+// account returns samples about the whole account.
 func (b *sampler) account() {
 	template := func(more object) object {
 		t := object{"message_template_id": 1700100200300400500, "message_template_name": "hello", "message_template_language": "en_US"}

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// Line is a phone number that the fake knows.
+// Line is a phone number of the fake.
 type Line struct {
 	PhoneNumberID     string
 	BusinessAccountID string
-	DisplayNumber     string    // as people read it; "": +1 555-078-3881
+	DisplayNumber     string    // formatted for people; "": +1 555-078-3881
 	VerifiedName      string    // "": Example Shop
-	AccessToken       string    // may act for this line and account
-	AllAccounts       bool      // the token is for all accounts of the business: debug_token names none
+	AccessToken       string    // for this line and account
+	AllAccounts       bool      // the token is for all accounts of the business: debug_token lists none
 	AppSecret         string    // signs callbacks
 	VerifyToken       string    // of the handshake
-	Templates         []string  // "name/language" that exist; nil: all do
+	Templates         []string  // "name/language" of existing templates; nil: all exist
 	TokenExpires      time.Time // zero: never
 	Quality           string    // of the number: GREEN, YELLOW, RED; "": GREEN
 	Limit             string    // "": TIER_2K
@@ -33,34 +33,34 @@ type Line struct {
 type Options struct {
 	Lines []Line
 	Pages []Page
-	// Callback is where callbacks are posted; "": nowhere, until
+	// Callback is the address for callbacks; "": none until
 	// [Server.SetCallback].
 	Callback string
-	// Statuses are posted by themselves, in this order, after a message was
-	// taken: "sent", "delivered", "read", "played". Nil: none.
+	// Statuses are posted automatically, in this order, after a message was
+	// accepted: "sent", "delivered", "read", "played". nil: none.
 	Statuses []string
 	// Echoes are posted for what pages send.
 	Echoes bool
-	// Window makes free-form messages fail with 131047 unless the contact
-	// wrote within 24 h.
+	// Window makes free-form messages fail with 131047 unless the contact has
+	// written within 24 hours.
 	Window bool
-	// Latency passes before each answer.
+	// Latency is the delay of each answer.
 	Latency time.Duration
-	// TemplatePage is the most templates of one page; 0: as many as are asked
-	// for.
+	// TemplatePage is the maximum number of templates on a page; 0: as many as
+	// requested.
 	TemplatePage int
-	// HTTPClient posts the callbacks; nil: one of our own.
+	// HTTPClient posts the callbacks; nil: a client of its own.
 	HTTPClient *http.Client
-	// Logger takes callbacks that were refused and are repeated; nil:
+	// Logger logs callbacks that were refused and are repeated; nil:
 	// slog.Default().
 	Logger *slog.Logger
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
 
-// Server is the fake. Its methods may be called concurrently.
+// Server is a fake of the Graph API. Its methods may be called concurrently.
 type Server struct {
-	// URL is where a server of [Start] listens: the base URL for a client.
+	// URL is the address of a server of [Start]: the base URL for a client.
 	URL string
 
 	Pages     *Pages
@@ -74,22 +74,22 @@ type Server struct {
 	post *poster
 	http *http.Server
 	stop context.CancelFunc
-	over context.Context // ends with Close; what hangs or waits lets go
+	over context.Context // ends with Close, and with it all requests that hang or wait
 
-	mu       sync.Mutex    // of all below, and of what the parts keep
-	changed  chan struct{} // closed and replaced whenever something was recorded
+	mu       sync.Mutex    // of all below, and of the state of the parts
+	changed  chan struct{} // closed and replaced when something was recorded
 	lines    []Line
 	requests []Request
 	shown    []Message
-	taken    map[string]Message   // by id, those of both directions
+	taken    map[string]Message   // by id, in both directions
 	wrote    map[string]time.Time // by line and contact, when the contact last wrote
 	read     map[string]bool      // messages marked read
 	faults   []Fault
 	latency  time.Duration
 }
 
-// New returns a fake that listens nowhere: serve its [Server.Handler]. Close
-// ends its callbacks.
+// New returns a fake that does not listen: its [Server.Handler] has to be
+// served. Close ends its callbacks.
 func New(o *Options) *Server {
 	if o == nil {
 		o = &Options{}
@@ -120,8 +120,8 @@ func New(o *Options) *Server {
 	return s
 }
 
-// Start returns a fake that listens on a loopback port. It panics when there
-// is none, as httptest does.
+// Start returns a fake that listens on a loopback port. Like httptest, it
+// panics when it cannot listen.
 func Start(o *Options) *Server {
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -138,7 +138,7 @@ func Start(o *Options) *Server {
 	return s
 }
 
-// Close ends the server, what hangs in it, and its callbacks.
+// Close ends the server, its hanging requests and its callbacks.
 func (s *Server) Close() {
 	s.stop()
 	if s.http != nil {
@@ -147,24 +147,24 @@ func (s *Server) Close() {
 	s.post.wait()
 }
 
-// AddLine makes a further line known.
+// AddLine adds a line.
 func (s *Server) AddLine(l Line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines = append(s.lines, l)
 }
 
-// SetCallback changes where callbacks are posted; "" for nowhere.
+// SetCallback changes the address for callbacks; "": none.
 func (s *Server) SetCallback(url string) { s.post.set(url) }
 
-// SetLatency changes what passes before each answer.
+// SetLatency changes the delay of each answer.
 func (s *Server) SetLatency(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.latency = d
 }
 
-// line finds a line by its phone number id; "" is the first.
+// line returns the line with a phone number id; "" is the first.
 func (s *Server) line(id string) (Line, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ func (s *Server) line(id string) (Line, bool) {
 	return Line{}, false
 }
 
-// account finds the lines of a business account.
+// account returns the lines of a business account.
 func (s *Server) account(id string) []Line {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *Server) account(id string) []Line {
 	return lines
 }
 
-// record runs fn under the lock and wakes those who wait for a change.
+// record runs fn under the lock and notifies goroutines that wait for a change.
 func (s *Server) record(fn func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,7 +198,8 @@ func (s *Server) record(fn func()) {
 	s.changed = make(chan struct{})
 }
 
-// until waits, without polling, for ready to hold. Ready runs under the lock.
+// until waits until ready returns true. It calls ready under the lock after
+// each change.
 func (s *Server) until(ctx context.Context, ready func() bool) error {
 	for {
 		s.mu.Lock()

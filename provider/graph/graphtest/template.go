@@ -25,7 +25,7 @@ type Template struct {
 	Components []json.RawMessage
 }
 
-// Templates are the templates of the business accounts that a fake knows.
+// Templates are the templates of the business accounts of a fake.
 type Templates struct {
 	fake *Server
 	list []Template
@@ -34,8 +34,8 @@ type Templates struct {
 
 var templateName = regexp.MustCompile(`^[a-z0-9_]{1,512}$`)
 
-// Put keeps a template as if it had been created in the dashboard, and
-// returns its id.
+// Put stores a template as if it had been created in the dashboard, and returns
+// its id.
 func (ts *Templates) Put(t Template) (id string) {
 	ts.fake.record(func() {
 		ts.last++
@@ -61,8 +61,8 @@ func (ts *Templates) List(account string) []Template {
 	return list
 }
 
-// Review changes a template's status and posts that to the callback,
-// as [Server.Write] posts: APPROVED, REJECTED with a reason, PAUSED …
+// Review changes a template's status, such as APPROVED, REJECTED with a reason,
+// or PAUSED. It posts the change as [Server.Write] does.
 func (ts *Templates) Review(ctx context.Context, id, status, reason string) error {
 	var t *Template
 	ts.fake.record(func() {
@@ -137,7 +137,7 @@ func (ts *Templates) create(l Line, body []byte) *reply {
 	return ok(map[string]string{"id": id, "status": "PENDING", "category": in.Category})
 }
 
-// page answers a page; after is the number of templates before it.
+// page returns a page of templates; after is the number of templates before it.
 func (ts *Templates) page(l Line, c *call) *reply {
 	one := func(name string) string {
 		if values := c.query[name]; len(values) > 0 {
@@ -175,7 +175,7 @@ func (ts *Templates) page(l Line, c *call) *reply {
 	return ok(map[string]any{"data": data, "paging": paging})
 }
 
-// answer answers for a template's id; nil when there is none.
+// answer answers for a template's id; nil if there is none.
 func (ts *Templates) answer(c *call) *reply {
 	if c.method != http.MethodGet || c.edge != "" {
 		return nil

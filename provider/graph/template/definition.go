@@ -23,7 +23,7 @@ const (
 	maxPhone      = 20
 )
 
-// ComponentDefinition is one part of a template as it is handed in.
+// ComponentDefinition is one part of a template to submit.
 //
 // See https://developers.facebook.com/docs/whatsapp/business-management-api/message-templates/components
 type ComponentDefinition struct {
@@ -34,7 +34,7 @@ type ComponentDefinition struct {
 	SecurityAdvice   bool               `json:"add_security_recommendation,omitempty"`
 	ExpiresInMinutes int                `json:"code_expiration_minutes,omitempty"`
 	Buttons          []ButtonDefinition `json:"buttons,omitempty"`
-	Cards            []CardDefinition   `json:"cards,omitempty"`              // of a carousel: 2 to 10, all of the same parts
+	Cards            []CardDefinition   `json:"cards,omitempty"`              // of a carousel: 2 to 10, all with the same parts
 	Offer            *OfferDefinition   `json:"limited_time_offer,omitempty"` // of a limited-time offer
 }
 
@@ -49,8 +49,8 @@ type OfferDefinition struct {
 	Expiration bool   `json:"has_expiration,omitempty"`
 }
 
-// Example holds a value for each variable of a component; which member is
-// used follows from the component and the template's parameter format.
+// Example has a value for each variable of a component. The component and the
+// template's parameter format determine which field is used.
 type Example struct {
 	HeaderText   []string       `json:"header_text,omitempty"`
 	HeaderHandle []string       `json:"header_handle,omitempty"` // of an uploaded sample
@@ -70,7 +70,7 @@ type ButtonDefinition struct {
 	Type           string   `json:"type"` // QUICK_REPLY, URL, PHONE_NUMBER, COPY_CODE, OTP, FLOW, CATALOG, MPM, SPM …
 	Text           string   `json:"text,omitempty"`
 	URL            string   `json:"url,omitempty"`     // may end with {{1}}
-	Example        []string `json:"example,omitempty"` // for that, or the code to copy
+	Example        []string `json:"example,omitempty"` // for the variable, or the code to copy
 	PhoneNumber    string   `json:"phone_number,omitempty"`
 	OTPType        string   `json:"otp_type,omitempty"` // COPY_CODE, ONE_TAP, ZERO_TAP
 	AutofillText   string   `json:"autofill_text,omitempty"`
@@ -99,9 +99,9 @@ var (
 	variable     = regexp.MustCompile(`\{\{\s*[A-Za-z0-9_]+\s*\}\}`)
 )
 
-// Check holds a template against Meta's rules. It returns a
-// [*provider.Invalid] for the first that it breaks, whose field is named as
-// POST /templates has it.
+// Check checks a template against Meta's rules. It returns a
+// [*provider.Invalid] for the first rule that is broken. Its field is named as
+// in POST /templates.
 func Check(t provider.TemplateDefinition) error {
 	r := &graph.Rules{}
 	r.Must(len(t.Name) <= 512 && templateName.MatchString(t.Name), "name", "must be 1 to 512 lower-case letters, digits and underscores")
@@ -126,7 +126,7 @@ func Check(t provider.TemplateDefinition) error {
 			continue
 		}
 		kind := strings.ToUpper(c.Type)
-		r.Must(!seen[kind], at+".type", "stands twice")
+		r.Must(!seen[kind], at+".type", "must be unique")
 		seen[kind] = true
 		c.check(r, at, t.Category)
 	}
@@ -143,7 +143,7 @@ func (c ComponentDefinition) check(r *graph.Rules, at, category string) {
 		c.checkHeader(r, at, variables)
 	case "BODY":
 		if category == "AUTHENTICATION" {
-			return // its text is Meta's
+			return // Meta writes its text
 		}
 		r.Between(at+".text", c.Text, maxBody)
 		text := strings.TrimSpace(c.Text)
@@ -165,7 +165,7 @@ func (c ComponentDefinition) check(r *graph.Rules, at, category string) {
 	}
 }
 
-// values counts the examples.
+// values returns the number of examples.
 func (e *Example) values() int {
 	if e == nil {
 		return 0

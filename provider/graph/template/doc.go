@@ -1,8 +1,7 @@
-// Package template holds the rules of message templates of the WhatsApp
-// Business platform: what a template may look like when it is handed in, and
-// what a message may look like that fills one in.
+// Package template checks message templates of the WhatsApp Business platform:
+// the definitions that are submitted, and the messages that use a template.
 //
-// [Check] is for definitions and [Validate] for messages. Both look at one
-// value alone. Whether a message fits the template that it names is for who
-// keeps the templates: package messaging.
+// [Check] checks definitions and [Validate] messages, each by itself. Package
+// messaging, which stores the templates, checks that a message fits its
+// template.
 package template

@@ -10,14 +10,14 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// Limits of messages that fill a template in, in characters.
+// Limits of messages that use a template, in characters.
 const (
 	maxName   = 512
 	maxCoupon = 15
 )
 
-// Message is an approved template with its parameters. Components are left out
-// where it has no variables.
+// Message is an approved template with its parameters. Components without
+// variables are left out.
 //
 // See https://developers.facebook.com/docs/whatsapp/cloud-api/guides/send-message-templates
 type Message struct {
@@ -26,18 +26,18 @@ type Message struct {
 	Components []Component `json:"components,omitempty"`
 }
 
-// Language is a code such as "en_US". The only policy is "deterministic",
-// which is also what no policy means.
+// Language is a code such as "en_US". The only policy is "deterministic", which
+// is the default.
 type Language struct {
 	Code   string `json:"code"`
 	Policy string `json:"policy,omitempty"`
 }
 
-// Component fills one part of a template.
+// Component has the parameters of one part of a template.
 type Component struct {
 	Type       string      `json:"type"`               // header, body, button, carousel, limited_time_offer
 	SubType    string      `json:"sub_type,omitempty"` // of a button: quick_reply, url, copy_code, flow, catalog, mpm …
-	Index      graph.ID    `json:"index,omitempty"`    // of a button among all: "0" to "9"
+	Index      graph.ID    `json:"index,omitempty"`    // the place of a button: "0" to "9"
 	Parameters []Parameter `json:"parameters,omitempty"`
 	Cards      []Carousel  `json:"cards,omitempty"` // of a carousel
 }
@@ -48,7 +48,8 @@ type Carousel struct {
 	Components []Component `json:"components"`
 }
 
-// Parameter is a value for a variable. Type names the member that holds it.
+// Parameter is a value for a variable. Type is the name of the field that has
+// the value.
 type Parameter struct {
 	Type       string        `json:"type"`                     // text, currency, date_time, image, video, document, location, payload, coupon_code, action
 	Name       string        `json:"parameter_name,omitempty"` // of a template with named variables
@@ -65,14 +66,15 @@ type Parameter struct {
 	Offer      *Offer        `json:"limited_time_offer,omitempty"`
 }
 
-// Currency is a sum; Fallback is shown where it cannot be written locally.
+// Currency is an amount of money. Fallback is shown if it cannot be formatted
+// for the contact.
 type Currency struct {
 	Fallback   string `json:"fallback_value"`
 	Code       string `json:"code"`
 	Thousandth int64  `json:"amount_1000"`
 }
 
-// DateTime is a moment; the network shows Fallback.
+// DateTime is a date and time. The network shows Fallback.
 type DateTime struct {
 	Fallback   string `json:"fallback_value"`
 	Calendar   string `json:"calendar,omitempty"`
@@ -92,19 +94,19 @@ type ButtonAction struct {
 	Sections           any            `json:"sections,omitempty"` // of a list of products
 }
 
-// Offer ends a limited-time offer, in milliseconds since 1970.
+// Offer is the end of a limited-time offer, in milliseconds since 1970.
 type Offer struct {
 	ExpiresMillis int64 `json:"expiration_time_ms"`
 }
 
-// File is the file of a header: an id that the network gave it, or an address.
+// File is the file of a header: an id of an uploaded file, or a link.
 type File struct {
 	ID       string `json:"id,omitempty"`
 	Link     string `json:"link,omitempty"`
 	Filename string `json:"filename,omitempty"` // of a document
 }
 
-// Location is the place of a header.
+// Location is the location in a header.
 type Location struct {
 	Latitude  float64 `json:"latitude"`
 	Longitude float64 `json:"longitude"`
@@ -112,16 +114,16 @@ type Location struct {
 	Address   string  `json:"address,omitempty"`
 }
 
-// Validate reads what a send gives for a template and holds it against Meta's
-// rules. It returns a [*provider.Invalid] for the first that is broken, whose
-// field is named as POST /chats/send has it.
+// Validate decodes the template of a send and checks it against Meta's rules.
+// It returns a [*provider.Invalid] for the first rule that is broken. Its field
+// is named as in POST /chats/send.
 func Validate(call provider.TemplateCall) error {
 	r := &graph.Rules{}
 	CheckCall(r, call)
 	return r.Result()
 }
 
-// CheckCall is [Validate] with rules that also look at other things.
+// CheckCall is [Validate] with the caller's rules, which may check more.
 func CheckCall(r *graph.Rules, call provider.TemplateCall) {
 	m := Message{Name: call.Name, Language: Language(call.Language)}
 	for i, raw := range call.Components {
@@ -135,10 +137,10 @@ func CheckCall(r *graph.Rules, call provider.TemplateCall) {
 	m.Check(r)
 }
 
-// at is where a send holds its template.
+// at is the path of the template in a send.
 const at = "message.template"
 
-// Check holds a message against Meta's rules.
+// Check checks a message against Meta's rules.
 func (m Message) Check(r *graph.Rules) {
 	r.Between(at+".name", m.Name, maxName)
 	r.Needs(at+".language.code", m.Language.Code)
@@ -181,7 +183,7 @@ func (p Parameter) check(r *graph.Rules, at string) {
 	p.checkFile(r, at)
 }
 
-// checkFile is for the parameter of a header that is a file.
+// checkFile checks the file of a header's parameter.
 func (p Parameter) checkFile(r *graph.Rules, at string) {
 	var m *File
 	switch p.Type {

@@ -16,21 +16,22 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collections are an account's settings, contacts and the like: sealed patches
-// by collection, the first is version 1. The server's lock guards them.
+// collections are the app state of an account, such as its settings and contacts:
+// encrypted patches by collection, of which the first is version 1. The server's
+// lock guards them.
 type collections map[appstate.WAPatchName][][]byte
 
-// stateKeyID names the one key that a phone seals app state with.
+// stateKeyID is the id of the only key with which a phone encrypts app state.
 var stateKeyID = []byte{0, 0, 0, 0, 0, 1}
 
-// ShareState gives a linked device the key of the account's app state. A client
-// fetches all of it then.
+// ShareState sends a linked device the key of the account's app state. The client
+// then fetches all of it.
 func (p *Phone) ShareState(ctx context.Context, d *Device) (id string, err error) {
 	key, err := p.stateKey(ctx)
 	if err != nil {
 		return "", err
 	}
-	return p.sendProtocol(ctx, d, &waE2E.ProtocolMessage{
+	return p.outbox.sendProtocol(ctx, d, &waE2E.ProtocolMessage{
 		Type: waE2E.ProtocolMessage_APP_STATE_SYNC_KEY_SHARE.Enum(),
 		AppStateSyncKeyShare: &waE2E.AppStateSyncKeyShare{Keys: []*waE2E.AppStateSyncKey{{
 			KeyID: &waE2E.AppStateSyncKeyId{KeyID: stateKeyID},
@@ -42,21 +43,22 @@ func (p *Phone) ShareState(ctx context.Context, d *Device) (id string, err error
 	})
 }
 
-func (p *Phone) stateKey(ctx context.Context) (*store.AppStateSyncKey, error) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	key, err := p.memory.GetAppStateSyncKey(ctx, stateKeyID)
+// stateKey returns the key of the app state, which it creates at first use.
+func (v *vault) stateKey(ctx context.Context) (*store.AppStateSyncKey, error) {
+	v.lock.Lock()
+	defer v.lock.Unlock()
+	key, err := v.memory.GetAppStateSyncKey(ctx, stateKeyID)
 	if err != nil || key != nil {
 		return key, err
 	}
 	key = &store.AppStateSyncKey{Data: make([]byte, 32), Timestamp: time.Now().UnixMilli()}
 	_, _ = rand.Read(key.Data) // never fails
-	return key, p.memory.PutAppStateSyncKey(ctx, stateKeyID, *key)
+	return key, v.memory.PutAppStateSyncKey(ctx, stateKeyID, *key)
 }
 
-// SetState changes the account's app state on the phone (its push name, a
-// contact, whether a chat is muted: see the Build functions of whatsmeow's
-// appstate) and tells the linked devices to fetch that.
+// SetState changes the account's app state, such as its push name, a contact or
+// whether a chat is muted, and notifies the linked devices. The Build functions of
+// whatsmeow's appstate make changes.
 func (p *Phone) SetState(ctx context.Context, change appstate.PatchInfo) error {
 	if _, err := p.stateKey(ctx); err != nil {
 		return err
@@ -69,16 +71,16 @@ func (p *Phone) SetState(ctx context.Context, change appstate.PatchInfo) error {
 	return nil
 }
 
-// sealState makes a patch of the next version, and remembers it as applied.
-func (p *Phone) sealState(ctx context.Context, change appstate.PatchInfo) ([]byte, error) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	number, hash, err := p.memory.GetAppStateVersion(ctx, string(change.Type))
+// sealState encrypts a patch for the next version, and stores it as applied.
+func (v *vault) sealState(ctx context.Context, change appstate.PatchInfo) ([]byte, error) {
+	v.lock.Lock()
+	defer v.lock.Unlock()
+	number, hash, err := v.memory.GetAppStateVersion(ctx, string(change.Type))
 	if err != nil {
 		return nil, err
 	}
 	state := appstate.HashState{Version: number, Hash: hash}
-	processor := appstate.NewProcessor(p.signal, waLog.Noop)
+	processor := appstate.NewProcessor(v.signal, waLog.Noop)
 	raw, err := processor.EncodePatch(ctx, stateKeyID, state, change)
 	if err != nil {
 		return nil, err
@@ -92,7 +94,7 @@ func (p *Phone) sealState(ctx context.Context, change appstate.PatchInfo) ([]byt
 	return sealed, err
 }
 
-// numbered writes into a patch which version it makes.
+// numbered sets the version of a patch.
 func numbered(raw []byte, number uint64) (*waServerSync.SyncdPatch, []byte, error) {
 	patch := &waServerSync.SyncdPatch{}
 	if err := proto.Unmarshal(raw, patch); err != nil {
@@ -103,7 +105,8 @@ func numbered(raw []byte, number uint64) (*waServerSync.SyncdPatch, []byte, erro
 	return patch, sealed, err
 }
 
-// patched keeps a patch, and tells the devices of the account but who made it.
+// patched stores a patch, and notifies the devices of the account except the one
+// that made it.
 func (b *batch) patched(p *Phone, name appstate.WAPatchName, patch []byte, by *Device) {
 	if p.state == nil {
 		p.state = collections{}
@@ -121,8 +124,8 @@ func (b *batch) patched(p *Phone, name appstate.WAPatchName, patch []byte, by *D
 	}
 }
 
-// syncState answers with the patches that a client does not have, and takes
-// its own.
+// syncState answers with the patches that a client does not have, and stores the
+// client's own.
 func (c *conn) syncState(n, sync *node) {
 	c.s.deliveries(func(b *batch) {
 		var answers []node
@@ -157,8 +160,8 @@ func (c *conn) syncCollection(b *batch, asked *node) node {
 	return node{Tag: "collection", Attrs: a, Content: content}
 }
 
-// NotifyReachOut tells the client that the network keeps the account from
-// writing to new people until then; the zero time: no longer.
+// NotifyReachOut notifies the client that the account may not write to new
+// contacts until a time; the zero time lifts the restriction.
 func (d *Device) NotifyReachOut(until time.Time) {
 	about := `{"data":{"xwa2_notify_account_reachout_timelock":{"is_active":false}}}`
 	if !until.IsZero() {

@@ -10,7 +10,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// Call is a call that a phone makes.
+// Call is a call of a phone.
 type Call struct {
 	ID    string
 	To    types.JID
@@ -18,43 +18,50 @@ type Call struct {
 	from  *Phone
 }
 
+// PhoneCalls makes and answers calls as a [Phone].
+type PhoneCalls struct {
+	p        *Phone
+	rejected []string // ids of calls; the server's lock guards it
+}
+
 // Ring calls a phone, whose linked devices ring.
-func (p *Phone) Ring(to types.JID, video bool) Call {
-	call := Call{ID: strings.ToUpper(newMessageID()), To: to, Video: video, from: p}
+func (pc *PhoneCalls) Ring(to types.JID, video bool) Call {
+	call := Call{ID: strings.ToUpper(newMessageID()), To: to, Video: video, from: pc.p}
 	media := "audio"
 	if video {
 		media = "video"
 	}
-	p.signalCall(call, "offer", attrs{}, []node{{Tag: media}})
+	pc.signal(call, "offer", attrs{}, []node{{Tag: media}})
 	return call
 }
 
-// HangUp ends a call that rings. The reason is the network's: "", "timeout" …
-func (p *Phone) HangUp(call Call, reason string) {
+// HangUp ends a call that rings. The reason is one of the network's, such as ""
+// or "timeout".
+func (pc *PhoneCalls) HangUp(call Call, reason string) {
 	a := attrs{}
 	put(a, "reason", reason)
-	p.signalCall(call, "terminate", a, nil)
+	pc.signal(call, "terminate", a, nil)
 }
 
-// PickUp takes a call on the phone that rings: its linked devices stop ringing.
-func (*Phone) PickUp(call Call) { call.from.HangUp(call, "accepted_elsewhere") }
+// PickUp accepts a call on the phone that rings. Its linked devices stop ringing.
+func (*PhoneCalls) PickUp(call Call) { call.from.calls.HangUp(call, "accepted_elsewhere") }
 
-// Decline refuses a call on the phone that rings.
-func (*Phone) Decline(call Call) { call.from.HangUp(call, "rejected_elsewhere") }
+// Decline rejects a call on the phone that rings.
+func (*PhoneCalls) Decline(call Call) { call.from.calls.HangUp(call, "rejected_elsewhere") }
 
-func (p *Phone) signalCall(call Call, what string, a attrs, content []node) {
-	form := p.form(call.To, 0)
+func (pc *PhoneCalls) signal(call Call, what string, a attrs, content []node) {
+	form := pc.p.form(call.To, 0)
 	a["call-id"], a["call-creator"] = call.ID, form
-	p.s.deliveries(func(b *batch) {
-		other := p.s.phone(call.To)
+	pc.p.s.deliveries(func(b *batch) {
+		other := pc.p.s.phone(call.To)
 		if other == nil {
 			return
 		}
-		put(a, otherName("caller", form), p.other(form, 0))
+		put(a, otherName("caller", form), pc.p.other(form, 0))
 		for _, d := range other.companions() {
 			b.deliver(d, node{
 				Tag:     "call",
-				Attrs:   attrs{"from": form, "id": p.s.id(), "t": time.Now().Unix(), "platform": "android", "version": "2.26.1"},
+				Attrs:   attrs{"from": form, "id": pc.p.s.id(), "t": time.Now().Unix(), "platform": "android", "version": "2.26.1"},
 				Content: []node{{Tag: what, Attrs: a, Content: content}},
 			})
 		}
@@ -62,15 +69,15 @@ func (p *Phone) signalCall(call Call, what string, a attrs, content []node) {
 }
 
 // AwaitReject waits until a linked device has rejected the call.
-func (p *Phone) AwaitReject(ctx context.Context, call Call) error {
-	err := p.s.until(ctx, &p.changed, func() bool { return slices.Contains(p.rejected, call.ID) })
+func (pc *PhoneCalls) AwaitReject(ctx context.Context, call Call) error {
+	err := pc.p.s.until(ctx, &pc.p.changed, func() bool { return slices.Contains(pc.rejected, call.ID) })
 	if err != nil {
-		return fmt.Errorf("webtest: nobody rejects the call: %w", err)
+		return fmt.Errorf("webtest: the call was not rejected: %w", err)
 	}
 	return nil
 }
 
-// handleCall passes on what a client does with a call.
+// handleCall forwards what a client does with a call.
 func (c *conn) handleCall(n *node) {
 	c.s.deliveries(func(b *batch) {
 		c.send(node{Tag: "ack", Attrs: attrs{"class": "call", "id": n.Attrs["id"], "from": n.Attrs["to"]}})
@@ -84,13 +91,13 @@ func (c *conn) handleCall(n *node) {
 	})
 }
 
-// handleCall is what the phone does with it.
-func (p *Phone) handleCall(n *node) {
+// handle records that a linked device has rejected a call.
+func (pc *PhoneCalls) handle(n *node) {
 	reject := n.GetChildByTag("reject")
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
+	pc.p.s.mu.Lock()
+	defer pc.p.s.mu.Unlock()
 	if reject.Tag != "" {
-		p.rejected = append(p.rejected, str(&reject, "call-id"))
-		p.changed.ring()
+		pc.rejected = append(pc.rejected, str(&reject, "call-id"))
+		pc.p.changed.ring()
 	}
 }

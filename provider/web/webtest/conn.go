@@ -11,60 +11,53 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	waBinary "go.mau.fi/whatsmeow/binary"
-	"go.mau.fi/whatsmeow/proto/waWa6"
 	"go.mau.fi/whatsmeow/types"
 )
 
 const (
-	largestFrame = 1 << 24
-	// linger is how long a connection stays open at most after the last node.
+	maxFrame = 1 << 24
+	// linger is how long a connection may stay open after the last node.
 	linger = 5 * time.Second
-	// nudge is the id of what follows the last node. The client acknowledges it
-	// after it has handled that node; one that sees the end of the connection
-	// earlier may drop the node unread.
+	// nudge is the id of a notification that follows the last node. The client
+	// acknowledges it after it has handled the last node. If the connection were
+	// closed earlier, the client might drop the node unread.
 	nudge = "webtest-nudge"
 )
 
-// conn is one websocket. A goroutine reads and handles, another writes.
+// conn is a connection of a client. One goroutine reads and handles its nodes,
+// another writes.
 type conn struct {
-	s       *Server
-	ws      *websocket.Conn
-	payload *waWa6.ClientPayload
-	noise   [32]byte // the client's static key
-	opened  time.Time
-	ended   chan struct{} // closed when the reader is done
-	in      sealer        // of the reader
+	s *Server
+	*stream
+	opened time.Time
+	ended  chan struct{} // closed when the reader is done
 
 	mu     sync.Mutex
-	out    sealer
 	outbox []node
 	full   chan struct{} // holds one token while the outbox waits for the writer
-	last   bool          // the last node is on its way
+	last   bool          // the last node is queued: no other follows
 
 	// Guarded by the server's lock.
 	device    *Device // nil until logged in
-	greeted   bool    // offered to be paired, logged in, or refused
-	active    bool    // wants what is queued for it
+	greeted   bool    // the server has offered pairing, accepted or refused the login
+	active    bool    // the client wants what is queued for it
 	deaf      bool
 	conflict  *Conflict              // in which this is the older connection, or nil
-	confirmed bool                   // the conflict is one
-	waiters   map[string]func(*node) // answers to what the server asked, by id
-
-	unread []byte // of the reader: received and not yet part of a frame
+	confirmed bool                   // the conflict was recorded
+	waiters   map[string]func(*node) // handlers of answers to the server's queries, by id
 }
 
 func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		InsecureSkipVerify: true, // the origin is the network's, the host ours
+		InsecureSkipVerify: true, // the origin is the network's, the host is this server
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 	if err != nil {
-		return // answered
+		return // Accept has answered
 	}
-	ws.SetReadLimit(largestFrame)
+	ws.SetReadLimit(maxFrame)
 	c := &conn{
-		s: s, ws: ws, opened: time.Now(), ended: make(chan struct{}),
+		s: s, stream: &stream{s: s, ws: ws}, opened: time.Now(), ended: make(chan struct{}),
 		full: make(chan struct{}, 1), waiters: map[string]func(*node){},
 	}
 	s.mu.Lock()
@@ -76,10 +69,10 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	s.log.DebugContext(ctx, "connection ended", slog.Any("error", c.run(ctx)))
 }
 
-// forget takes a connection out of everything that knows it.
+// forget removes a connection from the server.
 func (s *Server) forget(c *conn) {
 	if problem := recover(); problem != nil {
-		s.strange("panic: %v\n%s", problem, debug.Stack())
+		s.unsupported("panic: %v\n%s", problem, debug.Stack())
 	}
 	_ = c.ws.CloseNow()
 	s.mu.Lock()
@@ -100,15 +93,15 @@ func (s *Server) forget(c *conn) {
 	s.changed.ring()
 }
 
-// run serves the connection until it ends, and says why it did.
+// run serves the connection until it ends, and returns the reason.
 func (c *conn) run(ctx context.Context) error {
-	if err := c.handshake(ctx); err != nil {
+	if err := c.stream.handshake(ctx); err != nil {
 		return fmt.Errorf("handshake: %w", err)
 	}
 	go c.write(ctx)
 	c.begin()
 	for {
-		n, err := c.read(ctx)
+		n, err := c.stream.read(ctx)
 		if err != nil {
 			return err
 		}
@@ -117,17 +110,17 @@ func (c *conn) run(ctx context.Context) error {
 			c.s.mu.Lock()
 			c.confirm()
 			c.s.mu.Unlock()
-			return errors.New("the client was told to go")
+			return errors.New("the server ended the connection")
 		}
-		if c.hears(n) {
+		if c.accepts(n) {
 			c.handle(n)
 		}
 	}
 }
 
-// hears says whether the node is to be handled: not by a deaf connection, nor
-// after the last word, nor when the test took it.
-func (c *conn) hears(n *node) bool {
+// accepts reports whether a node is handled. It is not if the connection is deaf,
+// if the last node is queued, or if the test has intercepted the node.
+func (c *conn) accepts(n *node) bool {
 	c.mu.Lock()
 	last := c.last
 	c.mu.Unlock()
@@ -137,26 +130,7 @@ func (c *conn) hears(n *node) bool {
 	return !deaf && !last && (intercept == nil || !intercept(device, n))
 }
 
-func (c *conn) read(ctx context.Context) (*node, error) {
-	frame, err := c.readFrame(ctx)
-	if err != nil {
-		return nil, err
-	}
-	plain, err := c.in.open(frame, nil)
-	if err != nil {
-		return nil, fmt.Errorf("opening a frame: %w", err)
-	}
-	if plain, err = waBinary.Unpack(plain); err != nil {
-		return nil, fmt.Errorf("unpacking a frame: %w", err)
-	}
-	n, err := waBinary.Unmarshal(plain)
-	if err != nil {
-		return nil, fmt.Errorf("reading a node: %w", err)
-	}
-	return n, nil
-}
-
-// send queues a node for the writer. It never waits.
+// send queues a node for the writer. It does not block.
 func (c *conn) send(n node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,12 +141,13 @@ func (c *conn) send(n node) {
 	c.notify()
 }
 
-// farewell sends the last node, and closes when the client has handled it.
+// farewell sends the last node, and closes the connection when the client has
+// handled it.
 func (c *conn) farewell(n node) {
 	c.leave(n, node{Tag: "notification", Attrs: attrs{"from": types.ServerJID, "type": "webtest", "id": nudge}})
 }
 
-// leave sends the last nodes, after which the client closes.
+// leave sends the last nodes, after which the client closes the connection.
 func (c *conn) leave(nodes ...node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -182,20 +157,21 @@ func (c *conn) leave(nodes ...node) {
 	c.outbox = append(c.outbox, nodes...)
 	c.last = true
 	c.notify()
-	time.AfterFunc(linger, c.outstayed)
+	time.AfterFunc(linger, c.closeOverdue)
 }
 
-// outstayed ends a connection that the client keeps after the last node.
-func (c *conn) outstayed() {
+// closeOverdue closes a connection that the client keeps open after the last
+// node.
+func (c *conn) closeOverdue() {
 	c.s.mu.Lock()
 	c.confirm()
 	c.s.mu.Unlock()
 	c.drop()
 }
 
-// confirm records the conflict in which this is the older connection: its
-// client was there after it was told. One that had closed it, as a client does
-// that connects again, never gets there. s.mu is held.
+// confirm records the conflict in which this is the older connection. It is
+// called when the client was still connected after the last node. A client that
+// had already closed the connection, to reconnect, has no conflict. s.mu is held.
 func (c *conn) confirm() {
 	select {
 	case <-c.ended:
@@ -216,13 +192,12 @@ func (c *conn) notify() {
 	}
 }
 
-// drop closes the connection without a word, not even those that wait to be
-// sent. It does not wait.
+// drop closes the connection without sending what is queued. It does not block.
 func (c *conn) drop() {
 	c.mu.Lock()
 	c.last, c.outbox = true, nil
 	c.mu.Unlock()
-	go func() { _ = c.ws.CloseNow() }()
+	go func() { _ = c.stream.ws.CloseNow() }()
 }
 
 func (c *conn) write(ctx context.Context) {
@@ -237,20 +212,10 @@ func (c *conn) write(ctx context.Context) {
 		c.outbox = nil
 		c.mu.Unlock()
 		for i := range nodes {
-			if err := c.writeNode(ctx, &nodes[i]); err != nil {
-				_ = c.ws.CloseNow()
+			if err := c.stream.writeNode(ctx, &nodes[i]); err != nil {
+				_ = c.stream.ws.CloseNow()
 				return
 			}
 		}
 	}
-}
-
-func (c *conn) writeNode(ctx context.Context, n *node) error {
-	c.s.log.DebugContext(ctx, "sending", slog.String("tag", n.Tag), slog.String("type", str(n, "type")), slog.String("id", str(n, "id")))
-	plain, err := waBinary.Marshal(*n)
-	if err != nil {
-		c.s.strange("node %s cannot be sent: %v", n.Tag, err)
-		return nil
-	}
-	return c.writeFrame(ctx, c.out.seal(plain, nil))
 }

@@ -9,28 +9,26 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// Device is a device that a phone has linked: the session of a client. Its
-// methods may be called concurrently.
+// Device is a device that a phone has linked, which a client uses. Its methods
+// may be called concurrently.
 type Device struct {
 	s      *Server
 	phone  *Phone
 	number uint16 // 0: the phone itself
 
 	// Guarded by the server's lock.
-	changed  bell
-	noise    [32]byte
-	keys     deviceKeys
-	conn     *conn
-	queue    []*queued
-	acks     []Ack
-	acked    map[string]int  // places in acks, by id
-	frames   map[string]int  // how often a message was sent, by its id
-	taken    map[string]bool // ids of messages that were delivered
-	faults   []Fault
-	refusals []Refusal
-	logins   []Login
-	online   bool // told so by its presence
-	removed  bool
+	changed    bell
+	noise      [32]byte
+	keys       deviceKeys
+	conn       *conn
+	deliveries deliveryQueue
+	frames     map[string]int  // how often the client sent a message, by its id
+	taken      map[string]bool // ids of messages that were delivered
+	faults     []Fault
+	refusals   []Refusal
+	logins     []Login
+	online     bool // as its client says
+	removed    bool
 }
 
 // Login is one connection of a device.
@@ -38,9 +36,10 @@ type Login struct {
 	From, Until time.Time // Until is zero while it lasts
 }
 
-// Conflict is a device that was logged in twice at once. The network keeps the
-// newer connection and tells the older one that it was replaced. A connection
-// that its client has closed is none, although the server may not know yet.
+// Conflict says that a device was logged in twice at the same time. The network
+// keeps the newer connection and tells the older one that it was replaced. It is
+// no conflict when the client has closed the older connection but the server has
+// not noticed yet.
 type Conflict struct {
 	Device types.JID
 	Since  time.Time // login of the older connection
@@ -48,35 +47,36 @@ type Conflict struct {
 	Until  time.Time // end of the older; zero while it lasts
 }
 
-// Ack says that a client has acknowledged what was delivered to it.
+// Ack is a client's acknowledgement of a node.
 type Ack struct {
 	ID   string
-	Kind string // the node's: "message", "receipt", "notification", "call"
-	// Type is the receipt's, for a message: "" is delivered, "inactive" the same
-	// of a client that is not online, "sender" and "peer_msg" of an own message.
-	// "retry" asks for the message again and leaves it unacknowledged.
+	Kind string // of the node: "message", "receipt", "notification", "call"
+	// Type is the type of the receipt for a message. "" means delivered;
+	// "inactive" means delivered to a client that is not online; "sender" and
+	// "peer_msg" acknowledge messages of the account itself. "retry" asks for the
+	// message again and does not acknowledge it.
 	Type  string
 	Error int // 0: none
 	At    time.Time
 }
 
-// JID is the device's address by number.
+// JID returns the device's address with the account's number.
 func (d *Device) JID() types.JID { return d.phone.form(d.phone.jid, d.number) }
 
-// LID is the device's address that hides the number.
+// LID returns the device's address that hides the number.
 func (d *Device) LID() types.JID { return d.phone.form(d.phone.lid, d.number) }
 
-// Phone is the phone that linked the device.
+// Phone returns the phone that linked the device.
 func (d *Device) Phone() *Phone { return d.phone }
 
-// Connected says whether the device is logged in.
+// Connected reports whether the device is logged in.
 func (d *Device) Connected() bool {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	return d.conn != nil
 }
 
-// AwaitActive waits until the device is logged in and wants its messages.
+// AwaitActive waits until the device is logged in and receives its messages.
 func (d *Device) AwaitActive(ctx context.Context) error {
 	return d.until(ctx, "active", func() bool { return d.conn != nil && d.conn.active })
 }
@@ -86,7 +86,7 @@ func (d *Device) AwaitGone(ctx context.Context) error {
 	return d.until(ctx, "gone", func() bool { return d.conn == nil })
 }
 
-// AwaitLogins waits until the device has logged in n times at least.
+// AwaitLogins waits until the device has logged in at least n times.
 func (d *Device) AwaitLogins(ctx context.Context, n int) error {
 	return d.until(ctx, "logged in often enough", func() bool { return len(d.logins) >= n })
 }
@@ -105,34 +105,34 @@ func (d *Device) Logins() []Login {
 	return slices.Clone(d.logins)
 }
 
-// Removed says whether the device is no longer linked.
+// Removed reports whether the device is no longer linked.
 func (d *Device) Removed() bool {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	return d.removed
 }
 
-// AwaitRemoved waits until the device is no longer linked: its client logged
-// out.
+// AwaitRemoved waits until the device is no longer linked, because its client
+// logged out.
 func (d *Device) AwaitRemoved(ctx context.Context) error {
 	return d.until(ctx, "removed", func() bool { return d.removed })
 }
 
-// Online says whether the client has told that it is available.
+// Online reports whether the client has sent that it is available.
 func (d *Device) Online() bool {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	return d.online
 }
 
-// PreKeys is the number of one-time keys that the server has of the device.
+// PreKeys returns how many one-time keys of the device the server has.
 func (d *Device) PreKeys() int {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	return len(d.keys.once)
 }
 
-// TakePreKeys uses up all but n one-time keys, and tells the client how many
+// TakePreKeys removes all but n one-time keys, and notifies the client how many
 // are left.
 func (d *Device) TakePreKeys(n int) {
 	d.s.deliveries(func(b *batch) {
@@ -145,20 +145,20 @@ func (d *Device) TakePreKeys(n int) {
 	})
 }
 
-// AwaitPreKeys waits until the server has n one-time keys at least.
+// AwaitPreKeys waits until the server has at least n one-time keys.
 func (d *Device) AwaitPreKeys(ctx context.Context, n int) error {
 	return d.until(ctx, "stocked with keys", func() bool { return len(d.keys.once) >= n })
 }
 
-// Sent says how often the client sent the message of that id. It counts what
-// the server got, not what was delivered: of an id only the first is.
+// Sent returns how often the client sent the message with an id. The server
+// delivers only the first one.
 func (d *Device) Sent(id string) int {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	return d.frames[id]
 }
 
-// Drop cuts the device's connection without a word.
+// Drop closes the device's connection without notice.
 func (d *Device) Drop() {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
@@ -167,7 +167,7 @@ func (d *Device) Drop() {
 	}
 }
 
-// left is called when a connection has ended. s.mu is held.
+// left records that a connection has ended. s.mu is held.
 func (d *Device) left(c *conn) {
 	for i := range d.logins {
 		if d.logins[i].Until.IsZero() && d.logins[i].From.Equal(c.opened) {

@@ -1,16 +1,17 @@
-// Package webtest is a fake WhatsApp Web server for tests, with scripted
-// phones. An unmodified whatsmeow pairs with it, logs in, and exchanges messages
-// that are truly encrypted: the phones hold Signal keys of their own.
+// Package webtest is a fake WhatsApp Web server for tests, with scripted phones.
+// An unmodified whatsmeow pairs with it, logs in, and exchanges messages. The
+// messages are encrypted as on the real network: each phone has its own Signal
+// keys.
 //
-// It speaks what whatsmeow reads and writes: the Noise handshake and frames,
-// pairing by QR and by code, login and every way to lose it, pre-keys, messages
-// to people and groups, receipts, retries, media, history, app state, calls,
-// presence. Where the real server's behaviour is not known it does the least
-// that a client needs. It bans no client by itself.
+// The server implements what whatsmeow uses: the Noise handshake and frames,
+// pairing by QR and by code, login and the ways to lose it, pre-keys, messages to
+// people and groups, receipts, retries, media, history, app state, calls and
+// presence. Where the behaviour of the real server is not known, it does the
+// minimum that a client needs. It does not ban clients by itself.
 //
-// What a device has not acknowledged is delivered to it again when it
-// reconnects, and what it did acknowledge is recorded, so that a test can tell
-// whether something was stored before it was acknowledged.
+// The server delivers nodes that a device has not acknowledged again when the
+// device reconnects. It records acknowledgements, so that a test can check that a
+// message was stored before it was acknowledged.
 //
 //	fake := webtest.Start(nil)
 //	defer fake.Close()
@@ -21,8 +22,8 @@
 //	err = device.AwaitAck(ctx, id)
 //	answer, err := ana.Await(ctx, nil)
 //
-// The key that whatsmeow trusts is one variable of the process: a process in
-// which [Start] or [Trust] was called can no longer reach the real network. All
-// servers of one process share that key. A program in another process is
-// pointed at the fake by [Server.Environ].
+// The key that whatsmeow trusts is a global variable. After a call of [Start] or
+// [Trust], the process can no longer reach the real network. All servers of a
+// process share the key. [Server.Environ] points a program in another process at
+// the server.
 package webtest

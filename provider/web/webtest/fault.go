@@ -6,26 +6,26 @@ import (
 	waBinary "go.mau.fi/whatsmeow/binary"
 )
 
-// CodeReachOut is the error of a message to a person who has not written, while
-// the network keeps the account from reaching out to new people.
+// CodeReachOut is the error of a message to a new contact while the network
+// restricts the account.
 const CodeReachOut = 463
 
-// Fault is how the next messages of a device are treated.
+// Fault describes how the next messages of a device fail.
 type Fault struct {
-	Times int // messages meant; 0: one, -1: all until [Device.Heal]
-	// Code is the error of the answer, see [CodeReachOut]; 0: with neither Lost
-	// nor Cut there is no fault.
+	Times int // number of messages; 0: one, -1: all until [Device.Heal]
+	// Code is the error of the answer, see [CodeReachOut]. If Code, Lost and
+	// Cut are zero, the message does not fail.
 	Code int
-	// Lost gives no answer.
+	// Lost sends no answer.
 	Lost bool
-	// Cut ends the connection instead of an answer.
+	// Cut closes the connection instead of answering.
 	Cut bool
-	// Taken makes the message arrive nevertheless: the answer is lost, not the
+	// Taken delivers the message nevertheless: the answer is lost, not the
 	// message.
 	Taken bool
 }
 
-// Fail adds faults. They are used in their order, each for its times.
+// Fail adds faults. They are used in order, each for its times.
 func (d *Device) Fail(faults ...Fault) {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
@@ -37,7 +37,7 @@ func (d *Device) Fail(faults ...Fault) {
 	}
 }
 
-// Heal drops the faults and refusals that are left, and hears again.
+// Heal removes the faults and refusals that are left, and ends [Device.Deafen].
 func (d *Device) Heal() {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
@@ -50,7 +50,7 @@ func (d *Device) Heal() {
 	}
 }
 
-// fault takes the first fault that is left. s.mu is held.
+// fault returns the next fault. s.mu is held.
 func (d *Device) fault() (f Fault) {
 	if len(d.faults) == 0 {
 		return f
@@ -64,8 +64,8 @@ func (d *Device) fault() (f Fault) {
 	return f
 }
 
-// Deafen makes the device's connection take everything and answer nothing. A
-// new connection is served.
+// Deafen makes the device's connection read everything and answer nothing. A
+// new connection is served normally.
 func (d *Device) Deafen() {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
@@ -74,21 +74,22 @@ func (d *Device) Deafen() {
 	}
 }
 
-// Deafen makes every connection take everything and answer nothing, new ones
-// too, until [Server.Heal].
+// Deafen makes all connections, also new ones, read everything and answer
+// nothing, until [Server.Heal].
 func (s *Server) Deafen() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.deaf = true
 }
 
-// Heal drops the faults and refusals of the server that are left, and hears
-// again. Connections that came in the meantime are cut, since the server has not
-// greeted them.
+// Heal removes the faults and refusals of the server that are left, and ends
+// [Server.Deafen]. It closes the connections that were opened in the meantime,
+// because the server has not greeted them.
 func (s *Server) Heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refusals, s.filesFail = nil, nil
+	s.refusals = nil
+	s.media.heal()
 	if !s.deaf {
 		return
 	}
@@ -103,9 +104,10 @@ func (s *Server) Heal() {
 	}
 }
 
-// Intercept calls f with every node that a client sends, before it is handled;
-// when f returns true it is not. The device is nil before the login. F runs on
-// the connection's reader and may take its time; nil ends it.
+// Intercept calls f with every node that a client sends, before it is handled.
+// If f returns true, the node is not handled. The device is nil before the
+// login. f runs in the connection's reader and may block. A nil f ends the
+// interception.
 func (s *Server) Intercept(f func(d *Device, n *waBinary.Node) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 // group is a group, guarded by the server's lock.
 type group struct {
 	jid     types.JID
-	byLID   bool // members know each other by LID
+	byLID   bool // members see each other's LIDs
 	subject string
 	topic   string
 	topicID string
@@ -29,7 +29,7 @@ type member struct {
 	admin bool
 }
 
-// newGroup makes a group of its creator alone. s.mu is held.
+// newGroup creates a group with its creator as the only member. s.mu is held.
 func (s *Server) newGroup(creator *Phone, subject string, byLID bool) *group {
 	s.ids++
 	g := &group{
@@ -48,7 +48,7 @@ func (s *Server) newInvite(g *group) {
 	s.invites[g.invite] = g
 }
 
-// mode is how the group addresses its members.
+// mode returns how the group addresses its members.
 func (g *group) mode() string {
 	if g.byLID {
 		return string(types.AddressingModeLID)
@@ -56,7 +56,7 @@ func (g *group) mode() string {
 	return string(types.AddressingModePN)
 }
 
-// form is a member's address as the group has it.
+// form returns a member's address in the group.
 func (g *group) form(p *Phone) types.JID {
 	if g.byLID {
 		return p.lid
@@ -64,7 +64,7 @@ func (g *group) form(p *Phone) types.JID {
 	return p.jid
 }
 
-// formIn is a person's address as the group has it. s.mu is held.
+// formIn returns a person's address in a group. s.mu is held.
 func (s *Server) formIn(j types.JID, p *Phone) types.JID {
 	if g := s.groups[j.User]; g != nil {
 		return g.form(p)
@@ -80,8 +80,8 @@ func (g *group) member(p *Phone) *member {
 	return g.members[at]
 }
 
-// groupDevices are the devices of a group's members; none when there is no such
-// group. s.mu is held.
+// groupDevices returns the devices of a group's members; nil if the group does
+// not exist. s.mu is held.
 func (s *Server) groupDevices(j types.JID) []*Device {
 	g := s.groups[j.User]
 	if g == nil || j.Server != types.GroupServer {
@@ -133,7 +133,8 @@ func (g *group) participant(m *member) node {
 	return node{Tag: "participant", Attrs: a}
 }
 
-// person names a person in both forms, the other one where it is told.
+// person returns a person's address in the group, and the other address if it
+// is not hidden.
 func (g *group) person(p *Phone) attrs {
 	form := g.form(p)
 	a := attrs{"jid": form}
@@ -145,7 +146,7 @@ func (g *group) person(p *Phone) attrs {
 	return a
 }
 
-// publish notifies devices of what a member did to the group.
+// publish notifies devices of a change that a member made.
 func (b *batch) publish(g *group, by *Phone, devices []*Device, change node) {
 	for _, d := range devices {
 		form := g.form(by)
@@ -159,7 +160,7 @@ func (b *batch) publish(g *group, by *Phone, devices []*Device, change node) {
 	}
 }
 
-// welcome tells those who came into a group all about it.
+// welcome sends new members the description of the group.
 func (b *batch) welcome(g *group, by *Phone, came []*Phone, reason string) {
 	for _, p := range came {
 		create := node{Tag: "create", Attrs: attrs{"type": "new", "key": b.s.id()}, Content: []node{g.node()}}

@@ -10,93 +10,96 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// GroupOptions describes a group that a phone makes.
+// GroupOptions describes a group to create.
 type GroupOptions struct {
 	Subject string
-	Members []*Phone // beside who makes it
-	// ByNumber makes members know each other by number, as in old groups; else
-	// by LID.
+	Members []*Phone // other members than the creator
+	// ByNumber shows members each other's numbers, as in old groups, instead of
+	// their LIDs.
 	ByNumber bool
 }
 
-// GroupInfo is what a group is.
+// GroupInfo describes a group.
 type GroupInfo struct {
 	JID     types.JID
 	Subject string
 	Topic   string
-	Members []types.JID // as the group addresses them
+	Members []types.JID // numbers or LIDs, as the group addresses them
 	Admins  []types.JID
-	Invite  string // code of its link
+	Invite  string // code of its invite link
 }
 
-// CreateGroup makes a group, and tells its members.
-func (p *Phone) CreateGroup(o GroupOptions) types.JID {
+// PhoneGroups creates and changes groups as a [Phone].
+type PhoneGroups struct{ p *Phone }
+
+// Create creates a group and notifies its members.
+func (pg *PhoneGroups) Create(o GroupOptions) types.JID {
 	var j types.JID
-	p.s.deliveries(func(b *batch) {
-		g := p.s.newGroup(p, o.Subject, !o.ByNumber)
+	pg.p.s.deliveries(func(b *batch) {
+		g := pg.p.s.newGroup(pg.p, o.Subject, !o.ByNumber)
 		for _, m := range o.Members {
 			g.members = append(g.members, &member{phone: m})
 		}
-		b.welcome(g, p, o.Members, "")
-		for _, d := range p.companions() {
-			b.publish(g, p, []*Device{d}, node{Tag: "create", Attrs: attrs{"type": "new", "key": b.s.id()}, Content: []node{g.node()}})
+		b.welcome(g, pg.p, o.Members, "")
+		for _, d := range pg.p.companions() {
+			b.publish(g, pg.p, []*Device{d}, node{Tag: "create", Attrs: attrs{"type": "new", "key": b.s.id()}, Content: []node{g.node()}})
 		}
 		j = g.jid
 	})
 	return j
 }
 
-// AddToGroup adds members to a group of the phone's.
-func (p *Phone) AddToGroup(j types.JID, members ...*Phone) error {
-	return p.changeGroup(j, "add", members)
+// Add adds members to a group.
+func (pg *PhoneGroups) Add(j types.JID, members ...*Phone) error {
+	return pg.change(j, "add", members)
 }
 
-// RemoveFromGroup removes members from a group of the phone's.
-func (p *Phone) RemoveFromGroup(j types.JID, members ...*Phone) error {
-	return p.changeGroup(j, "remove", members)
+// Remove removes members from a group.
+func (pg *PhoneGroups) Remove(j types.JID, members ...*Phone) error {
+	return pg.change(j, "remove", members)
 }
 
-// Promote makes members of a group its admins.
-func (p *Phone) Promote(j types.JID, members ...*Phone) error {
-	return p.changeGroup(j, "promote", members)
+// Promote makes members admins of a group.
+func (pg *PhoneGroups) Promote(j types.JID, members ...*Phone) error {
+	return pg.change(j, "promote", members)
 }
 
-// LeaveGroup makes the phone leave.
-func (p *Phone) LeaveGroup(j types.JID) error {
-	return p.changeGroup(j, "remove", []*Phone{p})
+// Leave removes the phone from a group.
+func (pg *PhoneGroups) Leave(j types.JID) error {
+	return pg.change(j, "remove", []*Phone{pg.p})
 }
 
-// RenameGroup changes a group's name.
-func (p *Phone) RenameGroup(j types.JID, subject string) error {
-	return p.inGroup(j, func(b *batch, g *group) { b.rename(g, p, subject) })
+// Rename changes the name of a group.
+func (pg *PhoneGroups) Rename(j types.JID, subject string) error {
+	return pg.in(j, func(b *batch, g *group) { b.rename(g, pg.p, subject) })
 }
 
-// JoinGroup joins by the code of an invitation.
-func (p *Phone) JoinGroup(invite string) error {
-	err := fmt.Errorf("webtest: no group under the invitation %q", invite)
-	p.s.deliveries(func(b *batch) {
-		if g := p.s.invites[invite]; g != nil {
-			b.join(g, p)
+// Join joins the group of an invite code.
+func (pg *PhoneGroups) Join(invite string) error {
+	err := fmt.Errorf("webtest: no group has the invite code %q", invite)
+	pg.p.s.deliveries(func(b *batch) {
+		if g := pg.p.s.invites[invite]; g != nil {
+			b.join(g, pg.p)
 			err = nil
 		}
 	})
 	return err
 }
 
-func (p *Phone) changeGroup(j types.JID, what string, members []*Phone) error {
-	return p.inGroup(j, func(b *batch, g *group) {
+func (pg *PhoneGroups) change(j types.JID, what string, members []*Phone) error {
+	return pg.in(j, func(b *batch, g *group) {
 		var asked []types.JID
 		for _, m := range members {
 			asked = append(asked, g.form(m))
 		}
-		b.changeMembers(g, p, what, asked)
+		b.changeMembers(g, pg.p, what, asked)
 	})
 }
 
-func (p *Phone) inGroup(j types.JID, fn func(b *batch, g *group)) error {
-	err := fmt.Errorf("webtest: %s is in no group %s", p.jid, j)
-	p.s.deliveries(func(b *batch) {
-		if g := p.s.groups[j.User]; g != nil && g.member(p) != nil {
+func (pg *PhoneGroups) in(j types.JID, fn func(b *batch, g *group)) error {
+	err := fmt.Errorf("webtest: %s is not in the group %s", pg.p.jid, j)
+	pg.p.s.deliveries(func(b *batch) {
+		if g := pg.p.s.groups[j.User]; g != nil && g.member(pg.p) != nil {
 			fn(b, g)
 			err = nil
 		}
@@ -104,7 +107,7 @@ func (p *Phone) inGroup(j types.JID, fn func(b *batch, g *group)) error {
 	return err
 }
 
-// Group tells what a group is; ok says whether there is one.
+// Group describes a group. ok is false if it does not exist.
 func (s *Server) Group(j types.JID) (info GroupInfo, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,31 +125,31 @@ func (s *Server) Group(j types.JID) (info GroupInfo, ok bool) {
 	return info, true
 }
 
-// sealForGroup encrypts a message once for all, and the key for that to each
-// device which has not got it yet.
-func (p *Phone) sealForGroup(ctx context.Context, o *outgoing) (*node, error) {
-	p.s.mu.Lock()
-	g := p.s.groups[o.To.User]
-	if g == nil || g.member(p) == nil {
-		p.s.mu.Unlock()
-		return nil, fmt.Errorf("it is in no group %s", o.To)
+// sealForGroup encrypts a message once for a group, and the group key for each
+// device that does not have it yet.
+func (ob *phoneOutbox) sealForGroup(ctx context.Context, o *outgoing) (*node, error) {
+	ob.p.s.mu.Lock()
+	g := ob.p.s.groups[o.To.User]
+	if g == nil || g.member(ob.p) == nil {
+		ob.p.s.mu.Unlock()
+		return nil, fmt.Errorf("it is not in the group %s", o.To)
 	}
-	if g.keyed[p] == nil {
-		g.keyed[p] = map[*Device]bool{p.self: true}
+	if g.keyed[ob.p] == nil {
+		g.keyed[ob.p] = map[*Device]bool{ob.p.self: true}
 	}
-	missing := slices.DeleteFunc(g.devices(), func(d *Device) bool { return g.keyed[p][d] })
+	missing := slices.DeleteFunc(g.devices(), func(d *Device) bool { return g.keyed[ob.p][d] })
 	for _, d := range missing {
-		g.keyed[p][d] = true
+		g.keyed[ob.p][d] = true
 	}
-	p.s.mu.Unlock()
+	ob.p.s.mu.Unlock()
 	o.group = g
-	key, err := p.groupKeyMessage(ctx, g)
+	key, err := ob.p.groupKeyMessage(ctx, g, ob.p.lid)
 	if err != nil {
 		return nil, err
 	}
 	damage := o.damage
-	o.damage = 0 // the keys arrive
-	keys, err := p.sealEach(ctx, o, missing, key)
+	o.damage = 0 // the keys are not damaged
+	keys, err := ob.sealEach(ctx, o, missing, key)
 	if err != nil {
 		return nil, err
 	}
@@ -154,9 +157,9 @@ func (p *Phone) sealForGroup(ctx context.Context, o *outgoing) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.lock.Lock()
-	enc, err := p.encryptForGroup(ctx, g.jid, p.lid, plain)
-	p.lock.Unlock()
+	ob.p.lock.Lock()
+	enc, err := ob.p.encryptForGroup(ctx, g.jid, ob.p.lid, plain)
+	ob.p.lock.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -171,11 +174,11 @@ func (p *Phone) sealForGroup(ctx context.Context, o *outgoing) (*node, error) {
 	return o.node([]node{{Tag: "participants", Content: keys}, enc}), nil
 }
 
-// groupKeyMessage is the message that brings the phone's key for a group.
-func (p *Phone) groupKeyMessage(ctx context.Context, g *group) (*waE2E.Message, error) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	key, err := p.groupKey(ctx, g.jid, p.lid)
+// groupKeyMessage returns the message with own's key for a group.
+func (v *vault) groupKeyMessage(ctx context.Context, g *group, own types.JID) (*waE2E.Message, error) {
+	v.lock.Lock()
+	defer v.lock.Unlock()
+	key, err := v.groupKey(ctx, g.jid, own)
 	if err != nil {
 		return nil, err
 	}

@@ -9,33 +9,34 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// Reasons of a [Refusal], as the network numbers them.
+// Reasons of a [Refusal], as the network defines them.
 const (
 	ReasonLoggedOut      = 401 // the device is not linked
 	ReasonTemporaryBan   = 402 // with a code and an expiry
 	ReasonMainDeviceGone = 403
 	ReasonClientOutdated = 405
 	ReasonBadUserAgent   = 409
-	ReasonInternal       = 500 // a client tries again
-	ReasonUnavailable    = 503 // a client tries again
+	ReasonInternal       = 500 // clients retry
+	ReasonUnavailable    = 503 // clients retry
 )
 
-// Refusal is how the next logins are refused.
+// Refusal describes how the next logins are refused.
 type Refusal struct {
-	Times  int           // logins to refuse; 0: one, -1: all until Heal
-	Reason int           // what the client is told
-	Code   int           // of a temporary ban: 101 … 106
+	Times  int           // number of logins; 0: one, -1: all until Heal
+	Reason int           // the reason that the client gets
+	Code   int           // of a temporary ban: 101 to 106
 	Expire time.Duration // of a temporary ban
 }
 
-// Refuse refuses the next logins of the device.
+// Refuse makes the next logins of the device fail.
 func (d *Device) Refuse(r Refusal) {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	d.refusals = append(d.refusals, r.normal())
 }
 
-// Refuse refuses the next connections, of whatever device and to be paired.
+// Refuse makes the next connections fail, also those of clients that are not
+// linked.
 func (s *Server) Refuse(r Refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +50,7 @@ func (r Refusal) normal() Refusal {
 	return r
 }
 
-// refuse takes the first refusal that is left.
+// refuse returns the next refusal.
 func refuse(list *[]Refusal) (Refusal, bool) {
 	if len(*list) == 0 {
 		return Refusal{}, false
@@ -71,8 +72,8 @@ func (r *Refusal) node() node {
 	return node{Tag: "failure", Attrs: a}
 }
 
-// begin answers the client's payload: a new device is offered to be paired, a
-// known one is logged in.
+// begin answers the client's payload. It offers pairing to a new device, and
+// logs in a known one.
 func (c *conn) begin() {
 	c.s.mu.Lock()
 	refusal, refused := refuse(&c.s.refusals)
@@ -84,7 +85,7 @@ func (c *conn) begin() {
 		return
 	case refused:
 		c.farewell(refusal.node())
-	case c.payload.GetDevicePairingData() != nil:
+	case c.stream.payload.GetDevicePairingData() != nil:
 		c.offerPairing()
 	default:
 		c.login()
@@ -96,9 +97,9 @@ func (c *conn) login() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.device(types.JID{
-		User: fmt.Sprint(c.payload.GetUsername()), Device: uint16(c.payload.GetDevice()), Server: types.DefaultUserServer,
+		User: fmt.Sprint(c.stream.payload.GetUsername()), Device: uint16(c.stream.payload.GetDevice()), Server: types.DefaultUserServer,
 	})
-	if d == nil || d.number == 0 || d.noise != c.noise {
+	if d == nil || d.number == 0 || d.noise != c.stream.noise {
 		c.farewell((&Refusal{Reason: ReasonLoggedOut}).node())
 		return
 	}
@@ -120,8 +121,9 @@ func (c *conn) login() {
 	s.changed.ring()
 }
 
-// Conflicts returns the devices that were logged in twice at once. One is known
-// when the older client has answered, or has not gone within five seconds.
+// Conflicts returns the devices that were logged in twice at the same time. A
+// conflict is recorded when the older client has answered, or is still
+// connected after five seconds.
 func (s *Server) Conflicts() []Conflict {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +134,7 @@ func (s *Server) Conflicts() []Conflict {
 	return list
 }
 
-// AwaitConflicts waits until n conflicts at least are known.
+// AwaitConflicts waits until at least n conflicts are recorded.
 func (s *Server) AwaitConflicts(ctx context.Context, n int) error {
 	if err := s.until(ctx, &s.changed, func() bool { return len(s.conflicts) >= n }); err != nil {
 		return fmt.Errorf("webtest: %d of %d conflicts: %w", len(s.Conflicts()), n, err)
@@ -149,14 +151,14 @@ func conflict(kind string) node {
 }
 
 // Replace tells the device's client that its session was opened elsewhere. It
-// is no [Conflict].
+// records no [Conflict].
 func (d *Device) Replace() { d.farewell(conflict("replaced")) }
 
-// Restart tells the client to connect again.
+// Restart tells the client to reconnect.
 func (d *Device) Restart() { d.StreamError("515") }
 
-// StreamError ends the connection with a code: "515" asks to connect again,
-// "503" is an outage.
+// StreamError ends the connection with a code: "515" makes the client
+// reconnect, "503" is an outage.
 func (d *Device) StreamError(code string) {
 	n := node{Tag: "stream:error", Attrs: attrs{"code": code}}
 	if code != "515" {
@@ -178,8 +180,8 @@ func (d *Device) farewell(n node) {
 	}
 }
 
-// Remove unlinks the device, as its owner can on the phone: a client that is
-// connected is told, another when it logs in.
+// Remove unlinks the device, as its owner can do on the phone. A connected
+// client is notified at once, another one when it logs in.
 func (d *Device) Remove() {
 	d.farewell(conflict("device_removed"))
 	d.unlink()
@@ -189,23 +191,24 @@ func (d *Device) unlink() {
 	d.s.deliveries(func(b *batch) {
 		delete(d.phone.devices, d.number)
 		d.removed = true
-		d.queue = nil
+		d.deliveries.queue = nil
 		d.changed.ring()
 		b.devicesChanged(d.phone)
 	})
 }
 
-// activate starts the delivery of what waits, and tells how much that was.
+// activate starts to deliver what is queued, and tells the client how much that
+// is.
 func (c *conn) activate() {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	count := len(c.device.queue)
+	count := len(c.device.deliveries.queue)
 	if count > 0 {
-		c.publish("offline_preview", c.device.preview())
+		c.inform("offline_preview", c.device.deliveries.preview())
 	}
 	c.flush()
 	c.active = true
-	c.publish("offline", attrs{"count": count})
+	c.inform("offline", attrs{"count": count})
 	c.device.changed.ring()
 	c.s.changed.ring()
 }

@@ -56,7 +56,7 @@ func TestMedia(t *testing.T) {
 	got, err = c.Download(ctx, event.Message.GetImageMessage())
 	require.NoError(t, err)
 	require.Equal(t, data, got)
-	fake.FailMedia(http.StatusNotFound, http.StatusNotFound)
+	fake.Media().Fail(http.StatusNotFound, http.StatusNotFound)
 	_, err = c.Download(ctx, event.Message.GetImageMessage())
 	require.ErrorIs(t, err, whatsmeow.ErrMediaDownloadFailedWith404)
 }
@@ -76,7 +76,7 @@ func TestMediaRetry(t *testing.T) {
 	event := await(c, hasImage)
 	_, err = owner.Await(ctx, func(m *webtest.Message) bool { return m.ID == id })
 	require.NoError(t, err)
-	fake.ExpireMedia(up.DirectPath, http.StatusGone)
+	fake.Media().Expire(up.DirectPath, http.StatusGone)
 	picture := event.Message.GetImageMessage()
 	_, err = c.Download(ctx, picture)
 	require.ErrorIs(t, err, whatsmeow.ErrMediaDownloadFailedWith410)

@@ -9,10 +9,10 @@ import (
 	"go.mau.fi/whatsmeow/util/keys"
 )
 
-// memory keeps in maps what a phone's Signal sessions and app state need. It
-// trusts every identity, as a person does who never looks.
+// memory stores what a phone's Signal sessions and app state need. It trusts
+// every identity, like a person who does not check them.
 type memory struct {
-	store.NoopStore // what a phone does not need
+	store.NoopStore // for what a phone does not need
 
 	mu         sync.Mutex
 	sessions   map[string][]byte
@@ -42,7 +42,7 @@ func (m *memory) do(fn func()) {
 	fn()
 }
 
-// clear forgets all that goes with an identity.
+// clear deletes what belongs to an identity.
 func (m *memory) clear() {
 	m.do(func() {
 		clear(m.sessions)

@@ -14,7 +14,7 @@ type (
 	attrs = waBinary.Attrs
 )
 
-// str is an attribute as text, "" when it is absent.
+// str returns an attribute as text; "" if it is missing.
 func str(n *node, name string) string {
 	switch v := n.Attrs[name].(type) {
 	case nil:
@@ -26,28 +26,28 @@ func str(n *node, name string) string {
 	}
 }
 
-// jid is an attribute that names a person, or empty.
+// jid returns an attribute that is an address, or the empty JID.
 func jid(n *node, name string) types.JID {
 	j, _ := n.Attrs[name].(types.JID)
 	return j
 }
 
-// body is the node's bytes, nil when it has children or nothing.
+// body returns the bytes of a node; nil if it has children or no content.
 func body(n node) []byte {
 	b, _ := n.Content.([]byte)
 	return b
 }
 
-// bytesOf is the bytes of the descendant.
+// bytesOf returns the bytes of the descendant at a path.
 func bytesOf(n *node, path ...string) []byte { return body(n.GetChildByTag(path...)) }
 
-// has says whether there is such a descendant.
+// has reports whether there is a descendant at a path.
 func has(n *node, path ...string) bool {
 	_, ok := n.GetOptionalChildByTag(path...)
 	return ok
 }
 
-// firstChild is the node's first child, or an empty node.
+// firstChild returns the first child of a node, or an empty node.
 func firstChild(n *node) node {
 	if children := n.GetChildren(); len(children) > 0 {
 		return children[0]
@@ -55,7 +55,7 @@ func firstChild(n *node) node {
 	return node{}
 }
 
-// with returns the node with one more attribute; the original keeps its own.
+// with returns a copy of a node with one more attribute.
 func with(n node, name string, value any) node {
 	n.Attrs = maps.Clone(n.Attrs)
 	n.Attrs[name] = value
@@ -77,7 +77,7 @@ func put(a attrs, name string, value any) {
 	a[name] = value
 }
 
-// unix is a time in the network's form.
+// unix returns a time in the network's format.
 func unix(t time.Time) int64 {
 	if t.IsZero() {
 		t = time.Now()

@@ -2,7 +2,12 @@ package webtest
 
 import (
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/hmac"
+	"crypto/pbkdf2"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -13,20 +18,21 @@ import (
 	"go.mau.fi/libsignal/ecc"
 	"go.mau.fi/whatsmeow/proto/waAdv"
 	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/util/keys"
 	"google.golang.org/protobuf/proto"
 )
 
-// ErrPasskey is returned when a phone does not link a device because it asks
-// for a passkey, and the client was told so.
+// ErrPasskey is returned when a phone does not link a device because it
+// requires a passkey. The client is notified.
 var ErrPasskey = errors.New("webtest: a passkey is required")
 
-// qrPrefix is before what a QR code holds.
+// qrPrefix is the prefix of a QR code.
 const qrPrefix = "https://wa.me/settings/linked_devices#"
 
-// qrRefs is how many QR codes a client gets to show.
+// qrRefs is how many QR codes a client gets.
 const qrRefs = 6
 
-// offerPairing gives a client that is not linked what it shows as QR codes.
+// offerPairing sends the data for QR codes to a client that is not linked.
 func (c *conn) offerPairing() {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -42,19 +48,19 @@ func (c *conn) offerPairing() {
 	})
 }
 
-// Scan makes the phone scan a QR code that a client shows, and link its device.
-// It returns when the client has proven its keys and was told to connect again;
-// [Device.AwaitActive] waits for that.
+// Scan makes the phone scan a client's QR code and link its device. It returns
+// when the client has proven its keys and was told to reconnect.
+// [Device.AwaitActive] waits until it has.
 func (p *Phone) Scan(ctx context.Context, qr string) (*Device, error) {
 	parts := strings.Split(strings.TrimPrefix(qr, qrPrefix), ",")
 	if len(parts) < 4 {
-		return nil, fmt.Errorf("webtest: %d parts of a QR code, 4 at least are needed", len(parts))
+		return nil, fmt.Errorf("webtest: the QR code has %d parts and needs at least 4", len(parts))
 	}
 	var keys [3][]byte // of the handshake, of the device, the secret
 	for i := range keys {
 		key, err := base64.StdEncoding.DecodeString(parts[i+1])
 		if err != nil || len(key) != 32 {
-			return nil, fmt.Errorf("webtest: part %d of the QR code is no key", i+2)
+			return nil, fmt.Errorf("webtest: part %d of the QR code is not a key", i+2)
 		}
 		keys[i] = key
 	}
@@ -63,9 +69,9 @@ func (p *Phone) Scan(ctx context.Context, qr string) (*Device, error) {
 	p.s.mu.Unlock()
 	switch {
 	case c == nil:
-		return nil, errors.New("webtest: no client waits under this QR code")
+		return nil, errors.New("webtest: no client shows this QR code")
 	case !hmac.Equal(keys[0], c.noise[:]):
-		return nil, errors.New("webtest: the QR code is not of the client that waits under it")
+		return nil, errors.New("webtest: the keys of the QR code are not those of its client")
 	case p.opts.Passkey:
 		c.askPasskey()
 		return nil, ErrPasskey
@@ -73,7 +79,7 @@ func (p *Phone) Scan(ctx context.Context, qr string) (*Device, error) {
 	return p.link(ctx, c, keys[1], keys[2])
 }
 
-// askPasskey tells the client that the account is linked with a passkey only.
+// askPasskey tells the client that the account requires a passkey.
 func (c *conn) askPasskey() {
 	c.send(node{
 		Tag:   "notification",
@@ -85,8 +91,7 @@ func (c *conn) askPasskey() {
 	})
 }
 
-// link signs the client's identity for the account, and has the client sign it
-// too.
+// link signs the client's identity for the account, and has the client sign it.
 func (p *Phone) link(ctx context.Context, c *conn, identity, secret []byte) (*Device, error) {
 	p.s.mu.Lock()
 	p.lastDevice++
@@ -118,7 +123,7 @@ func (p *Phone) link(ctx context.Context, c *conn, identity, secret []byte) (*De
 	select {
 	case err = <-answer:
 	case <-c.ended:
-		err = errors.New("the client went")
+		err = errors.New("the client closed the connection")
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
@@ -129,9 +134,9 @@ func (p *Phone) link(ctx context.Context, c *conn, identity, secret []byte) (*De
 	return d, nil
 }
 
-// signDevice signs a device's identity with the account's key, and that under
-// the secret which the client showed.
-func (p *Phone) signDevice(number uint16, identity, secret []byte) ([]byte, error) {
+// signDevice signs a device's identity with the account's key, and
+// authenticates that with the secret of the client.
+func (v *vault) signDevice(number uint16, identity, secret []byte) ([]byte, error) {
 	details, err := proto.Marshal(&waAdv.ADVDeviceIdentity{
 		RawID: proto.Uint32(1), Timestamp: proto.Uint64(uint64(time.Now().Unix())), KeyIndex: proto.Uint32(uint32(number)),
 		AccountType: waAdv.ADVEncryptionType_E2EE.Enum(), DeviceType: waAdv.ADVEncryptionType_E2EE.Enum(),
@@ -139,7 +144,7 @@ func (p *Phone) signDevice(number uint16, identity, secret []byte) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	account := p.identity()
+	account := v.identity()
 	signed, err := proto.Marshal(&waAdv.ADVSignedDeviceIdentity{
 		Details: details, AccountSignatureKey: account.Pub[:],
 		AccountSignature: sign(account, joined([]byte{6, 0}, details, identity)),
@@ -153,23 +158,23 @@ func (p *Phone) signDevice(number uint16, identity, secret []byte) ([]byte, erro
 }
 
 // checkDevice checks that the client signed with the key of its identity.
-func (p *Phone) checkDevice(n *node, identity []byte) error {
+func (v *vault) checkDevice(n *node, identity []byte) error {
 	var signed waAdv.ADVSignedDeviceIdentity
 	if err := proto.Unmarshal(bytesOf(n, "pair-device-sign", "device-identity"), &signed); err != nil {
 		return fmt.Errorf("reading the device's signature: %w", err)
 	}
 	if len(signed.GetDeviceSignature()) != 64 || len(identity) != 32 {
 		refusal := n.GetChildByTag("error")
-		return fmt.Errorf("the client refuses: %q", str(&refusal, "text"))
+		return fmt.Errorf("the client refused: %q", str(&refusal, "text"))
 	}
-	stated := joined([]byte{6, 1}, signed.GetDetails(), identity, p.identity().Pub[:])
+	stated := joined([]byte{6, 1}, signed.GetDetails(), identity, v.identity().Pub[:])
 	if !ecc.VerifySignature(ecc.NewDjbECPublicKey([32]byte(identity)), stated, [64]byte(signed.GetDeviceSignature())) {
 		return errors.New("the device's signature is wrong")
 	}
 	return nil
 }
 
-// adopt makes the device known, and sends its client to log in with it.
+// adopt registers the device, and tells its client to log in.
 func (p *Phone) adopt(d *Device, c *conn) {
 	p.s.deliveries(func(b *batch) {
 		p.devices[d.number] = d
@@ -183,8 +188,8 @@ func (p *Phone) adopt(d *Device, c *conn) {
 	})
 }
 
-// devicesChanged tells those who know the account's list of devices to ask for
-// it again.
+// devicesChanged notifies devices that know the account's list of devices to
+// request it again.
 func (b *batch) devicesChanged(p *Phone) {
 	for d := range p.watchers {
 		if d.phone == p || d.removed {
@@ -196,4 +201,146 @@ func (b *batch) devicesChanged(p *Phone) {
 			Content: []node{{Tag: "update", Attrs: attrs{"device_hash": "2:" + b.s.id()}, Content: []node{{Tag: "device", Attrs: attrs{"jid": p.lid}}}}},
 		})
 	}
+}
+
+// codePairing is a client that shows a code of eight characters.
+type codePairing struct {
+	conn     *conn
+	ref      string
+	wrapped  []byte // the client's key, encrypted with the code
+	finished chan node
+}
+
+// linkCode handles the client's steps of pairing by code.
+func (c *conn) linkCode(n, step *node) {
+	number := jid(step, "jid").User
+	switch str(step, "stage") {
+	case "companion_hello":
+		cp := &codePairing{
+			conn: c, ref: "3@" + c.s.newID(), finished: make(chan node, 1),
+			wrapped: bytesOf(step, "link_code_pairing_wrapped_companion_ephemeral_pub"),
+		}
+		c.s.mu.Lock()
+		c.s.codes[number] = cp
+		c.s.mu.Unlock()
+		c.result(n, node{
+			Tag: "link_code_companion_reg", Attrs: attrs{"stage": "companion_hello"},
+			Content: []node{{Tag: "link_code_pairing_ref", Content: []byte(cp.ref)}},
+		})
+	case "companion_finish":
+		c.s.mu.Lock()
+		cp := c.s.codes[number]
+		c.s.mu.Unlock()
+		c.result(n)
+		if cp != nil && cp.conn == c {
+			select {
+			case cp.finished <- *step:
+			default: // the client has repeated the step
+			}
+		}
+	default:
+		c.refuse(n, 400, "bad-request")
+	}
+}
+
+// EnterCode makes the phone link the client that shows a code for its number:
+// see [Phone.Scan].
+func (p *Phone) EnterCode(ctx context.Context, code string) (*Device, error) {
+	code = strings.ReplaceAll(code, "-", "")
+	p.s.mu.Lock()
+	cp := p.s.codes[p.jid.User]
+	p.s.mu.Unlock()
+	switch {
+	case cp == nil || len(cp.wrapped) != 80:
+		return nil, errors.New("webtest: no client shows a code for this number")
+	case p.opts.Passkey:
+		cp.conn.askPasskey()
+		return nil, ErrPasskey
+	}
+	theirs, err := underCode(code, cp.wrapped)
+	if err != nil {
+		return nil, err
+	}
+	own := keys.NewKeyPair()
+	if err := p.sendCodeKey(cp, code, own); err != nil {
+		return nil, err
+	}
+	select {
+	case step := <-cp.finished:
+		identity, secret, err := p.codeSecrets(&step, own, theirs)
+		if err != nil {
+			return nil, fmt.Errorf("webtest: linking by code: %w", err)
+		}
+		return p.link(ctx, cp.conn, identity, secret)
+	case <-cp.conn.ended:
+		return nil, errors.New("webtest: the client closed the connection")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p *Phone) sendCodeKey(cp *codePairing, code string, own *keys.KeyPair) error {
+	wrapped := make([]byte, 48, 80) // salt and nonce
+	_, _ = rand.Read(wrapped)       // never fails
+	sealed, err := underCode(code, append(wrapped, own.Pub[:]...))
+	if err != nil {
+		return err
+	}
+	cp.conn.send(node{
+		Tag:   "notification",
+		Attrs: attrs{"from": types.ServerJID, "type": "link_code_companion_reg", "id": p.s.newID(), "t": time.Now().Unix()},
+		Content: []node{{Tag: "link_code_companion_reg", Attrs: attrs{"stage": "primary_hello"}, Content: []node{
+			{Tag: "link_code_pairing_ref", Content: []byte(cp.ref)},
+			{Tag: "link_code_pairing_wrapped_primary_ephemeral_pub", Content: joined(wrapped, sealed)},
+			{Tag: "primary_identity_pub", Content: p.identity().Pub[:]},
+		}}},
+	})
+	return nil
+}
+
+// codeSecrets decrypts the client's keys, and derives the shared secret.
+func (v *vault) codeSecrets(step *node, own *keys.KeyPair, theirs []byte) (identity, secret []byte, err error) {
+	sealed := bytesOf(step, "link_code_pairing_wrapped_key_bundle")
+	identity = bytesOf(step, "companion_identity_public")
+	if len(sealed) < 44 {
+		return nil, nil, errors.New("the client's keys are incomplete")
+	}
+	shared, err := x25519(own.Priv[:], theirs)
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err := hkdf.Key(sha256.New, shared, sealed[:32], "link_code_pairing_key_bundle_encryption_key", 32)
+	if err != nil {
+		return nil, nil, err
+	}
+	gcm, err := newGCM(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	opened, err := gcm.Open(nil, sealed[32:44], sealed[44:], nil)
+	if err != nil || len(opened) != 96 {
+		return nil, nil, errors.New("the code is wrong")
+	}
+	identities, err := x25519(v.identity().Priv[:], identity)
+	if err != nil {
+		return nil, nil, err
+	}
+	secret, err = hkdf.Key(sha256.New, joined(shared, identities, opened[64:]), nil, "adv_secret", 32)
+	return identity, secret, err
+}
+
+// underCode encrypts, or decrypts, the last 32 of 80 bytes with a key derived
+// from the code. Salt and nonce precede them.
+func underCode(code string, wrapped []byte) ([]byte, error) {
+	key, err := pbkdf2.Key(sha256.New, code, wrapped[:32], 2<<16, 32)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 32)
+	cipher.NewCTR(block, wrapped[32:48]).XORKeyStream(out, wrapped[48:80])
+	return out, nil
 }

@@ -89,9 +89,9 @@ func TestScanRefuses(t *testing.T) {
 	fake := start(t)
 	owner := fake.AddPhone(nil)
 	for qr, says := range map[string]string{
-		"":          "parts of a QR code",
-		"a,b,c,d,e": "part 2 of the QR code is no key",
-		"2@x,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=,1": "no client waits",
+		"":          "needs at least 4",
+		"a,b,c,d,e": "part 2 of the QR code is not a key",
+		"2@x,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=,1": "no client shows this QR code",
 	} {
 		_, err := owner.Scan(t.Context(), qr)
 		require.ErrorContains(t, err, says)

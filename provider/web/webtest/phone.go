@@ -11,29 +11,28 @@ import (
 
 // PhoneOptions configures a [Phone]. Nil and the zero value mean the defaults.
 type PhoneOptions struct {
-	Number string // digits with the country code; "": one that is free
+	Number string // digits with the country code; "": a number that is free
 	Name   string // the name that others see; "": none
-	// Hidden keeps the number from those who do not know it: they see the LID
-	// alone, until [Phone.Reveal].
+	// Hidden hides the number from accounts that do not know it, until
+	// [Phone.Reveal]: they see only the LID.
 	Hidden bool
-	// Passkey makes the phone ask for a passkey before it links a device.
+	// Passkey makes the phone require a passkey to link a device.
 	Passkey bool
-	// InviteOnly makes adding it to a group fail: it must be invited.
+	// InviteOnly makes adding the phone to a group fail: it has to be invited.
 	InviteOnly bool
-	// NoReadReceipts makes the account tell no one what it has read, but its own
-	// devices.
+	// NoReadReceipts keeps read receipts between the devices of the account.
 	NoReadReceipts bool
-	// Resends makes the phone give its linked devices, when they ask it, the
-	// messages that they could not decrypt, beside what the sender does. A
-	// client can ask once the phone has written to it: see
+	// Resends makes the phone send its linked devices, on request, the messages
+	// that they could not decrypt. The sender of a message also resends it. A
+	// client can send requests after the phone has sent it a message: see
 	// [Phone.ShareMappings].
 	Resends bool
-	// Offline makes the phone get nothing until [Phone.SetOnline].
+	// Offline makes the phone receive nothing until [Phone.SetOnline].
 	Offline bool
 }
 
-// Phone is an account with its main device: a contact that writes, or the owner
-// of a linked device. It decrypts what it gets, and says that it got it. Its
+// Phone is an account with its main device: a contact, or the owner of linked
+// devices. It decrypts the messages that it receives, and acknowledges them. Its
 // methods may be called concurrently.
 type Phone struct {
 	s    *Server
@@ -42,30 +41,31 @@ type Phone struct {
 	lid  types.JID
 	self *Device // the phone itself, number 0
 	*vault
+	inbox    *phoneInbox
+	outbox   *phoneOutbox
+	requests *deviceRequests
+	calls    *PhoneCalls
+	groups   *PhoneGroups
 
 	// Guarded by the server's lock.
-	changed       bell
-	devices       map[uint16]*Device
-	lastDevice    uint16
-	revealed      bool
-	online        bool // gets what is delivered
-	shown         bool // to those who subscribed to its presence
-	draining      bool
-	undecryptable int // messages that it will not be able to decrypt
-	messages      []*Message
-	byID          map[messageKey]*Message
-	untaken       []*Message // not returned by Await
-	receipts      []Receipt
-	reported      map[receiptKey]Receipt // the first of its kind
-	typings       []Typing
-	rejected      []string             // ids of calls
-	sent          map[string]*outgoing // for those who could not decrypt, by id
-	watchers      map[*Device]struct{} // of its list of devices
-	subscribers   map[*Device]types.JID
-	state         collections
+	changed     bell
+	devices     map[uint16]*Device
+	lastDevice  uint16
+	revealed    bool
+	online      bool                 // receives what is delivered
+	shown       bool                 // as online, to the subscribers of its presence
+	watchers    map[*Device]struct{} // devices that know its list of devices
+	subscribers map[*Device]types.JID
+	state       collections
 }
 
-// AddPhone makes an account. It panics when the number is taken or is none.
+// Groups manages the groups of the phone's account.
+func (p *Phone) Groups() *PhoneGroups { return p.groups }
+
+// Calls makes the calls of the phone.
+func (p *Phone) Calls() *PhoneCalls { return p.calls }
+
+// AddPhone creates an account. It panics when the number is taken or invalid.
 func (s *Server) AddPhone(o *PhoneOptions) *Phone {
 	if o == nil {
 		o = &PhoneOptions{}
@@ -75,22 +75,23 @@ func (s *Server) AddPhone(o *PhoneOptions) *Phone {
 	opts := *o
 	opts.Number = cmp.Or(opts.Number, fmt.Sprintf("1555%07d", len(s.phones)+1))
 	if s.phones[opts.Number] != nil || !isNumber(opts.Number) {
-		panic(fmt.Sprintf("webtest: %q is taken, or no number", opts.Number))
+		panic(fmt.Sprintf("webtest: the number %q is taken or invalid", opts.Number))
 	}
 	p := &Phone{
 		s: s, opts: opts,
-		jid:         types.NewJID(opts.Number, types.DefaultUserServer),
-		lid:         types.NewJID("9000"+opts.Number, types.HiddenUserServer),
-		vault:       newVault(),
-		devices:     map[uint16]*Device{},
-		revealed:    !opts.Hidden,
-		online:      !opts.Offline,
-		byID:        map[messageKey]*Message{},
-		reported:    map[receiptKey]Receipt{},
-		sent:        map[string]*outgoing{},
+		jid:      types.NewJID(opts.Number, types.DefaultUserServer),
+		lid:      types.NewJID("9000"+opts.Number, types.HiddenUserServer),
+		vault:    newVault(),
+		devices:  map[uint16]*Device{},
+		revealed: !opts.Hidden,
+		online:   !opts.Offline,
+
 		watchers:    map[*Device]struct{}{},
 		subscribers: map[*Device]types.JID{},
 	}
+	p.inbox = &phoneInbox{p: p, byID: map[messageKey]*Message{}, reported: map[receiptKey]Receipt{}}
+	p.outbox = &phoneOutbox{p: p, sent: map[string]*outgoing{}}
+	p.requests, p.calls, p.groups = &deviceRequests{p}, &PhoneCalls{p: p}, &PhoneGroups{p}
 	p.self = &Device{s: s, phone: p, keys: p.public()}
 	p.devices[0] = p.self
 	s.phones[p.jid.User], s.lids[p.lid.User] = p, p
@@ -102,10 +103,10 @@ func isNumber(s string) bool {
 		!slices.ContainsFunc([]byte(s), func(b byte) bool { return b < '0' || b > '9' })
 }
 
-// JID is the account's address by number.
+// JID returns the account's address with its number.
 func (p *Phone) JID() types.JID { return p.jid }
 
-// LID is the account's address that hides the number.
+// LID returns the account's address that hides the number.
 func (p *Phone) LID() types.JID { return p.lid }
 
 // Devices returns the linked devices in the order of their linking.
@@ -129,32 +130,31 @@ func (p *Phone) companions() []*Device {
 // everyDevice is the phone and its linked devices in order. s.mu is held.
 func (p *Phone) everyDevice() []*Device { return append([]*Device{p.self}, p.companions()...) }
 
-// SetOnline makes the phone get what is delivered to it, what waits first, or
-// stop to.
+// SetOnline makes the phone receive what is delivered to it, what is queued
+// first, or stops it from receiving.
 func (p *Phone) SetOnline(online bool) {
 	p.s.mu.Lock()
 	p.online = online
 	p.s.mu.Unlock()
-	p.drain()
+	p.inbox.drain()
 }
 
-// Reveal ends the hiding of the number: from now on what the phone sends
-// carries it.
+// Reveal stops hiding the number: later messages of the phone contain it.
 func (p *Phone) Reveal() {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	p.revealed = true
 }
 
-// SetName changes the name that others see, with the next message.
+// SetName changes the name that others see. The next message contains it.
 func (p *Phone) SetName(name string) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	p.opts.Name = name
 }
 
-// Reinstall makes the phone begin again: with new keys, no linked devices, and
-// unable to read what was sent before. Those who wrote to it are told.
+// Reinstall resets the phone: it has new keys and no linked devices, and cannot
+// decrypt what was sent before. Accounts that wrote to it are notified.
 func (p *Phone) Reinstall() {
 	p.lock.Lock()
 	p.s.mu.Lock()
@@ -180,8 +180,8 @@ func (p *Phone) Reinstall() {
 	})
 }
 
-// other is the account's address in the other form than j's; empty when the
-// number is not told. s.mu is held.
+// other returns the account's LID if j is a number, and its number if j is a LID;
+// empty when the number is hidden. s.mu is held.
 func (p *Phone) other(j types.JID, device uint16) types.JID {
 	o := p.lid
 	if j.Server == types.HiddenUserServer {
@@ -194,7 +194,7 @@ func (p *Phone) other(j types.JID, device uint16) types.JID {
 	return o
 }
 
-// form is the account's address in the same form as j.
+// form returns the account's address in the form of j, as a number or LID.
 func (p *Phone) form(j types.JID, device uint16) types.JID {
 	o := p.jid
 	if j.Server == types.HiddenUserServer {
@@ -204,7 +204,7 @@ func (p *Phone) form(j types.JID, device uint16) types.JID {
 	return o
 }
 
-// phone finds an account by either address. s.mu is held.
+// phone returns the account with a number or LID, or nil. s.mu is held.
 func (s *Server) phone(j types.JID) *Phone {
 	switch j.Server {
 	case types.HiddenUserServer:
@@ -215,7 +215,7 @@ func (s *Server) phone(j types.JID) *Phone {
 	return nil
 }
 
-// device finds a device by either address. s.mu is held.
+// device returns the device with a number or LID, or nil. s.mu is held.
 func (s *Server) device(j types.JID) *Device {
 	if p := s.phone(j); p != nil {
 		return p.devices[j.Device]

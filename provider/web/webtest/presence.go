@@ -9,14 +9,14 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// Typing says that a person writes, or has stopped, as a phone was told.
+// Typing says that a person is typing or has stopped, as a phone was notified.
 type Typing struct {
 	From, Chat types.JID
 	Writing    bool
-	Voice      bool // records a voice message
+	Voice      bool // recording a voice message
 }
 
-// Type tells a chat that the phone's owner is writing, or has stopped.
+// Type notifies a chat that the phone's owner is typing or has stopped.
 func (p *Phone) Type(chat types.JID, writing bool) {
 	state := "paused"
 	if writing {
@@ -27,20 +27,20 @@ func (p *Phone) Type(chat types.JID, writing bool) {
 	})
 }
 
-// AwaitTyping waits until the phone is told that a person writes, or has
-// stopped. Each is returned once.
+// AwaitTyping waits until the phone is notified that a person is typing or has
+// stopped. Each notification is returned once.
 func (p *Phone) AwaitTyping(ctx context.Context, writing bool) (Typing, error) {
 	var found Typing
 	err := p.s.until(ctx, &p.changed, func() bool {
-		at := slices.IndexFunc(p.typings, func(t Typing) bool { return t.Writing == writing })
+		at := slices.IndexFunc(p.inbox.typings, func(t Typing) bool { return t.Writing == writing })
 		if at >= 0 {
-			found = p.typings[at]
-			p.typings = slices.Delete(p.typings, at, at+1)
+			found = p.inbox.typings[at]
+			p.inbox.typings = slices.Delete(p.inbox.typings, at, at+1)
 		}
 		return at >= 0
 	})
 	if err != nil {
-		return Typing{}, fmt.Errorf("webtest: nobody writes to %s: %w", p.jid, err)
+		return Typing{}, fmt.Errorf("webtest: %s got no such notification: %w", p.jid, err)
 	}
 	return found, nil
 }
@@ -49,7 +49,7 @@ func (c *conn) handleTyping(n *node) {
 	c.s.deliveries(func(b *batch) { b.typing(c.device, n) })
 }
 
-// typing passes on who is writing. It is not kept for a device that is away.
+// typing forwards who is typing. It is not queued for a device that is offline.
 func (b *batch) typing(from *Device, n *node) {
 	to := jid(n, "to")
 	out := node{Tag: "chatstate", Content: n.Content}
@@ -71,8 +71,8 @@ func (b *batch) typing(from *Device, n *node) {
 	}
 }
 
-// handleTyping is what the phone does with it.
-func (p *Phone) handleTyping(n *node) {
+// handleTyping records a notification.
+func (in *phoneInbox) handleTyping(n *node) {
 	from := jid(n, "from")
 	t := Typing{From: from, Chat: from.ToNonAD()}
 	if from.Server == types.GroupServer {
@@ -80,13 +80,14 @@ func (p *Phone) handleTyping(n *node) {
 	}
 	state := firstChild(n)
 	t.Writing, t.Voice = state.Tag == "composing", str(&state, "media") == "audio"
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.typings = append(p.typings, t)
-	p.changed.ring()
+	in.p.s.mu.Lock()
+	defer in.p.s.mu.Unlock()
+	in.typings = append(in.typings, t)
+	in.p.changed.ring()
 }
 
-// SetShown tells those who subscribed to it whether the phone's owner is there.
+// SetShown notifies the subscribers of the phone's presence that its owner is
+// online or offline.
 func (p *Phone) SetShown(shown bool) {
 	p.s.deliveries(func(b *batch) {
 		p.shown = shown
@@ -104,7 +105,7 @@ func (p *Phone) presence(form types.JID) node {
 	return node{Tag: "presence", Attrs: a}
 }
 
-// handlePresence takes a client's own presence, or its wish to know another's.
+// handlePresence handles a client's own presence, and its subscriptions.
 func (c *conn) handlePresence(n *node) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -123,7 +124,7 @@ func (c *conn) handlePresence(n *node) {
 	c.device.changed.ring()
 }
 
-// AwaitOnline waits until the client has told that it is available.
+// AwaitOnline waits until the client has sent that it is available.
 func (d *Device) AwaitOnline(ctx context.Context) error {
 	return d.until(ctx, "online", func() bool { return d.online })
 }

@@ -11,11 +11,10 @@ import (
 	"time"
 )
 
-// Proxy is an HTTP proxy that leads every connection to the fake, whatever its
-// host. A client that is configured with it needs the fake's certificate, but
-// not its address.
+// Proxy is an HTTP proxy that connects every host to the server. A client that
+// uses it needs the server's certificate, but not its address.
 type Proxy struct {
-	// URL is where it listens.
+	// URL is the address of the proxy.
 	URL string
 
 	s        *Server
@@ -24,13 +23,14 @@ type Proxy struct {
 	requests []ProxyRequest
 }
 
-// ProxyRequest is a connection that was asked of a [Proxy].
+// ProxyRequest is a connection that a [Proxy] was asked for.
 type ProxyRequest struct {
 	Host string // and port
 	Auth string // the header Proxy-Authorization
 }
 
-// StartProxy returns a proxy on a loopback port. It panics when there is none.
+// StartProxy returns a proxy on a loopback port. It panics when it cannot
+// listen.
 func (s *Server) StartProxy() *Proxy {
 	listener, err := new(net.ListenConfig).Listen(s.over, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -42,10 +42,10 @@ func (s *Server) StartProxy() *Proxy {
 	return p
 }
 
-// Close ends the proxy. The connections that it made last.
+// Close stops the proxy. Its connections stay open.
 func (p *Proxy) Close() { _ = p.http.Close() }
 
-// Requests returns the connections that were asked for, in order.
+// Requests returns the requested connections in order.
 func (p *Proxy) Requests() []ProxyRequest {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,50 +1,51 @@
 package webtest
 
 import (
+	"strings"
 	"time"
 
 	"go.mau.fi/whatsmeow/types"
 )
 
-// query answers an <iq> of a client, whose first child is given.
+// query answers an <iq> of a client. child is its first child.
 type query func(c *conn, n, child *node)
 
-// queries are what a logged-in client can ask, by namespace, type and first
-// child.
+// queries are the supported queries of a logged-in client, by namespace, type
+// and first child.
 var queries = map[string]query{
 	"passive set active":                      func(c *conn, n, _ *node) { c.result(n); c.activate() },
-	"passive set passive":                     (*conn).passive,
-	"encrypt get count":                       (*conn).countKeys,
-	"encrypt set registration":                (*conn).takeKeys,
-	"encrypt get key":                         (*conn).giveKeys,
-	"usync get usync":                         (*conn).directory,
-	"w:m set media_conn":                      (*conn).mediaHosts,
-	"privacy get privacy":                     (*conn).privacy,
+	"passive set passive":                     passive,
+	"encrypt get count":                       countKeys,
+	"encrypt set registration":                takeKeys,
+	"encrypt get key":                         giveKeys,
+	"usync get usync":                         directory,
+	"w:m set media_conn":                      mediaHosts,
+	"privacy get privacy":                     privacy,
 	"privacy set privacy":                     done,
 	"privacy set tokens":                      done,
 	"disappearing_mode set disappearing_mode": done,
-	"blocklist get ":                          (*conn).blocklist,
-	"blocklist set item":                      (*conn).blocklist,
+	"blocklist get ":                          blocklist,
+	"blocklist set item":                      blocklist,
 	"w:profile:picture get picture":           notFound,
 	"w:profile:picture set ":                  done,
 	"w:profile:picture set picture":           func(c *conn, n, _ *node) { c.result(n, node{Tag: "picture", Attrs: attrs{"id": c.s.newID()}}) },
 	"w:biz get business_profile":              notFound,
 	"w:sync:app:state set sync":               (*conn).syncState,
-	"md set remove-companion-device":          (*conn).logOut,
+	"md set remove-companion-device":          logOut,
 	"md get passkey_request_options":          notFound,
 }
 
 func done(c *conn, n, _ *node)     { c.result(n) }
 func notFound(c *conn, n, _ *node) { c.refuse(n, 404, "item-not-found") }
 
-// handle is what the server does with a client's node.
+// handle handles a client's node.
 func (c *conn) handle(n *node) {
 	if n.Tag == "iq" {
 		c.handleQuery(n)
 		return
 	}
 	if c.loggedIn() == nil {
-		return // acknowledgements while pairing, and telemetry
+		return // acknowledgements during pairing, and telemetry
 	}
 	switch n.Tag {
 	case "message":
@@ -61,7 +62,7 @@ func (c *conn) handle(n *node) {
 		c.handleCall(n)
 	case "ib": // telemetry
 	default:
-		c.s.strange("a <%s>", n.Tag)
+		c.s.unsupported("a <%s>", n.Tag)
 	}
 }
 
@@ -87,16 +88,16 @@ func (c *conn) handleQuery(n *node) {
 	case c.loggedIn() == nil:
 		c.refuse(n, 401, "not-authorized")
 	case str(n, "xmlns") == "w:g2":
-		c.groupQuery(n, &child)
+		groupQuery(c, n, &child)
 	case queries[key] != nil:
 		queries[key](c, n, &child)
 	default:
-		c.s.strange("the query %q", key)
+		c.s.unsupported("the query %q", key)
 		c.refuse(n, 501, "feature-not-implemented")
 	}
 }
 
-// ask sends a query and hands the client's answer to fn.
+// ask sends a query and calls fn with the client's answer.
 func (c *conn) ask(n node, fn func(*node)) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -136,14 +137,14 @@ func (c *conn) refuse(n *node, code int, text string) {
 	})
 }
 
-func (c *conn) passive(n, _ *node) {
+func passive(c *conn, n, _ *node) {
 	c.s.mu.Lock()
 	c.active = false
 	c.s.mu.Unlock()
 	c.result(n)
 }
 
-func (c *conn) privacy(n, _ *node) {
+func privacy(c *conn, n, _ *node) {
 	var categories []node
 	for _, name := range []string{"readreceipts", "last", "online", "profile", "status", "groupadd", "calladd", "messages"} {
 		value := "all"
@@ -155,28 +156,28 @@ func (c *conn) privacy(n, _ *node) {
 	c.result(n, node{Tag: "privacy", Content: categories})
 }
 
-// blocklist answers that no one is blocked.
-func (c *conn) blocklist(n, _ *node) {
+// blocklist answers that no contact is blocked.
+func blocklist(c *conn, n, _ *node) {
 	c.result(n, node{Tag: "list", Attrs: attrs{"dhash": "none"}})
 }
 
-// logOut unlinks the device as its client asks. Nothing is said of it to the
-// client, which forgets the session by itself.
-func (c *conn) logOut(n, _ *node) {
+// logOut unlinks the device at the request of its client. It does not notify
+// the client, which deletes the session by itself.
+func logOut(c *conn, n, _ *node) {
 	c.leave(resultOf(n))
 	c.device.unlink()
 }
 
-func (c *conn) countKeys(n, _ *node) {
+func countKeys(c *conn, n, _ *node) {
 	count := c.device.PreKeys()
 	if count == 0 && !c.s.manyKeys {
-		count = 1 // so that it uploads few
+		count = 1 // so that it uploads few keys
 	}
 	c.result(n, node{Tag: "count", Attrs: attrs{"value": count}})
 }
 
-// takeKeys takes the keys with which others begin to write to the device.
-func (c *conn) takeKeys(n, registration *node) {
+// takeKeys stores the keys with which others start sessions with the device.
+func takeKeys(c *conn, n, registration *node) {
 	c.s.mu.Lock()
 	d := c.device
 	list := n.GetChildByTag("list")
@@ -189,20 +190,19 @@ func (c *conn) takeKeys(n, registration *node) {
 	c.result(n)
 }
 
-// giveKeys hands out devices' keys, each one-time key once.
-func (c *conn) giveKeys(n, list *node) {
+// giveKeys returns the keys of devices, each one-time key once.
+func giveKeys(c *conn, n, list *node) {
 	c.s.mu.Lock()
 	var users []node
 	for _, asked := range list.GetChildren() {
-		users = append(users, c.s.keysOf(jid(&asked, "jid")))
+		users = append(users, keysOf(c.s.device(jid(&asked, "jid")), jid(&asked, "jid")))
 	}
 	c.s.mu.Unlock()
 	c.result(n, node{Tag: "list", Content: users})
 }
 
-// keysOf is a device's keys. s.mu is held.
-func (s *Server) keysOf(j types.JID) node {
-	d := s.device(j)
+// keysOf returns the keys of a device. s.mu is held.
+func keysOf(d *Device, j types.JID) node {
 	if d == nil || d.keys.identity == nil {
 		return node{Tag: "user", Attrs: attrs{"jid": j}, Content: []node{{Tag: "error", Attrs: attrs{"code": 404, "text": "item-not-found"}}}}
 	}
@@ -218,8 +218,8 @@ func (s *Server) keysOf(j types.JID) node {
 	return node{Tag: "user", Attrs: attrs{"jid": j, "t": time.Now().Unix()}, Content: content}
 }
 
-// takeOnce hands out a one-time key: a phone always has one, a linked device
-// those that it uploaded. s.mu is held.
+// takeOnce returns a one-time key. A phone always has one, a linked device
+// those that it has uploaded. s.mu is held.
 func (d *Device) takeOnce() (key node) {
 	if d.number == 0 {
 		return d.phone.preKey()
@@ -228,4 +228,68 @@ func (d *Device) takeOnce() (key node) {
 		key, d.keys.once = d.keys.once[0], d.keys.once[1:]
 	}
 	return key
+}
+
+// directory answers which people have an account, with their other address and
+// their devices.
+func directory(c *conn, n, asked *node) {
+	list, query := asked.GetChildByTag("list"), asked.GetChildByTag("query")
+	c.s.mu.Lock()
+	var users []node
+	for _, user := range list.GetChildren() {
+		users = append(users, directoryEntry(c, &user, query.GetChildren()))
+	}
+	c.s.mu.Unlock()
+	c.result(n, node{
+		Tag: "usync", Attrs: attrs{"sid": asked.Attrs["sid"], "mode": asked.Attrs["mode"]},
+		Content: []node{{Tag: "result"}, {Tag: "list", Content: users}},
+	})
+}
+
+// directoryEntry answers for one account. s.mu is held.
+func directoryEntry(c *conn, asked *node, what []node) node {
+	j := jid(asked, "jid")
+	a := attrs{"jid": j}
+	number := string(bytesOf(asked, "contact"))
+	if number != "" { // a check of a number is answered with the LID
+		bare, _, _ := strings.Cut(strings.TrimPrefix(number, "+"), "@")
+		j = types.NewJID(bare, types.DefaultUserServer)
+		a = attrs{"pn_jid": j}
+	}
+	p := c.s.phone(j)
+	if number != "" && p != nil {
+		a["jid"] = p.lid
+	}
+	var content []node
+	for _, item := range what {
+		switch item.Tag {
+		case "contact":
+			is := "out"
+			if p != nil {
+				is = "in"
+			}
+			content = append(content, node{Tag: "contact", Attrs: attrs{"type": is}, Content: []byte(number)})
+		case "devices":
+			content = append(content, node{Tag: "devices", Content: []node{{Tag: "device-list", Content: deviceList(c, p)}}})
+		case "lid":
+			if p != nil {
+				content = append(content, node{Tag: "lid", Attrs: attrs{"val": p.lid}})
+			}
+		}
+	}
+	return node{Tag: "user", Attrs: a, Content: content}
+}
+
+// deviceList lists an account's devices, and records that the client knows them
+// now.
+func deviceList(c *conn, p *Phone) []node {
+	if p == nil {
+		return nil
+	}
+	p.watchers[c.device] = struct{}{}
+	var list []node
+	for _, d := range p.everyDevice() {
+		list = append(list, node{Tag: "device", Attrs: attrs{"id": int(d.number), "key-index": int(d.number)}})
+	}
+	return list
 }

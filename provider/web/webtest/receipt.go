@@ -9,11 +9,11 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// Receipt says what became of messages, as a phone was told.
+// Receipt is a receipt for a message that a phone has got.
 type Receipt struct {
 	ID   string
 	Type types.ReceiptType
-	From types.JID // the device that says so
+	From types.JID // the device that sent it
 	Chat types.JID
 	At   time.Time
 }
@@ -23,17 +23,17 @@ type receiptKey struct {
 	kind types.ReceiptType
 }
 
-// AwaitReceipt waits for a receipt for a message: that it was delivered, read,
-// played …
+// AwaitReceipt waits for a receipt for a message, such as that it was delivered,
+// read or played.
 func (p *Phone) AwaitReceipt(ctx context.Context, id string, kind types.ReceiptType) (Receipt, error) {
 	var found Receipt
 	err := p.s.until(ctx, &p.changed, func() bool {
-		r, ok := p.reported[receiptKey{id, kind}]
+		r, ok := p.inbox.reported[receiptKey{id, kind}]
 		found = r
 		return ok
 	})
 	if err != nil {
-		return Receipt{}, fmt.Errorf("webtest: %s was not told %q of %s: %w", p.jid, kind, id, err)
+		return Receipt{}, fmt.Errorf("webtest: %s got no receipt %q for %s: %w", p.jid, kind, id, err)
 	}
 	return found, nil
 }
@@ -42,22 +42,23 @@ func (p *Phone) AwaitReceipt(ctx context.Context, id string, kind types.ReceiptT
 func (p *Phone) Receipts() []Receipt {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
-	return slices.Clone(p.receipts)
+	return slices.Clone(p.inbox.receipts)
 }
 
-// Read tells the sender of messages that they were read; in a group sender is
-// whose they are. The phone's own linked devices are told too.
+// Read sends receipts that messages were read to their sender, and to the phone's
+// own linked devices.
 func (p *Phone) Read(chat, sender types.JID, ids ...string) {
-	p.publish(types.ReceiptTypeRead, chat, sender, ids)
+	p.outbox.sendReceipt(types.ReceiptTypeRead, chat, sender, ids)
 }
 
-// Play tells the sender of voice messages that they were listened to.
+// Play sends receipts that voice messages were played to their sender.
 func (p *Phone) Play(chat, sender types.JID, ids ...string) {
-	p.publish(types.ReceiptTypePlayed, chat, sender, ids)
+	p.outbox.sendReceipt(types.ReceiptTypePlayed, chat, sender, ids)
 }
 
-func (p *Phone) publish(kind types.ReceiptType, chat, sender types.JID, ids []string) {
-	if p.opts.NoReadReceipts && kind == types.ReceiptTypeRead {
+// sendReceipt sends a receipt for messages.
+func (ob *phoneOutbox) sendReceipt(kind types.ReceiptType, chat, sender types.JID, ids []string) {
+	if ob.p.opts.NoReadReceipts && kind == types.ReceiptTypeRead {
 		kind = types.ReceiptTypeReadSelf
 	}
 	for _, id := range ids {
@@ -65,11 +66,11 @@ func (p *Phone) publish(kind types.ReceiptType, chat, sender types.JID, ids []st
 		if chat.Server == types.GroupServer {
 			put(a, "participant", sender.ToNonAD())
 		}
-		p.s.deliveries(func(b *batch) { b.receipt(p.self, &node{Tag: "receipt", Attrs: a}) })
+		ob.p.s.deliveries(func(b *batch) { b.receipt(ob.p.self, &node{Tag: "receipt", Attrs: a}) })
 	}
 }
 
-// handleReceipt takes a client's receipt, answers, and passes it on.
+// handleReceipt acknowledges a client's receipt and forwards it.
 func (c *conn) handleReceipt(n *node) {
 	c.s.deliveries(func(b *batch) {
 		kind := types.ReceiptType(str(n, "type"))
@@ -84,8 +85,8 @@ func (c *conn) handleReceipt(n *node) {
 	})
 }
 
-// receipt passes a device's receipt on to whom it concerns: the account it
-// answers, and the device's own account where that must know it.
+// receipt forwards a device's receipt to the account that it answers, and to the
+// device's own account where necessary.
 func (b *batch) receipt(from *Device, n *node) {
 	to, kind := jid(n, "to"), types.ReceiptType(str(n, "type"))
 	if to.Server == types.GroupServer {
@@ -97,7 +98,7 @@ func (b *batch) receipt(from *Device, n *node) {
 	}
 	switch kind {
 	case types.ReceiptTypeHistorySync, types.ReceiptTypePeerMsg, types.ReceiptTypeServerError:
-		b.deliver(p.self, from.receipt(b.s, n))
+		b.deliver(p.self, b.receiptOf(from, n))
 		return
 	case types.ReceiptTypeRead, types.ReceiptTypeReadSelf, types.ReceiptTypePlayed:
 		b.ownReceipt(from, n)
@@ -105,17 +106,17 @@ func (b *batch) receipt(from *Device, n *node) {
 	if kind == types.ReceiptTypeReadSelf {
 		return
 	}
-	out := from.receipt(b.s, n)
+	out := b.receiptOf(from, n)
 	for _, d := range p.everyDevice() {
-		// Who asks again asks one device.
+		// A retry request goes to one device.
 		if d != from && (kind != types.ReceiptTypeRetry || d.number == to.Device) {
 			b.deliver(d, out)
 		}
 	}
 }
 
-// receipt is a receipt as others get it.
-func (d *Device) receipt(s *Server, n *node) node {
+// receiptOf returns a receipt as other devices get it.
+func (b *batch) receiptOf(d *Device, n *node) node {
 	to := jid(n, "to")
 	a := attrs{"id": n.Attrs["id"], "t": time.Now().Unix()}
 	put(a, "type", str(n, "type"))
@@ -123,7 +124,7 @@ func (d *Device) receipt(s *Server, n *node) node {
 	if str(n, "type") == string(types.ReceiptTypeInactive) {
 		delete(a, "type")
 	}
-	if g := s.groups[to.User]; to.Server == types.GroupServer && g != nil {
+	if g := b.s.groups[to.User]; to.Server == types.GroupServer && g != nil {
 		form := g.form(d.phone)
 		form.Device = d.number
 		a["from"], a["participant"] = to, form
@@ -134,7 +135,7 @@ func (d *Device) receipt(s *Server, n *node) node {
 	return node{Tag: "receipt", Attrs: a, Content: n.Content}
 }
 
-// ownReceipt tells the other devices of an account what one of them has read.
+// ownReceipt sends the other devices of an account what one of them has read.
 func (b *batch) ownReceipt(from *Device, n *node) {
 	to := jid(n, "to")
 	a := attrs{"id": n.Attrs["id"], "t": time.Now().Unix(), "type": n.Attrs["type"], "from": to}
@@ -152,13 +153,13 @@ func (b *batch) ownReceipt(from *Device, n *node) {
 	}
 }
 
-// handleReceipt is what the phone does with a receipt.
-func (p *Phone) handleReceipt(n *node) {
+// handleReceipt records a receipt and answers requests to send something again.
+func (in *phoneInbox) handleReceipt(n *node) {
 	switch types.ReceiptType(str(n, "type")) {
 	case types.ReceiptTypeRetry:
-		p.resend(n)
+		in.p.outbox.resend(n)
 	case types.ReceiptTypeServerError:
-		p.answerMediaRetry(n)
+		in.p.requests.answerMediaRetry(n)
 	}
 	from, chat := jid(n, "from"), jid(n, "from").ToNonAD()
 	if chat.Server == types.GroupServer {
@@ -171,14 +172,14 @@ func (p *Phone) handleReceipt(n *node) {
 	for _, item := range list.GetChildren() {
 		ids = append(ids, str(&item, "id"))
 	}
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
+	in.p.s.mu.Lock()
+	defer in.p.s.mu.Unlock()
 	for _, id := range ids {
 		r := Receipt{ID: id, Type: types.ReceiptType(str(n, "type")), From: from, Chat: chat, At: n.AttrGetter().UnixTime("t")}
-		p.receipts = append(p.receipts, r)
-		if key := (receiptKey{id, r.Type}); p.reported[key].ID == "" {
-			p.reported[key] = r
+		in.receipts = append(in.receipts, r)
+		if key := (receiptKey{id, r.Type}); in.reported[key].ID == "" {
+			in.reported[key] = r
 		}
 	}
-	p.changed.ring()
+	in.p.changed.ring()
 }

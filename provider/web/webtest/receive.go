@@ -1,7 +1,9 @@
 package webtest
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"go.mau.fi/libsignal/signalerror"
@@ -10,50 +12,63 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-var errSpoilt = errors.New("the test made it undecryptable")
+var errUndecryptable = errors.New("the test made it undecryptable")
 
-// drain handles what is queued for the phone, in order. When another goroutine
-// is at it already, that one handles the new as well.
-func (p *Phone) drain() {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	if p.draining {
+// phoneInbox is what a phone has received. The server's lock guards it.
+type phoneInbox struct {
+	p             *Phone
+	draining      bool
+	undecryptable int // so many of the next messages cannot be decrypted
+	messages      []*Message
+	byID          map[messageKey]*Message
+	untaken       []*Message // not returned by Await yet
+	receipts      []Receipt
+	reported      map[receiptKey]Receipt // the first of each type
+	typings       []Typing
+}
+
+// drain handles what is queued for the phone, in order. If another goroutine
+// already does, that goroutine also handles the new nodes.
+func (in *phoneInbox) drain() {
+	in.p.s.mu.Lock()
+	defer in.p.s.mu.Unlock()
+	if in.draining {
 		return
 	}
-	p.draining = true
-	for p.online && len(p.self.queue) > 0 {
-		n := p.self.queue[0].node
-		p.self.queue = p.self.queue[1:]
-		p.s.mu.Unlock()
-		p.handle(&n)
-		p.s.mu.Lock()
+	in.draining = true
+	for in.p.online && len(in.p.self.deliveries.queue) > 0 {
+		n := in.p.self.deliveries.queue[0].node
+		in.p.self.deliveries.queue = in.p.self.deliveries.queue[1:]
+		in.p.s.mu.Unlock()
+		in.handle(&n)
+		in.p.s.mu.Lock()
 	}
-	p.draining = false
+	in.draining = false
 }
 
-// handle is what the phone does with what the server sends it.
-func (p *Phone) handle(n *node) {
+// handle handles a node that the phone received.
+func (in *phoneInbox) handle(n *node) {
 	switch n.Tag {
 	case "message":
-		p.handleMessage(n)
+		in.handleMessage(n)
 	case "receipt":
-		p.handleReceipt(n)
+		in.handleReceipt(n)
 	case "chatstate":
-		p.handleTyping(n)
+		in.handleTyping(n)
 	case "call":
-		p.handleCall(n)
+		in.p.calls.handle(n)
 	}
 }
 
-func (p *Phone) handleMessage(n *node) {
+func (in *phoneInbox) handleMessage(n *node) {
 	from := jid(n, "from")
 	if from.Server == types.GroupServer {
 		from = jid(n, "participant")
 	}
-	content, err := p.open(n, from)
+	content, err := in.open(n, from)
 	retries := 0
-	p.s.mu.Lock()
-	m := p.message(str(n, "id"), from)
+	in.p.s.mu.Lock()
+	m := in.message(str(n, "id"), from)
 	switch {
 	case errors.Is(err, signalerror.ErrOldCounter), errors.Is(err, signalerror.ErrNoOneTimeKeyFound) && m.Content != nil:
 		m.Copies++
@@ -63,22 +78,22 @@ func (p *Phone) handleMessage(n *node) {
 	case m.Copies > 0:
 		m.Copies++
 	default:
-		m.fill(p, n, content)
-		p.untaken = append(p.untaken, m)
+		m.fill(in.p, n, content)
+		in.untaken = append(in.untaken, m)
 	}
-	p.changed.ring()
-	p.s.mu.Unlock()
+	in.p.changed.ring()
+	in.p.s.mu.Unlock()
 	if retries > 0 {
-		p.askAgain(n, retries)
+		in.askAgain(n, retries)
 		return
 	}
-	p.confirm(n, m.FromMe)
+	in.confirm(n, m.FromMe)
 	if m.Peer && m.Copies == 1 {
-		p.handlePeer(m)
+		in.p.requests.handlePeer(m)
 	}
 }
 
-// fill completes the record of a message with what it says. s.mu is held.
+// fill sets the content of a message's record. s.mu is held.
 func (m *Message) fill(p *Phone, n *node, content *waE2E.Message) {
 	m.Copies, m.Content = 1, content
 	m.Peer = str(n, "category") == "peer"
@@ -92,24 +107,24 @@ func (m *Message) fill(p *Phone, n *node, content *waE2E.Message) {
 	}
 }
 
-// open decrypts a message. A key for the group may come beside what is said.
-func (p *Phone) open(n *node, from types.JID) (*waE2E.Message, error) {
-	p.s.mu.Lock()
-	spoilt := p.undecryptable > 0
-	if spoilt {
-		p.undecryptable--
+// open decrypts a message, which may also contain a key for the group.
+func (in *phoneInbox) open(n *node, from types.JID) (*waE2E.Message, error) {
+	in.p.s.mu.Lock()
+	damaged := in.undecryptable > 0
+	if damaged {
+		in.undecryptable--
 	}
-	address := p.s.signalAddress(from)
-	p.s.mu.Unlock()
-	if spoilt {
-		return nil, errSpoilt
+	address := in.p.s.signalAddress(from)
+	in.p.s.mu.Unlock()
+	if damaged {
+		return nil, errUndecryptable
 	}
-	p.lock.Lock()
-	defer p.lock.Unlock()
+	in.p.lock.Lock()
+	defer in.p.lock.Unlock()
 	content := &waE2E.Message{}
 	group := jid(n, "from")
 	for _, enc := range n.GetChildrenByTag("enc") {
-		plain, err := p.decrypt(p.s.over, address, group, &enc)
+		plain, err := in.p.decrypt(in.p.s.over, address, group, &enc)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +133,7 @@ func (p *Phone) open(n *node, from types.JID) (*waE2E.Message, error) {
 			return nil, err
 		}
 		if key := content.GetSenderKeyDistributionMessage(); key != nil {
-			if err := p.learnGroupKey(p.s.over, group, address, key.GetAxolotlSenderKeyDistributionMessage()); err != nil {
+			if err := in.p.learnGroupKey(in.p.s.over, group, address, key.GetAxolotlSenderKeyDistributionMessage()); err != nil {
 				return nil, err
 			}
 		}
@@ -126,8 +141,8 @@ func (p *Phone) open(n *node, from types.JID) (*waE2E.Message, error) {
 	return content, nil
 }
 
-// signalAddress is the address under which keys are kept: by LID where there
-// is one. s.mu is held.
+// signalAddress returns the address under which keys are stored: the LID if
+// there is one. s.mu is held.
 func (s *Server) signalAddress(j types.JID) types.JID {
 	if p := s.phone(j); p != nil {
 		return p.form(p.lid, j.Device)
@@ -135,39 +150,117 @@ func (s *Server) signalAddress(j types.JID) types.JID {
 	return j
 }
 
-// confirm says that the phone has a message.
-func (p *Phone) confirm(n *node, own bool) {
+// confirm acknowledges a message.
+func (in *phoneInbox) confirm(n *node, own bool) {
 	a := answerTo(n)
 	if own {
 		a["type"] = string(types.ReceiptTypeSender)
 	}
-	p.s.deliveries(func(b *batch) { b.receipt(p.self, &node{Tag: "receipt", Attrs: a}) })
+	in.p.s.deliveries(func(b *batch) { b.receipt(in.p.self, &node{Tag: "receipt", Attrs: a}) })
 }
 
-// askAgain asks for a message that could not be decrypted. From the second time
-// on it brings new keys.
-func (p *Phone) askAgain(n *node, count int) {
+// askAgain requests a message that could not be decrypted. From the second
+// request on, it sends new keys.
+func (in *phoneInbox) askAgain(n *node, count int) {
 	a := answerTo(n)
 	a["type"] = string(types.ReceiptTypeRetry)
-	p.s.mu.Lock()
-	keys := p.self.keys
-	p.s.mu.Unlock()
+	in.p.s.mu.Lock()
+	keys := in.p.self.keys
+	in.p.s.mu.Unlock()
 	content := []node{
 		{Tag: "retry", Attrs: attrs{"count": count, "id": n.Attrs["id"], "t": n.Attrs["t"], "v": 1}},
 		{Tag: "registration", Content: keys.registration},
 	}
 	if count > 1 {
 		content = append(content, node{Tag: "keys", Content: []node{
-			{Tag: "type", Content: []byte{5}}, {Tag: "identity", Content: keys.identity}, p.preKey(), keys.signed,
+			{Tag: "type", Content: []byte{5}}, {Tag: "identity", Content: keys.identity}, in.p.preKey(), keys.signed,
 		}})
 	}
-	p.s.deliveries(func(b *batch) { b.receipt(p.self, &node{Tag: "receipt", Attrs: a, Content: content}) })
+	in.p.s.deliveries(func(b *batch) { b.receipt(in.p.self, &node{Tag: "receipt", Attrs: a, Content: content}) })
 }
 
-// answerTo are the attributes of a receipt for a message.
+// answerTo returns the attributes of a receipt for a message.
 func answerTo(n *node) attrs {
 	a := attrs{"id": n.Attrs["id"], "to": n.Attrs["from"], "t": time.Now().Unix()}
 	put(a, "participant", jid(n, "participant"))
 	put(a, "recipient", jid(n, "recipient"))
 	return a
+}
+
+// resend answers a device that could not decrypt a message.
+func (ob *phoneOutbox) resend(n *node) {
+	if err := ob.sendAgain(ob.p.s.over, n); err != nil {
+		ob.p.s.unsupported("%s cannot send %s again: %v", ob.p.jid, str(n, "id"), err)
+	}
+}
+
+func (ob *phoneOutbox) sendAgain(ctx context.Context, n *node) error {
+	from := jid(n, "from")
+	if from.Server == types.GroupServer {
+		from = jid(n, "participant")
+	}
+	ob.p.s.mu.Lock()
+	d, o := ob.p.s.device(from), ob.sent[str(n, "id")]
+	ob.p.s.mu.Unlock()
+	if d == nil || o == nil {
+		return fmt.Errorf("%s requests a message that was not sent to it", from)
+	}
+	m, err := ob.again(ctx, o, d)
+	if err != nil {
+		return err
+	}
+	plain, err := proto.Marshal(m)
+	if err != nil {
+		return err
+	}
+	enc, err := ob.sealAgain(ctx, d, plain, n)
+	if err != nil {
+		return err
+	}
+	ob.p.s.deliveries(func(b *batch) {
+		o.finish(d, &enc, o.Message)
+		retry := n.GetChildByTag("retry")
+		enc.Attrs["count"] = str(&retry, "count")
+		again := o.node([]node{enc})
+		again.Attrs["to"] = n.Attrs["from"]
+		put(again.Attrs, "participant", jid(n, "participant"))
+		if d.phone == ob.p && o.group == nil {
+			again.Attrs["recipient"] = o.To
+		}
+		b.message(ob.p.self, again)
+	})
+	return nil
+}
+
+// again returns the message for one device: with the group's key, or as the
+// copy for the phone's own device.
+func (ob *phoneOutbox) again(ctx context.Context, o *outgoing, d *Device) (*waE2E.Message, error) {
+	switch {
+	case o.group != nil:
+		key, err := ob.p.groupKeyMessage(ctx, o.group, ob.p.lid)
+		if err != nil {
+			return nil, err
+		}
+		m := proto.CloneOf(o.Message)
+		m.SenderKeyDistributionMessage = key.SenderKeyDistributionMessage
+		return m, nil
+	case d.phone == ob.p:
+		return o.ownCopy(), nil
+	}
+	return o.Message, nil
+}
+
+// sealAgain encrypts for a device that may have sent new keys.
+func (ob *phoneOutbox) sealAgain(ctx context.Context, d *Device, plain []byte, n *node) (node, error) {
+	if !has(n, "keys") {
+		return ob.seal(ctx, d, plain)
+	}
+	keys := n.GetChildByTag("keys")
+	b, err := bundle(d.number, bytesOf(n, "registration"), bytesOf(&keys, "identity"), keys.GetChildByTag("skey"), keys.GetChildByTag("key"))
+	if err != nil {
+		return node{}, err
+	}
+	ob.p.lock.Lock()
+	defer ob.p.lock.Unlock()
+	return ob.p.encrypt(ctx, d.LID(), plain, b)
 }

@@ -6,8 +6,8 @@ import (
 	"go.mau.fi/whatsmeow/types"
 )
 
-// handleMessage takes a client's message, answers, and delivers it. The same
-// message sent again, under the same id, is answered and not delivered.
+// handleMessage answers and delivers a client's message. If the client sends
+// the same id again, the message is answered but not delivered.
 func (c *conn) handleMessage(n *node) {
 	c.s.deliveries(func(b *batch) {
 		d, id := c.device, str(n, "id")
@@ -37,8 +37,8 @@ func (c *conn) handleMessage(n *node) {
 	})
 }
 
-// take says whether the message is a new one. One that was asked for again is
-// always new. s.mu is held.
+// take reports whether the message is new. A message that a device has
+// requested again is always new. s.mu is held.
 func (d *Device) take(n *node) bool {
 	if !has(n, "participants") {
 		return true
@@ -54,7 +54,7 @@ func (d *Device) take(n *node) bool {
 	return true
 }
 
-// message delivers a message of a device to those it is encrypted for.
+// message delivers a message to the devices for which it is encrypted.
 func (b *batch) message(from *Device, n *node) {
 	to := jid(n, "to")
 	rest := shared(n)
@@ -68,7 +68,7 @@ func (b *batch) message(from *Device, n *node) {
 		}
 		return
 	}
-	common := n.GetChildrenByTag("enc") // for a whole group
+	common := n.GetChildrenByTag("enc") // for all devices of a group
 	got := map[*Device]bool{from: true}
 	participants := n.GetChildByTag("participants")
 	for _, one := range participants.GetChildren() {
@@ -86,8 +86,8 @@ func (b *batch) message(from *Device, n *node) {
 	}
 }
 
-// hand delivers a message to one device, from whom and where it is told as
-// that device knows them.
+// hand delivers a message to one device. The addresses of the sender and the
+// chat are those that the device knows.
 func (b *batch) hand(from, d *Device, n *node, content []node) {
 	sender, to := from.phone, jid(n, "to")
 	a := attrs{"id": n.Attrs["id"], "type": n.Attrs["type"], "t": messageTime(n)}
@@ -110,7 +110,7 @@ func (b *batch) hand(from, d *Device, n *node, content []node) {
 	b.deliver(d, node{Tag: "message", Attrs: a, Content: content})
 }
 
-// ownChat tells an own device which chat a message of its account is in.
+// ownChat adds the chat of a message for a device of the sender's account.
 func (b *batch) ownChat(a attrs, n *node) {
 	chat := jid(n, "to").ToNonAD()
 	if r := jid(n, "recipient"); !r.IsEmpty() {
@@ -122,8 +122,8 @@ func (b *batch) ownChat(a attrs, n *node) {
 	}
 }
 
-// messageTime is when the server has the message: now, unless a phone says
-// otherwise.
+// messageTime returns the time of a message: now, unless a phone has set
+// another.
 func messageTime(n *node) any {
 	if t, ok := n.Attrs["t"]; ok {
 		return t
@@ -138,7 +138,7 @@ func modeOf(j types.JID) string {
 	return string(types.AddressingModePN)
 }
 
-// otherName is the attribute for the other form of an address.
+// otherName returns the name of the attribute for the other form of an address.
 func otherName(prefix string, form types.JID) string {
 	if form.Server == types.HiddenUserServer {
 		return prefix + "_pn"
@@ -148,7 +148,7 @@ func otherName(prefix string, form types.JID) string {
 
 func otherParticipant(form types.JID) string { return otherName("participant", form) }
 
-// shared are a message's children that everybody gets.
+// shared returns the children of a message that all recipients get.
 func shared(n *node) []node {
 	var list []node
 	for _, child := range n.GetChildren() {

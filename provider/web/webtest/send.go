@@ -2,28 +2,33 @@ package webtest
 
 import (
 	"context"
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
 )
 
-// Outgoing is a message that a phone sends.
+// Outgoing is a message to send.
 type Outgoing struct {
-	To      types.JID // a person by either address, which the receiver then sees the sender by, or a group
+	To      types.JID // a person by number or LID, which is also how the receiver sees the sender, or a group
 	Message *waE2E.Message
 	ID      string    // "": a new one
 	At      time.Time // zero: now
-	// Damage is how often what linked devices get of it cannot be decrypted.
+	// Damage is how many of the copies for linked devices cannot be decrypted.
 	Damage int
 }
 
-// outgoing is what the phone remembers of a message, to send it again.
+// outgoing is a message that the phone can send again.
 type outgoing struct {
 	Outgoing
 	damage int
@@ -35,12 +40,12 @@ func (p *Phone) SendText(ctx context.Context, to types.JID, text string) (id str
 	return p.Send(ctx, Outgoing{To: to, Message: &waE2E.Message{Conversation: &text}})
 }
 
-// Send encrypts a message for every device of those it is for, and for the
-// sender's own linked devices, and delivers it. When it returns the message
-// waits at the server at least.
+// Send encrypts a message for each device of its recipients and for the
+// sender's own linked devices. When it returns, the server has delivered or
+// queued the message.
 func (p *Phone) Send(ctx context.Context, out Outgoing) (id string, err error) {
 	if out.Message == nil {
-		return "", fmt.Errorf("webtest: Message is missing")
+		return "", errors.New("webtest: the message is missing")
 	}
 	if out.ID == "" {
 		out.ID = newMessageID()
@@ -48,21 +53,21 @@ func (p *Phone) Send(ctx context.Context, out Outgoing) (id string, err error) {
 	o := &outgoing{Outgoing: out, damage: out.Damage}
 	var n *node
 	if out.To.Server == types.GroupServer {
-		n, err = p.sealForGroup(ctx, o)
+		n, err = p.outbox.sealForGroup(ctx, o)
 	} else {
-		n, err = p.sealForPerson(ctx, o)
+		n, err = p.outbox.sealForPerson(ctx, o)
 	}
 	if err != nil {
 		return "", fmt.Errorf("webtest: sending as %s: %w", p.jid, err)
 	}
 	p.s.deliveries(func(b *batch) {
-		p.sent[out.ID] = o
+		p.outbox.sent[out.ID] = o
 		b.message(p.self, n)
 	})
 	return out.ID, nil
 }
 
-// newMessageID makes an id like a phone's.
+// newMessageID returns an id like those of phones.
 func newMessageID() string {
 	var raw [9]byte
 	_, _ = rand.Read(raw[:]) // never fails
@@ -75,53 +80,62 @@ func (o *outgoing) node(content []node) *node {
 	return &node{Tag: "message", Attrs: a, Content: content}
 }
 
-func (p *Phone) sealForPerson(ctx context.Context, o *outgoing) (*node, error) {
-	p.s.mu.Lock()
-	other := p.s.phone(o.To)
+// phoneOutbox encrypts and sends the messages of a phone. The server's lock
+// guards it.
+type phoneOutbox struct {
+	p    *Phone
+	sent map[string]*outgoing // for devices that cannot decrypt them, by id
+}
+
+// sealForPerson encrypts a message for the devices of a person, and for the
+// linked devices of the phone itself.
+func (ob *phoneOutbox) sealForPerson(ctx context.Context, o *outgoing) (*node, error) {
+	ob.p.s.mu.Lock()
+	other := ob.p.s.phone(o.To)
 	var theirs, own []*Device
 	if other != nil {
-		own = p.companions()
-		if other != p {
+		own = ob.p.companions()
+		if other != ob.p {
 			theirs = other.everyDevice()
 		}
 	}
-	p.s.mu.Unlock()
+	ob.p.s.mu.Unlock()
 	if other == nil {
-		return nil, fmt.Errorf("there is no %s", o.To)
+		return nil, fmt.Errorf("%s has no account", o.To)
 	}
 	o.To = o.To.ToNonAD()
-	to, err := p.sealEach(ctx, o, theirs, o.Message)
+	to, err := ob.sealEach(ctx, o, theirs, o.Message)
 	if err != nil {
 		return nil, err
 	}
-	copies, err := p.sealEach(ctx, o, own, o.ownCopy())
+	copies, err := ob.sealEach(ctx, o, own, o.ownCopy())
 	if err != nil {
 		return nil, err
 	}
 	return o.node([]node{{Tag: "participants", Content: append(to, copies...)}}), nil
 }
 
-// ownCopy is what the sender's own devices get.
+// ownCopy returns what the sender's own devices get.
 func (o *outgoing) ownCopy() *waE2E.Message {
 	return &waE2E.Message{DeviceSentMessage: &waE2E.DeviceSentMessage{
 		DestinationJID: proto.String(o.To.String()), Message: o.Message,
 	}}
 }
 
-// sealEach encrypts a message for devices, and addresses it to them in the
-// form that the whole is addressed in.
-func (p *Phone) sealEach(ctx context.Context, o *outgoing, devices []*Device, m *waE2E.Message) ([]node, error) {
+// sealEach encrypts a message for devices, and addresses them by number or LID
+// as the message does.
+func (ob *phoneOutbox) sealEach(ctx context.Context, o *outgoing, devices []*Device, m *waE2E.Message) ([]node, error) {
 	plain, err := proto.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
 	form := o.To
 	if o.group != nil {
-		form = o.group.form(p)
+		form = o.group.form(ob.p)
 	}
 	var list []node
 	for _, d := range devices {
-		enc, err := p.seal(ctx, d, plain)
+		enc, err := ob.seal(ctx, d, plain)
 		if err != nil {
 			return nil, err
 		}
@@ -131,37 +145,38 @@ func (p *Phone) sealEach(ctx context.Context, o *outgoing, devices []*Device, m 
 	return list, nil
 }
 
-// finish damages what a linked device gets as often as that is wanted, and says
-// what kind of file it is.
+// finish damages the copy of a linked device if the test wants it, and adds the
+// kind of the file.
 func (o *outgoing) finish(d *Device, enc *node, m *waE2E.Message) {
 	if media := mediaOf(m); media != "" {
 		enc.Attrs["mediatype"] = media
 	}
 	if sealed := body(*enc); o.damage > 0 && d.number > 0 {
-		sealed[len(sealed)/2] ^= 1 // inside of the text, wherever the frame around it ends
+		sealed[len(sealed)/2] ^= 1 // inside of the encrypted text
 		o.damage--
 	}
 }
 
-// seal encrypts for a device, with its public keys if it is the first time.
-func (p *Phone) seal(ctx context.Context, d *Device, plain []byte) (node, error) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
+// seal encrypts for a device, with the device's public keys if there is no
+// session yet.
+func (ob *phoneOutbox) seal(ctx context.Context, d *Device, plain []byte) (node, error) {
+	ob.p.lock.Lock()
+	defer ob.p.lock.Unlock()
 	to := d.LID()
-	if p.hasSession(ctx, to) {
-		return p.encrypt(ctx, to, plain, nil)
+	if ob.p.hasSession(ctx, to) {
+		return ob.p.encrypt(ctx, to, plain, nil)
 	}
-	p.s.mu.Lock()
+	ob.p.s.mu.Lock()
 	k, once := d.keys, d.takeOnce()
-	p.s.mu.Unlock()
+	ob.p.s.mu.Unlock()
 	b, err := bundle(d.number, k.registration, k.identity, k.signed, once)
 	if err != nil {
 		return node{}, fmt.Errorf("%s: %w", to, err)
 	}
-	return p.encrypt(ctx, to, plain, b)
+	return ob.p.encrypt(ctx, to, plain, b)
 }
 
-// kindOf is a message's type on the wire.
+// kindOf returns the network's type of a message.
 func kindOf(m *waE2E.Message) string {
 	switch {
 	case m.GetReactionMessage() != nil:
@@ -174,7 +189,7 @@ func kindOf(m *waE2E.Message) string {
 	return "text"
 }
 
-// mediaOf is the kind of a message's file, or "".
+// mediaOf returns the kind of a message's file, or "".
 func mediaOf(m *waE2E.Message) string {
 	switch {
 	case m.GetImageMessage() != nil:
@@ -195,7 +210,7 @@ func mediaOf(m *waE2E.Message) string {
 	return ""
 }
 
-// editOf is the attribute that says how a message changes another, or "".
+// editOf returns the attribute that says how a message changes another, or "".
 func editOf(m *waE2E.Message) string {
 	switch protocol := m.GetProtocolMessage(); {
 	case m.GetEditedMessage() != nil:
@@ -206,4 +221,46 @@ func editOf(m *waE2E.Message) string {
 		return string(types.EditAttributeAdminRevoke)
 	}
 	return ""
+}
+
+// Vote votes in a poll that the phone has received, for options by name.
+// Without options it withdraws the vote. Only devices that have the poll can
+// decrypt the vote.
+func (p *Phone) Vote(ctx context.Context, poll *Message, options ...string) (id string, err error) {
+	secret := poll.Content.GetMessageContextInfo().GetMessageSecret()
+	if len(secret) == 0 {
+		return "", errors.New("webtest: the message is not a poll")
+	}
+	author, voter := poll.From.ToNonAD(), p.form(poll.From, 0)
+	key := &waCommon.MessageKey{RemoteJID: proto.String(author.String()), FromMe: proto.Bool(false), ID: &poll.ID}
+	to := author
+	if poll.Chat.Server == types.GroupServer {
+		to = poll.Chat
+		key.RemoteJID, key.Participant = proto.String(to.String()), proto.String(author.String())
+	}
+	vote, err := proto.Marshal(&waE2E.PollVoteMessage{SelectedOptions: whatsmeow.HashPollOptions(options)})
+	if err != nil {
+		return "", err
+	}
+	sealed, err := sealVote(secret, poll.ID, author, voter, vote)
+	if err != nil {
+		return "", fmt.Errorf("webtest: encrypting a vote: %w", err)
+	}
+	return p.Send(ctx, Outgoing{To: to, Message: &waE2E.Message{PollUpdateMessage: &waE2E.PollUpdateMessage{
+		PollCreationMessageKey: key, Vote: sealed, SenderTimestampMS: proto.Int64(time.Now().UnixMilli()),
+	}}})
+}
+
+func sealVote(secret []byte, poll string, author, voter types.JID, vote []byte) (*waE2E.PollEncValue, error) {
+	key, err := hkdf.Key(sha256.New, secret, nil, poll+author.String()+voter.String()+string(whatsmeow.EncSecretPollVote), 32)
+	if err != nil {
+		return nil, err
+	}
+	gcm, err := newGCM(key)
+	if err != nil {
+		return nil, err
+	}
+	iv := make([]byte, gcm.NonceSize())
+	_, _ = rand.Read(iv) // never fails
+	return &waE2E.PollEncValue{EncPayload: gcm.Seal(nil, iv, vote, []byte(poll+"\x00"+voter.String())), EncIV: iv}, nil
 }

@@ -17,16 +17,16 @@ import (
 
 // Options configures a [Server]. Nil and the zero value mean the defaults.
 type Options struct {
-	// Logger takes, at the debug level, tag and id of what comes and goes; nil:
+	// Logger gets the tag and id of each node at the debug level; nil:
 	// slog.Default().
 	Logger *slog.Logger
 	// ManyPreKeys makes new devices upload 812 one-time keys, as the network
-	// does. Otherwise they are told that the server has one, and upload 50:
-	// making them is most of what linking costs.
+	// does. By default the server claims to have one, and devices upload 50.
+	// Generating the keys takes most of the time of linking.
 	ManyPreKeys bool
 }
 
-// Server is the fake. Its methods may be called concurrently.
+// Server is a fake WhatsApp Web server. Its methods may be called concurrently.
 type Server struct {
 	log      *slog.Logger
 	manyKeys bool
@@ -35,20 +35,20 @@ type Server struct {
 	static   *keys.KeyPair // of the Noise handshake
 	chain    []byte        // certificates of static
 	ca       []byte        // DER
-	over     context.Context
+	media    *MediaHost
+	over     context.Context // ends with the server
 	stop     context.CancelFunc
 
-	mu        sync.Mutex
-	changed   bell
-	phones    map[string]*Phone // by number
-	lids      map[string]*Phone
-	groups    map[string]*group // by the user part of their id
-	invites   map[string]*group // by code
-	pending   map[string]*conn  // waiting to be paired, by QR reference
-	codes     map[string]*codePairing
-	conns     map[*conn]struct{}
-	files     map[string]*file // by path
-	filesFail []int            // statuses of the next requests for media
+	mu      sync.Mutex
+	changed bell
+	phones  map[string]*Phone // by number
+	lids    map[string]*Phone
+	groups  map[string]*group // by the user part of their id
+	invites map[string]*group // by code
+	pending map[string]*conn  // waiting to be paired, by QR reference
+	codes   map[string]*codePairing
+	conns   map[*conn]struct{}
+
 	unknown   []string
 	conflicts []*Conflict
 	refusals  []Refusal
@@ -58,8 +58,8 @@ type Server struct {
 	live      int // devices that are logged in
 }
 
-// Start returns a fake that listens on a loopback port, and makes whatsmeow
-// trust it. It panics when there is no port, as httptest does.
+// Start returns a server that listens on a loopback port, and makes whatsmeow
+// trust it. Like httptest, it panics when it cannot listen.
 func Start(o *Options) *Server {
 	if o == nil {
 		o = &Options{}
@@ -74,7 +74,7 @@ func Start(o *Options) *Server {
 		pending: map[string]*conn{},
 		codes:   map[string]*codePairing{},
 		conns:   map[*conn]struct{}{},
-		files:   map[string]*file{},
+		media:   &MediaHost{files: map[string]*file{}},
 	}
 	if s.log == nil {
 		s.log = slog.Default()
@@ -101,22 +101,22 @@ func (s *Server) listen() error {
 	s.listener, err = tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
 		MinVersion:   tls.VersionTLS12,
 		Certificates: []tls.Certificate{cert},
-		NextProtos:   []string{"http/1.1"}, // HTTP/2 has no websocket upgrade that whatsmeow knows
+		NextProtos:   []string{"http/1.1"}, // whatsmeow does not support websockets over HTTP/2
 	})
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/ws/chat", s.serveSocket)
-	mux.HandleFunc("/mms/", s.serveUpload)
-	mux.HandleFunc("GET "+filePath, s.serveDownload)
+	mux.HandleFunc("/mms/", s.media.serveUpload)
+	mux.HandleFunc("GET "+filePath, s.media.serveDownload)
 	s.http = &http.Server{
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // handshakes of clients that trust another server
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // failed handshakes of clients that trust another server
 	}
 	go func() {
 		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-			s.log.Error("the fake stopped serving", slog.Any("error", err))
+			s.log.Error("the server stopped", slog.Any("error", err))
 		}
 	}()
 	return nil
@@ -129,14 +129,14 @@ func (s *Server) Close() {
 	s.DropAll()
 }
 
-// Live is the number of devices that are logged in.
+// Live returns the number of devices that are logged in.
 func (s *Server) Live() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.live
 }
 
-// AwaitLive waits until n devices at least are logged in.
+// AwaitLive waits until at least n devices are logged in.
 func (s *Server) AwaitLive(ctx context.Context, n int) error {
 	if err := s.until(ctx, &s.changed, func() bool { return s.live >= n }); err != nil {
 		return fmt.Errorf("webtest: %d of %d devices are logged in: %w", s.Live(), n, err)
@@ -144,7 +144,7 @@ func (s *Server) AwaitLive(ctx context.Context, n int) error {
 	return nil
 }
 
-// DropAll cuts every connection without a word, as a network that fails.
+// DropAll closes every connection without notice, as a network failure does.
 func (s *Server) DropAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,30 +153,66 @@ func (s *Server) DropAll() {
 	}
 }
 
-// Unknown returns what clients sent that the fake does not understand, and what
-// went wrong in the fake itself. A test of a client should find it empty.
+// Unknown returns what clients sent that the server does not support, and errors
+// of the server itself. A test of a client should find it empty.
 func (s *Server) Unknown() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.unknown)
 }
 
-// strange notes what was not understood.
-func (s *Server) strange(format string, args ...any) {
+// unsupported records what the server does not support, for [Server.Unknown].
+func (s *Server) unsupported(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unknown = append(s.unknown, fmt.Sprintf(format, args...))
 }
 
-// id makes an id of the server's. s.mu is held.
+// id returns a new id of the server. s.mu is held.
 func (s *Server) id() string {
 	s.ids++
 	return fmt.Sprintf("%d.%d-%d", s.ids>>16, s.ids&0xffff, s.ids)
 }
 
-// newID makes an id of the server's.
+// newID returns a new id of the server.
 func (s *Server) newID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.id()
+}
+
+// bell notifies goroutines that wait for a change. The server's lock guards it.
+type bell struct{ rung chan struct{} }
+
+func (b *bell) ring() {
+	if b.rung != nil {
+		close(b.rung)
+		b.rung = nil
+	}
+}
+
+func (b *bell) wait() <-chan struct{} {
+	if b.rung == nil {
+		b.rung = make(chan struct{})
+	}
+	return b.rung
+}
+
+// until waits until ready returns true. It calls ready under the server's lock,
+// and again each time b rings.
+func (s *Server) until(ctx context.Context, b *bell, ready func() bool) error {
+	for {
+		s.mu.Lock()
+		if ready() {
+			s.mu.Unlock()
+			return nil
+		}
+		rung := b.wait()
+		s.mu.Unlock()
+		select {
+		case <-rung:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }

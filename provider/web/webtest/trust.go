@@ -21,26 +21,26 @@ import (
 	"go.mau.fi/whatsmeow/util/keys"
 )
 
-// Names of the environment's variables that [Server.Environ] sets.
+// Names of the environment variables that [Server.Environ] sets.
 const (
 	EnvAddr    = "TRUNKLINE_WEB_TEST_ADDR"     // host:port
 	EnvCA      = "TRUNKLINE_WEB_TEST_CA"       // certificate, PEM
 	EnvRootKey = "TRUNKLINE_WEB_TEST_ROOT_KEY" // 32 bytes, hexadecimal
 )
 
-// lifetime is how long certificates hold, and for how long before now.
+// lifetime is how long certificates are valid, before and after now.
 const lifetime = 24 * time.Hour
 
-// root signs the Noise certificates of every fake of this process, because
+// root signs the Noise certificates of all servers of this process, because
 // whatsmeow trusts one key per process.
 var root = sync.OnceValue(keys.NewKeyPair)
 
 var trusting sync.Once
 
-// Trust makes whatsmeow trust Noise certificates under the key. Only the first
-// call of a process counts: the variable is not guarded, and clients may be
-// reading it later. For the same reason it sets libsignal's logger, one that
-// says nothing, if there is none.
+// Trust makes whatsmeow trust Noise certificates signed by the key. Only the
+// first call in a process has an effect: the variable is not guarded, and
+// clients may read it later. For the same reason it sets a silent logger for
+// libsignal, if there is none.
 func Trust(key *[32]byte) {
 	trusting.Do(func() {
 		whatsmeow.WACertPubKey = *key
@@ -50,7 +50,7 @@ func Trust(key *[32]byte) {
 	})
 }
 
-// silent is a logger for libsignal, whose own prints.
+// silent is a logger for libsignal, whose default prints to standard output.
 type silent struct{}
 
 func (silent) Debug(string, string)   {}
@@ -59,21 +59,21 @@ func (silent) Warning(string, string) {}
 func (silent) Error(string, string)   {}
 func (silent) Configure(string)       {}
 
-// Addr is where the fake listens, host and port.
+// Addr returns the address of the server, host and port.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// CA is the certificate under which the fake speaks TLS for the network's
+// CA returns the certificate with which the server serves the network's host
 // names, as PEM.
 func (s *Server) CA() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.ca})
 }
 
-// RootKey is the key that the Noise certificates hang from: what
-// whatsmeow.WACertPubKey must be.
+// RootKey returns the public key that signs the Noise certificates: the value
+// for whatsmeow.WACertPubKey.
 func (s *Server) RootKey() [32]byte { return *root().Pub }
 
-// Environ returns the settings that point a trunkline process at the fake, in
-// the form of os.Environ.
+// Environ returns the environment variables that point a trunkline process at
+// the server, in the form of os.Environ.
 func (s *Server) Environ() []string {
 	return []string{
 		EnvAddr + "=" + s.Addr(),
@@ -82,9 +82,9 @@ func (s *Server) Environ() []string {
 	}
 }
 
-// HTTPClient returns a client that reaches the fake under every host name, and
-// trusts nothing else. A whatsmeow client needs it in three places: see
-// [Server.Attach].
+// HTTPClient returns a client that connects to the server under every host
+// name, and trusts no other certificate. A whatsmeow client needs it in three
+// places: see [Server.Attach].
 func (s *Server) HTTPClient() *http.Client {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(s.CA())
@@ -98,7 +98,7 @@ func (s *Server) HTTPClient() *http.Client {
 	}}
 }
 
-// Attach points a client at the fake. It must not be connected yet.
+// Attach points a client at the server. The client must not be connected yet.
 func (s *Server) Attach(client *whatsmeow.Client) {
 	h := s.HTTPClient()
 	client.SetPreLoginHTTPClient(h)
@@ -106,8 +106,7 @@ func (s *Server) Attach(client *whatsmeow.Client) {
 	client.SetMediaHTTPClient(h)
 }
 
-// selfSigned makes the certificate for the network's names, which is its own
-// authority.
+// selfSigned returns a self-signed certificate for the network's host names.
 func selfSigned() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -28,13 +28,12 @@ type vault struct {
 	signal *store.Device
 }
 
-// deviceKeys are what others need to write to a device that they have not
-// written to.
+// deviceKeys are what others need to start a session with a device.
 type deviceKeys struct {
 	registration []byte
 	identity     []byte
 	signed       node   // <skey>
-	once         []node // <key>, each handed out once
+	once         []node // <key>, each used once
 }
 
 func newVault() *vault {
@@ -43,8 +42,8 @@ func newVault() *vault {
 	return v
 }
 
-// renew makes new keys and forgets all sessions. Its lock and the server's are
-// held, either of which is enough to read the keys.
+// renew makes new keys and removes all sessions. v.lock and the server's lock
+// are held; either is enough to read the keys.
 func (v *vault) renew() {
 	own := keys.NewKeyPair()
 	v.memory.clear()
@@ -55,8 +54,8 @@ func (v *vault) renew() {
 	v.signal.SetAllStores(v.memory)
 }
 
-// public is what others may know. Its one-time keys are made when another device
-// asks: see [vault.preKey].
+// public returns the public keys. One-time keys are made when another device
+// requests one: see [vault.preKey].
 func (v *vault) public() deviceKeys {
 	return deviceKeys{
 		registration: binary.BigEndian.AppendUint32(nil, v.signal.RegistrationID),
@@ -65,7 +64,7 @@ func (v *vault) public() deviceKeys {
 	}
 }
 
-// identity is the key of the account.
+// identity returns the key of the account.
 func (v *vault) identity() *keys.KeyPair {
 	v.lock.Lock()
 	defer v.lock.Unlock()
@@ -74,7 +73,7 @@ func (v *vault) identity() *keys.KeyPair {
 
 func (v *vault) preKey() node { return keyNode(v.memory.newPreKey()) }
 
-// keyNode is a pre-key as it is sent: its number takes three bytes.
+// keyNode returns a pre-key in the network's format, with an id of three bytes.
 func keyNode(k *keys.PreKey) node {
 	parts := []node{
 		{Tag: "id", Content: binary.BigEndian.AppendUint32(nil, k.KeyID)[1:]},
@@ -86,8 +85,8 @@ func keyNode(k *keys.PreKey) node {
 	return node{Tag: "skey", Content: append(parts, node{Tag: "signature", Content: k.Signature[:]})}
 }
 
-// encrypt encrypts for a device, which bundle introduces when there is no
-// session with it yet; nil when there must be.
+// encrypt encrypts for a device. bundle has the keys of a device without a
+// session; nil if there is one.
 func (v *vault) encrypt(ctx context.Context, to types.JID, plain []byte, bundle *prekey.Bundle) (node, error) {
 	address := to.SignalAddress()
 	builder := session.NewBuilderFromSignal(v.signal, address, serializer)
@@ -112,8 +111,8 @@ func (v *vault) hasSession(ctx context.Context, with types.JID) bool {
 	return ok
 }
 
-// decrypt decrypts an <enc> of a device; group is where it was said, if it was
-// in one.
+// decrypt decrypts an <enc> of a device; group is the group of the message, or
+// empty.
 func (v *vault) decrypt(ctx context.Context, from, group types.JID, enc *node) ([]byte, error) {
 	address := from.SignalAddress()
 	sealed := body(*enc)
@@ -153,7 +152,8 @@ func (v *vault) groupCipher(group types.JID, sender *protocol.SignalAddress) *gr
 	return groups.NewGroupCipher(groups.NewGroupSessionBuilder(v.signal, serializer), name, v.signal)
 }
 
-// groupKey returns what lets others decrypt what own says in the group.
+// groupKey returns the key with which others decrypt own's messages in the
+// group.
 func (v *vault) groupKey(ctx context.Context, group, own types.JID) ([]byte, error) {
 	name := protocol.NewSenderKeyName(group.String(), own.SignalAddress())
 	key, err := groups.NewGroupSessionBuilder(v.signal, serializer).Create(ctx, name)
@@ -163,7 +163,7 @@ func (v *vault) groupKey(ctx context.Context, group, own types.JID) ([]byte, err
 	return key.Serialize(), nil
 }
 
-// learnGroupKey takes what another's groupKey returned.
+// learnGroupKey stores a key that another phone's groupKey returned.
 func (v *vault) learnGroupKey(ctx context.Context, group, sender types.JID, raw []byte) error {
 	key, err := protocol.NewSenderKeyDistributionMessageFromBytes(raw, serializer.SenderKeyDistributionMessage)
 	if err != nil {
@@ -181,11 +181,11 @@ func (v *vault) encryptForGroup(ctx context.Context, group, own types.JID, plain
 	return node{Tag: "enc", Attrs: attrs{"v": "2", "type": "skmsg"}, Content: sealed.SignedSerialize()}, nil
 }
 
-// bundle reads a device's keys.
+// bundle decodes the keys of a device.
 func bundle(device uint16, registration, owner []byte, signed, once node) (*prekey.Bundle, error) {
 	value, signature := bytesOf(&signed, "value"), bytesOf(&signed, "signature")
 	if len(registration) != 4 || len(owner) != 32 || len(value) != 32 || len(signature) != 64 {
-		return nil, errors.New("the device's keys are not complete")
+		return nil, errors.New("the device's keys are incomplete")
 	}
 	onceID, onceKey := optional.NewEmptyUint32(), ecc.ECPublicKeyable(nil)
 	if v := bytesOf(&once, "value"); len(v) == 32 {
@@ -206,8 +206,8 @@ func keyNumber(key *node) uint32 {
 	return number
 }
 
-// pad adds 1 to 15 bytes that each say how many there are. Real clients take a
-// random number of them.
+// pad adds 1 to 15 bytes, each of which is the number of added bytes. Real
+// clients choose the number at random.
 func pad(plain []byte) []byte {
 	n := len(plain)%15 + 1
 	padded := append(make([]byte, 0, len(plain)+n), plain...)
@@ -219,7 +219,7 @@ func pad(plain []byte) []byte {
 
 func unpad(padded []byte) ([]byte, error) {
 	if len(padded) == 0 || int(padded[len(padded)-1]) > len(padded) {
-		return nil, errors.New("the padding is wrong")
+		return nil, errors.New("the padding is invalid")
 	}
 	return padded[:len(padded)-int(padded[len(padded)-1])], nil
 }

@@ -134,7 +134,7 @@ func quiet(t *testing.T, n *node) {
 // group lets a contact write in a group and be answered there.
 func (r *webEnv) group(t *testing.T, l *webLine, ana *webtest.Phone) {
 	t.Helper()
-	chat := ana.CreateGroup(webtest.GroupOptions{Subject: "Friends", Members: []*webtest.Phone{l.owner}})
+	chat := ana.Groups().Create(webtest.GroupOptions{Subject: "Friends", Members: []*webtest.Phone{l.owner}})
 	id, err := ana.SendText(within(t), chat, "Hello all")
 	require.NoError(t, err)
 	var recorded []delivery

@@ -68,7 +68,7 @@ func TestWebRemoteCall(t *testing.T) {
 	r.balancer.open(one)
 	r.signUp(t)
 	l := r.link(t)
-	group := r.fake.AddPhone(nil).CreateGroup(webtest.GroupOptions{Subject: "Friends", Members: []*webtest.Phone{l.owner}})
+	group := r.fake.AddPhone(nil).Groups().Create(webtest.GroupOptions{Subject: "Friends", Members: []*webtest.Phone{l.owner}})
 	require.NoError(t, l.device.AwaitIdle(within(t)))
 	show := fmt.Sprintf("/chats/group?reference=%d&chatId=%s", l.ref, group)
 	create := fmt.Sprintf(`{"reference":%d,"subject":"Family","participants":[%q]}`, l.ref, number(r.fake.AddPhone(nil)))

@@ -37,7 +37,7 @@ func (r *webEnv) hidden(t *testing.T, l *webLine) {
 		}
 	}
 
-	chat := eve.CreateGroup(webtest.GroupOptions{Subject: "Strangers", Members: []*webtest.Phone{l.owner}})
+	chat := eve.Groups().Create(webtest.GroupOptions{Subject: "Strangers", Members: []*webtest.Phone{l.owner}})
 	id, err := eve.SendText(within(t), chat, "Hello all")
 	require.NoError(t, err)
 	participant := r.recordsOf(t, r.sink.received, id)["participant"].(map[string]any)

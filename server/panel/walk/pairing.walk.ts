@@ -102,7 +102,7 @@ test('it says in words why a phone was not linked', async () => {
   await visitor.look('pairing-refused')
 
   await page.goto(`${server.url}/panel/references/${late}`)
-  await page.getByText('Nobody linked the line while codes were shown.').waitFor()
+  await page.getByText('No phone linked the device while codes were shown.').waitFor()
   await page.getByRole('button', { name: 'Show a QR code' }).waitFor()
   await visitor.look('pairing-expired')
 })

@@ -1,6 +1,8 @@
 package cloud
 
 import (
+	"strings"
+
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
@@ -45,7 +47,7 @@ func (r *reader) userIDs(kind string) {
 	})
 }
 
-// preferences reads what contacts want to hear no more of, or again.
+// preferences reads which messages contacts opt out of or into.
 func (r *reader) preferences(kind string) {
 	r.each("user_preferences", func(item graph.Value) {
 		c := &provider.ContactChange{
@@ -65,7 +67,7 @@ func (r *reader) preferences(kind string) {
 	})
 }
 
-// contactSync reads changes of the phone book on the account's phone.
+// contactSync reads changes of the contacts on the account's phone.
 func (r *reader) contactSync(kind string) {
 	r.each("state_sync", func(item graph.Value) {
 		v := item.Get("contact")
@@ -84,11 +86,77 @@ func (r *reader) contactSync(kind string) {
 	})
 }
 
-// reportContact keeps a change that says of whom it is and what it means.
+// reportContact reports a change if its contact and kind are known.
 func (r *reader) reportContact(c *provider.ContactChange) {
 	if c.What == "" || !reachable(c.Chat) || c.What == provider.ContactMoved && !reachable(c.To) {
 		r.Report(&c.Raw)
 		return
 	}
 	r.Report(c)
+}
+
+// people are the contacts of a change, by each of their ids.
+type people struct {
+	byName map[string]graph.Value
+	only   graph.Value // if there is only one
+}
+
+func readPeople(array graph.Value) people {
+	var p people
+	n := 0
+	for c := range array.Items() {
+		if n++; n == 1 {
+			p.only = c
+			continue
+		}
+		if n == 2 {
+			p.byName = map[string]graph.Value{}
+			p.name(p.only)
+			p.only = nil
+		}
+		p.name(c)
+	}
+	return p
+}
+
+func (p *people) name(c graph.Value) {
+	for _, member := range []string{"wa_id", "user_id"} {
+		id := c.Get(member).ID()
+		if _, taken := p.byName[id]; id != "" && !taken {
+			p.byName[id] = c
+		}
+	}
+}
+
+// find returns the contact with one of the ids, or nil. If there is only one
+// contact, it is returned also for another number: the network writes some
+// numbers in two ways.
+func (p *people) find(user, id string) graph.Value {
+	if p.only == nil {
+		if c, ok := p.byName[id]; ok {
+			return c
+		}
+		return p.byName[user]
+	}
+	if own := p.only.Get("user_id").ID(); user != "" && own != "" && own != user {
+		if wa := p.only.Get("wa_id").ID(); id == "" || wa != id && own != id {
+			return nil
+		}
+	}
+	return p.only
+}
+
+// sender returns the sender of a message, with the name and user name of the
+// contact.
+func (p *people) sender(user, id string) provider.Contact {
+	c := p.find(user, id)
+	if c == nil {
+		return provider.Contact{Address: person(user, id)}
+	}
+	profile := c.Get("profile")
+	return provider.Contact{
+		Address:  person(first(user, c.Get("user_id").ID()), id, c.Get("wa_id").ID()),
+		Name:     profile.Get("name").Text(),
+		Username: strings.TrimPrefix(profile.Get("username").Text(), "@"),
+	}
 }
