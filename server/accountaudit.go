@@ -25,37 +25,6 @@ func (s *Server) openAudit(ctx context.Context) (err error) {
 	return err
 }
 
-// recording returns a context whose changes are recorded as those of the caller
-// of a request. The zero Caller is no user: package auth says whose account it is.
-func (s *Server) recording(ctx context.Context, req *httpapi.Request, by auth.Caller) context.Context {
-	from := audit.Origin{Request: req.ID}
-	if req.Client.IsValid() {
-		from.Address = req.Client.String()
-	}
-	return audit.As(audit.With(ctx, s.audit, from), recordedActor(by))
-}
-
-// recorded is a worker whose changes are recorded where it says, by
-// [audit.As], in whose account they are.
-func (s *Server) recorded(run func(context.Context) error) func(context.Context) error {
-	return func(ctx context.Context) error { return run(audit.With(ctx, s.audit, audit.Origin{})) }
-}
-
-func recordedActor(by auth.Caller) audit.Actor {
-	a := audit.Actor{Account: by.Account, User: by.User, Email: by.Email, Token: by.TokenID}
-	switch {
-	case by.Account == "":
-		a.Kind = audit.Nobody
-	case by.Cookie:
-		a.Kind = audit.Cookie
-	case by.Scoped:
-		a.Kind = audit.Token
-	default:
-		a.Kind = audit.Login
-	}
-	return a
-}
-
 // accountAuditRoutes show what was done in an account.
 func (s *Server) accountAuditRoutes(a *httpapi.API) {
 	httpapi.RegisterReply(a, httpapi.Operation{

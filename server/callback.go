@@ -72,7 +72,7 @@ func (s *Server) callbackHandshake(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case failed != nil:
-		httpapi.WriteProblem(w, s.problemOf(r.Context(), failed))
+		httpapi.WriteProblem(w, s.problems.Of(r.Context(), failed))
 	case !ok:
 		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeForbidden, "the verify token belongs to no reference"))
 	default:
@@ -115,7 +115,7 @@ func (s *Server) callbackPost(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, forged.ErrBusy):
 		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeUnavailable, "too many large callbacks of unknown addresses wait to be checked").RetryAfter(time.Second))
 	default:
-		httpapi.WriteProblem(w, s.problemOf(r.Context(), err))
+		httpapi.WriteProblem(w, s.problems.Of(r.Context(), err))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/functions"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/middleware"
 )
 
 // openMCP makes the registry of what agents may call: the built-in functions,
@@ -53,10 +54,7 @@ func functionCaller(c auth.Caller) mcp.Caller {
 // toolError tells a caller of a function what a client of the REST API is
 // told. nil: neither is told anything.
 func (s *Server) toolError(err error) *mcp.Error {
-	p := known(err)
-	if p == nil {
-		p = s.storeProblem(context.Background(), err)
-	}
+	p := s.problems.Find(context.Background(), err)
 	if p == nil || p.Code == httpapi.CodeInternal {
 		return nil
 	}
@@ -79,33 +77,20 @@ func toolProblem(p *Problem) *mcp.Error {
 // recordingAgent is recording for what [Server.agentOf] has let in.
 func (s *Server) recordingAgent(ctx context.Context) context.Context {
 	req := httpapi.RequestOf(ctx)
-	return s.recording(ctx, req, req.Caller)
+	return s.recording().Context(ctx, req, req.Caller)
 }
 
 // agentOf says who has a bearer token, for what is no operation of the API.
-func (s *Server) agentOf(ctx context.Context, token string) (mcp.Caller, error) {
-	caller, err := s.Auth.Authenticate(ctx, token)
-	if err != nil {
-		if p := known(err); p != nil {
-			return mcp.Caller{}, toolProblem(p)
-		}
-		return mcp.Caller{}, err
+func agentOf(ctx context.Context, guard *middleware.Guard, token string) (mcp.Caller, error) {
+	caller, err := guard.Token(ctx, token)
+	if err == nil && !caller.Can(auth.MCPExecute) {
+		err = httpapi.MissingPermission(auth.MCPExecute)
 	}
-	s.Auth.Seen(ctx, caller, httpapi.RequestOf(ctx).From())
-	httpapi.RequestOf(ctx).Account, httpapi.RequestOf(ctx).Caller = caller.Account, caller
-	if limit := s.cfg.APILimit; limit > 0 {
-		if q := s.limits.Take(caller.TokenID, limit, s.cfg.Now()); q.Over {
-			return mcp.Caller{}, toolProblem(httpapi.RateLimited(q))
-		}
+	if err == nil {
+		return functionCaller(caller), nil
 	}
-	if err := s.Quotas.Request(ctx, caller.Account); err != nil {
-		if p := quotaProblem(err); p != nil {
-			return mcp.Caller{}, toolProblem(p)
-		}
-		return mcp.Caller{}, err
+	if p := translations.Problem(err); p != nil {
+		return mcp.Caller{}, toolProblem(p)
 	}
-	if !caller.Can(auth.MCPExecute) {
-		return mcp.Caller{}, toolProblem(httpapi.MissingPermission(auth.MCPExecute))
-	}
-	return functionCaller(caller), nil
+	return mcp.Caller{}, err
 }

@@ -32,7 +32,7 @@ func (s *Server) openBilling(ctx context.Context) (err error) {
 		Changed: func(ctx context.Context, tx *sqlx.Tx, sub billing.Subscription) error {
 			req := httpapi.RequestOf(ctx)
 			by := audit.Actor{Account: sub.Account, Kind: audit.System}
-			err := audit.RecordTx(audit.As(s.recording(ctx, req, auth.Caller{}), by), tx, audit.Entry{
+			err := audit.RecordTx(audit.As(s.recording().Context(ctx, req, auth.Caller{}), by), tx, audit.Entry{
 				Action: audit.AccountPlan, ObjectID: sub.Account, Details: map[string]any{"plan": sub.Plan, "status": sub.Status},
 			})
 			if err != nil {
@@ -101,5 +101,5 @@ func (s *Server) paymentProblem(ctx context.Context, err error) *Problem {
 	case errors.Is(err, billing.ErrMalformed):
 		return httpapi.Malformed("the body must be an event as Stripe sends it")
 	}
-	return s.problemOf(ctx, err)
+	return s.problems.Of(ctx, err)
 }

@@ -57,9 +57,12 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/api/users"
 	"github.com/trunklinehq/trunkline/server/internal/api/webhooks"
 	"github.com/trunklinehq/trunkline/server/internal/auditlog"
+	"github.com/trunklinehq/trunkline/server/internal/cookies"
 	"github.com/trunklinehq/trunkline/server/internal/forged"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/middleware"
+	"github.com/trunklinehq/trunkline/server/internal/openapi"
+	"github.com/trunklinehq/trunkline/server/internal/pages"
 	"github.com/trunklinehq/trunkline/server/job"
 	"github.com/trunklinehq/trunkline/server/quota"
 	"github.com/trunklinehq/trunkline/webhook"
@@ -126,13 +129,10 @@ type Server struct {
 	router    *mux.Router
 	handler   http.Handler
 	api       *httpapi.API
-	http      *httpMetrics
 	tracing   *middleware.Tracing
-	limits    middleware.TokenLimits
+	problems  *httpapi.Problems
 	forged    forged.Limiter // callbacks without a valid signature
-	origins   *http.CrossOriginProtection
 	probe     probe
-	proxies   proxyNotes
 	keys      *keyring.Ring
 	oidc      *oidc.Provider // nil: there is none
 	providers []provider.Provider
@@ -155,7 +155,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, log: cfg.Logger, Metrics: prometheus.NewRegistry(),
-		origins: newOrigins(cfg.BaseURL), started: cfg.Now(), stopping: make(chan struct{}),
+		started: cfg.Now(), stopping: make(chan struct{}),
 	}
 	if s.db, err = database.Of(ctx, cfg.DB); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
@@ -197,7 +197,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	s.http, s.tracing = newHTTPMetrics(s.Metrics, cfg.Version), middleware.NewTracing(cfg.Tracer, cfg.Version)
+	s.tracing = middleware.NewTracing(cfg.Tracer, cfg.Version)
+	s.problems = &httpapi.Problems{Known: translations, Log: s.log, Refused: func() { s.probe.refusals.Add(1) }}
 	if err := errors.Join(s.openQuotas(ctx), s.connect(ctx), s.openBilling(ctx), s.openJobs(ctx)); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -254,7 +255,7 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.recorded(s.Webhooks.Run), s.Runs.Run, s.Flows.Run, s.Bots.Run, s.Extractors.Run, s.Remote.Run, s.Memory.Run, s.Knowledge.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.Jobs.Run, s.eraseAccounts, s.scrub}
+	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.recording().Worker(s.Webhooks.Run), s.Runs.Run, s.Flows.Run, s.Bots.Run, s.Extractors.Run, s.Remote.Run, s.Memory.Run, s.Knowledge.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.Jobs.Run, s.eraseAccounts, s.scrub}
 	runs = append(runs, s.audit.Run)
 	if s.media != nil {
 		runs = append(runs, s.media.Run)
@@ -274,10 +275,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // routes connects every route to its handler.
 func (s *Server) routes() error {
 	s.router = mux.NewRouter().UseEncodedPath() // an id in a path may hold a slash
+	guard := &middleware.Guard{
+		Auth: s.Auth, Cookies: s.cookies(), Limit: s.cfg.APILimit, Now: s.cfg.Now, Origins: middleware.NewOrigins(s.cfg.BaseURL),
+		Problem: s.problems.Of, Quotas: s.Quotas, Recording: s.recording(),
+	}
 	s.api = httpapi.NewAPI(httpapi.Options{
 		Router: s.router, Version: s.cfg.Version, BaseURL: s.cfg.BaseURL, Cookie: s.cookies().Name(),
-		Schemas: standIns, Guard: s.guard, Problem: s.problemOf, Inside: s.inside, Deleted: s.db.Erased,
+		Schemas: openapi.Schemas, Guard: guard.Operation, Problem: s.problems.Of, Inside: s.inside, Deleted: s.db.Erased,
 	})
+	guard.API = s.api
 	(&users.API{Auth: s.Auth, Cookies: s.cookies(), InvitationLink: func(token string) string { return InvitationLink(s.cfg.BaseURL, token) }}).Register(s.api)
 	(&users.Factors{Auth: s.Auth, Cookies: s.cookies()}).Register(s.api)
 	s.accountRoutes(s.api)
@@ -299,7 +305,7 @@ func (s *Server) routes() error {
 	(&remotes.API{Credentials: s.Credentials, DB: s.db, Remote: s.Remote}).Register(s.api)
 	(&extractors.API{Bots: s.Bots, Extractors: s.Extractors, Flows: s.Flows, Messaging: s.Messaging}).Register(s.api)
 	(&projectfiles.API{Knowledge: s.Knowledge, Flows: s.Flows}).Register(s.api)
-	(&stream.API{Authenticate: s.callerOf, Log: s.log, Messaging: s.Messaging, Stopping: s.stopping}).Register(s.api)
+	(&stream.API{Authenticate: guard.Caller, Log: s.log, Messaging: s.Messaging, Stopping: s.stopping}).Register(s.api)
 	(&webhooks.API{Messaging: s.Messaging, Now: s.cfg.Now, Webhooks: s.Webhooks}).Register(s.api)
 	(&sandboxes.API{Echo: s.echo, Messaging: s.Messaging}).Register(s.api)
 	(&uploads.API{Messaging: s.Messaging}).Register(s.api)
@@ -308,28 +314,42 @@ func (s *Server) routes() error {
 	(&modelusage.API{Usage: s.Usage, Flows: s.Flows, Messaging: s.Messaging}).Register(s.api)
 	signIn := &users.SignIn{
 		Auth: s.Auth, BaseURL: s.cfg.BaseURL, Closed: s.cfg.ClosedSignUp, Cookies: s.cookies(), Keys: s.keys, Log: s.log, Name: s.cfg.OIDC.Name,
-		Problem: s.problemOf, Provider: s.oidc, Recording: s.recording,
+		Problem: s.problems.Of, Provider: s.oidc, Recording: s.recording().Context,
 	}
 	signIn.Register(s.api)
 	signIn.Mount(s.router)
 	s.callbackRoutes(s.router)
 	s.paymentRoutes(s.router)
-	s.fileRoutes(s.router)
+	pages := &pages.Pages{BaseURL: s.cfg.BaseURL, Media: s.media, Panel: s.cfg.Panel, Problem: s.problems.Of}
+	pages.MountFiles(s.router)
 	s.api.Finish()
-	describe(s.api.OpenAPI())
+	openapi.Describe(s.api.OpenAPI())
 	uploads.Describe(s.api.OpenAPI())
 	functions.DescribeOutcomes(s.api.OpenAPI())
 	describeAudit(s.api.OpenAPI())
 	users.DescribeSignUp(s.api.OpenAPI())
 	if err := functions.MountProtocol(s.router, s.MCP, protocol.Options{
-		BaseURL: s.cfg.BaseURL, Authenticate: s.agentOf, Context: s.recordingAgent, Version: s.cfg.Version, Logger: s.log,
+		BaseURL: s.cfg.BaseURL, Authenticate: func(ctx context.Context, token string) (mcp.Caller, error) { return agentOf(ctx, guard, token) }, Context: s.recordingAgent, Version: s.cfg.Version, Logger: s.log,
 	}); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
-	s.pageRoutes(s.router)
-	s.handler = s.middleware(s.router)
+	pages.Mount(s.router, s.api.Document(openapi.Complete))
+	stack := &middleware.Stack{
+		API: s.api, BaseURL: s.cfg.BaseURL, DB: s.db, Log: s.log, Metrics: middleware.NewMetrics(s.Metrics, s.cfg.Version), Now: s.cfg.Now,
+		Quiet: probePath, Router: s.router, Tracing: s.tracing, Trusted: s.cfg.TrustedProxies,
+	}
+	s.handler = stack.Handler()
 	return nil
 }
 
 // drain tells long requests and the probe that the server is about to stop.
 func (s *Server) drain() { s.stopOnce.Do(func() { close(s.stopping) }) }
+
+// cookies are those of this server.
+func (s *Server) cookies() cookies.Jar { return cookies.Jar{BaseURL: s.cfg.BaseURL} }
+
+func (s *Server) recording() middleware.Recording { return middleware.Recording{Store: s.audit} }
+
+// translations make problems of the errors of the services; the first that
+// knows one wins.
+var translations = httpapi.Translators{users.Problem, references.Problem, webhooks.Problem, flows.Problem, credentials.Problem, remotes.Problem, modelusage.Problem, extractors.Problem, projectfiles.Problem, quotaProblem}

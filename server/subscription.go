@@ -20,18 +20,6 @@ import (
 // Subscription is the state of an account with the service that bills it.
 type Subscription = billing.Subscription
 
-// SubscriptionPayload is what integrators receive when an account's
-// subscription changes.
-type SubscriptionPayload struct {
-	Reference        provider.ReferenceID `json:"reference" doc:"The oldest reference with this webhook." example:"1"`
-	Ref              provider.ReferenceID `json:"ref" doc:"The same as reference." example:"1"`
-	Account          string               `json:"account" doc:"Id of the account."`
-	Plan             string               `json:"plan" example:"pro"`
-	Status           string               `json:"status" doc:"In the words of Stripe: trialing, active, past_due, canceled, unpaid, paused, …" example:"active"`
-	CurrentPeriodEnd messaging.UnixTime   `json:"currentPeriodEnd" doc:"0: unknown." example:"1774958400"`
-	Timestamp        messaging.UnixTime   `json:"timestamp" example:"1772366400"`
-}
-
 // PublishSubscriptionTx tells an account's webhooks, in the caller's
 // transaction, what its subscription is now: once to each distinct URL that
 // asks for such events, in the name of the oldest reference that has it. Call
@@ -80,12 +68,12 @@ func referenceOf(ep webhook.Endpoint) provider.ReferenceID {
 	return provider.ReferenceID(n)
 }
 
-func subscriptionPayload(sub Subscription, id provider.ReferenceID, now time.Time) SubscriptionPayload {
+func subscriptionPayload(sub Subscription, id provider.ReferenceID, now time.Time) billing.SubscriptionPayload {
 	end := sub.CurrentPeriodEnd
 	if end.IsZero() {
 		end = time.Unix(0, 0)
 	}
-	return SubscriptionPayload{
+	return billing.SubscriptionPayload{
 		Reference: id, Ref: id, Account: sub.Account, Plan: sub.Plan, Status: sub.Status,
 		CurrentPeriodEnd: messaging.UnixTime{Time: end}, Timestamp: messaging.UnixTime{Time: now},
 	}

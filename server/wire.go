@@ -13,6 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/messenger"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/middleware"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
@@ -31,7 +32,7 @@ func (s *Server) connect(ctx context.Context) (err error) {
 	}
 	if c.Media != nil {
 		if s.media, err = media.New(c.Media, &media.Options{
-			Secrets: c.secrets(), NotFound: http.HandlerFunc(notFound), Logger: c.Logger, NoPrograms: c.noPrograms, ProgramTime: c.programTime,
+			Secrets: c.secrets(), NotFound: http.HandlerFunc(middleware.NotFound), Logger: c.Logger, NoPrograms: c.noPrograms, ProgramTime: c.programTime,
 		}); err != nil {
 			return err
 		}

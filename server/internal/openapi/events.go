@@ -1,4 +1,4 @@
-package server
+package openapi
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/extractor"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/billing"
 )
 
 // outgoingEvent is a kind of event as its receivers see it.
@@ -21,8 +22,8 @@ type outgoingEvent struct {
 	examples             map[string]any // by their titles
 }
 
-// outgoingEvents are the requests that receivers of webhooks get, by the kind
-// of event.
+// outgoingEvents returns the requests that receivers of webhooks get, by the
+// kind of event.
 func outgoingEvents(r huma.Registry) map[string]*huma.PathItem {
 	out := map[string]*huma.PathItem{}
 	for _, e := range eventKinds {
@@ -128,9 +129,9 @@ var eventKinds = []outgoingEvent{
 		}},
 	},
 	{
-		kind: "subscription", summary: "The account's subscription changed", body: reflect.TypeFor[SubscriptionPayload](),
+		kind: "subscription", summary: "The account's subscription changed", body: reflect.TypeFor[billing.SubscriptionPayload](),
 		about: "Once to each distinct URL of the account that asks for it.",
-		examples: map[string]any{"renewed": SubscriptionPayload{
+		examples: map[string]any{"renewed": billing.SubscriptionPayload{
 			Reference: 1, Ref: 1, Account: "01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44", Plan: "pro", Status: "active",
 			CurrentPeriodEnd: messaging.UnixTime{Time: exampleTime.AddDate(0, 1, 0)}, Timestamp: messaging.UnixTime{Time: exampleTime},
 		}},

@@ -1,4 +1,4 @@
-package server
+package middleware
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/server/internal/middleware"
 )
 
 const (
@@ -42,23 +41,23 @@ func (p *proxyNotes) due(peer netip.Addr, now time.Time) bool {
 }
 
 // noteProxy notes a request that came through a proxy which is not trusted, for
-// the log and for trunkline doctor. Peers at public addresses may be anybody,
-// with any header: they are left out.
-func (s *Server) noteProxy(r *http.Request) {
+// the log and for trunkline doctor. Peers at public addresses are left out: any
+// client can send the header.
+func (s *Stack) noteProxy(r *http.Request) {
 	if r.Header.Get("X-Forwarded-For") == "" {
 		return
 	}
-	peer := middleware.ParseAddr(r.RemoteAddr)
-	if !(peer.IsPrivate() || peer.IsLoopback() || peer.IsLinkLocalUnicast()) || middleware.IsTrusted(peer, s.cfg.TrustedProxies) {
+	peer := ParseAddr(r.RemoteAddr)
+	if !(peer.IsPrivate() || peer.IsLoopback() || peer.IsLinkLocalUnicast()) || IsTrusted(peer, s.Trusted) {
 		return
 	}
-	now := s.cfg.Now()
+	now := s.Now()
 	if !s.proxies.due(peer, now) {
 		return
 	}
 	ctx := context.WithoutCancel(r.Context())
-	s.log.WarnContext(ctx, "a proxy is not trusted: all its clients count as one address", slog.String("proxy", peer.String()), slog.String("setting", "--trusted-proxies"))
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	s.Log.WarnContext(ctx, "a proxy is not trusted: all its clients count as one address", slog.String("proxy", peer.String()), slog.String("setting", "--trusted-proxies"))
+	err := s.DB.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO server_proxy (address, seen_us) VALUES ($1, $2)
 			ON CONFLICT (address) DO UPDATE SET seen_us = excluded.seen_us`, peer.String(), database.Micros(now))
 		if err == nil {
@@ -67,14 +66,14 @@ func (s *Server) noteProxy(r *http.Request) {
 		return err
 	})
 	if err != nil {
-		s.log.WarnContext(ctx, "noting a proxy", slog.Any("error", err))
+		s.Log.WarnContext(ctx, "noting a proxy", slog.Any("error", err))
 	}
 }
 
 // ProxyNoteTTL is how long a proxy that is not trusted is remembered.
 const ProxyNoteTTL = 7 * 24 * time.Hour
 
-// UntrustedProxies are the peers through which requests with X-Forwarded-For came
+// UntrustedProxies returns the peers through which requests with X-Forwarded-For came
 // in the last seven days although they are not trusted.
 func UntrustedProxies(ctx context.Context, db *sqlx.DB, trusted []netip.Prefix, now time.Time) ([]netip.Addr, error) {
 	var rows []string
@@ -83,7 +82,7 @@ func UntrustedProxies(ctx context.Context, db *sqlx.DB, trusted []netip.Prefix, 
 	}
 	var out []netip.Addr
 	for _, row := range rows {
-		if a := middleware.ParseAddr(row); a.IsValid() && !middleware.IsTrusted(a, trusted) {
+		if a := ParseAddr(row); a.IsValid() && !IsTrusted(a, trusted) {
 			out = append(out, a)
 		}
 	}

@@ -1,4 +1,4 @@
-package server
+package openapi
 
 import (
 	"encoding/json"
@@ -24,7 +24,7 @@ type exchange struct {
 	Response json.RawMessage   `json:"response,omitempty"`
 }
 
-// examplesFile is written by the tests: go test ./server -examples.
+// examplesFile is written by tests: go test ./server -examples.
 //
 //go:embed examples.json
 var examplesFile []byte
@@ -33,7 +33,7 @@ var examplesFile []byte
 var exchanges = sync.OnceValue(func() map[string]map[string]exchange {
 	var out map[string]map[string]exchange
 	if err := json.Unmarshal(examplesFile, &out); err != nil {
-		panic(fmt.Sprintf("server: reading examples.json: %v", err))
+		panic(fmt.Sprintf("openapi: reading examples.json: %v", err))
 	}
 	return out
 })

@@ -1,4 +1,8 @@
-package server
+// Package openapi completes the OpenAPI document of the server with what the
+// operations do not say by themselves: the events that webhooks receive, how
+// values of other packages are written, examples, units, and what a repeated
+// request does. Package httpapi makes the document; it knows no service.
+package openapi
 
 import (
 	"reflect"
@@ -9,17 +13,18 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-// describeAll adds to the document what only the services know.
-func describeAll(d *huma.OpenAPI) {
+// Complete adds events, units, repetition and examples to a document that has
+// all operations.
+func Complete(d *huma.OpenAPI) {
 	d.Webhooks = outgoingEvents(d.Components.Schemas)
 	showUnits(d)
 	showRepeats(d)
 	showExamples(d)
 }
 
-// describe adds to the document what huma cannot see: an answer that is
-// written by hand, and a second status.
-func describe(doc *huma.OpenAPI) {
+// Describe adds what huma cannot see: answers that are written by hand, and
+// operations that answer with one of two statuses.
+func Describe(doc *huma.OpenAPI) {
 	stream := doc.Paths["/chats/stream"].Get.Responses["200"]
 	stream.Description = "The stream. It lasts until one of both sides ends it."
 	stream.Content = map[string]*huma.MediaType{"text/event-stream": {

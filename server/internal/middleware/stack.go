@@ -1,10 +1,11 @@
-package server
+package middleware
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"runtime/debug"
 	"time"
@@ -12,18 +13,33 @@ import (
 	"github.com/google/uuid"
 	"github.com/gorilla/mux"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
-	"github.com/trunklinehq/trunkline/server/internal/middleware"
 )
 
-// middleware is what every request passes, outermost first: it gets an id and
-// a line in the log, a panic becomes a problem, and its body has to come at a
-// reasonable pace.
-func (s *Server) middleware(router *mux.Router) http.Handler {
-	router.Use(rememberRoute, unescapeVars, s.literalFirst)
-	router.NotFoundHandler = http.HandlerFunc(notFound)
-	router.MethodNotAllowedHandler = http.HandlerFunc(s.methodNotAllowed)
-	return s.observe(s.recovered(middleware.Paced(headAsGet(router))))
+// Stack passes every request on to its operation. It is made once for a server.
+type Stack struct {
+	API     *httpapi.API
+	BaseURL string
+	DB      *database.DB // keeps which proxies are not trusted
+	Log     *slog.Logger
+	Metrics *Metrics
+	Now     func() time.Time
+	Quiet   string // the route whose requests are logged at level Debug
+	Router  *mux.Router
+	Tracing *Tracing
+	Trusted []netip.Prefix // proxies whose X-Forwarded-For is believed
+
+	proxies proxyNotes
+}
+
+// Handler returns the handler of all requests. Each gets an id and a line in
+// the log, a panic becomes a problem, and bodies must arrive at a minimum rate.
+func (s *Stack) Handler() http.Handler {
+	s.Router.Use(rememberRoute, unescapeVars, s.literalFirst)
+	s.Router.NotFoundHandler = http.HandlerFunc(NotFound)
+	s.Router.MethodNotAllowedHandler = http.HandlerFunc(s.methodNotAllowed)
+	return s.observe(s.recovered(Paced(headAsGet(s.Router))))
 }
 
 // answerPolicy lets a browser that shows an answer by itself load nothing, and
@@ -31,11 +47,11 @@ func (s *Server) middleware(router *mux.Router) http.Handler {
 const answerPolicy = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 
 // observe gives a request its id and logs and counts its answer.
-func (s *Server) observe(next http.Handler) http.Handler {
+func (s *Stack) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		req := &httpapi.Request{ID: newRequestID(), Client: middleware.ClientOf(r, s.cfg.TrustedProxies), Agent: r.UserAgent()}
-		ctx, end := s.tracing.Request(httpapi.WithRequest(r.Context(), req), r, req)
+		req := &httpapi.Request{ID: newRequestID(), Client: ClientOf(r, s.Trusted), Agent: r.UserAgent()}
+		ctx, end := s.Tracing.Request(httpapi.WithRequest(r.Context(), req), r, req)
 		h := w.Header()
 		h.Set("X-Request-Id", req.ID)
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -44,7 +60,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")             // what may be kept says so
 		s.strictTransport(h, r)
 		s.noteProxy(r)
-		out := &middleware.Response{ResponseWriter: w}
+		out := &Response{ResponseWriter: w}
 		defer func() {
 			s.answered(ctx, r, req, out, time.Since(start))
 			end(out.Answered())
@@ -55,14 +71,14 @@ func (s *Server) observe(next http.Handler) http.Handler {
 
 // answered logs a request without its query and body, which may hold secrets
 // and what people say.
-func (s *Server) answered(ctx context.Context, r *http.Request, req *httpapi.Request, out *middleware.Response, duration time.Duration) {
+func (s *Stack) answered(ctx context.Context, r *http.Request, req *httpapi.Request, out *Response, duration time.Duration) {
 	status := out.Answered()
-	s.http.observe(r.Method, req.Route, status, duration)
+	s.Metrics.observe(r.Method, req.Route, status, duration)
 	level := slog.LevelInfo
-	if req.Route == probePath {
+	if req.Route == s.Quiet {
 		level = slog.LevelDebug
 	}
-	if !s.log.Enabled(ctx, level) {
+	if !s.Log.Enabled(ctx, level) {
 		return
 	}
 	path := req.Route // paths may hold ids of people
@@ -76,11 +92,11 @@ func (s *Server) answered(ctx context.Context, r *http.Request, req *httpapi.Req
 	if req.Account != "" {
 		attrs = append(attrs, slog.String("account", req.Account))
 	}
-	s.log.LogAttrs(ctx, level, "request", attrs...)
+	s.Log.LogAttrs(ctx, level, "request", attrs...)
 }
 
 // recovered turns a panic into an internal problem.
-func (s *Server) recovered(next http.Handler) http.Handler {
+func (s *Stack) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			v := recover()
@@ -90,9 +106,9 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 				panic(v)
 			}
-			s.log.ErrorContext(r.Context(), "handler panicked",
+			s.Log.ErrorContext(r.Context(), "handler panicked",
 				slog.String("panic", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
-			if out, ok := w.(*middleware.Response); ok && out.Status != 0 {
+			if out, ok := w.(*Response); ok && out.Status != 0 {
 				panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 			}
 			httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeInternal, ""))
@@ -137,16 +153,17 @@ func unescapeVars(next http.Handler) http.Handler {
 	})
 }
 
-func notFound(w http.ResponseWriter, _ *http.Request) {
+// NotFound answers that a path does not exist.
+func NotFound(w http.ResponseWriter, _ *http.Request) {
 	httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeNotFound, "there is no such path"))
 }
 
 // literalFirst refuses what only a path with parameters would answer, where
 // there is a literal one. (The router forgets a method that did not match when
 // a later route is like the path.)
-func (s *Server) literalFirst(next http.Handler) http.Handler {
+func (s *Stack) literalFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.api.Owns(r.URL.Path, mux.CurrentRoute(r)) {
+		if !s.API.Owns(r.URL.Path, mux.CurrentRoute(r)) {
 			httpapi.RequestOf(r.Context()).Route = r.URL.Path
 			s.methodNotAllowed(w, r)
 			return
@@ -156,7 +173,7 @@ func (s *Server) literalFirst(next http.Handler) http.Handler {
 }
 
 // methodNotAllowed names the methods that the path has.
-func (s *Server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+func (s *Stack) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	for _, m := range []string{
 		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	} {
@@ -165,7 +182,7 @@ func (s *Server) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 			try.Method = http.MethodGet
 		}
 		var match mux.RouteMatch
-		if s.router.Match(&try, &match) && match.MatchErr == nil && s.api.Owns(r.URL.Path, match.Route) {
+		if s.Router.Match(&try, &match) && match.MatchErr == nil && s.API.Owns(r.URL.Path, match.Route) {
 			w.Header().Add("Allow", m)
 		}
 	}

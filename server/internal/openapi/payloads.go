@@ -1,4 +1,4 @@
-package server
+package openapi
 
 import (
 	"encoding/json"
@@ -19,9 +19,9 @@ type (
 	messagePayload struct{}
 )
 
-// standIns tells the registry how values are written that their Go types do
+// Schemas tells the registry how values are written that their Go types do
 // not show.
-func standIns(r huma.Registry) {
+func Schemas(r huma.Registry) {
 	for real, shown := range map[reflect.Type]reflect.Type{
 		reflect.TypeFor[messaging.UnixTime]():       reflect.TypeFor[int64](),
 		reflect.TypeFor[json.Number]():              reflect.TypeFor[float64](),
@@ -96,7 +96,7 @@ func members(v any) map[string]json.RawMessage {
 		err = json.Unmarshal(raw, &out)
 	}
 	if err != nil {
-		panic("server: describing " + reflect.TypeOf(v).String() + ": " + err.Error())
+		panic("openapi: describing " + reflect.TypeOf(v).String() + ": " + err.Error())
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package server
+package openapi
 
 import (
 	"net/http"
@@ -9,7 +9,7 @@ import (
 )
 
 // onRepeat says what it does to send a request again, such as after an answer
-// that was lost. Most operations do what their method says; [repetition] has those
+// that was lost. Most operations do what their method says; [Repetition] has those
 // that do not.
 var onRepeat = map[string]string{
 	http.MethodGet:    "Changes nothing.",
@@ -19,8 +19,8 @@ var onRepeat = map[string]string{
 	http.MethodPost:   "",
 }
 
-// repetition has an entry for every POST, and for what is unlike its method.
-var repetition = map[string]string{ //nolint:gosec // sentences, and no credentials
+// Repetition has an entry for every POST, and for what is unlike its method.
+var Repetition = map[string]string{ //nolint:gosec // sentences, and no credentials
 	"Server_DeleteAccount": "Once it is done, the same request is answered 401: its user is gone.",
 
 	"Auth_SignUp":              "Sent again it is a 409: the e-mail has an account. Where the server sends mail, it sends another.",
@@ -108,7 +108,7 @@ var repetition = map[string]string{ //nolint:gosec // sentences, and no credenti
 // showRepeats says of each operation what happens on repeat.
 func showRepeats(doc *huma.OpenAPI) {
 	for op := range httpapi.Operations(doc) {
-		text, ok := repetition[op.OperationID]
+		text, ok := Repetition[op.OperationID]
 		if !ok {
 			text = onRepeat[op.Method]
 		}

@@ -1,8 +1,11 @@
-package server
+// Package pages serves what a browser opens: the documents of the API, the
+// panel, and the files of messages.
+package pages
 
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -14,9 +17,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/gorilla/mux"
 
+	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/middleware"
 )
 
 //go:embed swagger/index.html swagger/init.js swagger/*.gz
@@ -30,14 +36,21 @@ const filesPath = "/files/"
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
 	"font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// pageRoutes are what a browser opens.
-func (s *Server) pageRoutes(r *mux.Router) {
+// Pages serves pages and files.
+type Pages struct {
+	BaseURL string
+	Media   *media.Library               // nil: files are not kept
+	Panel   func(at string) http.Handler // nil: there is no panel
+	Problem func(context.Context, error) *httpapi.Problem
+}
+
+// Mount connects the pages. The document is written when it is first asked for.
+func (p *Pages) Mount(r *mux.Router, document *huma.OpenAPI) {
 	base := ""
-	if u, err := url.Parse(s.cfg.BaseURL); err == nil {
+	if u, err := url.Parse(p.BaseURL); err == nil {
 		base = u.Path
 	}
-	document := s.api.Document(describeAll)
-	r.Handle("/swagger/openapi.json", s.late(func() (asset, error) {
+	r.Handle("/swagger/openapi.json", p.late(func() (asset, error) {
 		b, err := json.Marshal(document)
 		return newAsset(b, "application/json", false), err
 	})).Methods(http.MethodGet)
@@ -47,33 +60,34 @@ func (s *Server) pageRoutes(r *mux.Router) {
 		"/swagger/swagger-ui-bundle.js": {"swagger-ui-bundle.js.gz", "text/javascript; charset=utf-8"},
 		"/swagger/swagger-ui.css":       {"swagger-ui.css.gz", "text/css; charset=utf-8"},
 	} {
-		r.Handle(path, s.late(func() (asset, error) {
+		r.Handle(path, p.late(func() (asset, error) {
 			body, err := swagger.ReadFile("swagger/" + file.name)
 			return newAsset(body, file.mime, strings.HasSuffix(file.name, ".gz")), err
 		})).Methods(http.MethodGet)
 	}
 	first := base + "/swagger"
-	if s.cfg.Panel != nil {
+	if p.Panel != nil {
 		first = base + "/panel/"
 		r.Handle("/panel", redirect(first)).Methods(http.MethodGet)
-		r.PathPrefix("/panel/").Handler(s.cfg.Panel(first)).Methods(http.MethodGet)
+		r.PathPrefix("/panel/").Handler(p.Panel(first)).Methods(http.MethodGet)
 	}
 	r.Handle("/", redirect(first)).Methods(http.MethodGet)
 	r.Handle("/swagger/", redirect(base+"/swagger")).Methods(http.MethodGet)
 }
 
-// fileRoutes serves what links lead to. No more than the link is needed.
-func (s *Server) fileRoutes(r *mux.Router) {
+// MountFiles serves the files that links lead to. Readers need no more than the
+// link.
+func (p *Pages) MountFiles(r *mux.Router) {
 	r.PathPrefix(filesPath).Methods(http.MethodGet).HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.media == nil {
-			notFound(w, r)
+		if p.Media == nil {
+			middleware.NotFound(w, r)
 			return
 		}
 		if httpapi.RequestOf(r.Context()).Head { // the file need not be read for it
 			head := *r
 			head.Method, r = http.MethodHead, &head
 		}
-		s.media.ServeHTTP(w, r)
+		p.Media.ServeHTTP(w, r)
 	})
 }
 
@@ -84,14 +98,14 @@ func redirect(to string) http.Handler {
 	})
 }
 
-// late serves an asset that is made when it is first asked for: few servers
-// are, and it takes time and memory.
-func (s *Server) late(load func() (asset, error)) http.Handler {
+// late serves an asset that is made when it is first asked for: most servers
+// never are, and it takes time and memory.
+func (p *Pages) late(load func() (asset, error)) http.Handler {
 	load = sync.OnceValues(load)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a, err := load()
 		if err != nil {
-			httpapi.WriteProblem(w, s.problemOf(r.Context(), fmt.Errorf("making a page: %w", err)))
+			httpapi.WriteProblem(w, p.Problem(r.Context(), fmt.Errorf("making a page: %w", err)))
 			return
 		}
 		a.ServeHTTP(w, r)
