@@ -28,6 +28,12 @@ func (r Recording) Worker(run func(context.Context) error) func(context.Context)
 	return func(ctx context.Context) error { return run(audit.With(ctx, r.Store, audit.Origin{})) }
 }
 
+// Agent is [Recording.Context] for a caller that [Guard.Token] has admitted.
+func (r Recording) Agent(ctx context.Context) context.Context {
+	req := httpapi.RequestOf(ctx)
+	return r.Context(ctx, req, req.Caller)
+}
+
 func recordedActor(by auth.Caller) audit.Actor {
 	a := audit.Actor{Account: by.Account, User: by.User, Email: by.Email, Token: by.TokenID}
 	switch {
