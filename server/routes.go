@@ -38,7 +38,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/mail"
 )
 
-// routes connects every route to its handler.
+// routes connects every route to its handler, and makes the handler of all.
 func (s *Server) routes() error {
 	s.router = mux.NewRouter().UseEncodedPath() // an id in a path may hold a slash
 	guard := &middleware.Guard{
@@ -111,7 +111,6 @@ func (s *Server) routes() error {
 	return nil
 }
 
-// cookies are those of this server.
 func (s *Server) cookies() cookies.Jar { return cookies.Jar{BaseURL: s.cfg.BaseURL} }
 
 func (s *Server) recording() middleware.Recording { return middleware.Recording{Store: s.audit} }

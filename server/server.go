@@ -129,10 +129,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		cfg: cfg, log: cfg.Logger, Metrics: prometheus.NewRegistry(),
-		stopping: make(chan struct{}),
-	}
+	s := &Server{cfg: cfg, log: cfg.Logger, Metrics: prometheus.NewRegistry(), stopping: make(chan struct{})}
 	if s.db, err = database.Of(ctx, cfg.DB); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -181,8 +178,12 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.recording().Worker(s.Webhooks.Run), s.Runs.Run, s.Flows.Run, s.Bots.Run, s.Extractors.Run, s.Remote.Run, s.Memory.Run, s.Knowledge.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.Jobs.Run, s.audit.Run, s.adapters.accounts.Run}
-	runs = append(runs, func(ctx context.Context) error { return s.db.RunScrub(ctx, s.log) }) // what was deleted leaves the database's log, too
+	runs := []func(context.Context) error{
+		s.Auth.Run, s.Messaging.Run, s.recording().Worker(s.Webhooks.Run), s.Runs.Run, s.Flows.Run, s.Bots.Run, s.Extractors.Run,
+		s.Remote.Run, s.Memory.Run, s.Knowledge.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.Jobs.Run, s.audit.Run, s.adapters.accounts.Run,
+		// Deleted rows leave the log of the database, too.
+		func(ctx context.Context) error { return s.db.RunScrub(ctx, s.log) },
+	}
 	if s.media != nil {
 		runs = append(runs, s.media.Run)
 	}

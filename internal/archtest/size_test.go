@@ -19,31 +19,25 @@ const (
 	maxLines   = 400 // of a file, tests not counted
 )
 
-// What is above the limits today, each with the most that it may have. The
-// lists only become shorter, and their numbers smaller.
-var (
-	manyMethods = map[string]int{
-		"aiflow Account":                 67,
-		"aiflow/agent worker":            82,
-		"aiflow/flow/runtime Runtime":    71,
-		"aiflow/typebot builder":         51,
-		"internal/queue node":            72,
-		"messaging Account":              75,
-		"messaging Service":              73,
-		"messaging/internal/store Batch": 51,
-		"provider/web session":           94,
-		"provider/web/webtest Device":    42,
-		"provider/web/webtest Phone":     84,
-		"provider/web/webtest Server":    44,
-		"provider/web/webtest conn":      61,
-		"server Server":                  127,
-		"server/auth Service":            92,
-		"webhook Dispatcher":             75,
-	}
-	manyFiles = map[string]int{
-		"server": 55,
-	}
-)
+// manyMethods are the types above the limit today, each with the most that it
+// may have. The list only becomes shorter, and its numbers smaller.
+var manyMethods = map[string]int{
+	"aiflow Account":                 67,
+	"aiflow/agent worker":            82,
+	"aiflow/flow/runtime Runtime":    71,
+	"aiflow/typebot builder":         51,
+	"internal/queue node":            72,
+	"messaging Account":              75,
+	"messaging Service":              73,
+	"messaging/internal/store Batch": 51,
+	"provider/web session":           94,
+	"provider/web/webtest Device":    42,
+	"provider/web/webtest Phone":     84,
+	"provider/web/webtest Server":    44,
+	"provider/web/webtest conn":      61,
+	"server/auth Service":            92,
+	"webhook Dispatcher":             75,
+}
 
 // TestSize counts the methods of types, the files of folders and the lines of
 // files. Generated files do not count.
@@ -69,7 +63,7 @@ func TestSize(t *testing.T) {
 		}
 	})
 	within(t, "methods", methods, maxMethods, manyMethods)
-	within(t, "files", files, maxFiles, manyFiles)
+	within(t, "files", files, maxFiles, nil)
 	within(t, "lines", lines, maxLines, nil)
 }
 

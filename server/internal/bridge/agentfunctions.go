@@ -20,7 +20,7 @@ import (
 // functionPrefix begins the names by which models know functions of a project.
 const functionPrefix = "fn_"
 
-// functionTools are the functions of the project that a node names, as they were
+// functionTools returns the functions of the project that a node names, as they were
 // published with its flow. Each is a run of its own, without a chat. What they do
 // to the world is read from their nodes, each time.
 func (s *AgentTools) functionTools(ctx context.Context, scope agent.Scope, r *flow.AgentRequest) ([]llm.Tool, error) {
@@ -125,8 +125,8 @@ func (s *AgentTools) callFunction(by runtime.Run, src runtime.Source) func(conte
 // cancelTimeout is how long it may take to end a run that took too long.
 const cancelTimeout = 5 * time.Second
 
-// ended waits for the end of a run. One that is not over in time is cancelled;
-// when it is this node that stops, another waits on.
+// ended waits for the end of a run. A run that is not over in time is cancelled.
+// When this node stops, another node waits for it.
 func (s *AgentTools) ended(ctx context.Context, runs *runtime.Account, id string) (runtime.Run, error) {
 	news, err := runs.Watch(ctx, id)
 	if err != nil {

@@ -20,8 +20,9 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/api/functions"
 )
 
-// callerFor is who calls functions for a version of a flow: its publisher with
-// its rights and e-mail of now. A publisher who is gone or disabled has none.
+// callerFor returns who calls functions for a version of a flow: its publisher,
+// with the rights and the e-mail of now. A publisher who is gone or disabled has
+// no rights.
 func (s *AgentTools) callerFor(ctx context.Context, account, flow string, version int64) (c mcp.Caller, email string, err error) {
 	by, err := s.Flows.For(account).Publisher(ctx, flow, version)
 	if errors.Is(err, aiflow.ErrNotFound) {
@@ -89,11 +90,11 @@ func (s *AgentTools) registryTools(ctx context.Context, scope agent.Scope, r *fl
 	return out, nil
 }
 
-// ownFunctions is where the arguments of functions go that are none of ours.
+// ownFunctions is where the arguments of an embedding program's functions go.
 const ownFunctions = "own functions"
 
-// reachOf says of a function of the registry what it reads, and where what it is
-// given goes. Of one that is none of ours that is not known.
+// reachOf notes what a function of the registry reads, and where its arguments
+// go. Neither is known of the functions of an embedding program.
 func reachOf(t *llm.Tool, inChat bool) {
 	t.Says = inChat && !t.ReadOnly
 	switch t.Name {
@@ -174,8 +175,8 @@ func childOf(ctx context.Context) child {
 }
 
 // callRegistry calls a function with what the run sets, and with the rights that the
-// publisher has then: the same checks, limits and audit hold as for everybody. The
-// log of the account names the run as who changes something.
+// publisher has then: the checks, limits and audit of every caller apply. The log
+// of the account names the run as the actor.
 func (s *AgentTools) callRegistry(run runtime.Run, function string, set map[string]any) func(context.Context, llm.ToolRun) (llm.ToolOutput, error) {
 	return func(ctx context.Context, r llm.ToolRun) (llm.ToolOutput, error) {
 		caller, email, err := s.callerFor(ctx, run.Chat.Account, run.Owner, run.Version)
@@ -208,7 +209,7 @@ func (s *AgentTools) callRegistry(run runtime.Run, function string, set map[stri
 	}
 }
 
-// refusalText is an error of a function in words for a model.
+// refusalText returns an error of a function as a sentence for a model.
 func refusalText(e *mcp.Error) string {
 	var b strings.Builder
 	b.WriteString(e.Message)

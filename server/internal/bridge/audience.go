@@ -61,7 +61,7 @@ func (s *Sinks) audienceTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Eve
 	return a, nil
 }
 
-// audienceQuery is the statement that reads an audience. On PostgreSQL its text
+// audienceQuery returns the statement that reads an audience. On PostgreSQL its text
 // does not depend on the events.
 func (s *Sinks) audienceQuery(evs []messaging.Event) (text string, args []any) {
 	var refs []int64
@@ -107,13 +107,13 @@ func (s *Sinks) PrepareAudience(ctx context.Context) error {
 	return s.DB.Prepare(ctx, text)
 }
 
-// takes says whether a message is to be worked on, by a run, a bot, a flow or an
+// takes reports whether a message is to be worked on, by a run, a bot, a flow or an
 // extractor.
 func (a *audience) takes(ev messaging.Event) bool {
 	return fromContact(ev) && (a.subscribed[ev.Reference] || a.active[ev.Key])
 }
 
-// read says whether extractors may read a message.
+// read reports whether extractors may read a message.
 func (a *audience) read(ev messaging.Event) bool {
 	return a.takes(ev) && (a.reads[ev.Reference] || a.flows[ev.Account])
 }

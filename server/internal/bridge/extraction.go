@@ -79,7 +79,7 @@ func (h *FlowHost) read(ctx context.Context, in runtime.Incoming) ([]store.Resul
 	})
 }
 
-// owners are the bots and flows that listen on the reference of a chat, or have a
+// owners returns the bots and flows that listen on the reference of a chat, or have a
 // run in it.
 func (h *FlowHost) owners(ctx context.Context, c runtime.Chat) ([]string, error) {
 	runs := h.Runs.For(c.Account)
@@ -139,7 +139,7 @@ func (h *FlowHost) extractedTx(ctx context.Context, tx *sqlx.Tx, c runtime.Chat,
 	return nil
 }
 
-// withExtracted is the payload of a message with what was found in it.
+// withExtracted returns the payload of a message with what was found in it.
 func withExtracted(body []byte, values map[string]json.RawMessage) ([]byte, error) {
 	if len(values) == 0 {
 		return body, nil

@@ -65,7 +65,7 @@ func (f FlowExtractor) Entities(text string, types []string, locale string, now 
 	return out, nil
 }
 
-// word is the first word of a dictionary in a text; nil: none is.
+// word returns the first word of a dictionary in a text; nil: there is none.
 func (f FlowExtractor) word(ctx context.Context, id, text, locale string) (any, error) {
 	r, err := f.Try(ctx, id, store.Message{Said: store.Said{Text: text, Locale: locale}})
 	if err != nil {
@@ -94,8 +94,8 @@ func (f FlowExtractor) Intent(id, text, _ string) ([]flow.Intent, error) {
 	return out, nil
 }
 
-// unavailableExtractor says in the words of flows that an extractor cannot be
-// asked. A database that fails is asked again.
+// unavailableExtractor translates errors of an extractor into errors of flows.
+// Those of the database are returned as they are, so that the step is tried again.
 func unavailableExtractor(err error) error {
 	e := &flow.Error{Code: "extract.unavailable", Message: "There is no such extractor."}
 	switch {
@@ -105,4 +105,16 @@ func unavailableExtractor(err error) error {
 		return err
 	}
 	return e
+}
+
+// AnswerReader reads answers to questions of bots and flows as extractors do.
+type AnswerReader struct{}
+
+// Speaks reports whether extractors know a language.
+func (AnswerReader) Speaks(locale string) bool { return entity.Speaks(locale) }
+
+// ReadAnswer reads an answer as an extractor of kind entity does: kinds of
+// answers have the names of its types.
+func (AnswerReader) ReadAnswer(kind, text string, o flow.AnswerOptions) (any, bool) {
+	return entity.Parse(kind, text, &entity.Options{Locale: o.Locale, Region: o.Region, Now: o.Now})
 }

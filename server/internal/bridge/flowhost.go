@@ -142,8 +142,8 @@ func actorOf(engine string) messaging.Actor {
 	return messaging.ActorFlow
 }
 
-// unsendable says in the words of flows why a message is refused. What is no
-// refusal is tried again.
+// unsendable translates the refusal of a message into an error of flows. Other
+// errors are returned as they are, so that the turn is tried again.
 func unsendable(err error) error {
 	r, is := messaging.Refused(err)
 	if !is || r.Code == httpapi.CodeUnavailable {

@@ -53,7 +53,7 @@ func (s *FlowStarter) start(ctx context.Context, account string, as child, flowI
 	return acc.Start(ctx, start)
 }
 
-// lineOf is the line of a run in a chat.
+// lineOf returns the reference of a run in a chat.
 func (s *FlowStarter) lineOf(ctx context.Context, account, flowID string, ref provider.ReferenceID, chatID string) (provider.ReferenceID, error) {
 	if ref != 0 {
 		return ref, nil
@@ -95,8 +95,8 @@ func (s *FlowStarter) RunFlow(ctx context.Context, account string, run functions
 	return functions.FlowResult{RunID: started.ID, Status: string(started.Status), Output: outputObject(started.Output)}, nil
 }
 
-// outputObject is what a run gave as an object: what is none stands under
-// "result".
+// outputObject returns the output of a run as an object. Any other value becomes
+// its member "result".
 func outputObject(raw json.RawMessage) map[string]json.RawMessage {
 	if raw == nil {
 		return nil

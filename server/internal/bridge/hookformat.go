@@ -53,8 +53,7 @@ func (f hookFormat) Write(ctx context.Context, d webhook.Draft) (webhook.Formatt
 	return webhook.Formatted{Body: body, Headers: f.Headers(compat.Signed{ID: d.ID, Body: body, Key: d.Key, At: d.Now})}, nil
 }
 
-// aboutLine tells of the line as it is now. One that is gone has its id for a
-// name.
+// aboutLine adds the reference as it is now. A deleted one is named by its id.
 func (s *HookFormats) aboutLine(ctx context.Context, d webhook.Draft, ev *compat.Event) error {
 	ev.Line = compat.Line{ID: d.Scope, Name: d.Scope, BaseURL: s.BaseURL}
 	id, err := strconv.ParseInt(d.Scope, 10, 64)
@@ -109,7 +108,7 @@ func digits(s string) string {
 	}, s)
 }
 
-// aboutActor tells who wrote a message of the account's own, as its record says.
+// aboutActor adds who wrote a message of the account's own, from its record.
 func (s *HookFormats) aboutActor(ctx context.Context, d webhook.Draft, ev *compat.Event) error {
 	var p struct {
 		Reference provider.ReferenceID `json:"reference"`

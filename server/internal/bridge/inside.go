@@ -22,7 +22,8 @@ type ReferenceScope struct {
 }
 
 // Inside reports whether something belongs to a reference that the caller
-// reaches. What is not there does not matter.
+// reaches. An empty id names nothing, and
+// passes; what does not exist belongs to no reference.
 func (s *ReferenceScope) Inside(ctx context.Context, c httpapi.Call, what, id string) (bool, error) {
 	if id == "" {
 		return true, nil
@@ -37,7 +38,7 @@ func (s *ReferenceScope) Inside(ctx context.Context, c httpapi.Call, what, id st
 	return c.Reaches(reference), nil
 }
 
-// referenceOf is the reference to which something belongs; 0: to none.
+// referenceOf returns the reference that something belongs to; 0: none.
 func (s *ReferenceScope) referenceOf(ctx context.Context, c httpapi.Call, what, id string) (int64, error) {
 	switch what {
 	case "botId", "bot":

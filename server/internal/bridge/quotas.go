@@ -38,7 +38,8 @@ func (s *Quotas) Used() map[quota.Name]quota.Counter {
 	}
 }
 
-// Admit asks the quotas for messaging, for whatever asks messaging.
+// Admit asks the quotas before messaging stores something new, for every caller of
+// messaging.
 func (s *Quotas) Admit(ctx context.Context, q sqlx.ExtContext, account string, what messaging.Wanted, n int64) (err error) {
 	tx, inTx := q.(*sqlx.Tx)
 	if what == messaging.WantReference && inTx {
@@ -63,7 +64,7 @@ func (s *Quotas) AdmitFile(ctx context.Context, account string, bytes int64) err
 	return s.Quotas.Take(ctx, s.DB, account, quota.Storage, bytes)
 }
 
-// storedBytes counts the files of an account: of its chats, and of its projects.
+// storedBytes counts the bytes of an account's files, of chats and projects.
 func (s *Quotas) storedBytes(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (int64, error) {
 	media, err := s.Messaging.MediaBytes(ctx, q, account, since)
 	if err != nil {

@@ -97,19 +97,19 @@ func (s *Sinks) Committed() {
 	s.Runs.Committed()
 }
 
-// fromContact says whether an event is a message of a contact.
+// fromContact reports whether an event is a message of a contact.
 func fromContact(ev messaging.Event) bool {
 	return ev.Type == messaging.EventMessage && ev.Actor == messaging.ActorContact
 }
 
-// saysSomething says whether a message may be answered: it does not react to
+// saysSomething reports whether a message may be answered: it does not react to
 // another, change it or take it back.
 func saysSomething(p messaging.MessagePayload) bool {
 	return p.Reaction == nil && p.Revoked == nil && p.Edited == nil
 }
 
-// queue has a message answered if it says something, and read before if
-// extractors are to.
+// queue queues a message for bots and flows, unless it only changes another one.
+// With read, extractors read it first.
 func (s *Sinks) queue(ctx context.Context, tx *sqlx.Tx, ev messaging.Event, read bool) error {
 	var p messaging.MessagePayload
 	if err := json.Unmarshal(ev.Payload, &p); err != nil {
@@ -137,14 +137,14 @@ func (s *Sinks) queue(ctx context.Context, tx *sqlx.Tx, ev messaging.Event, read
 	return s.Runs.IncomingTx(ctx, tx, in)
 }
 
-// referralPayload is what a link or an advertisement carries for us, in the
-// words of both networks.
+// referralPayload returns the payload of the link or the advertisement by which a
+// contact came. The two networks name it differently.
 func referralPayload(raw json.RawMessage) string {
 	var r struct {
 		Ref      string `json:"ref"`
 		SourceID string `json:"source_id"`
 	}
-	_ = json.Unmarshal(raw, &r) // whatever it is, it has no payload then
+	_ = json.Unmarshal(raw, &r) // a referral of another form has no payload
 	if r.Ref != "" {
 		return r.Ref
 	}

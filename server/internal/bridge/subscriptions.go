@@ -79,7 +79,7 @@ func oldestByURL(eps []webhook.Endpoint) []webhook.Endpoint {
 
 // referenceOf is the reference that an endpoint belongs to.
 func referenceOf(ep webhook.Endpoint) provider.ReferenceID {
-	n, _ := strconv.ParseInt(ep.Scope, 10, 64) // written by webhookScope
+	n, _ := strconv.ParseInt(ep.Scope, 10, 64) // see view.WebhookScope
 	return provider.ReferenceID(n)
 }
 

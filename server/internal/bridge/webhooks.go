@@ -21,6 +21,7 @@ type hooks struct {
 	now func() time.Time
 }
 
+// eventsTx makes webhook events of events of messaging, and publishes them.
 func (h hooks) eventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event, to *audience) error {
 	out := make([]webhook.Deferred, len(evs))
 	for i, ev := range evs {
@@ -75,7 +76,7 @@ func (h hooks) mergedTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatU
 	return nil
 }
 
-// dataTx publishes a data event, behind what is held of its chat.
+// dataTx publishes a data event, after the deferred events of its chat.
 func (h hooks) dataTx(ctx context.Context, tx *sqlx.Tx, c runtime.Chat, key string, at time.Time, message string, body []byte) error {
 	id, err := uuid.NewV7()
 	if err != nil {

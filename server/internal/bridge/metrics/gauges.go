@@ -18,7 +18,7 @@ const (
 )
 
 // gauges are read from the database when they are asked for, once in a while.
-// A database that does not answer leaves them out, and the others stand.
+// When the database does not answer they are left out; other metrics are served.
 type gauges struct {
 	desc *prometheus.Desc // in whose name an error is reported
 	read func(ctx context.Context) ([]prometheus.Metric, error)
