@@ -149,7 +149,7 @@ var errorEnds = map[string]string{
 	"internal/keyring.ErrSealed":                  "a defect of the store, 500, and in the log",
 	"internal/page.Error":                         "each service has its own Invalid; auditProblem",
 	"mcp.Error":                                   "the answer of a call of /mcp",
-	"messaging.ErrNotCallback":                    "callbackPost: 400",
+	"messaging.ErrNotCallback":                    "receive: 400",
 	"messaging.ErrOtherMedia":                     "the program does not start",
 	"messaging.ErrResync":                         "the stream says resync",
 	"messaging/internal/attachment.ErrOtherMedia": "the program does not start",
@@ -182,7 +182,7 @@ var errorEnds = map[string]string{
 	"provider/web/webtest.ErrPasskey":             "a test's phone",
 	"server.ErrOtherMedia":                        "the program does not start",
 	"server.ErrOtherSecret":                       "the program does not start",
-	"server/internal/forged.ErrBusy":              "callbackPost: 503, unavailable",
+	"server/internal/forged.ErrBusy":              "receive: 503, unavailable",
 	"server/auth.ErrDisabled":                     "refuseOIDC: a page with 403",
 	"server/auth.ErrLinked":                       "refuseOIDC: a page with 409",
 	"server/auth.ErrUndeliverable":                "the mail is not tried again",
@@ -198,9 +198,9 @@ var errorEnds = map[string]string{
 	"server/backup.ErrNewer":                      "the command says so",
 	"server/backup.ErrNotEmpty":                   "the command says so",
 	"server/backup.ErrUnfit":                      "the command says so",
-	"server/billing.ErrMalformed":                 "payment: 400",
-	"server/billing.ErrNoSecret":                  "payment: 503, unavailable",
-	"server/billing.ErrSignature":                 "payment: 401, unauthorized",
+	"server/billing.ErrMalformed":                 "receive: 400",
+	"server/billing.ErrNoSecret":                  "receive: 503, unavailable",
+	"server/billing.ErrSignature":                 "receive: 401, unauthorized",
 	"server/client.Error":                         "the client's own",
 	"server/internal/httpapi.MemberError":         "undecodable: 422 at its member",
 	"server/job.ErrNotFound":                      "showJob: 404, not_found",
@@ -260,7 +260,7 @@ func sources(t *testing.T) string {
 	}
 	add(filepath.Glob("*.go"))
 	add(filepath.Glob("internal/*/*.go"))
-	add(filepath.Glob("internal/api/*/*.go"))
+	add(filepath.Glob("internal/*/*/*.go"))
 	return out.String()
 }
 
