@@ -22,8 +22,8 @@ type ReferenceScope struct {
 }
 
 // Inside reports whether something belongs to a reference that the caller
-// reaches. An empty id names nothing, and
-// passes; what does not exist belongs to no reference.
+// reaches. An empty id names nothing, and passes. What does not exist belongs to
+// no reference.
 func (s *ReferenceScope) Inside(ctx context.Context, c httpapi.Call, what, id string) (bool, error) {
 	if id == "" {
 		return true, nil

@@ -36,11 +36,11 @@ import (
 const closedTopic = "server.closed"
 
 const (
-	eraseEvery = 5 * time.Second // the net under the wake-ups
+	eraseEvery = 5 * time.Second // in case a notification is lost
 	eraseLease = 9 * time.Second // after which another node continues with what a killed one began
-	// eraseAgain is after how long an account is looked over once more, before
-	// it is forgotten: requests and callbacks that were under way when it was
-	// closed are over by then.
+	// eraseAgain is the time after which an account is erased once more, before
+	// it is forgotten: requests and callbacks that were in progress when it was
+	// closed have ended by then.
 	eraseAgain = time.Minute
 )
 
@@ -68,8 +68,8 @@ type Accounts struct {
 	Webhooks    *webhook.Dispatcher
 }
 
-// Close ends an account: its users are refused when it returns. Run erases what
-// belongs to it, on any node, which is the job.
+// Close ends an account: its users are refused when it returns. It returns the
+// job of erasing what belongs to the account, which Run does on any node.
 func (s *Accounts) Close(ctx context.Context, id string) (j job.Job, err error) {
 	err = s.Auth.CloseAccount(ctx, id, func(ctx context.Context, tx *sqlx.Tx) (err error) {
 		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: id, Kind: jobs.Account})
@@ -98,7 +98,7 @@ func (s *Accounts) Run(ctx context.Context) error {
 	}
 }
 
-// eraseClosed erases accounts until there is none to be taken.
+// eraseClosed erases closed accounts until there are no more.
 func (s *Accounts) eraseClosed(ctx context.Context) error {
 	for {
 		account, closed, err := s.Auth.TakeClosed(ctx, eraseLease)
@@ -125,7 +125,7 @@ func (s *Accounts) eraseClosed(ctx context.Context) error {
 	}
 }
 
-// eraseDeferred erases an account while it keeps it from other nodes.
+// eraseDeferred erases an account, and renews its lease meanwhile.
 func (s *Accounts) eraseDeferred(ctx context.Context, account string) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -151,8 +151,8 @@ func (s *Accounts) eraseDeferred(ctx context.Context, account string) error {
 	return g.Wait()
 }
 
-// erase removes everything of an account, its lines first: they end their
-// sessions, and nothing new comes.
+// erase removes everything of an account. Its references come first: their
+// sessions end, so that nothing new arrives.
 func (s *Accounts) erase(ctx context.Context, account string) error {
 	for _, erase := range []func(context.Context) error{
 		func(ctx context.Context) error { return s.Auth.EraseUsers(ctx, account) },
