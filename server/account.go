@@ -2,31 +2,11 @@ package server
 
 import (
 	"context"
-	"log/slog"
-	"net/http"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/messaging"
-	"github.com/trunklinehq/trunkline/server/internal/api/jobs"
-	"github.com/trunklinehq/trunkline/server/internal/httpapi"
-	"github.com/trunklinehq/trunkline/server/job"
+	"github.com/trunklinehq/trunkline/server/quota"
 )
-
-// accountRoutes are what concerns the account as a whole.
-func (s *Server) accountRoutes(a *httpapi.API) {
-	httpapi.Register(a, httpapi.Operation{
-		ID: "Server_Account", Method: http.MethodGet, Path: "/account", Summary: "Show the account, its subscription and what it uses",
-	}, httpapi.AnyUser, s.showAccount)
-	httpapi.Register(a, httpapi.Operation{
-		ID: "Server_DeleteAccount", Method: http.MethodDelete, Path: "/account", Status: http.StatusAccepted,
-		Summary: "Delete the account with everything that belongs to it",
-		About: "Takes the caller's own password. All its users, tokens and sessions end at once. Its lines end their sessions, and then its " +
-			"chats, messages, files, webhooks and logs are erased, which goes on after the answer.",
-		Login: true, Owner: true,
-	}, httpapi.AnyUser, s.deleteAccount)
-}
 
 // Account is what belongs to its users together.
 type Account struct {
@@ -78,10 +58,6 @@ func (s *Server) Account(ctx context.Context, id string) (Account, error) {
 	return v, err
 }
 
-func (s *Server) showAccount(ctx context.Context, c httpapi.Call, _ *struct{}) (Account, error) {
-	return s.Account(ctx, c.Account)
-}
-
 // monthOf is when the month of t began in UTC.
 func monthOf(t time.Time) time.Time {
 	t = t.UTC()
@@ -91,34 +67,43 @@ func monthOf(t time.Time) time.Time {
 // DeleteAccount ends an account for good: its users are refused when it
 // returns, and [Server.Run], on any node, erases everything that belongs to it.
 func (s *Server) DeleteAccount(ctx context.Context, id string) error {
-	_, err := s.closeAccount(ctx, id)
+	_, err := s.adapters.accounts.Close(ctx, id)
 	return err
 }
 
-func (s *Server) closeAccount(ctx context.Context, id string) (j job.Job, err error) {
-	err = s.Auth.Accounts().Close(ctx, id, func(ctx context.Context, tx *sqlx.Tx) (err error) {
-		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: id, Kind: jobs.Account})
-		return err
-	})
-	s.db.Notify(closedTopic)
-	return j, err
+// AccountQuotas are the quotas of an account.
+type AccountQuotas struct {
+	References QuotaState `json:"references" doc:"Connected numbers, pages and accounts."`
+	Contacts   QuotaState `json:"contacts" doc:"Chats with people. A contact who writes first is never refused."`
+	Storage    QuotaState `json:"storage" doc:"Bytes of the files that are kept, of chats and projects, and of the published versions of flows and bots. A file that a contact sends is never refused."`
+	Messages   QuotaState `json:"messages" doc:"Own messages, a day in UTC. Received ones are never refused."`
+	Runs       QuotaState `json:"runs" doc:"Runs of flows and bots, a day in UTC. A run that a message of a contact begins is counted and never refused."`
+	API        QuotaState `json:"api" doc:"Requests a minute, on each node."`
 }
 
-type deleteAccount struct {
-	Body struct {
-		Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The caller's own."`
-	}
+// QuotaState is how a quota stands.
+type QuotaState struct {
+	Limit    *int64              `json:"limit" doc:"null: unlimited."`
+	Used     int64               `json:"used"`
+	ResetsAt *messaging.UnixTime `json:"resetsAt" doc:"When it begins anew; null: it goes down when something is deleted."`
 }
 
-func (s *Server) deleteAccount(ctx context.Context, c httpapi.Call, in *deleteAccount) (jobs.Deleting, error) {
-	if err := s.Auth.Users().ConfirmPassword(ctx, c.Caller, in.Body.Password, c.Client); err != nil {
-		return jobs.Deleting{}, err
-	}
-	j, err := s.closeAccount(ctx, c.Account)
+// accountQuotas shows the quotas of an account.
+func (s *Server) accountQuotas(ctx context.Context, account string) (AccountQuotas, error) {
+	states, err := s.Quotas.States(ctx, account)
 	if err != nil {
-		return jobs.Deleting{}, err
+		return AccountQuotas{}, err
 	}
-	// The audit log goes with the account.
-	s.log.InfoContext(ctx, "a user has closed the account", slog.String("account", c.Account), slog.String("user", c.User), slog.String("address", c.Client.String()))
-	return jobs.Deleting{Success: true, Job: jobs.NewView(j)}, nil
+	of := func(name quota.Name) QuotaState {
+		state := states[name]
+		v := QuotaState{Used: state.Used}
+		if state.Limit > 0 {
+			v.Limit = &state.Limit
+		}
+		if !state.ResetsAt.IsZero() {
+			v.ResetsAt = &messaging.UnixTime{Time: state.ResetsAt}
+		}
+		return v
+	}
+	return AccountQuotas{of(quota.References), of(quota.Contacts), of(quota.Storage), of(quota.Messages), of(quota.Runs), of(quota.API)}, nil
 }

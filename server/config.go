@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,6 +23,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/bridge"
 	"github.com/trunklinehq/trunkline/server/internal/middleware"
 	"github.com/trunklinehq/trunkline/server/quota"
 )
@@ -200,6 +202,11 @@ func (c Config) secrets() []string {
 		out[i] = string(s)
 	}
 	return out
+}
+
+// defaultModel names the model that is asked where a flow names none.
+func (c Config) defaultModel() func(context.Context) (string, error) {
+	return bridge.DefaultModel(c.Model, len(c.Models))
 }
 
 // BuildVersion is the version of the main module, or the revision it was built

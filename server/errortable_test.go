@@ -124,8 +124,8 @@ var errorAnswers = map[string]answered{
 var errorEnds = map[string]string{
 	"aiflow/assistant.ErrNoFile":                  "the model is told that the file is gone",
 	"aiflow/author.ErrNoFlow":                     "draftFromText: 502, provider_error",
-	"aiflow/credential.ErrHost":                   "authorize: the run's error http.credential",
-	"aiflow/credential.ErrPlain":                  "authorize: the run's error http.credential",
+	"aiflow/credential.ErrHost":                   "Authorize: the run's error http.credential",
+	"aiflow/credential.ErrPlain":                  "Authorize: the run's error http.credential",
 	"aiflow/flow.Error":                           "an error of a run, which is shown in it",
 	"aiflow/flow.Problem":                         "a problem of a draft, which is listed with it",
 	"aiflow/flow/expression.Error":                "a problem of a draft, or an error of a run",
@@ -143,14 +143,14 @@ var errorEnds = map[string]string{
 	"aiflow/typebot.ErrTooLarge":                  "importTypebot: 422 at body.groups",
 	"extractor/intent.ErrStored":                  "a stored model of another version is trained again",
 	"internal/database.ErrNewer":                  "the program does not start",
-	"internal/database.ErrUnwritable":             "storeProblem: 503, unavailable",
+	"internal/database.ErrUnwritable":             "Find: 503, unavailable",
 	"internal/groupcommit.ErrPanicked":            "it is answered as any panic",
 	"internal/guard.ErrRefused":                   "guard.Reason makes the text of a failed request",
 	"internal/keyring.ErrOtherSecret":             "the program does not start",
 	"internal/keyring.ErrSealed":                  "a defect of the store, 500, and in the log",
 	"internal/page.Error":                         "each service has its own Invalid; auditProblem",
 	"mcp.Error":                                   "the answer of a call of /mcp",
-	"messaging.ErrNotCallback":                    "callbackPost: 400",
+	"messaging.ErrNotCallback":                    "receive: 400",
 	"messaging.ErrOtherMedia":                     "the program does not start",
 	"messaging.ErrResync":                         "the stream says resync",
 	"messaging/internal/attachment.ErrOtherMedia": "the program does not start",
@@ -183,7 +183,7 @@ var errorEnds = map[string]string{
 	"provider/web/webtest.ErrPasskey":             "a test's phone",
 	"server.ErrOtherMedia":                        "the program does not start",
 	"server.ErrOtherSecret":                       "the program does not start",
-	"server/internal/forged.ErrBusy":              "callbackPost: 503, unavailable",
+	"server/internal/forged.ErrBusy":              "receive: 503, unavailable",
 	"server/auth.ErrDisabled":                     "refuseOIDC: a page with 403",
 	"server/auth.ErrLinked":                       "refuseOIDC: a page with 409",
 	"server/auth.ErrUndeliverable":                "the mail is not tried again",
@@ -199,9 +199,9 @@ var errorEnds = map[string]string{
 	"server/backup.ErrNewer":                      "the command says so",
 	"server/backup.ErrNotEmpty":                   "the command says so",
 	"server/backup.ErrUnfit":                      "the command says so",
-	"server/billing.ErrMalformed":                 "payment: 400",
-	"server/billing.ErrNoSecret":                  "payment: 503, unavailable",
-	"server/billing.ErrSignature":                 "payment: 401, unauthorized",
+	"server/billing.ErrMalformed":                 "receive: 400",
+	"server/billing.ErrNoSecret":                  "receive: 503, unavailable",
+	"server/billing.ErrSignature":                 "receive: 401, unauthorized",
 	"server/client.Error":                         "the client's own",
 	"server/internal/httpapi.MemberError":         "undecodable: 422 at its member",
 	"server/job.ErrNotFound":                      "showJob: 404, not_found",
@@ -261,7 +261,7 @@ func sources(t *testing.T) string {
 	}
 	add(filepath.Glob("*.go"))
 	add(filepath.Glob("internal/*/*.go"))
-	add(filepath.Glob("internal/api/*/*.go"))
+	add(filepath.Glob("internal/*/*/*.go"))
 	return out.String()
 }
 

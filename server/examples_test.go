@@ -21,7 +21,7 @@ import (
 
 var record = flag.Bool("examples", false, "write examples.json of what the tests ask and are answered")
 
-const examplesFile = "examples.json"
+const examplesFile = "internal/openapi/examples.json"
 
 // TestMain has names looked up here and nothing but loopback dialled. It writes
 // examples.json after the tests, if that is asked for.
@@ -262,7 +262,7 @@ func TestExamples(t *testing.T) {
 // TestExamplesHoldNoTokens looks for what may be a token of somebody.
 func TestExamplesHoldNoTokens(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("examples.json")
+	text, err := os.ReadFile(examplesFile)
 	require.NoError(t, err)
 	require.NotRegexp(t, `"[\w-]{43}"|eyJ[\w-]+\.[\w-]+\.|whsec_\w`, string(text))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/forged"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/middleware"
+	"github.com/trunklinehq/trunkline/server/internal/openapi"
 )
 
 // BodyGrace is how long a body may take before its pace counts.
@@ -123,14 +124,14 @@ func (c *Config) ChangeFlows(change func(*runtime.Options)) { c.flows = change }
 
 // Repetition is what the document says of requests that are sent again, by
 // operation.
-func Repetition() map[string]string { return repetition }
+func Repetition() map[string]string { return openapi.Repetition }
 
 // Meanings maps each code of a problem to what happened and what the caller can do.
 func Meanings() map[string]string { return httpapi.Meanings }
 
 // Known is the problem that clients are told of err; nil: that of an unknown
 // failure, a 500.
-func Known(err error) *Problem { return known(err) }
+func Known(err error) *Problem { return translations.Problem(err) }
 
 // OccupyForged makes as many large bodies of strangers wait as may, until ctx is
 // done.

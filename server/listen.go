@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // How long a drain takes at most: requests first, because they wait for the
@@ -125,4 +127,14 @@ func (s *Server) stop(servers []*http.Server, stopWork func(), worked <-chan str
 	case <-left.C:
 		s.log.WarnContext(context.Background(), "workers did not finish in time; their work will be taken up again")
 	}
+}
+
+// MetricsHandler serves [Server.Metrics] at /metrics. It belongs on an address
+// of its own: the main one never serves it.
+func (s *Server) MetricsHandler() http.Handler {
+	m := http.NewServeMux()
+	m.Handle("GET /metrics", promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{
+		Registry: s.Metrics, ErrorHandling: promhttp.ContinueOnError, // a database that is out of reach must not hide the rest
+	}))
+	return m
 }

@@ -158,7 +158,7 @@ func checkNumbers(t *testing.T, schema string, s any) {
 		if !strings.Contains(kind, "integer") && !strings.Contains(kind, "number") {
 			continue
 		}
-		require.NotEmpty(t, m["description"], "%s.%s: see server/units.go", schema, name)
+		require.NotEmpty(t, m["description"], "%s.%s: see server/internal/openapi/units.go", schema, name)
 		if strings.HasSuffix(name, "At") {
 			require.Contains(t, m["description"], "UNIX seconds", "%s.%s", schema, name)
 		}
@@ -174,7 +174,7 @@ func TestRepetition(t *testing.T) {
 			known[op.OperationID] = true
 			require.NotEmpty(t, op.Description, path)
 			if method == "post" {
-				require.Contains(t, said, op.OperationID, "what happens when it is sent again? See server/repeats.go")
+				require.Contains(t, said, op.OperationID, "what happens when it is sent again? See server/internal/openapi/repeats.go")
 			}
 		}
 	}

@@ -31,9 +31,16 @@ const (
 // the store has refused what a request brought it asks for more room than
 // usual: a full disk still has some for what is small.
 type probe struct {
+	db       *database.DB
+	log      *slog.Logger
+	now      func() time.Time
+	started  time.Time
+	stopping <-chan struct{} // closed when draining begins
+	version  string
+
 	mu      sync.Mutex
 	wrote   time.Time
-	cleared int64       // refusals that a write of probeDoubt has followed
+	cleared int64       // refusals that a write of probeUncertain has followed
 	writing *probeWrite // under way, or nil
 
 	refusals atomic.Int64 // of requests
@@ -54,34 +61,34 @@ type probeView struct {
 	Uptime   int64  `json:"uptime" doc:"Seconds since the start"`
 }
 
-func (s *Server) probeRoutes(a *httpapi.API) {
+func (p *probe) register(a *httpapi.API) {
 	httpapi.Register(a, httpapi.Operation{
 		ID: "Server_Probe", Method: http.MethodGet, Path: probePath, Summary: "Whether the server works",
 		About:  "Answers 503 when the store has no room for a message or cannot be written at all, and when the server is about to stop.",
 		Errors: []int{http.StatusServiceUnavailable},
-	}, httpapi.Anyone, s.serveProbe)
+	}, httpapi.Anyone, p.serve)
 }
 
-func (s *Server) serveProbe(ctx context.Context, _ httpapi.Call, _ *struct{}) (probeView, error) {
+func (p *probe) serve(ctx context.Context, _ httpapi.Call, _ *struct{}) (probeView, error) {
 	select {
-	case <-s.stopping:
+	case <-p.stopping:
 		return probeView{}, httpapi.NewProblem(httpapi.CodeUnavailable, "the server is about to stop")
 	default:
 	}
-	if err := s.writable(ctx); err != nil {
-		s.log.ErrorContext(ctx, "the store cannot be written", slog.Any("error", err))
+	if err := p.writable(ctx); err != nil {
+		p.log.ErrorContext(ctx, "the store cannot be written", slog.Any("error", err))
 		return probeView{}, httpapi.NewProblem(httpapi.CodeUnavailable, "the store cannot be written")
 	}
 	return probeView{
-		Status: "ok", Version: s.cfg.Version, Database: s.db.Dialect.String(),
-		Uptime: int64(s.cfg.Now().Sub(s.started).Seconds()),
+		Status: "ok", Version: p.version, Database: p.db.Dialect.String(),
+		Uptime: int64(p.now().Sub(p.started).Seconds()),
 	}, nil
 }
 
 // writable commits a write, unless one has just succeeded, or fails when that
 // takes too long.
-func (s *Server) writable(ctx context.Context) error {
-	w := s.probeWrite()
+func (p *probe) writable(ctx context.Context) error {
+	w := p.pending()
 	if w == nil {
 		return nil
 	}
@@ -97,10 +104,9 @@ func (s *Server) writable(ctx context.Context) error {
 	}
 }
 
-// probeWrite is the write that is under way, or a new one; nil when none is
+// pending returns the write that is under way, or a new one; nil when none is
 // needed.
-func (s *Server) probeWrite() *probeWrite {
-	p := &s.probe
+func (p *probe) pending() *probeWrite {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	refusals, bytes := p.refusals.Load(), probeSize
@@ -113,32 +119,32 @@ func (s *Server) probeWrite() *probeWrite {
 		return nil
 	}
 	p.writing = &probeWrite{done: make(chan struct{}), refusals: refusals}
-	go s.writeProbe(p.writing, bytes)
+	go p.write(p.writing, bytes)
 	return p.writing
 }
 
-func (s *Server) writeProbe(w *probeWrite, bytes int) {
+func (p *probe) write(w *probeWrite, bytes int) {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	now := time.Now()
-	w.err = s.occupy(ctx, now, bytes)
-	s.probe.mu.Lock()
-	defer s.probe.mu.Unlock()
+	w.err = p.occupy(ctx, now, bytes)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if w.err == nil {
-		s.probe.wrote, s.probe.cleared = now, w.refusals
+		p.wrote, p.cleared = now, w.refusals
 	}
-	s.probe.writing = nil
+	p.writing = nil
 	close(w.done)
 }
 
 // occupy writes a row of so many bytes, which no database can compress, and
 // then deletes the one before: there must be room for both, and in between
 // a caller that needs it has the room of one.
-func (s *Server) occupy(ctx context.Context, now time.Time, bytes int) error {
+func (p *probe) occupy(ctx context.Context, now time.Time, bytes int) error {
 	noise := make([]byte, bytes/4*3)
 	_, _ = rand.Read(noise)                                                // never fails
 	id, room := mathrand.Int64(), base64.StdEncoding.EncodeToString(noise) //nolint:gosec // it is not a secret
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := p.db.Write(ctx, func(tx *sqlx.Tx) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO server_probe (id, at_us, room) VALUES ($1, $2, $3)`, id, database.Micros(now), room); err != nil {
 			return err
 		}

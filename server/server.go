@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/gorilla/mux"
 	"github.com/jmoiron/sqlx"
@@ -29,33 +28,13 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/mcp"
-	"github.com/trunklinehq/trunkline/mcp/protocol"
 	"github.com/trunklinehq/trunkline/mcp/remote"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
-	"github.com/trunklinehq/trunkline/server/auth/passkey"
 	"github.com/trunklinehq/trunkline/server/billing"
-	"github.com/trunklinehq/trunkline/server/internal/api/chats"
-	"github.com/trunklinehq/trunkline/server/internal/api/contacts"
-	"github.com/trunklinehq/trunkline/server/internal/api/credentials"
-	"github.com/trunklinehq/trunkline/server/internal/api/explain"
-	"github.com/trunklinehq/trunkline/server/internal/api/extractors"
-	"github.com/trunklinehq/trunkline/server/internal/api/flows"
-	"github.com/trunklinehq/trunkline/server/internal/api/functions"
-	"github.com/trunklinehq/trunkline/server/internal/api/jobs"
-	"github.com/trunklinehq/trunkline/server/internal/api/models"
-	"github.com/trunklinehq/trunkline/server/internal/api/modelusage"
-	"github.com/trunklinehq/trunkline/server/internal/api/projectfiles"
-	"github.com/trunklinehq/trunkline/server/internal/api/references"
-	"github.com/trunklinehq/trunkline/server/internal/api/remotes"
-	"github.com/trunklinehq/trunkline/server/internal/api/sandboxes"
-	"github.com/trunklinehq/trunkline/server/internal/api/stream"
-	"github.com/trunklinehq/trunkline/server/internal/api/uploads"
-	"github.com/trunklinehq/trunkline/server/internal/api/users"
-	"github.com/trunklinehq/trunkline/server/internal/api/webhooks"
 	"github.com/trunklinehq/trunkline/server/internal/auditlog"
 	"github.com/trunklinehq/trunkline/server/internal/forged"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
@@ -118,6 +97,7 @@ type Server struct {
 	Metrics *prometheus.Registry
 
 	cfg       Config
+	adapters  adapters
 	audit     *auditlog.Store
 	media     *media.Library // nil: files are not kept
 	models    *llm.Models
@@ -126,18 +106,14 @@ type Server struct {
 	router    *mux.Router
 	handler   http.Handler
 	api       *httpapi.API
-	http      *httpMetrics
 	tracing   *middleware.Tracing
-	limits    middleware.TokenLimits
+	problems  *httpapi.Problems
 	forged    forged.Limiter // callbacks without a valid signature
-	origins   *http.CrossOriginProtection
 	probe     probe
-	proxies   proxyNotes
 	keys      *keyring.Ring
 	oidc      *oidc.Provider // nil: there is none
 	providers []provider.Provider
 	echo      *webhook.Echo
-	started   time.Time
 	stopping  chan struct{} // closed when draining begins
 	stopOnce  sync.Once
 }
@@ -153,10 +129,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		cfg: cfg, log: cfg.Logger, Metrics: prometheus.NewRegistry(),
-		origins: newOrigins(cfg.BaseURL), started: cfg.Now(), stopping: make(chan struct{}),
-	}
+	s := &Server{cfg: cfg, log: cfg.Logger, Metrics: prometheus.NewRegistry(), stopping: make(chan struct{})}
 	if s.db, err = database.Of(ctx, cfg.DB); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -171,61 +144,12 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := keys.Check(ctx, cfg.DB); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	if s.models, err = cfg.openModels(); err != nil {
+	s.probe = probe{db: s.db, log: s.log, now: cfg.Now, started: cfg.Now(), stopping: s.stopping, version: cfg.Version}
+	s.tracing = middleware.NewTracing(cfg.Tracer, cfg.Version)
+	s.problems = &httpapi.Problems{Known: translations, Log: s.log, Refused: func() { s.probe.refusals.Add(1) }}
+	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.openAudit(ctx); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
-	authOptions := auth.Options{
-		Secrets: cfg.secrets(), Closed: cfg.ClosedSignUp, Logger: cfg.Logger, Now: cfg.Now, Cost: cfg.passwords,
-		HasReferences: func(ctx context.Context, account string, ids []int64) (bool, error) {
-			return s.Messaging.For(account).HasReferences(ctx, ids)
-		},
-	}
-	if authOptions.Site, err = passkey.SiteOf(cfg.BaseURL); err != nil {
-		cfg.Logger.InfoContext(ctx, "there are no passkeys", slog.Any("error", err))
-	}
-	mails, err := cfg.mailer()
-	if err != nil {
-		return nil, err
-	}
-	if mails != nil {
-		authOptions.SendReset, authOptions.SendInvitation, authOptions.SendSignUp = mails.resetMail, mails.invitationMail, mails.signUpMail
-	}
-	s.Auth, err = auth.New(ctx, cfg.DB, &authOptions)
-	if err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
-	s.http, s.tracing = newHTTPMetrics(s.Metrics, cfg.Version), middleware.NewTracing(cfg.Tracer, cfg.Version)
-	if err := errors.Join(s.openQuotas(ctx), s.connect(ctx), s.openBilling(ctx), s.openJobs(ctx)); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
-	if err := s.openUsage(ctx); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
-	if err := s.openExtractors(ctx); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
-	if err := errors.Join(s.openCredentials(ctx), s.openRemote(ctx)); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
-	if err := s.openAssistant(ctx); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
-	if err := s.openAgents(ctx); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
-	if err := s.openFlows(ctx); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
-	if err := s.prepareAudience(ctx); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
-	if err := s.openMCP(ctx); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
-	}
-	s.openOIDC()
 	if err := s.routes(); err != nil {
 		return nil, err
 	}
@@ -254,8 +178,12 @@ func migrateOwn(ctx context.Context, db *sqlx.DB) error {
 // handed back.
 func (s *Server) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
-	runs := []func(context.Context) error{s.Auth.Run, s.Messaging.Run, s.recorded(s.Webhooks.Run), s.Runs.Run, s.Flows.Run, s.Bots.Run, s.Extractors.Run, s.Remote.Run, s.Memory.Run, s.Knowledge.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.Jobs.Run, s.eraseAccounts, s.scrub}
-	runs = append(runs, s.audit.Run)
+	runs := []func(context.Context) error{
+		s.Auth.Run, s.Messaging.Run, s.recording().Worker(s.Webhooks.Run), s.Runs.Run, s.Flows.Run, s.Bots.Run, s.Extractors.Run,
+		s.Remote.Run, s.Memory.Run, s.Knowledge.Run, s.MCP.Run, s.Usage.Run, s.Billing.Run, s.Jobs.Run, s.audit.Run, s.adapters.accounts.Run,
+		// Deleted rows leave the log of the database, too.
+		func(ctx context.Context) error { return s.db.RunScrub(ctx, s.log) },
+	}
 	if s.media != nil {
 		runs = append(runs, s.media.Run)
 	}
@@ -271,65 +199,19 @@ func (s *Server) Run(ctx context.Context) error {
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// routes connects every route to its handler.
-func (s *Server) routes() error {
-	s.router = mux.NewRouter().UseEncodedPath() // an id in a path may hold a slash
-	s.api = httpapi.NewAPI(httpapi.Options{
-		Router: s.router, Version: s.cfg.Version, BaseURL: s.cfg.BaseURL, Cookie: s.cookies().Name(),
-		Schemas: standIns, Guard: s.guard, Problem: s.problemOf, Inside: s.inside, Deleted: s.db.Erased,
-	})
-	(&users.API{Auth: s.Auth, Cookies: s.cookies(), InvitationLink: func(token string) string { return InvitationLink(s.cfg.BaseURL, token) }}).Register(s.api)
-	(&users.Factors{Auth: s.Auth, Cookies: s.cookies()}).Register(s.api)
-	s.accountRoutes(s.api)
-	(&jobs.API{Jobs: s.Jobs}).Register(s.api)
-	s.probeRoutes(s.api)
-	(&references.API{Jobs: s.Jobs, Messaging: s.Messaging, Runs: s.Runs}).Register(s.api)
-	(&chats.API{Messaging: s.Messaging}).Register(s.api)
-	(&contacts.API{Audit: s.audit, Jobs: s.Jobs, Log: s.log, Messaging: s.Messaging, Now: s.cfg.Now, Webhooks: s.Webhooks}).Register(s.api)
-	(&explain.API{Messaging: s.Messaging, Runs: s.Runs, Webhooks: s.Webhooks}).Register(s.api)
-	(&flows.Projects{Audit: s.audit, Flows: s.Flows}).Register(s.api)
-	(&models.API{Models: s.models, Runs: s.Runs}).Register(s.api)
-	(&flows.Bots{Bots: s.Bots, Messaging: s.Messaging}).Register(s.api)
-	(&flows.Flows{FirstModel: s.firstModel, Flows: s.Flows, Messaging: s.Messaging, Models: s.models, Runs: s.Runs, Usage: s.Usage}).Register(s.api)
-	(&flows.Runs{Agents: s.Agents, Begin: s.beginRun, Bots: s.Bots, Flows: s.Flows, Messaging: s.Messaging, Usage: s.Usage}).Register(s.api)
-	(&flows.Simulations{
-		Bots: s.Bots, Flows: s.Flows, Message: s.flowMessage, Messaging: s.Messaging, Now: s.cfg.Now, Runs: s.Runs, Snapshot: s.snapshot,
-	}).Register(s.api)
-	(&credentials.API{Credentials: s.Credentials}).Register(s.api)
-	(&remotes.API{Credentials: s.Credentials, DB: s.db, Remote: s.Remote}).Register(s.api)
-	(&extractors.API{Bots: s.Bots, Extractors: s.Extractors, Flows: s.Flows, Messaging: s.Messaging}).Register(s.api)
-	(&projectfiles.API{Knowledge: s.Knowledge, Flows: s.Flows}).Register(s.api)
-	(&stream.API{Authenticate: s.callerOf, Log: s.log, Messaging: s.Messaging, Stopping: s.stopping}).Register(s.api)
-	(&webhooks.API{Messaging: s.Messaging, Now: s.cfg.Now, Webhooks: s.Webhooks}).Register(s.api)
-	(&sandboxes.API{Echo: s.echo, Messaging: s.Messaging}).Register(s.api)
-	(&uploads.API{Messaging: s.Messaging}).Register(s.api)
-	(&functions.API{MCP: func() *mcp.Registry { return s.MCP }, Caller: functionCaller}).Register(s.api)
-	s.accountAuditRoutes(s.api)
-	(&modelusage.API{Usage: s.Usage, Flows: s.Flows, Messaging: s.Messaging}).Register(s.api)
-	signIn := &users.SignIn{
-		Auth: s.Auth, BaseURL: s.cfg.BaseURL, Closed: s.cfg.ClosedSignUp, Cookies: s.cookies(), Keys: s.keys, Log: s.log, Name: s.cfg.OIDC.Name,
-		Problem: s.problemOf, Provider: s.oidc, Recording: s.recording,
-	}
-	signIn.Register(s.api)
-	signIn.Mount(s.router)
-	s.callbackRoutes(s.router)
-	s.paymentRoutes(s.router)
-	s.fileRoutes(s.router)
-	s.api.Finish()
-	describe(s.api.OpenAPI())
-	uploads.Describe(s.api.OpenAPI())
-	functions.DescribeOutcomes(s.api.OpenAPI())
-	describeAudit(s.api.OpenAPI())
-	users.DescribeSignUp(s.api.OpenAPI())
-	if err := functions.MountProtocol(s.router, s.MCP, protocol.Options{
-		BaseURL: s.cfg.BaseURL, Authenticate: s.agentOf, Context: s.recordingAgent, Version: s.cfg.Version, Logger: s.log,
-	}); err != nil {
-		return fmt.Errorf("server: %w", err)
-	}
-	s.pageRoutes(s.router)
-	s.handler = s.middleware(s.router)
-	return nil
-}
-
 // drain tells long requests and the probe that the server is about to stop.
 func (s *Server) drain() { s.stopOnce.Do(func() { close(s.stopping) }) }
+
+// PublishSubscriptionTx tells an account's webhooks, in the caller's
+// transaction, what its subscription is now: once to each distinct URL that
+// asks for such events, in the name of the oldest reference that has it. Call
+// Webhooks.Committed after the commit. What [Server.Billing] learns is published
+// by itself. A program that bills by other means calls this where it writes the
+// subscription, while it holds the row, so that events are in the order of the
+// changes.
+func (s *Server) PublishSubscriptionTx(ctx context.Context, tx *sqlx.Tx, sub Subscription) error {
+	return s.adapters.subscriptions.PublishTx(ctx, tx, sub)
+}
+
+// Subscription is the state of an account with the service that bills it.
+type Subscription = billing.Subscription

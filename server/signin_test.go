@@ -13,6 +13,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/testkit/totp"
 	"github.com/trunklinehq/trunkline/server"
+	"github.com/trunklinehq/trunkline/server/internal/middleware"
 )
 
 // TestSecondFactor sets up an authenticator app and logs in with it.
@@ -112,12 +113,12 @@ func TestUntrustedProxies(t *testing.T) {
 		f.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	found := func(at time.Time, trusted ...netip.Prefix) []netip.Addr {
-		out, err := server.UntrustedProxies(t.Context(), cfg.DB, trusted, at)
+		out, err := middleware.UntrustedProxies(t.Context(), cfg.DB, trusted, at)
 		require.NoError(t, err)
 		return out
 	}
 	one, two := netip.MustParseAddr("10.0.1.7"), netip.MustParseAddr("fd00::7")
 	require.Equal(t, []netip.Addr{one, two}, found(now))
 	require.Equal(t, []netip.Addr{two}, found(now, netip.MustParsePrefix("10.0.0.0/8")), "it is trusted now")
-	require.Empty(t, found(now.Add(server.ProxyNoteTTL)), "long ago")
+	require.Empty(t, found(now.Add(middleware.ProxyNoteTTL)), "long ago")
 }

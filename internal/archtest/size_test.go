@@ -19,19 +19,13 @@ const (
 	maxLines   = 400 // of a file, tests not counted
 )
 
-// What is above the limits today, each with the most that it may have. The
-// lists only become shorter, and their numbers smaller.
-var (
-	manyMethods = map[string]int{
-		"messaging Account":              75,
-		"messaging Service":              73,
-		"messaging/internal/store Batch": 51,
-		"server Server":                  127,
-	}
-	manyFiles = map[string]int{
-		"server": 55,
-	}
-)
+// manyMethods are the types above the limit today, each with the most that it
+// may have. The list only becomes shorter, and its numbers smaller.
+var manyMethods = map[string]int{
+	"messaging Account":              75,
+	"messaging Service":              73,
+	"messaging/internal/store Batch": 51,
+}
 
 // TestSize counts the methods of types, the files of folders and the lines of
 // files. Generated files do not count.
@@ -57,7 +51,7 @@ func TestSize(t *testing.T) {
 		}
 	})
 	within(t, "methods", methods, maxMethods, manyMethods)
-	within(t, "files", files, maxFiles, manyFiles)
+	within(t, "files", files, maxFiles, nil)
 	within(t, "lines", lines, maxLines, nil)
 }
 

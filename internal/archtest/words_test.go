@@ -100,7 +100,7 @@ var wordExceptions = map[string]string{
 	"server.TestPasskeys_AtMost":             "at most",
 	"server.TestRightsHoldAtOnce":            "to be in force",
 	"server.TestTokensOfStrangers":           "people who have no account",
-	"server.atMost":                          "at most",
+	"server/internal/bridge/metrics.atMost":  "at most",
 }
 
 var wordPart = regexp.MustCompile(`[A-Z]+[0-9]*(?:_|$)|[A-Z]?[a-z]+|[A-Z]`)

@@ -121,7 +121,7 @@ func (s *Session) Happen(p *flow.Program, what Step) (Result, error) {
 	case what.Advance != "":
 		d, err := values.ParseDuration(what.Advance)
 		if err != nil {
-			return Result{}, &Invalid{Field: ".advance", Message: notADuration}
+			return Result{}, &Invalid{Path: ".advance", Message: notADuration}
 		}
 		return s.Advance(p, d)
 	case what.Event != nil:
@@ -135,7 +135,7 @@ func (s *Session) Happen(p *flow.Program, what Step) (Result, error) {
 	case what.Cancel:
 		return s.Give(p, flow.Cancel{})
 	}
-	return Result{}, &Invalid{Field: "", Message: "says nothing that can happen"}
+	return Result{}, &Invalid{Path: "", Message: "says nothing that can happen"}
 }
 
 // Advance lets time pass: the timers that are due by then come in order.

@@ -22,7 +22,7 @@ func TestLicences(t *testing.T) {
 	for _, want := range []string{
 		rule + "Go: LICENSE\n" + rule + "\nCopyright 2009 The Go Authors.",
 		rule + "modernc.org/sqlite v", rule + "go.mau.fi/whatsmeow v", "Mozilla Public License Version 2.0",
-		"github.com/trunklinehq/trunkline: server/swagger/LICENSE\n", "github.com/trunklinehq/trunkline: server/swagger/bundle-licenses.txt\n",
+		"github.com/trunklinehq/trunkline: server/internal/pages/swagger/LICENSE\n", "github.com/trunklinehq/trunkline: server/internal/pages/swagger/bundle-licenses.txt\n",
 		"github.com/trunklinehq/trunkline: server/panel/dist/licenses.md\n",
 	} {
 		require.True(t, strings.Contains(out.String(), want), "there is no %q", want) //nolint:testifylint // a failure would print it all

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trunklinehq/trunkline/server"
+	"github.com/trunklinehq/trunkline/server/internal/middleware"
 )
 
 const (
@@ -112,7 +112,7 @@ func near(addr string) string {
 // proxies warns of those that requests came through and that are not trusted.
 func (d *doctor) proxies(ctx context.Context) {
 	const check = "proxies"
-	found, err := server.UntrustedProxies(ctx, d.db, d.set.Server.TrustedProxies, d.now())
+	found, err := middleware.UntrustedProxies(ctx, d.db, d.set.Server.TrustedProxies, d.now())
 	if err != nil {
 		d.bad(check, oneLine(err.Error()), "look at the database")
 		return

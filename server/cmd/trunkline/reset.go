@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/mail"
 )
 
 // resetCommand helps a user who has forgotten the password. It works on the
@@ -32,6 +32,6 @@ func (r resetCommand) run(ctx context.Context, f flags, to streams) error {
 	if err != nil {
 		return refusedUser(err)
 	}
-	_, err = fmt.Fprintln(to.out, server.ResetLink(addressOf(set), token))
+	_, err = fmt.Fprintln(to.out, mail.ResetLink(addressOf(set), token))
 	return err
 }

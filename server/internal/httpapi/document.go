@@ -110,9 +110,9 @@ func SchemaName(t reflect.Type, hint string) string {
 }
 
 // unprefixed reports whether the schemas of a package are named by their types
-// alone: those of the server's own parts are.
+// alone: those of the server's own parts.
 func unprefixed(pkg string) bool {
-	for _, part := range []string{"/server/internal/api/", "/server/internal/httpapi", "/server/internal/view"} {
+	for _, part := range []string{"/server/internal/api/", "/server/internal/httpapi", "/server/internal/view", "/server/billing/"} {
 		if strings.Contains(pkg+"/", part) {
 			return true
 		}

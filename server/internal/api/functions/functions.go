@@ -17,8 +17,7 @@ import (
 // API answers what concerns the functions that agents call.
 // An embedder may replace the registry of its server at any time.
 type API struct {
-	MCP    func() *mcp.Registry
-	Caller func(auth.Caller) mcp.Caller // who calls functions with the rights of a caller
+	MCP func() *mcp.Registry
 }
 
 // Register adds the operations of the resource, for clients that do not speak
@@ -90,7 +89,7 @@ type outcomeReply struct {
 }
 
 func (a *API) execute(ctx context.Context, c httpapi.Call, in *struct{ Body functionCall }) (*outcomeReply, error) {
-	out := a.MCP().Execute(ctx, a.Caller(c.Caller), in.Body.request())
+	out := a.MCP().Execute(ctx, CallerOf(c.Caller), in.Body.request())
 	r := &outcomeReply{Status: out.Status(), Body: out}
 	if out.Error != nil && out.Error.RetryAfter > 0 {
 		r.RetryAfter = strconv.Itoa(httpapi.WholeSeconds(out.Error.RetryAfter))
@@ -113,7 +112,7 @@ func (a *API) executeBatch(ctx context.Context, c httpapi.Call, in *batchInput) 
 	for i, fc := range in.Body.Calls {
 		calls[i] = fc.request()
 	}
-	results, failed := a.MCP().Batch(ctx, a.Caller(c.Caller), calls)
+	results, failed := a.MCP().Batch(ctx, CallerOf(c.Caller), calls)
 	if failed != nil {
 		return batchResult{}, failed
 	}

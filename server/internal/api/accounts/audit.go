@@ -1,0 +1,160 @@
+package accounts
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/auth"
+	"github.com/trunklinehq/trunkline/server/internal/auditlog"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
+)
+
+// Audit answers with what was done in an account.
+type Audit struct {
+	BaseURL string
+	Log     *slog.Logger
+	Store   *auditlog.Store
+}
+
+// Register adds the operations of the resource.
+func (a *Audit) Register(api *httpapi.API) {
+	httpapi.RegisterReply(api, httpapi.Operation{
+		ID: "Server_AuditLog", Method: http.MethodGet, Path: "/audit", Summary: "List what was done in the account, the newest first",
+		About: "Every change is an entry, written in the change's own transaction: who did what to which object, and from where. So are log-ins, wrong " +
+			"passwords of users, and exports. Entries hold the names of what was changed, and neither secrets nor texts of messages. " +
+			"With `format=csv` the answer is a CSV document of up to 50,000 entries, whose header `Link` has the address of the next, if there is one.",
+	}, auth.UsersManage, a.list)
+}
+
+type accountAuditFilter struct {
+	User       string `query:"user" maxLength:"64" doc:"Only what this user did, by id."`
+	Kind       string `query:"kind" enum:"cookie,login,token,agent,operator,system,nobody" doc:"Only what actors of this kind did."`
+	Action     string `query:"action" maxLength:"64" doc:"Only this action." example:"reference.update"`
+	ObjectType string `query:"objectType" maxLength:"64" doc:"Only what was done to objects of this type." example:"reference"`
+	ObjectID   string `query:"objectId" maxLength:"200" doc:"Only what was done to the object with this id."`
+	Reference  int64  `query:"reference" minimum:"0" doc:"Only what concerns this reference."`
+	Since      int64  `query:"since" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: then or later."`
+	Until      int64  `query:"until" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: before; 0: now."`
+	Limit      int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Of a page; a CSV document has none."`
+	Cursor     string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Format     string `query:"format" enum:"json,csv" default:"json" doc:"csv: a document for a spreadsheet instead of a page."`
+}
+
+func (in *accountAuditFilter) filter() auditlog.Filter {
+	return auditlog.Filter{
+		User: in.User, Kind: in.Kind, Action: in.Action, ObjectType: in.ObjectType, ObjectID: in.ObjectID, Reference: in.Reference,
+		Since: view.Instant(in.Since), Until: view.Instant(in.Until), Limit: in.Limit, Cursor: in.Cursor,
+	}
+}
+
+// auditEntry is an entry of the audit log of an account.
+type auditEntry struct {
+	ID        string             `json:"id"`
+	At        messaging.UnixTime `json:"at"`
+	Action    string             `json:"action" doc:"What was done: see docs/audit.md." example:"reference.update"`
+	Actor     auditActor         `json:"actor"`
+	Address   *string            `json:"address" doc:"Of the client; null: it was no request."`
+	RequestID *string            `json:"requestId" doc:"X-Request-Id of the answer; null: it was no request."`
+	Object    auditObject        `json:"object"`
+	Reference *int64             `json:"reference" doc:"That the object is, or belongs to."`
+	Details   view.Document      `json:"details" doc:"An object. changed: the names of what was changed; what else there is depends on the action."`
+}
+
+type auditActor struct {
+	Kind    string  `json:"kind" enum:"cookie,login,token,agent,operator,system,nobody" doc:"cookie: a person in a browser; login: the token of a log-in; token: a program's; agent: a model or a flow; operator: the command line of the server; system: the server; nobody: a log-in that failed."`
+	UserID  *string `json:"userId" doc:"Also of a user who has been deleted since."`
+	Email   *string `json:"email" doc:"Of the user, at that time."`
+	TokenID *string `json:"tokenId" doc:"Of the token that was used."`
+	RunID   *string `json:"runId" doc:"Of the run in which an agent did it."`
+}
+
+type auditObject struct {
+	Type string  `json:"type" example:"reference"`
+	ID   *string `json:"id" doc:"null: it has none, or is a contact who was erased."`
+	Name *string `json:"name" doc:"As it was called then."`
+}
+
+func viewAuditEntry(e auditlog.Entry) auditEntry {
+	v := auditEntry{
+		ID: e.ID, At: messaging.UnixTime{Time: e.At}, Action: string(e.Action), Address: view.OrNull(e.Address), RequestID: view.OrNull(e.Request),
+		Actor:   auditActor{Kind: string(e.Kind), UserID: view.OrNull(e.User), Email: view.OrNull(e.Email), TokenID: view.OrNull(e.Token), RunID: view.OrNull(e.Run)},
+		Object:  auditObject{Type: e.ObjectType, ID: view.OrNull(e.ObjectID), Name: view.OrNull(e.ObjectName)},
+		Details: view.Document(e.Details),
+	}
+	if e.Reference != 0 {
+		v.Reference = &e.Reference
+	}
+	return v
+}
+
+func (a *Audit) list(ctx context.Context, c httpapi.Call, in *accountAuditFilter) (*huma.StreamResponse, error) {
+	if in.Format == "csv" {
+		return a.export(ctx, c, in)
+	}
+	p, err := a.Store.List(ctx, c.Account, in.filter())
+	if err != nil {
+		return nil, httpapi.InQuery(err)
+	}
+	b, err := json.Marshal(view.Page(p.Items, p.Next, viewAuditEntry))
+	if err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		hc.SetHeader("Content-Type", "application/json")
+		hc.SetStatus(http.StatusOK)
+		_, _ = hc.BodyWriter().Write(b) // a client that has gone
+	}}, nil
+}
+
+// export writes the log as CSV, which is an entry of the log itself.
+func (a *Audit) export(ctx context.Context, c httpapi.Call, in *accountAuditFilter) (*huma.StreamResponse, error) {
+	x, err := a.Store.Export(ctx, c.Account, in.filter(), auditlog.MaxCSV)
+	if err != nil {
+		return nil, httpapi.InQuery(err)
+	}
+	if err := a.Store.Record(ctx, audit.Entry{Action: audit.AuditExport}); err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		hc.SetHeader("Content-Type", "text/csv; charset=utf-8; header=present")
+		hc.SetHeader("Content-Disposition", `attachment; filename="audit.csv"`)
+		if x.Next != "" {
+			u := hc.URL()
+			q := u.Query()
+			q.Set("cursor", x.Next)
+			hc.SetHeader("Link", "<"+a.BaseURL+"/audit?"+q.Encode()+`>; rel="next"`)
+		}
+		hc.SetStatus(http.StatusOK)
+		if httpapi.RequestOf(ctx).Head {
+			return
+		}
+		if err := x.Write(ctx, httpapi.StreamWriter{Context: hc}); err != nil {
+			if ctx.Err() == nil {
+				a.Log.WarnContext(ctx, "exporting the audit log", slog.Any("error", err))
+			}
+			panic(http.ErrAbortHandler) // half of it must not look like all of it
+		}
+	}}, nil
+}
+
+// DescribeAudit adds both forms of the log, which are written by hand, to the
+// document.
+func DescribeAudit(doc *huma.OpenAPI) {
+	r := doc.Paths["/audit"].Get.Responses["200"]
+	r.Description = "A page of the log, or the log as CSV."
+	r.Content = map[string]*huma.MediaType{
+		"application/json": {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[messaging.Page[auditEntry]](), true, "")},
+		"text/csv":         {Schema: &huma.Schema{Type: huma.TypeString}},
+	}
+	r.Headers = map[string]*huma.Param{"Link": {
+		Description: "Of a CSV document that does not hold all: the address of the next, with rel=next.", Schema: &huma.Schema{Type: huma.TypeString},
+	}}
+}

@@ -1,0 +1,114 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/mcp/functions"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
+	"github.com/trunklinehq/trunkline/server/internal/view"
+)
+
+// FlowStarter begins runs of flows, for users and for agents.
+type FlowStarter struct {
+	Flows     *aiflow.Service
+	Messaging *messaging.Service
+}
+
+// start begins a run, in a chat if chatID is not "".
+func (s *FlowStarter) start(ctx context.Context, account string, as child, flowID string, ref provider.ReferenceID, chatID string, input map[string]any) (runtime.Run, error) {
+	acc := s.Flows.For(account)
+	if _, err := acc.Flows().Get(ctx, flowID); errors.Is(err, aiflow.ErrNotFound) {
+		return runtime.Run{}, httpapi.NotFoundAt("body.flowId", "names no flow")
+	} else if err != nil {
+		return runtime.Run{}, err
+	}
+	start := aiflow.Start{ID: as.id, Parent: as.parent, Flow: flowID, Input: input}
+	if chatID != "" {
+		line, err := s.lineOf(ctx, account, flowID, ref, chatID)
+		if err != nil {
+			return runtime.Run{}, err
+		}
+		key, id, err := s.Messaging.For(account).ChatKey(ctx, line, chatID)
+		if errors.Is(err, messaging.ErrNotFound) {
+			err = httpapi.NotFoundAt("body.reference", "names no line")
+		}
+		if err != nil {
+			return runtime.Run{}, err
+		}
+		start.Chat = view.RunChat(account, line, key, id)
+	} else if ref != 0 {
+		if _, err := s.Messaging.For(account).Reference(ctx, ref); errors.Is(err, messaging.ErrNotFound) {
+			return runtime.Run{}, httpapi.NotFoundAt("body.reference", "names no line")
+		} else if err != nil {
+			return runtime.Run{}, err
+		}
+		start.Chat = runtime.Chat{Reference: int64(ref)}
+	}
+	return acc.Runs().Start(ctx, start)
+}
+
+// lineOf returns the reference of a run in a chat.
+func (s *FlowStarter) lineOf(ctx context.Context, account, flowID string, ref provider.ReferenceID, chatID string) (provider.ReferenceID, error) {
+	if ref != 0 {
+		return ref, nil
+	}
+	bound, err := s.Flows.For(account).Bindings().List(ctx, flowID)
+	if err != nil {
+		return 0, err
+	}
+	if len(bound) == 1 {
+		return provider.ReferenceID(bound[0].Reference), nil
+	}
+	lines, err := s.Messaging.For(account).ReferencesWithChat(ctx, chatID)
+	if err != nil {
+		return 0, err
+	}
+	if len(lines) != 1 {
+		return 0, httpapi.Invalid("body.reference", "is needed: the flow is not bound to one line, and not one line alone has this chat")
+	}
+	return lines[0], nil
+}
+
+// RunFlow begins a run for an agent and returns its state after its first turn.
+func (s *FlowStarter) RunFlow(ctx context.Context, account string, run functions.FlowRun) (functions.FlowResult, error) {
+	if httpapi.IsNested(ctx) {
+		return functions.FlowResult{}, httpapi.NewProblem(httpapi.CodeForbidden, "what a flow calls as a tool may begin no flow")
+	}
+	raw, err := json.Marshal(run.Input)
+	if err != nil {
+		return functions.FlowResult{}, httpapi.Invalid("body.input", "must hold JSON values")
+	}
+	var input httpapi.ExactObject
+	if err := input.UnmarshalJSON(raw); err != nil {
+		return functions.FlowResult{}, httpapi.Invalid("body.input", "must be an object")
+	}
+	started, err := s.start(ctx, account, childOf(ctx), run.FlowID, run.Reference, run.ChatID, input)
+	if err != nil {
+		return functions.FlowResult{}, err
+	}
+	return functions.FlowResult{RunID: started.ID, Status: string(started.Status), Output: outputObject(started.Output)}, nil
+}
+
+// outputObject returns the output of a run as an object. Any other value becomes
+// its member "result".
+func outputObject(raw json.RawMessage) map[string]json.RawMessage {
+	if raw == nil {
+		return nil
+	}
+	var out map[string]json.RawMessage
+	if json.Unmarshal(raw, &out) != nil || out == nil {
+		return map[string]json.RawMessage{"result": raw}
+	}
+	return out
+}
+
+// Begin begins a run for a user.
+func (s *FlowStarter) Begin(ctx context.Context, account, flowID string, ref provider.ReferenceID, chatID string, input map[string]any) (runtime.Run, error) {
+	return s.start(ctx, account, child{}, flowID, ref, chatID, input)
+}

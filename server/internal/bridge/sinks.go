@@ -1,0 +1,152 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/aiflow"
+	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/botengine"
+	"github.com/trunklinehq/trunkline/extractor/store"
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/server/internal/view"
+	"github.com/trunklinehq/trunkline/webhook"
+)
+
+// Sinks passes on to webhooks, bots and flows what happens in messaging.
+type Sinks struct {
+	BaseURL    string
+	Bots       *botengine.Service
+	DB         *database.DB
+	Extractors *store.Service
+	Flows      *aiflow.Service
+	Messaging  *messaging.Service
+	Now        func() time.Time
+	Runs       *runtime.Runtime
+	Webhooks   *webhook.Dispatcher
+}
+
+func (s *Sinks) hooks() hooks { return hooks{s.Webhooks, s.Now} }
+
+// EventsTx publishes events, and queues the messages of contacts that are to be
+// answered.
+func (s *Sinks) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
+	to, err := s.audienceTx(ctx, tx, evs)
+	if err != nil {
+		return err
+	}
+	if err := s.hooks().eventsTx(ctx, tx, evs, to); err != nil {
+		return err
+	}
+	for _, ev := range evs {
+		if !to.takes(ev) {
+			continue
+		}
+		if err := s.queue(ctx, tx, ev, to.read(ev)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ChatsTx tells webhooks and runs that chats are one now, and runs that a
+// person has taken over a chat or given it back.
+func (s *Sinks) ChatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatUpdate) error {
+	if err := s.hooks().mergedTx(ctx, tx, news); err != nil {
+		return err
+	}
+	for _, n := range news {
+		chat := runtime.Chat{Reference: int64(n.Reference), Key: n.Key, ID: n.ChatID}
+		if len(n.Merged) > 0 {
+			if err := s.Runs.MergedTx(ctx, tx, chat, n.Merged); err != nil {
+				return err
+			}
+		}
+		if n.Handoff.IsZero() && !n.WasTaken {
+			continue
+		}
+		if err := s.Runs.HandoffTx(ctx, tx, chat, n.Handoff.IsZero()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Erase erases what webhooks were told of a contact, and its runs.
+func (s *Sinks) Erase(ctx context.Context, e messaging.Erased) error {
+	err := s.Webhooks.For(e.Account).Erase(ctx, webhook.Erasure{
+		Scope: view.WebhookScope(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs, Before: e.Before,
+	})
+	if err != nil {
+		return err
+	}
+	return s.Runs.For(e.Account).Erase(ctx, runtime.Erasure{
+		Reference: int64(e.Reference), ChatIDs: e.ChatIDs, MessageIDs: e.MessageIDs, Before: e.Before,
+	})
+}
+
+// Committed notifies the workers that deliver webhooks and take turns.
+func (s *Sinks) Committed() {
+	s.Webhooks.Committed()
+	s.Runs.Committed()
+}
+
+// fromContact reports whether an event is a message of a contact.
+func fromContact(ev messaging.Event) bool {
+	return ev.Type == messaging.EventMessage && ev.Actor == messaging.ActorContact
+}
+
+// saysSomething reports whether a message may be answered: it does not react to
+// another, change it or take it back.
+func saysSomething(p messaging.MessagePayload) bool {
+	return p.Reaction == nil && p.Revoked == nil && p.Edited == nil
+}
+
+// queue queues a message for bots and flows, unless it only changes another one.
+// With read, extractors read it first.
+func (s *Sinks) queue(ctx context.Context, tx *sqlx.Tx, ev messaging.Event, read bool) error {
+	var p messaging.MessagePayload
+	if err := json.Unmarshal(ev.Payload, &p); err != nil {
+		return fmt.Errorf("reading a message: %w", err)
+	}
+	if !saysSomething(p) {
+		return nil
+	}
+	about, err := s.Messaging.For(ev.Account).InboundMessageTx(ctx, tx, ev.Reference, ev.MessageID)
+	if err != nil {
+		return err
+	}
+	in := runtime.Incoming{
+		Chat:    view.RunChat(ev.Account, ev.Reference, ev.Key, ev.ChatID),
+		Message: FlowMessage(s.BaseURL, p), Prepare: read, Traceparent: ev.Traceparent,
+		Inbound: flow.Inbound{Channel: string(about.Kind), Group: p.Participant != nil, First: about.First, Text: said(p)},
+	}
+	if p.Reply != nil {
+		in.Inbound.Button = p.Reply.ID
+	}
+	if len(p.Referral) > 0 {
+		payload := referralPayload(p.Referral)
+		in.Inbound.Referral = &payload
+	}
+	return s.Runs.IncomingTx(ctx, tx, in)
+}
+
+// referralPayload returns the payload of the link or the advertisement by which a
+// contact came. The two networks name it differently.
+func referralPayload(raw json.RawMessage) string {
+	var r struct {
+		Ref      string `json:"ref"`
+		SourceID string `json:"source_id"`
+	}
+	_ = json.Unmarshal(raw, &r) // a referral of another form has no payload
+	if r.Ref != "" {
+		return r.Ref
+	}
+	return r.SourceID
+}
