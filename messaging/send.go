@@ -192,7 +192,7 @@ func (s *Service) queuePart(ctx context.Context, u *store.Batch, d preparedMessa
 	}
 	expectLink(u, d, m)
 	if m.SentAs != "" {
-		u.AskQuestion(c, m.Seq, d.req.Content)
+		u.Questions.Ask(c, m.Seq, d.req.Content)
 	}
 	c.LastMessage, c.ActivityUS = max(c.LastMessage, m.Seq), max(c.ActivityUS, now)
 	if d.req.Actor == ActorUser {

@@ -30,7 +30,6 @@ var (
 		"internal/queue node":            72,
 		"messaging Account":              75,
 		"messaging Service":              73,
-		"messaging/internal/store Batch": 51,
 		"provider/web session":           94,
 		"provider/web/webtest Device":    42,
 		"provider/web/webtest Phone":     84,
