@@ -64,7 +64,7 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	if err != nil {
 		return Page[Chat]{}, err
 	}
-	if _, err := a.row(ctx, a.s.db, ref); err != nil {
+	if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
 		return Page[Chat]{}, err
 	}
 	p := store.Params{ref}
@@ -83,7 +83,7 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY c.activity_slot DESC, c.activity_us DESC, c.id DESC LIMIT `+p.Add(limit+1), p...); err != nil {
 		return Page[Chat]{}, fmt.Errorf("listing chats: %w", err)
 	}
-	last, err := a.s.lastMessages(ctx, rows)
+	last, err := lastMessages(ctx, a.s.db, rows)
 	if err != nil {
 		return Page[Chat]{}, err
 	}
@@ -97,7 +97,7 @@ func (a *Account) Chat(ctx context.Context, ref provider.ReferenceID, chatID str
 	if err != nil {
 		return Chat{}, err
 	}
-	return a.s.chatView(ctx, c)
+	return chatOf(ctx, a.s.db, c)
 }
 
 // UpdateChat changes what users know of a chat. It makes the chat when the
@@ -140,7 +140,7 @@ func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chat
 	if err != nil {
 		return Chat{}, was, err
 	}
-	c, err = a.s.chatView(ctx, changed)
+	c, err = chatOf(ctx, a.s.db, changed)
 	return c, was, err
 }
 
@@ -188,9 +188,9 @@ func optional(s string) *string {
 	return &s
 }
 
-// chatView is a chat as users see it, with its last message.
-func (s *Service) chatView(ctx context.Context, c *store.Chat) (Chat, error) {
-	last, err := s.lastMessages(ctx, []*store.Chat{c})
+// chatOf is a chat as users see it, with its last message.
+func chatOf(ctx context.Context, db *database.DB, c *store.Chat) (Chat, error) {
+	last, err := lastMessages(ctx, db, []*store.Chat{c})
 	if err != nil {
 		return Chat{}, err
 	}
@@ -198,7 +198,7 @@ func (s *Service) chatView(ctx context.Context, c *store.Chat) (Chat, error) {
 }
 
 // lastMessages reads the last message of each chat, by seq.
-func (s *Service) lastMessages(ctx context.Context, chats []*store.Chat) (map[int64]*Message, error) {
+func lastMessages(ctx context.Context, db *database.DB, chats []*store.Chat) (map[int64]*Message, error) {
 	byID := map[int64]*store.Chat{}
 	var seqs []any
 	for _, c := range chats {
@@ -212,7 +212,7 @@ func (s *Service) lastMessages(ctx context.Context, chats []*store.Chat) (map[in
 		return out, nil
 	}
 	var rows []*store.Message
-	err := s.db.SelectContext(ctx, &rows, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.seq IN `+s.db.Dialect.Values(1, len(seqs), 1), seqs...)
+	err := db.SelectContext(ctx, &rows, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.seq IN `+db.Dialect.Values(1, len(seqs), 1), seqs...)
 	if err != nil {
 		return nil, fmt.Errorf("reading last messages: %w", err)
 	}

@@ -50,7 +50,7 @@ func (a *Account) ChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.Referenc
 
 // personIn names a chat by what tx knows of its reference.
 func (a *Account) personIn(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID string) (store.Person, error) {
-	row, err := a.row(ctx, tx, ref)
+	row, err := store.ReferenceOf(ctx, tx, a.id, ref)
 	if err != nil {
 		return store.Person{}, err
 	}

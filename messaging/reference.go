@@ -2,7 +2,6 @@ package messaging
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -68,7 +67,7 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 	if err := errors.Join(err, wrong); err != nil {
 		return Reference{}, err
 	}
-	state := a.s.firstState(p)
+	state := firstState(p)
 	now := a.s.now()
 	row := &store.Reference{Account: a.id, Name: name, Kind: n.Type, State: state, CreatedUS: database.Micros(now), UpdatedUS: database.Micros(now)}
 	if state == StateConnected {
@@ -118,14 +117,19 @@ func (s *Service) CheckReference(n NewReference) error {
 }
 
 func (s *Service) unknownKind() error {
-	return &Invalid{Field: "type", Message: "must be one of " + strings.Join(s.kindNames(), ", ")}
+	var kinds []string
+	for _, p := range s.opts.Providers {
+		kinds = append(kinds, string(p.Kind()))
+	}
+	return &Invalid{Field: "type", Message: "must be one of " + strings.Join(kinds, ", ")}
 }
 
 // firstState is the state of a reference that was never started.
-func (s *Service) firstState(p provider.Provider) State {
+func firstState(p provider.Provider) State {
+	_, connects := p.(provider.Connector)
 	_, calls := p.(provider.Caller)
 	switch {
-	case s.store.Connects(p.Kind()):
+	case connects:
 		return StateStopped
 	case calls:
 		return StateStarting
@@ -135,7 +139,7 @@ func (s *Service) firstState(p provider.Provider) State {
 
 // Reference returns one reference, or [ErrNotFound].
 func (a *Account) Reference(ctx context.Context, id provider.ReferenceID) (Reference, error) {
-	row, err := a.row(ctx, a.s.db, id)
+	row, err := store.ReferenceOf(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return Reference{}, err
 	}
@@ -211,7 +215,7 @@ func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, 
 			WHERE id = $3 AND account = $4`, name, database.Micros(a.s.now()), id, a.id); err != nil {
 			return fmt.Errorf("updating a reference: %w", err)
 		}
-		if row, err = a.row(ctx, tx, id); err != nil {
+		if row, err = store.ReferenceOf(ctx, tx, a.id, id); err != nil {
 			return err
 		}
 		wrong := nameless
@@ -233,35 +237,14 @@ func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, 
 	return a.s.view(row)
 }
 
-// row reads a reference of the account.
-func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (*store.Reference, error) {
-	row := &store.Reference{}
-	err := sqlx.GetContext(ctx, q, row, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1 AND account = $2`, id, a.id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading a reference: %w", err)
-	}
-	return row, nil
-}
-
 // opened is a reference of the account with its provider.
 func (a *Account) opened(ctx context.Context, id provider.ReferenceID) (*store.Reference, provider.Provider, error) {
-	row, err := a.row(ctx, a.s.db, id)
+	row, err := store.ReferenceOf(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return nil, nil, err
 	}
 	p, err := a.s.store.Provider(row.Kind)
 	return row, p, err
-}
-
-func (s *Service) kindNames() []string {
-	var out []string
-	for _, p := range s.opts.Providers {
-		out = append(out, string(p.Kind()))
-	}
-	return out
 }
 
 // view is a reference as its owner sees it.

@@ -17,7 +17,7 @@ import (
 
 // SessionStatus returns how a reference stands.
 func (a *Account) SessionStatus(ctx context.Context, id provider.ReferenceID) (Session, error) {
-	row, err := a.row(ctx, a.s.db, id)
+	row, err := store.ReferenceOf(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return Session{}, err
 	}
@@ -89,7 +89,7 @@ func (a *Account) LinkSession(ctx context.Context, id provider.ReferenceID, phon
 // What arrives is still stored. A reference that is linked to a phone is taken off
 // it.
 func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session, error) {
-	row, err := a.row(ctx, a.s.db, id)
+	row, err := store.ReferenceOf(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return Session{}, err
 	}

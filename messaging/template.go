@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/template"
@@ -93,7 +94,7 @@ func (a *Account) PreviewTemplate(ctx context.Context, ref provider.ReferenceID,
 	if err := a.s.templates.EnsureFetched(ctx, row, m); err != nil {
 		return TemplatePreview{}, err
 	}
-	t, err := a.s.previewed(ctx, row, call)
+	t, err := a.s.templateFor(ctx, row, call)
 	var broken *Invalid
 	if errors.As(err, &broken) {
 		return TemplatePreview{}, &Invalid{Field: strings.TrimPrefix(broken.Field, "message."), Message: broken.Message}
@@ -104,8 +105,8 @@ func (a *Account) PreviewTemplate(ctx context.Context, ref provider.ReferenceID,
 	return t.Preview(call), nil
 }
 
-// previewed makes the checks of a send.
-func (s *Service) previewed(ctx context.Context, row *store.Reference, call provider.TemplateCall) (*template.Row, error) {
+// templateFor finds the template of a call, with the checks of a send.
+func (s *Service) templateFor(ctx context.Context, row *store.Reference, call provider.TemplateCall) (*template.Row, error) {
 	p, err := s.store.Provider(row.Kind)
 	if err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func (s *Service) previewed(ctx context.Context, row *store.Reference, call prov
 	if err := render.CheckContent(content); err != nil {
 		return nil, err
 	}
-	if err := validateContent(p, content); err != nil {
+	if err := outbox.ValidateContent(p, content); err != nil {
 		return nil, err
 	}
 	return s.templates.Find(ctx, s.db, row, call)

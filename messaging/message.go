@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -52,7 +55,7 @@ func (h *History) conditions(p *store.Params, ref provider.ReferenceID) (string,
 	default:
 		return "", &Invalid{Field: "direction", Message: "must be in or out"}
 	}
-	if err := checkClientID(h.ClientID); err != nil {
+	if err := outbox.CheckClientID(h.ClientID); err != nil {
 		return "", err
 	}
 	if h.ClientID != "" {
@@ -144,4 +147,66 @@ func (a *Account) Listed(ctx context.Context, ref provider.ReferenceID, chatID s
 		out = append(out, m.View(c))
 	}
 	return out, nil
+}
+
+// Message returns a message by any of its ids, or [ErrNotFound]. Without a
+// chat id it looks in all chats of the reference, and takes a client id too:
+// of several messages with that client id it returns the newest.
+func (a *Account) Message(ctx context.Context, ref provider.ReferenceID, chatID, id string) (Message, error) {
+	if chatID == "" {
+		return a.messageAnywhere(ctx, ref, store.Sanitize(id))
+	}
+	c, err := a.chat(ctx, ref, chatID)
+	if err != nil {
+		return Message{}, err
+	}
+	m, err := messageIn(ctx, a.s.db, c, store.Sanitize(id))
+	if err != nil {
+		return Message{}, err
+	}
+	return m.View(c), nil
+}
+
+// messageAnywhere finds a message of any chat of a reference.
+func (a *Account) messageAnywhere(ctx context.Context, ref provider.ReferenceID, id string) (Message, error) {
+	row, err := store.ReferenceOf(ctx, a.s.db, a.id, ref)
+	if err == nil {
+		err = outbox.CheckPlainText("id", id)
+	}
+	if err != nil {
+		return Message{}, err
+	}
+	var seqs []int64
+	err = a.s.db.SelectContext(ctx, &seqs, `SELECT seq FROM (
+			SELECT seq, 0 AS by_what FROM messaging_message WHERE reference = $1 AND id = $2
+			UNION ALL SELECT message AS seq, 1 AS by_what FROM messaging_outbound WHERE reference = $1 AND own_id = $2
+			UNION ALL SELECT seq, by_what FROM (SELECT message AS seq, 2 AS by_what FROM messaging_outbound
+				WHERE reference = $1 AND client_id = $2 AND client_id <> '' AND request_id = '' ORDER BY message DESC LIMIT 1) AS newest
+		) AS found ORDER BY by_what LIMIT 1`, row.ID, id)
+	if err != nil {
+		return Message{}, fmt.Errorf("finding a message: %w", err)
+	}
+	if len(seqs) == 0 {
+		return Message{}, ErrNotFound
+	}
+	m, c, err := a.s.store.Message(ctx, seqs[0])
+	if err != nil {
+		return Message{}, err
+	}
+	return m.View(c), nil
+}
+
+// messageIn reads a message of a chat by the network's id or by ours.
+func messageIn(ctx context.Context, q sqlx.QueryerContext, c *store.Chat, id string) (*store.Message, error) {
+	var rows []*store.Message
+	err := sqlx.SelectContext(ctx, q, &rows, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.reference = $1 AND m.chat = $2
+		AND (m.id = $3 OR m.seq IN (SELECT message FROM messaging_outbound WHERE reference = $1 AND own_id = $3))
+		ORDER BY CASE WHEN m.id = $3 THEN 0 ELSE 1 END LIMIT 1`, c.Reference, c.ID, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading a message: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil, ErrNotFound
+	}
+	return rows[0], nil
 }

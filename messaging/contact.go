@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
+	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
@@ -121,4 +123,115 @@ func candidates(p provider.Provider, chatID string) ([]store.TypedID, error) {
 		out = append(out, store.TypedID{Kind: store.IDLID, Value: addr.Phone})
 	}
 	return slices.DeleteFunc(out, func(id store.TypedID) bool { return !sanitize.IsName(id.Value) }), nil
+}
+
+// ChatIDs returns every chat id that a chat has or had, given any of its ids:
+// what was recorded elsewhere may have an older one. Of a chat that does not
+// exist it is the id itself, in the form that the reference uses.
+func (a *Account) ChatIDs(ctx context.Context, ref provider.ReferenceID, chatID string) ([]string, error) {
+	row, p, err := a.opened(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.s.store.ChatByAddress(ctx, a.s.db, row.ID, addr)
+	if errors.Is(err, ErrNotFound) {
+		return []string{addr.ChatID}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var others []string
+	err = a.s.db.SelectContext(ctx, &others, `SELECT alias FROM messaging_alias WHERE chat = $1 AND kind = 'chat' AND alias <> $2`, c.ID, c.ChatID)
+	if err != nil {
+		return nil, fmt.Errorf("reading the names of a chat: %w", err)
+	}
+	return append(others, c.ChatID), nil
+}
+
+// MessageIDs returns every id by which a message is or was known, given any of
+// them.
+func (a *Account) MessageIDs(ctx context.Context, ref provider.ReferenceID, messageID string) ([]string, error) {
+	if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
+		return nil, err
+	}
+	messageID = store.Sanitize(messageID)
+	var others []string
+	err := a.s.db.SelectContext(ctx, &others, `SELECT o.own_id FROM messaging_message m JOIN messaging_outbound o ON o.message = m.seq
+			WHERE m.reference = $1 AND m.id = $2
+		UNION ALL SELECT m.id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
+			WHERE o.reference = $1 AND o.own_id = $2`, ref, messageID)
+	if err != nil {
+		return nil, fmt.Errorf("reading the ids of a message: %w", err)
+	}
+	return append(others, messageID), nil
+}
+
+// Identity holds the names of a person, or of a group, on a reference.
+type Identity struct {
+	ChatID   string  `json:"chatId" doc:"Of the chat, as it is written now." example:"16505551234"`
+	Phone    *string `json:"phone" example:"16505551234"`
+	LID      *string `json:"lid" doc:"WhatsApp's hidden id."`
+	UserID   *string `json:"userId" doc:"Business-scoped, or page-scoped." example:"US.40070010020030040055"`
+	Username *string `json:"username"`
+}
+
+// Resolve returns the names of the contact known by id: any id that the chat
+// has or had, in any form that a send takes, or a user name. A person who has
+// no chat is [ErrNotFound].
+func (a *Account) Resolve(ctx context.Context, ref provider.ReferenceID, id string) (Identity, error) {
+	row, p, err := a.opened(ctx, ref)
+	if err != nil {
+		return Identity{}, err
+	}
+	c, err := a.s.recipients.Chat(ctx, row.ID, p, id)
+	if err != nil {
+		return Identity{}, err
+	}
+	return identity(c), nil
+}
+
+func identity(c *store.Chat) Identity {
+	out := identityOf(c.Address())
+	out.Username = optional(c.Username)
+	return out
+}
+
+func identityOf(a provider.Address) Identity {
+	return Identity{ChatID: a.ChatID, Phone: optional(a.Phone), LID: optional(a.LID), UserID: optional(cmp.Or(a.UserID, a.PSID))}
+}
+
+// CheckNumber asks the network whether a phone number has an account there. An
+// answer is kept for a day. A reference asks for twenty numbers a minute; beyond
+// that it returns an [*Error] with [CodeRateLimited].
+func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, phone string) (Number, error) {
+	row, p, err := a.opened(ctx, ref)
+	if err != nil {
+		return Number{}, err
+	}
+	who, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, stripPunctuation(phone))
+	switch {
+	case err != nil:
+		return Number{}, refusal.Renamed(err, "phone")
+	case who.Group:
+		return Number{}, &Invalid{Field: "phone", Message: "is the id of a group"}
+	}
+	return a.s.numbers.Check(ctx, row, who)
+}
+
+// stripPunctuation drops what people write between the digits of a number.
+func stripPunctuation(s string) string {
+	digits := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("+ -().", r) {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(s))
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return s
+	}
+	return digits
 }
