@@ -93,7 +93,7 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 
 // Chat returns one chat, by any of its ids, or [ErrNotFound].
 func (a *Account) Chat(ctx context.Context, ref provider.ReferenceID, chatID string) (Chat, error) {
-	c, err := a.chat(ctx, ref, chatID)
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return Chat{}, err
 	}
@@ -103,28 +103,23 @@ func (a *Account) Chat(ctx context.Context, ref provider.ReferenceID, chatID str
 // UpdateChat changes what users know of a chat. It makes the chat when the
 // contact is new.
 func (a *Account) UpdateChat(ctx context.Context, ref provider.ReferenceID, chatID string, change ChatChange) (Chat, error) {
-	c, _, err := a.changeChat(ctx, ref, chatID, change)
+	c, _, err := changeChat(ctx, a, ref, chatID, change)
 	return c, err
 }
 
 // SwitchBot lets bots answer in a chat, or not, as [Account.UpdateChat] does.
 // It returns also what was before, of which two calls at once see each other.
 func (a *Account) SwitchBot(ctx context.Context, ref provider.ReferenceID, chatID string, active bool) (c Chat, before bool, err error) {
-	c, was, err := a.changeChat(ctx, ref, chatID, ChatChange{BotActive: &active})
+	c, was, err := changeChat(ctx, a, ref, chatID, ChatChange{BotActive: &active})
 	return c, was.BotActive, err
 }
 
 // changeChat changes a chat, and says what it was.
-func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chatID string, change ChatChange) (c Chat, was store.Chat, err error) {
-	row, p, err := a.opened(ctx, ref)
+func changeChat(ctx context.Context, a *Account, ref provider.ReferenceID, chatID string, change ChatChange) (c Chat, was store.Chat, err error) {
+	who, err := a.s.recipients.Person(ctx, a.s.db, a.id, ref, chatID)
 	if err != nil {
 		return Chat{}, was, err
 	}
-	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
-	if err != nil {
-		return Chat{}, was, err
-	}
-	who := store.Person{Reference: row.Info(p), Address: addr}
 	var changed *store.Chat
 	err = a.s.store.InBatch(ctx, func(u *store.Batch) (err error) {
 		u.Bounded = true
@@ -223,19 +218,6 @@ func lastMessages(ctx context.Context, db *database.DB, chats []*store.Chat) (ma
 		}
 	}
 	return out, nil
-}
-
-// chat reads a chat of the account by any of its ids.
-func (a *Account) chat(ctx context.Context, ref provider.ReferenceID, chatID string) (*store.Chat, error) {
-	row, p, err := a.opened(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
-	if err != nil {
-		return nil, err
-	}
-	return a.s.store.ChatByAddress(ctx, a.s.db, row.ID, addr)
 }
 
 // RemoteJID is how payloads name the contact or the group.

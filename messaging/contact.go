@@ -28,7 +28,7 @@ const maxChatNames = 64
 // of the chats that the same phone number has on the account's other references. A
 // chat that is not known has none.
 func (a *Account) Names(ctx context.Context, ref provider.ReferenceID, chatID string, everywhere bool) ([]ChatName, error) {
-	c, err := a.chat(ctx, ref, chatID)
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	var bad *Invalid
 	switch {
 	case errors.Is(err, ErrNotFound), errors.As(err, &bad):
@@ -129,17 +129,13 @@ func candidates(p provider.Provider, chatID string) ([]store.TypedID, error) {
 // what was recorded elsewhere may have an older one. Of a chat that does not
 // exist it is the id itself, in the form that the reference uses.
 func (a *Account) ChatIDs(ctx context.Context, ref provider.ReferenceID, chatID string) ([]string, error) {
-	row, p, err := a.opened(ctx, ref)
+	who, err := a.s.recipients.Person(ctx, a.s.db, a.id, ref, chatID)
 	if err != nil {
 		return nil, err
 	}
-	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
-	if err != nil {
-		return nil, err
-	}
-	c, err := a.s.store.ChatByAddress(ctx, a.s.db, row.ID, addr)
+	c, err := a.s.store.ChatByAddress(ctx, a.s.db, ref, who.Address)
 	if errors.Is(err, ErrNotFound) {
-		return []string{addr.ChatID}, nil
+		return []string{who.Address.ChatID}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -183,7 +179,7 @@ type Identity struct {
 // has or had, in any form that a send takes, or a user name. A person who has
 // no chat is [ErrNotFound].
 func (a *Account) Resolve(ctx context.Context, ref provider.ReferenceID, id string) (Identity, error) {
-	row, p, err := a.opened(ctx, ref)
+	row, p, err := a.s.store.Opened(ctx, a.s.db, a.id, ref)
 	if err != nil {
 		return Identity{}, err
 	}
@@ -208,7 +204,7 @@ func identityOf(a provider.Address) Identity {
 // answer is kept for a day. A reference asks for twenty numbers a minute; beyond
 // that it returns an [*Error] with [CodeRateLimited].
 func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, phone string) (Number, error) {
-	row, p, err := a.opened(ctx, ref)
+	row, p, err := a.s.store.Opened(ctx, a.s.db, a.id, ref)
 	if err != nil {
 		return Number{}, err
 	}

@@ -41,15 +41,11 @@ func (a *Account) DeleteChat(ctx context.Context, ref provider.ReferenceID, chat
 func (a *Account) HideChat(
 	ctx context.Context, ref provider.ReferenceID, chatID string, then func(ctx context.Context, tx *sqlx.Tx, e Erasure) error,
 ) (Erasure, error) {
-	row, p, err := a.opened(ctx, ref)
+	who, err := a.s.recipients.Person(ctx, a.s.db, a.id, ref, chatID)
 	if err != nil {
 		return Erasure{}, err
 	}
-	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
-	if err != nil {
-		return Erasure{}, err
-	}
-	l := row.Info(p)
+	l, addr := who.Reference, who.Address
 	if err := a.s.privacy.HoldsAnything(ctx, l, addr); err != nil {
 		return Erasure{}, err
 	}
@@ -77,7 +73,7 @@ func (a *Account) Erase(ctx context.Context, e Erasure) error {
 	if e.Subject == nil {
 		return a.s.privacy.EraseReference(ctx, deletedAccount(a.id), e.Reference)
 	}
-	row, p, err := a.opened(ctx, e.Reference)
+	row, p, err := a.s.store.Opened(ctx, a.s.db, a.id, e.Reference)
 	if errors.Is(err, ErrNotFound) {
 		return nil // with all that belonged to it
 	}

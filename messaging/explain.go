@@ -52,7 +52,7 @@ type Explanation struct {
 
 // Explain tells what became of a message.
 func (a *Account) Explain(ctx context.Context, ref provider.ReferenceID, chatID, messageID string) (Explanation, error) {
-	c, err := a.chat(ctx, ref, chatID)
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return Explanation{}, err
 	}

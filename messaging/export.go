@@ -77,19 +77,15 @@ type ExportedFile struct {
 // Export returns what is held on a contact or a group. An id of which nothing
 // is held is [ErrNotFound].
 func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID string) (*Export, error) {
-	row, p, err := a.opened(ctx, ref)
+	who, err := a.s.recipients.Person(ctx, a.s.db, a.id, ref, chatID)
 	if err != nil {
 		return nil, err
 	}
-	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
-	if err != nil {
-		return nil, err
-	}
-	l := row.Info(p)
+	l, addr := who.Reference, who.Address
 	if err := a.s.store.FinishMerges(ctx, l, addr); err != nil {
 		return nil, err
 	}
-	c, err := a.s.store.ChatByAddress(ctx, a.s.db, row.ID, addr)
+	c, err := a.s.store.ChatByAddress(ctx, a.s.db, ref, addr)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type groupReference struct {
 }
 
 func (a *Account) groups(ctx context.Context, ref provider.ReferenceID) (*groupReference, error) {
-	row, p, err := a.opened(ctx, ref)
+	row, p, err := a.s.store.Opened(ctx, a.s.db, a.id, ref)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 	if before != nil && after != nil {
 		return Page[Message]{}, &Invalid{Field: "after", Message: "cannot be combined with " + field}
 	}
-	c, err := a.chat(ctx, ref, chatID)
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return Page[Message]{}, err
 	}
@@ -126,7 +126,7 @@ func (a *Account) Listed(ctx context.Context, ref provider.ReferenceID, chatID s
 	if len(ids) == 0 {
 		return out, nil
 	}
-	c, err := a.chat(ctx, ref, chatID)
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return nil, err
 	}
@@ -154,9 +154,9 @@ func (a *Account) Listed(ctx context.Context, ref provider.ReferenceID, chatID s
 // of several messages with that client id it returns the newest.
 func (a *Account) Message(ctx context.Context, ref provider.ReferenceID, chatID, id string) (Message, error) {
 	if chatID == "" {
-		return a.messageAnywhere(ctx, ref, store.Sanitize(id))
+		return messageAnywhere(ctx, a, ref, store.Sanitize(id))
 	}
-	c, err := a.chat(ctx, ref, chatID)
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return Message{}, err
 	}
@@ -168,7 +168,7 @@ func (a *Account) Message(ctx context.Context, ref provider.ReferenceID, chatID,
 }
 
 // messageAnywhere finds a message of any chat of a reference.
-func (a *Account) messageAnywhere(ctx context.Context, ref provider.ReferenceID, id string) (Message, error) {
+func messageAnywhere(ctx context.Context, a *Account, ref provider.ReferenceID, id string) (Message, error) {
 	row, err := store.ReferenceOf(ctx, a.s.db, a.id, ref)
 	if err == nil {
 		err = outbox.CheckPlainText("id", id)

@@ -11,17 +11,17 @@ import (
 // MarkRead marks a chat's messages read, up to messageID or all when that is
 // "", and tells the network. It returns the number of unread messages left.
 func (a *Account) MarkRead(ctx context.Context, ref provider.ReferenceID, chatID, messageID string) (int64, error) {
-	return a.markRead(ctx, ref, chatID, messageID, false)
+	return markRead(ctx, a, ref, chatID, messageID, false)
 }
 
 // MarkReadTyping is [Account.MarkRead], and shows the contact that an answer
 // is being written, where the reference can.
 func (a *Account) MarkReadTyping(ctx context.Context, ref provider.ReferenceID, chatID, messageID string) (int64, error) {
-	return a.markRead(ctx, ref, chatID, messageID, true)
+	return markRead(ctx, a, ref, chatID, messageID, true)
 }
 
-func (a *Account) markRead(ctx context.Context, ref provider.ReferenceID, chatID, messageID string, typing bool) (int64, error) {
-	row, p, err := a.opened(ctx, ref)
+func markRead(ctx context.Context, a *Account, ref provider.ReferenceID, chatID, messageID string, typing bool) (int64, error) {
+	row, p, err := a.s.store.Opened(ctx, a.s.db, a.id, ref)
 	if err != nil {
 		return 0, err
 	}
@@ -41,7 +41,7 @@ func (a *Account) markRead(ctx context.Context, ref provider.ReferenceID, chatID
 // ShowTyping shows the contact that an answer is being written, where the reference
 // can. What is unread here stays so.
 func (a *Account) ShowTyping(ctx context.Context, ref provider.ReferenceID, chatID string) error {
-	row, p, err := a.opened(ctx, ref)
+	row, p, err := a.s.store.Opened(ctx, a.s.db, a.id, ref)
 	if err != nil || !p.Capabilities().Typing {
 		return err
 	}

@@ -237,16 +237,6 @@ func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, 
 	return a.s.view(row)
 }
 
-// opened is a reference of the account with its provider.
-func (a *Account) opened(ctx context.Context, id provider.ReferenceID) (*store.Reference, provider.Provider, error) {
-	row, err := store.ReferenceOf(ctx, a.s.db, a.id, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	p, err := a.s.store.Provider(row.Kind)
-	return row, p, err
-}
-
 // view is a reference as its owner sees it.
 func (s *Service) view(r *store.Reference) (Reference, error) {
 	p, err := s.store.Provider(r.Kind)

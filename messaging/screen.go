@@ -56,7 +56,7 @@ func (a *Account) Screen(ctx context.Context, ref provider.ReferenceID, chatID s
 	p := store.Params{ref}
 	q := screenRows + `m.reference = $1 AND NOT ` + screenChange
 	if chatID != "" {
-		c, err := a.chat(ctx, ref, chatID)
+		c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 		if err != nil {
 			return Page[ScreenItem]{}, err
 		}
@@ -78,7 +78,7 @@ func (a *Account) Screen(ctx context.Context, ref provider.ReferenceID, chatID s
 // ScreenItem is one message of a chat as the contact's device would show it,
 // by its id or by ours. What has no place on a screen is [ErrNotFound].
 func (a *Account) ScreenItem(ctx context.Context, ref provider.ReferenceID, chatID, id string) (ScreenItem, error) {
-	c, err := a.chat(ctx, ref, chatID)
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return ScreenItem{}, err
 	}

@@ -46,7 +46,7 @@ func (s *Service) reported(ctx context.Context, row *store.Reference) (Session, 
 // connection begins to connect, or to be linked by a QR code that
 // [Account.SessionStatus] and the stream show.
 func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Session, error) {
-	row, _, err := a.opened(ctx, id)
+	row, _, err := a.s.store.Opened(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return Session{}, err
 	}
@@ -69,7 +69,7 @@ func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Se
 // a QR code, or, with the number of that phone, by a code that is typed there.
 // On other references it is an [*Invalid].
 func (a *Account) LinkSession(ctx context.Context, id provider.ReferenceID, phone string) (Session, error) {
-	row, p, err := a.opened(ctx, id)
+	row, p, err := a.s.store.Opened(ctx, a.s.db, a.id, id)
 	switch {
 	case err != nil:
 		return Session{}, err

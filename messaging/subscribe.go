@@ -21,7 +21,7 @@ const maxCallbackURL = 2048
 // to the address in the network's own settings. Later starts of the session
 // keep it. A network that refuses is an [*Error] with its own words.
 func (a *Account) Subscribe(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
-	row, _, err := a.opened(ctx, id)
+	row, _, err := a.s.store.Opened(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type TemplateFilter struct{ Name, Status string }
 // templateReference is a reference of the account whose network has templates. The
 // manager is nil where they are kept here alone.
 func (a *Account) templateReference(ctx context.Context, id provider.ReferenceID) (*store.Reference, provider.TemplateManager, error) {
-	row, _, err := a.opened(ctx, id)
+	row, _, err := a.s.store.Opened(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -46,11 +46,7 @@ func (w *Writer) chooseID(d *prepared) string {
 // prepare checks a request of an account. With a [payload.Error] it returns what
 // it has found so far.
 func (w *Writer) prepare(ctx context.Context, q sqlx.QueryerContext, account string, req Request) (prepared, error) {
-	row, err := store.ReferenceOf(ctx, q, account, req.Reference)
-	if err != nil {
-		return prepared{}, err
-	}
-	p, err := w.Store.Provider(row.Kind)
+	row, p, err := w.Store.Opened(ctx, q, account, req.Reference)
 	if err != nil {
 		return prepared{}, err
 	}
