@@ -45,7 +45,7 @@ func cloudSetup(t testing.TB, db *sqlx.DB) (*fixture, *graphtest.Server) {
 // cloudLine makes a reference of an account.
 func (f *fixture) cloudLine(t testing.TB, account string, change map[string]string) provider.ReferenceID {
 	t.Helper()
-	r, err := f.svc.For(account).CreateReference(t.Context(), messaging.NewReference{
+	r, err := f.svc.For(account).References().Create(t.Context(), messaging.NewReference{
 		Name: "Cloud", Type: cloud.Kind, Settings: cloudSettings(change),
 	})
 	require.NoError(t, err)
@@ -186,7 +186,7 @@ func TestSquatting(t *testing.T) {
 		require.Equal(t, []string{"w1", "w2", "w3"}, f.received(t, ref))
 
 		// The owner's new settings have to be proved again, with no loss.
-		_, err = f.svc.For("owner").UpdateReference(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"verifyToken": "new"}})
+		_, err = f.svc.For("owner").References().Update(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"verifyToken": "new"}})
 		require.NoError(t, err)
 		f.clock.Advance(2 * time.Minute)
 		require.NoError(t, f.post(t, ownerSecret, callback(change("1001", item("w4", "x")))))
@@ -247,7 +247,7 @@ func TestNewReferenceIsKnownAtOnce(t *testing.T) {
 		require.ErrorIs(t, b.post(t, ownerSecret, callback(change("1001", item("w1", "x")))), messaging.ErrUnverified)
 		ref := a.cloudLine(t, "owner", nil)
 		require.NoError(t, b.post(t, ownerSecret, callback(change("1001", item("w1", "x")))))
-		_, err := a.svc.For("owner").UpdateReference(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"appSecret": "rotated secret"}})
+		_, err := a.svc.For("owner").References().Update(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"appSecret": "rotated secret"}})
 		require.NoError(t, err)
 		require.NoError(t, b.post(t, "rotated secret", callback(change("1001", item("w2", "x")))))
 		two := a.cloudLine(t, "owner", map[string]string{"phoneNumberId": "1002", "appSecret": "rotated secret"})
@@ -271,7 +271,7 @@ func TestHandshake(t *testing.T) {
 		require.True(t, shake("open sesame"))
 		require.False(t, shake("close sesame"))
 		require.False(t, shake(""))
-		_, err := f.svc.For("owner").UpdateReference(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"verifyToken": "new"}})
+		_, err := f.svc.For("owner").References().Update(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"verifyToken": "new"}})
 		require.NoError(t, err)
 		require.True(t, shake("new"))
 		require.False(t, shake("open sesame"))

@@ -85,22 +85,22 @@ func (a *Account) Erase(ctx context.Context, e Erasure) error {
 
 func deletedAccount(account string) string { return store.DeletedPrefix + account }
 
-// DeleteReference removes a reference with everything that hangs on it. It is
-// [Account.HideReference] and [Account.Erase]: a caller who wants to continue after
-// a crash calls those.
-func (a *Account) DeleteReference(ctx context.Context, id provider.ReferenceID) error {
-	e, err := a.HideReference(ctx, id, nil)
+// Delete removes a reference with its chats, messages and files. It is
+// [References.Hide] and [Account.Erase]: a caller that must continue after a crash
+// calls those.
+func (a *References) Delete(ctx context.Context, id provider.ReferenceID) error {
+	e, err := a.Hide(ctx, id, nil)
 	if err != nil {
 		return err
 	}
-	return a.Erase(ctx, e)
+	return (*Account)(a).Erase(ctx, e)
 }
 
-// HideReference begins to delete a reference in one small transaction: from its
-// commit on the reference is not found, nothing comes to it, and nothing that
-// waits is sent. Then, which may be nil, is part of the transaction; it may run
-// more than once.
-func (a *Account) HideReference(
+// Hide begins to delete a reference in one small transaction. From its commit on
+// the reference is not found, receives nothing, and sends nothing that waits.
+// [Account.Erase] removes the rest. The function then, which may be nil, is part
+// of the transaction; it may run more than once.
+func (a *References) Hide(
 	ctx context.Context, id provider.ReferenceID, then func(ctx context.Context, tx *sqlx.Tx, e Erasure) error,
 ) (Erasure, error) {
 	e := Erasure{Reference: id, At: a.s.now()}

@@ -22,7 +22,7 @@
 // owner uses [OneAccount]:
 //
 //	acc := svc.For(messaging.OneAccount)
-//	ref, err := acc.CreateReference(ctx, messaging.NewReference{Name: "Shop", Type: "provider-sandbox"})
+//	ref, err := acc.References().Create(ctx, messaging.NewReference{Name: "Shop", Type: "provider-sandbox"})
 //	sent, err := acc.Send(ctx, messaging.SendRequest{
 //		Reference: ref.ID, ChatID: "ana@sandbox", Content: provider.Text{Text: "Hello"},
 //	})

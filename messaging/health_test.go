@@ -167,7 +167,7 @@ func TestHealthReports(t *testing.T) {
 			{Kind: "phone_number", Level: "news", Message: "YELLOW: limit TIER_10K", At: messaging.UnixTime{Time: epoch.Add(2 * time.Minute)}},
 		}, s.Health.Reports)
 		require.Nil(t, s.LastError)
-		line, err := f.acc.Reference(t.Context(), ref)
+		line, err := f.acc.References().Get(t.Context(), ref)
 		require.NoError(t, err)
 		require.Empty(t, line.Session.Health.Reports)
 	})

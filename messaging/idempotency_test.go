@@ -38,7 +38,7 @@ func TestIdempotency(t *testing.T) {
 		_, err = f.acc.Send(t.Context(), keyed(ref, "another body", "k1"))
 		requireCode(t, err, messaging.CodeConflict)
 		other := f.svc.For("other")
-		theirs, err := other.CreateReference(t.Context(), messaging.NewReference{Name: "x", Type: ownIDsKind})
+		theirs, err := other.References().Create(t.Context(), messaging.NewReference{Name: "x", Type: ownIDsKind})
 		require.NoError(t, err)
 		sent, err := other.Send(t.Context(), keyed(theirs.ID, "hi", "k1"))
 		require.NoError(t, err)

@@ -53,9 +53,9 @@ func TestLateIDs(t *testing.T) {
 		require.True(t, screen.Items[0].Edited, "which was named by the alias")
 
 		bad := map[string]string{"lateIds": "yes"}
-		_, err = f.acc.UpdateReference(t.Context(), early, messaging.ReferenceChange{Settings: bad})
+		_, err = f.acc.References().Update(t.Context(), early, messaging.ReferenceChange{Settings: bad})
 		requireInvalid(t, err, "settings.lateIds")
-		_, err = f.acc.UpdateReference(t.Context(), early, messaging.ReferenceChange{Settings: lateIDs})
+		_, err = f.acc.References().Update(t.Context(), early, messaging.ReferenceChange{Settings: lateIDs})
 		require.NoError(t, err)
 		require.Regexp(t, `^out-`, say(early, provider.Text{Text: "hi"}).ID)
 	})

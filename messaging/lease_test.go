@@ -128,7 +128,7 @@ func TestRemovedOnPhone(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, f.awaitState(t, ref, messaging.StatePairing).LastError)
 
-		require.NoError(t, f.acc.DeleteReference(t.Context(), ref))
+		require.NoError(t, f.acc.References().Delete(t.Context(), ref))
 		eventually(t, "closed", func() bool {
 			connected, _, _, _ := w.counts()
 			return connected == 0 && count(t, db, `SELECT count(*) FROM messaging_lease`) == 0

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
 	"github.com/trunklinehq/trunkline/messaging/internal/session"
 	"github.com/trunklinehq/trunkline/messaging/internal/settings"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -54,10 +55,16 @@ type ReferenceChange struct {
 	Settings map[string]string // merged: absent names stay
 }
 
-// CreateReference adds a reference. It returns an [*Invalid] for each member that is
+// References are the references of an account: its configured chat lines.
+type References Account
+
+// References returns what creates, reads, changes and deletes references.
+func (a *Account) References() *References { return (*References)(a) }
+
+// Create adds a reference. It returns an [*Invalid] for each member that is
 // missing, unknown or malformed, joined. Settings that the network knows are
 // asked from it, for ten seconds at most.
-func (a *Account) CreateReference(ctx context.Context, n NewReference) (Reference, error) {
+func (a *References) Create(ctx context.Context, n NewReference) (Reference, error) {
 	name, err := checkName(n.Name)
 	p, ok := a.s.store.Kinds[n.Type]
 	if !ok {
@@ -98,7 +105,7 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 	return a.s.view(row)
 }
 
-// CheckReference returns what [Account.CreateReference] would refuse, but for
+// CheckReference returns what [References.Create] would refuse, but for
 // members that are empty and that it requires.
 func (s *Service) CheckReference(n NewReference) error {
 	var wrong error
@@ -137,8 +144,8 @@ func firstState(p provider.Provider) State {
 	return StateConnected
 }
 
-// Reference returns one reference, or [ErrNotFound].
-func (a *Account) Reference(ctx context.Context, id provider.ReferenceID) (Reference, error) {
+// Get returns one reference, or [ErrNotFound].
+func (a *References) Get(ctx context.Context, id provider.ReferenceID) (Reference, error) {
 	row, err := store.ReferenceOf(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return Reference{}, err
@@ -146,9 +153,9 @@ func (a *Account) Reference(ctx context.Context, id provider.ReferenceID) (Refer
 	return a.s.view(row)
 }
 
-// HasReferences says whether the account has all of some references, each
-// named once.
-func (a *Account) HasReferences(ctx context.Context, ids []int64) (bool, error) {
+// Exist reports whether the account has all references of ids, which names each
+// once.
+func (a *References) Exist(ctx context.Context, ids []int64) (bool, error) {
 	in, args := a.s.db.Dialect.InNumbers("id", 2, ids)
 	var found int
 	q := `SELECT count(*) FROM messaging_reference WHERE account = $1 AND ` + in
@@ -158,14 +165,13 @@ func (a *Account) HasReferences(ctx context.Context, ids []int64) (bool, error) 
 	return found == len(ids), nil
 }
 
-// References lists lines, oldest first; kind "" lists all.
-func (a *Account) References(ctx context.Context, kind provider.Kind, l List) (Page[Reference], error) {
-	return a.ReferencesAmong(ctx, kind, nil, l)
+// List lists the references of a kind, the oldest first; kind "" lists all.
+func (a *References) List(ctx context.Context, kind provider.Kind, l List) (Page[Reference], error) {
+	return a.ListAmong(ctx, kind, nil, l)
 }
 
-// ReferencesAmong is [Account.References] for some of them, by their ids; nil:
-// all.
-func (a *Account) ReferencesAmong(ctx context.Context, kind provider.Kind, ids []int64, l List) (Page[Reference], error) {
+// ListAmong is [References.List] for the references of ids alone; nil: all.
+func (a *References) ListAmong(ctx context.Context, kind provider.Kind, ids []int64, l List) (Page[Reference], error) {
 	limit, err := l.limit()
 	if err != nil {
 		return Page[Reference]{}, err
@@ -199,9 +205,9 @@ func (a *Account) ReferencesAmong(ctx context.Context, kind provider.Kind, ids [
 	return out, failed
 }
 
-// UpdateReference changes a reference. New settings take effect with the next send
+// Update changes a reference. New settings take effect with the next send
 // or callback.
-func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, c ReferenceChange) (Reference, error) {
+func (a *References) Update(ctx context.Context, id provider.ReferenceID, c ReferenceChange) (Reference, error) {
 	var name *string
 	var nameless error
 	if c.Name != nil {
@@ -235,6 +241,34 @@ func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, 
 	}
 	a.s.referencesChanged()
 	return a.s.view(row)
+}
+
+// WithChat returns the ids of the references that have a chat with an id, in any
+// of the forms in which their kinds write it, the oldest first. It may return
+// too many: [Account.Chat] says whether a reference accepts the id.
+func (a *References) WithChat(ctx context.Context, chatID string) ([]provider.ReferenceID, error) {
+	p := store.Params{a.id}
+	var any []string
+	for _, kind := range a.s.store.Kinds {
+		names, err := recipient.Candidates(kind, chatID)
+		if err != nil {
+			return nil, err
+		}
+		of := p.Add(string(kind.Kind()))
+		for _, n := range names {
+			any = append(any, `r.kind = `+of+` AND x.kind = `+p.Add(string(n.Kind))+` AND x.alias = `+p.Add(n.Value))
+		}
+	}
+	lines := []provider.ReferenceID{}
+	if len(any) == 0 {
+		return lines, nil
+	}
+	err := a.s.db.SelectContext(ctx, &lines, `SELECT DISTINCT x.reference FROM messaging_alias x JOIN messaging_reference r ON r.id = x.reference
+		WHERE r.account = $1 AND (`+strings.Join(any, ` OR `)+`) ORDER BY x.reference`, p...)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the references of a chat: %w", err)
+	}
+	return lines, nil
 }
 
 // view is a reference as its owner sees it.

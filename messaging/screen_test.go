@@ -113,7 +113,7 @@ func TestTypingIsShown(t *testing.T) {
 		f.send(t, messaging.SendRequest{Reference: ref, ChatID: "ana", Wait: timeout})
 		require.Empty(t, typing(), "the message has come")
 		show()
-		require.NoError(t, f.acc.DeleteReference(t.Context(), ref))
+		require.NoError(t, f.acc.References().Delete(t.Context(), ref))
 		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_typing`))
 	})
 }

@@ -20,7 +20,7 @@ const maxCallbackURL = 2048
 // Subscribe makes a reference's network post its events, to callbackURL, or with ""
 // to the address in the network's own settings. Later starts of the session
 // keep it. A network that refuses is an [*Error] with its own words.
-func (a *Account) Subscribe(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
+func (a *References) Subscribe(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
 	row, _, err := a.s.store.Opened(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func checkCallbackURL(text string) error {
 }
 
 // keepCallback remembers what the network was told.
-func (a *Account) keepCallback(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
+func (a *References) keepCallback(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		// The revision makes every node open the reference again.
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET callback_url = $1, revision = revision + 1, updated_us = $2

@@ -37,7 +37,7 @@ func (s *Server) runFlow(ctx context.Context, account string, as child, flowID s
 		}
 		start.Chat = view.RunChat(account, line, key, id)
 	} else if ref != 0 {
-		if _, err := s.Messaging.For(account).Reference(ctx, ref); errors.Is(err, messaging.ErrNotFound) {
+		if _, err := s.Messaging.For(account).References().Get(ctx, ref); errors.Is(err, messaging.ErrNotFound) {
 			return runtime.Run{}, httpapi.NotFoundAt("body.reference", "names no line")
 		} else if err != nil {
 			return runtime.Run{}, err
@@ -59,7 +59,7 @@ func (s *Server) lineOf(ctx context.Context, account, flowID string, ref provide
 	if len(bound) == 1 {
 		return provider.ReferenceID(bound[0].Reference), nil
 	}
-	lines, err := s.Messaging.For(account).ReferencesWithChat(ctx, chatID)
+	lines, err := s.Messaging.For(account).References().WithChat(ctx, chatID)
 	if err != nil {
 		return 0, err
 	}

@@ -180,7 +180,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	authOptions := auth.Options{
 		Secrets: cfg.secrets(), Closed: cfg.ClosedSignUp, Logger: cfg.Logger, Now: cfg.Now, Cost: cfg.passwords,
 		HasReferences: func(ctx context.Context, account string, ids []int64) (bool, error) {
-			return s.Messaging.For(account).HasReferences(ctx, ids)
+			return s.Messaging.For(account).References().Exist(ctx, ids)
 		},
 	}
 	if authOptions.Site, err = passkey.SiteOf(cfg.BaseURL); err != nil {

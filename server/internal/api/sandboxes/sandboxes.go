@@ -56,7 +56,7 @@ type sandboxPath struct {
 
 // sandboxLine makes sure that a reference is the caller's and a sandbox.
 func (a *API) sandboxLine(ctx context.Context, c httpapi.Call, id provider.ReferenceID) error {
-	r, err := a.Messaging.For(c.Account).Reference(ctx, id)
+	r, err := a.Messaging.For(c.Account).References().Get(ctx, id)
 	if err != nil {
 		return err
 	}
