@@ -91,7 +91,7 @@ func (f *fixture) received(t testing.TB, ref provider.ReferenceID) []string {
 
 func (f *fixture) state(t testing.TB, account string, ref provider.ReferenceID) messaging.Session {
 	t.Helper()
-	s, err := f.svc.For(account).SessionStatus(t.Context(), ref)
+	s, err := f.svc.For(account).Sessions().Status(t.Context(), ref)
 	require.NoError(t, err)
 	return s
 }
@@ -195,7 +195,7 @@ func TestSquatting(t *testing.T) {
 
 		// Two accounts that both may read the reference both get its events.
 		partner := f.cloudLine(t, "partner", nil)
-		_, err = f.svc.For("partner").StartSession(t.Context(), partner)
+		_, err = f.svc.For("partner").Sessions().Start(t.Context(), partner)
 		require.NoError(t, err)
 		require.NoError(t, f.post(t, ownerSecret, callback(change("1001", item("w5", "x")))))
 		require.Equal(t, []string{"w5"}, f.received(t, partner))
@@ -287,7 +287,7 @@ func TestCloudLineEndToEnd(t *testing.T) {
 		f, graph := cloudSetup(t, db)
 		ref := f.cloudLine(t, "owner", nil)
 		acc := f.svc.For("owner")
-		s, err := acc.StartSession(t.Context(), ref)
+		s, err := acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateConnected, s.State)
 		require.Equal(t, "1001", s.Account.ID)

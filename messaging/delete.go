@@ -147,7 +147,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 			break
 		}
 		for _, id := range ids {
-			if _, err := a.Logout(ctx, id); err != nil {
+			if _, err := a.Sessions().Logout(ctx, id); err != nil {
 				return err
 			}
 			if err := a.s.privacy.EraseReference(ctx, a.id, id); err != nil {

@@ -112,7 +112,7 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		_, err = f.acc.Group(t.Context(), f.line(t, testKind), "1@g.us")
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, messaging.CodeUnsupported, refused.Code)
-		_, err = f.acc.Logout(t.Context(), ref)
+		_, err = f.acc.Sessions().Logout(t.Context(), ref)
 		require.NoError(t, err)
 		require.ErrorAs(t, create(messaging.NewGroup{Subject: "Friends", Participants: ben}), &refused)
 		require.Equal(t, messaging.CodeSessionNotConnected, refused.Code)

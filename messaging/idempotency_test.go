@@ -101,11 +101,11 @@ func TestRefusalsAreNotRemembered(t *testing.T) {
 		require.False(t, sent.Replayed)
 		require.Equal(t, "SENDING", sent.Message.Status)
 
-		_, err = f.acc.Logout(t.Context(), ref)
+		_, err = f.acc.Sessions().Logout(t.Context(), ref)
 		require.NoError(t, err)
 		_, err = f.acc.Send(t.Context(), keyed(ref, "hi", "k2")) // by us
 		requireCode(t, err, messaging.CodeSessionNotConnected)
-		_, err = f.acc.StartSession(t.Context(), ref)
+		_, err = f.acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		sent, err = f.acc.Send(t.Context(), keyed(ref, "another body", "k2"))
 		require.NoError(t, err)

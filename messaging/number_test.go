@@ -161,7 +161,7 @@ func TestNumbersThatCannotBeChecked(t *testing.T) {
 		require.Equal(t, messaging.CodeRateLimited, code(ref))
 		d.err = &provider.Rejected{Code: "7", Message: "no"}
 		require.Equal(t, messaging.CodeProvider, code(ref))
-		_, err := f.acc.Logout(t.Context(), ref)
+		_, err := f.acc.Sessions().Logout(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.CodeSessionNotConnected, code(ref))
 

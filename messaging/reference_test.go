@@ -137,7 +137,7 @@ func opened(t testing.TB, f *fixture, ref provider.ReferenceID) provider.Setting
 		return provider.Account{ID: "1"}, nil
 	}
 	f.net.mu.Unlock()
-	_, err := f.acc.StartSession(t.Context(), ref)
+	_, err := f.acc.Sessions().Start(t.Context(), ref)
 	require.NoError(t, err)
 	return got
 }
@@ -205,16 +205,16 @@ func TestSessionsOfLines(t *testing.T) {
 		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.line(t, testKind)
-		s, err := f.acc.SessionStatus(t.Context(), ref)
+		s, err := f.acc.Sessions().Status(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateConnected, s.State)
 		require.Equal(t, epoch, s.ConnectedAt.Time)
 
-		s, err = f.acc.StartSession(t.Context(), ref)
+		s, err = f.acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, &messaging.SessionAccount{ID: "1", Name: "Test"}, s.Account)
 
-		s, err = f.acc.Logout(t.Context(), ref)
+		s, err = f.acc.Sessions().Logout(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateLoggedOut, s.State)
 		require.Nil(t, s.ConnectedAt)
@@ -230,18 +230,18 @@ func TestSessionsOfLines(t *testing.T) {
 			}
 		}
 		refuse(&provider.Temporary{Err: context.DeadlineExceeded})
-		s, err = f.acc.StartSession(t.Context(), ref)
+		s, err = f.acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateLoggedOut, s.State, "nothing was proved")
 		require.Equal(t, "network", s.LastError.Code)
 		refuse(&provider.AuthExpired{Code: "190", Message: "Session has expired"})
-		s, err = f.acc.StartSession(t.Context(), ref)
+		s, err = f.acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateFailed, s.State)
 		require.Equal(t, "credentials", s.LastError.Code)
 		require.Equal(t, "Session has expired", s.LastError.Message)
 		refuse(nil)
-		s, err = f.acc.StartSession(t.Context(), ref)
+		s, err = f.acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateConnected, s.State)
 		require.Nil(t, s.LastError)
@@ -256,7 +256,7 @@ func TestSessionsOfLines(t *testing.T) {
 		f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		require.NoError(t, f.svc.WriteHealth(t.Context()))
 		eventually(t, "signs of life", func() bool {
-			s, err = f.acc.SessionStatus(t.Context(), ref)
+			s, err = f.acc.Sessions().Status(t.Context(), ref)
 			require.NoError(t, err)
 			return s.Health.LastInboundAt != nil && s.Health.LastAckAt != nil
 		})
@@ -288,9 +288,9 @@ func TestTenancy(t *testing.T) {
 				return err
 			},
 			"DeleteReference": func() error { return a.References().Delete(ctx, ref) },
-			"SessionStatus":   func() error { _, err := a.SessionStatus(ctx, ref); return err },
-			"StartSession":    func() error { _, err := a.StartSession(ctx, ref); return err },
-			"Logout":          func() error { _, err := a.Logout(ctx, ref); return err },
+			"SessionStatus":   func() error { _, err := a.Sessions().Status(ctx, ref); return err },
+			"StartSession":    func() error { _, err := a.Sessions().Start(ctx, ref); return err },
+			"Logout":          func() error { _, err := a.Sessions().Logout(ctx, ref); return err },
 			"Chats":           func() error { _, err := a.Chats(ctx, ref, "", messaging.List{}); return err },
 			"Chat":            func() error { _, err := a.Chat(ctx, ref, "111"); return err },
 			"UpdateChat":      func() error { _, err := a.UpdateChat(ctx, ref, "111", messaging.ChatChange{}); return err },

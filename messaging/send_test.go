@@ -142,7 +142,7 @@ func TestCredentialsAreLost(t *testing.T) {
 		f.net.fail(&provider.AuthExpired{Code: "190", Message: "Token expired"})
 		_, err := f.acc.Send(t.Context(), say(ref, "hi"))
 		requireCode(t, err, messaging.CodeProvider)
-		s, err := f.acc.SessionStatus(t.Context(), ref)
+		s, err := f.acc.Sessions().Status(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateFailed, s.State)
 		require.Equal(t, "credentials", s.LastError.Code)

@@ -153,7 +153,7 @@ func TestSquattersCannotShutOutTheOwner(t *testing.T) {
 		require.NoError(t, err)
 		f.squat(t, 80)
 		require.ErrorIs(t, f.post(t, "rotated secret", hello("w3")), messaging.ErrUnverified)
-		_, err = f.svc.For("owner").StartSession(t.Context(), ref)
+		_, err = f.svc.For("owner").Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		cost.verified = 0
 		require.NoError(t, f.post(t, "rotated secret", strings.Replace(large, "w2", "w3", 1)))

@@ -52,7 +52,7 @@ func run(ctx context.Context, database, gateway string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := acc.StartSession(ctx, line); err != nil {
+	if _, err := acc.Sessions().Start(ctx, line); err != nil {
 		return err
 	}
 	working, stop := context.WithCancel(ctx)

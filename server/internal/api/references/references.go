@@ -155,15 +155,15 @@ func (a *API) startSession(ctx context.Context, c httpapi.Call, in *startBody) (
 	case b.Method == "code" && b.Phone == "":
 		return messaging.Session{}, &messaging.Invalid{Field: "phone", Message: "must be a phone number with its country code"}
 	case b.Method != "":
-		return account.LinkSession(ctx, b.Reference, b.Phone)
+		return account.Sessions().Link(ctx, b.Reference, b.Phone)
 	}
-	return account.StartSession(ctx, b.Reference)
+	return account.Sessions().Start(ctx, b.Reference)
 }
 
 func (a *API) logout(ctx context.Context, c httpapi.Call, in *sessionBody) (messaging.Session, error) {
-	return a.Messaging.For(c.Account).Logout(ctx, in.Body.Reference)
+	return a.Messaging.For(c.Account).Sessions().Logout(ctx, in.Body.Reference)
 }
 
 func (a *API) sessionStatus(ctx context.Context, c httpapi.Call, in *ReferenceQuery) (messaging.Session, error) {
-	return a.Messaging.For(c.Account).SessionStatus(ctx, in.Reference)
+	return a.Messaging.For(c.Account).Sessions().Status(ctx, in.Reference)
 }
