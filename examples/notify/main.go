@@ -89,7 +89,7 @@ func (n *notifier) open(ctx context.Context) error {
 	n.line = made.ID
 	// Fetched now, the templates are known to the first notice, too; and what is
 	// wrong with the settings is known at the start.
-	if _, err = n.acc.Templates(ctx, n.line, messaging.TemplateFilter{}, messaging.List{}); err != nil {
+	if _, err = n.acc.Templates().List(ctx, n.line, messaging.TemplateFilter{}, messaging.List{}); err != nil {
 		return errors.Join(err, n.acc.References().Delete(ctx, n.line))
 	}
 	return nil

@@ -130,7 +130,7 @@ type templateList struct {
 
 func (s *service) listTemplates(ctx context.Context, c mcp.Call, in listTemplates) (templateList, error) {
 	all, err := whole(func(l messaging.List) (messaging.Page[messaging.Template], error) {
-		return s.account(c).Templates(ctx, in.Reference, messaging.TemplateFilter{Status: in.Status}, l)
+		return s.account(c).Templates().List(ctx, in.Reference, messaging.TemplateFilter{Status: in.Status}, l)
 	})
 	if err != nil {
 		return templateList{}, err
