@@ -47,7 +47,7 @@ func TestLateIDs(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, now.ID, found[0].ID, "the first id stays an alias")
 
-		screen, err := f.acc.Screen(t.Context(), late, "ana", messaging.List{})
+		screen, err := f.acc.Screen().List(t.Context(), late, "ana", messaging.List{})
 		require.NoError(t, err)
 		require.Len(t, screen.Items, 1)
 		require.True(t, screen.Items[0].Edited, "which was named by the alias")

@@ -30,7 +30,7 @@ func TestCursorsAreChecked(t *testing.T) {
 			requireInvalid(t, err, "cursor")
 			_, err = f.acc.Chats(ctx, ref, "", messaging.List{Cursor: bad})
 			requireInvalid(t, err, "cursor")
-			_, err = f.acc.Screen(ctx, ref, "", messaging.List{Cursor: bad})
+			_, err = f.acc.Screen().List(ctx, ref, "", messaging.List{Cursor: bad})
 			requireInvalid(t, err, "cursor")
 			_, err = f.acc.Messages(ctx, ref, "111", messaging.History{Before: bad})
 			requireInvalid(t, err, "before")

@@ -295,7 +295,7 @@ func TestTenancy(t *testing.T) {
 			"Chat":            func() error { _, err := a.Chat(ctx, ref, "111"); return err },
 			"UpdateChat":      func() error { _, err := a.UpdateChat(ctx, ref, "111", messaging.ChatChange{}); return err },
 			"Messages":        func() error { _, err := a.Messages(ctx, ref, "111", messaging.History{}); return err },
-			"Screen":          func() error { _, err := a.Screen(ctx, ref, "", messaging.List{}); return err },
+			"Screen":          func() error { _, err := a.Screen().List(ctx, ref, "", messaging.List{}); return err },
 			"Send":            func() error { _, err := a.Send(ctx, send); return err },
 			"Check":           func() error { _, err := a.Check(ctx, send); return err },
 			"MarkRead":        func() error { _, err := a.MarkRead(ctx, ref, "111", ""); return err },

@@ -38,10 +38,17 @@ type ScreenReaction struct {
 	From  string `json:"from,omitempty"` // of a participant of a group: as the remoteJid of its messages
 }
 
-// Screen lists what the contacts of a reference see, newest first; chatID ""
-// lists all chats. It is what a simulated phone shows. Edits, deletions and
-// reactions are no messages of their own: they change the one they are about.
-func (a *Account) Screen(ctx context.Context, ref provider.ReferenceID, chatID string, l List) (Page[ScreenItem], error) {
+// Screen is what contacts of an account see on their devices. A simulated phone
+// shows it.
+type Screen Account
+
+// Screen returns what reads the screens of contacts.
+func (a *Account) Screen() *Screen { return (*Screen)(a) }
+
+// List lists the messages that the contacts of a reference see, the newest first;
+// chatID "" lists those of all chats. Edits, deletions and reactions are not
+// listed: they change the message that they are about.
+func (a *Screen) List(ctx context.Context, ref provider.ReferenceID, chatID string, l List) (Page[ScreenItem], error) {
 	limit, err := l.limit()
 	if err != nil {
 		return Page[ScreenItem]{}, err
@@ -75,9 +82,9 @@ func (a *Account) Screen(ctx context.Context, ref provider.ReferenceID, chatID s
 	return page(rows, limit, func(r *screenRow) store.Cursor { return store.Cursor{r.Seq} }, func(r *screenRow) ScreenItem { return r.item }), nil
 }
 
-// ScreenItem is one message of a chat as the contact's device would show it,
-// by its id or by ours. What has no place on a screen is [ErrNotFound].
-func (a *Account) ScreenItem(ctx context.Context, ref provider.ReferenceID, chatID, id string) (ScreenItem, error) {
+// Get returns one message of a chat as the contact's device would show it, by
+// the network's id or by ours. A message that no screen shows is [ErrNotFound].
+func (a *Screen) Get(ctx context.Context, ref provider.ReferenceID, chatID, id string) (ScreenItem, error) {
 	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return ScreenItem{}, err
@@ -247,7 +254,7 @@ type Typing struct {
 
 // Typing lists the chats in which a simulated phone shows that the account is
 // writing: for 25 seconds, or until its next message is there.
-func (a *Account) Typing(ctx context.Context, ref provider.ReferenceID) ([]Typing, error) {
+func (a *Screen) Typing(ctx context.Context, ref provider.ReferenceID) ([]Typing, error) {
 	if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
 		return nil, err
 	}

@@ -383,7 +383,7 @@ func TestChoicesBecomeText(t *testing.T) {
 		require.NoError(t, err)
 		m := f.send(t, messaging.SendRequest{Reference: box, ChatID: "ana", Content: c, Wait: timeout})
 		require.Empty(t, m.SentAs)
-		screen, err := f.acc.Screen(t.Context(), box, "ana", messaging.List{})
+		screen, err := f.acc.Screen().List(t.Context(), box, "ana", messaging.List{})
 		require.NoError(t, err)
 		require.Equal(t, "buttons", screen.Items[0].Type)
 		require.JSONEq(t, `{"type":"buttons","text":"Tea?","buttons":[{"id":"y","title":"Yes"}]}`, string(screen.Items[0].Content))

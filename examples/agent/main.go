@@ -144,7 +144,7 @@ func (p *phone) talk(ctx context.Context, in io.Reader, out io.Writer) error {
 // await waits until the phone shows an answer to a message.
 func (p *phone) await(ctx context.Context, sent string) (string, error) {
 	for {
-		screen, err := p.line.Screen(ctx, p.Reference, p.Name, messaging.List{Limit: 1})
+		screen, err := p.line.Screen().List(ctx, p.Reference, p.Name, messaging.List{Limit: 1})
 		if err != nil {
 			return "", err
 		}
