@@ -21,10 +21,16 @@ type ChatName struct {
 // maxChatNames bounds the names of one contact.
 const maxChatNames = 64
 
+// Contacts are the people and groups that an account writes with.
+type Contacts Account
+
+// Contacts returns what finds out about contacts.
+func (a *Account) Contacts() *Contacts { return (*Contacts)(a) }
+
 // Names returns the chat ids that a chat has or had; everywhere adds those
 // of the chats that the same phone number has on the account's other references. A
 // chat that is not known has none.
-func (a *Account) Names(ctx context.Context, ref provider.ReferenceID, chatID string, everywhere bool) ([]ChatName, error) {
+func (a *Contacts) Names(ctx context.Context, ref provider.ReferenceID, chatID string, everywhere bool) ([]ChatName, error) {
 	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	var bad *Invalid
 	switch {
@@ -56,7 +62,7 @@ func (a *Account) Names(ctx context.Context, ref provider.ReferenceID, chatID st
 }
 
 // chatsOf are the chats that a phone number has on the account's lines.
-func (a *Account) chatsOf(ctx context.Context, phone string) ([]int64, error) {
+func (a *Contacts) chatsOf(ctx context.Context, phone string) ([]int64, error) {
 	var ids []int64
 	err := a.s.db.SelectContext(ctx, &ids, `SELECT DISTINCT c.id FROM messaging_alias x JOIN messaging_chat c ON c.id = x.chat
 		JOIN messaging_reference r ON r.id = x.reference
@@ -120,7 +126,7 @@ type Identity struct {
 // Resolve returns the names of the contact known by id: any id that the chat
 // has or had, in any form that a send takes, or a user name. A person who has
 // no chat is [ErrNotFound].
-func (a *Account) Resolve(ctx context.Context, ref provider.ReferenceID, id string) (Identity, error) {
+func (a *Contacts) Resolve(ctx context.Context, ref provider.ReferenceID, id string) (Identity, error) {
 	row, p, err := a.s.store.Opened(ctx, a.s.db, a.id, ref)
 	if err != nil {
 		return Identity{}, err
@@ -145,7 +151,7 @@ func identityOf(a provider.Address) Identity {
 // CheckNumber asks the network whether a phone number has an account there. An
 // answer is kept for a day. A reference asks for twenty numbers a minute; beyond
 // that it returns an [*Error] with [CodeRateLimited].
-func (a *Account) CheckNumber(ctx context.Context, ref provider.ReferenceID, phone string) (Number, error) {
+func (a *Contacts) CheckNumber(ctx context.Context, ref provider.ReferenceID, phone string) (Number, error) {
 	row, p, err := a.s.store.Opened(ctx, a.s.db, a.id, ref)
 	if err != nil {
 		return Number{}, err

@@ -91,10 +91,10 @@ func TestRemoteCall(t *testing.T) {
 		db := testkit.Open(t, url)
 		there := node(t, db, w, false)
 
-		n, err := there.acc.CheckNumber(t.Context(), ref, "+49 151")
+		n, err := there.acc.Contacts().CheckNumber(t.Context(), ref, "+49 151")
 		require.NoError(t, err)
 		require.Equal(t, messaging.Number{Phone: "49151", Exists: ptr(true), ChatID: "491519"}, n)
-		same, err := here.acc.CheckNumber(t.Context(), ref, "49151")
+		same, err := here.acc.Contacts().CheckNumber(t.Context(), ref, "49151")
 		require.NoError(t, err)
 		require.Equal(t, n, same)
 		require.Equal(t, 1, w.called("number"), "the answer is kept")
@@ -158,7 +158,7 @@ func TestRemoteCallNobodyTakes(t *testing.T) {
 		ref := f.linked(t, w)
 		db.MustExec(`UPDATE messaging_lease SET node = 'other', fence = fence + 1, until_us = until_us + 3600000000`)
 		eventually(t, "let go", func() bool { return w.session(ref) == nil })
-		_, err := f.acc.CheckNumber(t.Context(), ref, "49151")
+		_, err := f.acc.Contacts().CheckNumber(t.Context(), ref, "49151")
 		var refused *messaging.Error
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, messaging.CodeSessionNotConnected, refused.Code)
