@@ -24,7 +24,7 @@ const maxChatNames = 64
 // Contacts are the people and groups that an account writes with.
 type Contacts Account
 
-// Contacts returns what finds out about contacts.
+// Contacts returns the contacts of the account.
 func (a *Account) Contacts() *Contacts { return (*Contacts)(a) }
 
 // Names returns the chat ids that a chat has or had; everywhere adds those

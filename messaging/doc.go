@@ -27,6 +27,9 @@
 //		Reference: ref.ID, ChatID: "ana@sandbox", Content: provider.Text{Text: "Hello"},
 //	})
 //
+// Methods about references, sessions, templates, groups, contacts and simulated
+// phones are in groups, as in acc.Sessions().Start(ctx, ref.ID).
+//
 // # What arrives
 //
 // Networks repeat themselves and keep no order. A message is stored once, its

@@ -28,7 +28,7 @@ const (
 // Groups are the groups that the references of an account are in.
 type Groups Account
 
-// Groups returns what creates, reads and changes groups.
+// Groups returns the groups of the account.
 func (a *Account) Groups() *Groups { return (*Groups)(a) }
 
 // groupReference is a reference whose network manages groups.

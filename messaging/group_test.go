@@ -104,7 +104,10 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		for name, err := range map[string]error{
 			"unknown group":   edit("nowhere@g.us", messaging.GroupEdit{Subject: ptr("Foes")}),
 			"another account": func() error { _, err := f.svc.For("another").Groups().Get(t.Context(), ref, made.ChatID); return err }(),
-			"another line":    func() error { _, err := f.acc.Groups().Get(t.Context(), f.line(t, sandbox.Kind), made.ChatID); return err }(),
+			"another line": func() error {
+				_, err := f.acc.Groups().Get(t.Context(), f.line(t, sandbox.Kind), made.ChatID)
+				return err
+			}(),
 		} {
 			require.ErrorIs(t, err, messaging.ErrNotFound, name)
 		}

@@ -58,7 +58,7 @@ type ReferenceChange struct {
 // References are the references of an account: its configured chat lines.
 type References Account
 
-// References returns what creates, reads, changes and deletes references.
+// References returns the references of the account.
 func (a *Account) References() *References { return (*References)(a) }
 
 // Create adds a reference. It returns an [*Invalid] for each member that is

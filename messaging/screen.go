@@ -42,7 +42,7 @@ type ScreenReaction struct {
 // shows it.
 type Screen Account
 
-// Screen returns what reads the screens of contacts.
+// Screen returns the screens of the contacts of the account.
 func (a *Account) Screen() *Screen { return (*Screen)(a) }
 
 // List lists the messages that the contacts of a reference see, the newest first;

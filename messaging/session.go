@@ -19,7 +19,7 @@ import (
 // connected to its network.
 type Sessions Account
 
-// Sessions returns what reads, starts and ends the sessions of references.
+// Sessions returns the sessions of the account.
 func (a *Account) Sessions() *Sessions { return (*Sessions)(a) }
 
 // Status returns the session of a reference, with the health reports of its

@@ -19,7 +19,7 @@ type TemplateFilter struct{ Name, Status string }
 // Templates are the message templates of the references of an account.
 type Templates Account
 
-// Templates returns what lists, creates, deletes and previews templates.
+// Templates returns the message templates of the account.
 func (a *Account) Templates() *Templates { return (*Templates)(a) }
 
 // reference reads a reference whose network has templates. The manager is nil

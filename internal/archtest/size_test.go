@@ -28,7 +28,6 @@ var (
 		"aiflow/flow/runtime Runtime": 71,
 		"aiflow/typebot builder":      51,
 		"internal/queue node":         72,
-		"messaging Account":           75,
 		"provider/web session":        94,
 		"provider/web/webtest Device": 42,
 		"provider/web/webtest Phone":  84,
