@@ -96,24 +96,6 @@ func (a *Account) ChatIDs(ctx context.Context, ref provider.ReferenceID, chatID 
 	return append(others, c.ChatID), nil
 }
 
-// MessageIDs returns every id by which a message is or was known, given any of
-// them.
-func (a *Account) MessageIDs(ctx context.Context, ref provider.ReferenceID, messageID string) ([]string, error) {
-	if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
-		return nil, err
-	}
-	messageID = store.Sanitize(messageID)
-	var others []string
-	err := a.s.db.SelectContext(ctx, &others, `SELECT o.own_id FROM messaging_message m JOIN messaging_outbound o ON o.message = m.seq
-			WHERE m.reference = $1 AND m.id = $2
-		UNION ALL SELECT m.id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
-			WHERE o.reference = $1 AND o.own_id = $2`, ref, messageID)
-	if err != nil {
-		return nil, fmt.Errorf("reading the ids of a message: %w", err)
-	}
-	return append(others, messageID), nil
-}
-
 // Identity holds the names of a person, or of a group, on a reference.
 type Identity struct {
 	ChatID   string  `json:"chatId" doc:"Of the chat, as it is written now." example:"16505551234"`

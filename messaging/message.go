@@ -196,6 +196,24 @@ func messageAnywhere(ctx context.Context, a *Account, ref provider.ReferenceID, 
 	return m.View(c), nil
 }
 
+// MessageIDs returns every id by which a message is or was known, given any of
+// them.
+func (a *Account) MessageIDs(ctx context.Context, ref provider.ReferenceID, messageID string) ([]string, error) {
+	if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
+		return nil, err
+	}
+	messageID = store.Sanitize(messageID)
+	var others []string
+	err := a.s.db.SelectContext(ctx, &others, `SELECT o.own_id FROM messaging_message m JOIN messaging_outbound o ON o.message = m.seq
+			WHERE m.reference = $1 AND m.id = $2
+		UNION ALL SELECT m.id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
+			WHERE o.reference = $1 AND o.own_id = $2`, ref, messageID)
+	if err != nil {
+		return nil, fmt.Errorf("reading the ids of a message: %w", err)
+	}
+	return append(others, messageID), nil
+}
+
 // messageIn reads a message of a chat by the network's id or by ours.
 func messageIn(ctx context.Context, q sqlx.QueryerContext, c *store.Chat, id string) (*store.Message, error) {
 	var rows []*store.Message
