@@ -68,7 +68,7 @@ func receiver(b *testing.B, db *sqlx.DB) func(n int) {
 	require.NoError(b, messaging.Migrate(b.Context(), db))
 	svc, err := messaging.New(b.Context(), db, &messaging.Options{Providers: []provider.Provider{sandbox.New()}})
 	require.NoError(b, err)
-	ref, err := svc.For("one").CreateReference(b.Context(), messaging.NewReference{Name: "x", Type: sandbox.Kind})
+	ref, err := svc.For("one").References().Create(b.Context(), messaging.NewReference{Name: "x", Type: sandbox.Kind})
 	require.NoError(b, err)
 	return func(n int) {
 		m := text(fmt.Sprint("m", n), fmt.Sprint("c", n%benchChats, "@sandbox"), "Hello, is this still available?")

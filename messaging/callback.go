@@ -73,7 +73,7 @@ func (s *Service) referencesChanged() {
 
 func (s *Service) forgetReferences() {
 	s.callbacks.Forget()
-	s.references.clear()
+	s.inbox.Forget()
 }
 
 // watchReferences empties the caches when another node changed a reference.

@@ -45,7 +45,7 @@ func cloudSetup(t testing.TB, db *sqlx.DB) (*fixture, *graphtest.Server) {
 // cloudLine makes a reference of an account.
 func (f *fixture) cloudLine(t testing.TB, account string, change map[string]string) provider.ReferenceID {
 	t.Helper()
-	r, err := f.svc.For(account).CreateReference(t.Context(), messaging.NewReference{
+	r, err := f.svc.For(account).References().Create(t.Context(), messaging.NewReference{
 		Name: "Cloud", Type: cloud.Kind, Settings: cloudSettings(change),
 	})
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func (f *fixture) received(t testing.TB, ref provider.ReferenceID) []string {
 
 func (f *fixture) state(t testing.TB, account string, ref provider.ReferenceID) messaging.Session {
 	t.Helper()
-	s, err := f.svc.For(account).SessionStatus(t.Context(), ref)
+	s, err := f.svc.For(account).Sessions().Status(t.Context(), ref)
 	require.NoError(t, err)
 	return s
 }
@@ -186,7 +186,7 @@ func TestSquatting(t *testing.T) {
 		require.Equal(t, []string{"w1", "w2", "w3"}, f.received(t, ref))
 
 		// The owner's new settings have to be proved again, with no loss.
-		_, err = f.svc.For("owner").UpdateReference(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"verifyToken": "new"}})
+		_, err = f.svc.For("owner").References().Update(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"verifyToken": "new"}})
 		require.NoError(t, err)
 		f.clock.Advance(2 * time.Minute)
 		require.NoError(t, f.post(t, ownerSecret, callback(change("1001", item("w4", "x")))))
@@ -195,7 +195,7 @@ func TestSquatting(t *testing.T) {
 
 		// Two accounts that both may read the reference both get its events.
 		partner := f.cloudLine(t, "partner", nil)
-		_, err = f.svc.For("partner").StartSession(t.Context(), partner)
+		_, err = f.svc.For("partner").Sessions().Start(t.Context(), partner)
 		require.NoError(t, err)
 		require.NoError(t, f.post(t, ownerSecret, callback(change("1001", item("w5", "x")))))
 		require.Equal(t, []string{"w5"}, f.received(t, partner))
@@ -247,7 +247,7 @@ func TestNewReferenceIsKnownAtOnce(t *testing.T) {
 		require.ErrorIs(t, b.post(t, ownerSecret, callback(change("1001", item("w1", "x")))), messaging.ErrUnverified)
 		ref := a.cloudLine(t, "owner", nil)
 		require.NoError(t, b.post(t, ownerSecret, callback(change("1001", item("w1", "x")))))
-		_, err := a.svc.For("owner").UpdateReference(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"appSecret": "rotated secret"}})
+		_, err := a.svc.For("owner").References().Update(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"appSecret": "rotated secret"}})
 		require.NoError(t, err)
 		require.NoError(t, b.post(t, "rotated secret", callback(change("1001", item("w2", "x")))))
 		two := a.cloudLine(t, "owner", map[string]string{"phoneNumberId": "1002", "appSecret": "rotated secret"})
@@ -271,7 +271,7 @@ func TestHandshake(t *testing.T) {
 		require.True(t, shake("open sesame"))
 		require.False(t, shake("close sesame"))
 		require.False(t, shake(""))
-		_, err := f.svc.For("owner").UpdateReference(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"verifyToken": "new"}})
+		_, err := f.svc.For("owner").References().Update(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"verifyToken": "new"}})
 		require.NoError(t, err)
 		require.True(t, shake("new"))
 		require.False(t, shake("open sesame"))
@@ -287,7 +287,7 @@ func TestCloudLineEndToEnd(t *testing.T) {
 		f, graph := cloudSetup(t, db)
 		ref := f.cloudLine(t, "owner", nil)
 		acc := f.svc.For("owner")
-		s, err := acc.StartSession(t.Context(), ref)
+		s, err := acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateConnected, s.State)
 		require.Equal(t, "1001", s.Account.ID)

@@ -4,24 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
-)
-
-const (
-	// streamTTL is how long entries can be read after they happened.
-	streamTTL = 24 * time.Hour
-	// streamRetention is how long they are kept: a position that is just young enough
-	// must not lose what comes after it.
-	streamRetention = streamTTL + time.Hour
 )
 
 // StreamEntry is something that happened in an account.
@@ -34,7 +23,7 @@ type StreamEntry struct {
 
 // ErrResync reports a position that is older than what is kept: what was
 // shown must be fetched again.
-var ErrResync = fmt.Errorf("messaging: the position is older than %s: fetch anew", streamTTL)
+var ErrResync = fmt.Errorf("messaging: the position is older than %s: fetch anew", store.StreamTTL)
 
 // Change is an entry that another service adds to an account's stream.
 type Change struct {
@@ -59,11 +48,12 @@ func (s *Service) Published() { s.db.Notify(store.StreamTopic) }
 
 // ChangeStream is the account's stream from a position on.
 type ChangeStream struct {
-	a      *Account
-	ref    provider.ReferenceID // 0: all
-	only   []int64              // nil: all
-	at     store.Cursor         // of the last entry that was read: txid, id, when
-	wakeup <-chan struct{}
+	db      *database.DB
+	account string
+	ref     provider.ReferenceID // 0: all
+	only    []int64              // nil: all
+	at      store.Cursor         // of the last entry that was read: txid, id, when
+	wakeup  <-chan struct{}
 }
 
 // streamPollInterval is the longest pause between two looks at the stream, should a
@@ -74,9 +64,9 @@ const streamPollInterval = time.Second
 // lines. It returns [ErrResync] when the position is too old, or that of a database from
 // which this one was restored.
 func (a *Account) Changes(ctx context.Context, ref provider.ReferenceID, after string) (*ChangeStream, error) {
-	f := &ChangeStream{a: a, ref: ref, wakeup: a.s.db.Listen(ctx, store.StreamTopic)}
+	f := &ChangeStream{db: a.s.db, account: a.id, ref: ref, wakeup: a.s.db.Listen(ctx, store.StreamTopic)}
 	if ref != 0 {
-		if _, err := a.row(ctx, a.s.db, ref); err != nil {
+		if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
 			return nil, err
 		}
 	}
@@ -85,13 +75,13 @@ func (a *Account) Changes(ctx context.Context, ref provider.ReferenceID, after s
 		return nil, err
 	}
 	if f.at == nil {
-		f.at, err = a.newest(ctx)
+		f.at, err = f.newest(ctx, a.s.now())
 		return f, err
 	}
-	if f.at[2] < database.Micros(a.s.now().Add(-streamTTL)) {
+	if f.at[2] < database.Micros(a.s.now().Add(-store.StreamTTL)) {
 		return nil, ErrResync
 	}
-	unknown, err := a.s.unknown(ctx, f.at[0])
+	unknown, err := f.unknown(ctx, f.at[0])
 	switch {
 	case err != nil:
 		return nil, err
@@ -101,27 +91,27 @@ func (a *Account) Changes(ctx context.Context, ref provider.ReferenceID, after s
 	return f, nil
 }
 
-// unknown says whether no transaction of this database can have had a number:
-// what was restored from a backup continues with others.
-func (s *Service) unknown(ctx context.Context, txid int64) (bool, error) {
-	if s.db.Dialect != database.Postgres {
+// unknown reports whether no transaction of this database can have had a number.
+// A database that was restored from a backup continues with other numbers.
+func (f *ChangeStream) unknown(ctx context.Context, txid int64) (bool, error) {
+	if f.db.Dialect != database.Postgres {
 		return txid != 0, nil
 	}
 	var next int64
-	if err := s.db.GetContext(ctx, &next, `SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)`); err != nil {
+	if err := f.db.GetContext(ctx, &next, `SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)`); err != nil {
 		return false, fmt.Errorf("reading the stream: %w", err)
 	}
 	return txid >= next, nil
 }
 
 // newest is the position of now.
-func (a *Account) newest(ctx context.Context) (store.Cursor, error) {
+func (f *ChangeStream) newest(ctx context.Context, now time.Time) (store.Cursor, error) {
 	var last []store.StreamRow
-	if err := a.s.db.SelectContext(ctx, &last, `SELECT txid, id FROM messaging_change WHERE account = $1`+a.s.committedOnly()+`
-		ORDER BY txid DESC, id DESC LIMIT 1`, a.id); err != nil {
+	if err := f.db.SelectContext(ctx, &last, `SELECT txid, id FROM messaging_change WHERE account = $1`+f.committedOnly()+`
+		ORDER BY txid DESC, id DESC LIMIT 1`, f.account); err != nil {
 		return nil, fmt.Errorf("reading the stream: %w", err)
 	}
-	at := store.Cursor{0, 0, database.Micros(a.s.now())}
+	at := store.Cursor{0, 0, database.Micros(now)}
 	if len(last) > 0 {
 		at[0], at[1] = last[0].TxID, last[0].ID
 	}
@@ -157,18 +147,18 @@ func (f *ChangeStream) Next(ctx context.Context, wait time.Duration) ([]StreamEn
 }
 
 func (f *ChangeStream) read(ctx context.Context) ([]StreamEntry, error) {
-	p := store.Params{f.a.id, f.at[0], f.at[1]}
+	p := store.Params{f.account, f.at[0], f.at[1]}
 	q := `SELECT id, txid, reference, kind, data, created_us FROM messaging_change
-		WHERE account = $1 AND ` + f.a.s.afterEntry() + f.a.s.committedOnly()
+		WHERE account = $1 AND ` + f.afterEntry() + f.committedOnly()
 	if f.ref != 0 {
 		q += ` AND reference = ` + p.Add(f.ref)
 	}
 	if f.only != nil {
-		in, args := f.a.s.db.Dialect.InNumbers("reference", len(p)+1, f.only)
+		in, args := f.db.Dialect.InNumbers("reference", len(p)+1, f.only)
 		q, p = q+` AND `+in, append(p, args...)
 	}
 	var rows []store.StreamRow
-	if err := f.a.s.db.SelectContext(ctx, &rows, q+` ORDER BY txid, id LIMIT 200`, p...); err != nil {
+	if err := f.db.SelectContext(ctx, &rows, q+` ORDER BY txid, id LIMIT 200`, p...); err != nil {
 		return nil, fmt.Errorf("reading the stream: %w", err)
 	}
 	var out []StreamEntry
@@ -182,87 +172,18 @@ func (f *ChangeStream) read(ctx context.Context) ([]StreamEntry, error) {
 // afterEntry selects what comes after an entry, with its txid and id as $2 and
 // $3. SQLite numbers no transactions, and would use the index for the first
 // of the two only.
-func (s *Service) afterEntry() string {
-	if s.db.Dialect == database.Postgres {
+func (f *ChangeStream) afterEntry() string {
+	if f.db.Dialect == database.Postgres {
 		return `(txid, id) > (CAST($2 AS BIGINT), CAST($3 AS BIGINT))`
 	}
 	return `txid = $2 AND id > $3`
 }
 
 // committedOnly keeps entries back, on PostgreSQL, until every transaction before
-// theirs has ended: none can then appear behind a reader's back.
-func (s *Service) committedOnly() string {
-	if s.db.Dialect == database.Postgres {
+// theirs has ended. No entry can then appear before one that was read.
+func (f *ChangeStream) committedOnly() string {
+	if f.db.Dialect == database.Postgres {
 		return ` AND txid < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)`
 	}
 	return ""
-}
-
-// maxCallbackURL bounds a callback's address in bytes.
-const maxCallbackURL = 2048
-
-// Subscribe makes a reference's network post its events, to callbackURL, or with ""
-// to the address in the network's own settings. Later starts of the session
-// keep it. A network that refuses is an [*Error] with its own words.
-func (a *Account) Subscribe(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
-	row, _, err := a.opened(ctx, id)
-	if err != nil {
-		return err
-	}
-	if err := checkCallbackURL(callbackURL); err != nil {
-		return err
-	}
-	sess, err := a.s.connections.Get(ctx, row)
-	if err != nil {
-		return err
-	}
-	sub, ok := sess.(provider.Subscriber)
-	if !ok {
-		return &Error{Code: CodeUnsupported, Message: "A line of type " + string(row.Kind) + " receives without a subscription."}
-	}
-	err = sub.Subscribe(ctx, callbackURL)
-	broken := refusal.BrokenRules(err)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case broken != nil:
-		return broken
-	case err != nil:
-		return refusal.OfNetwork(err)
-	}
-	return a.keepCallback(ctx, row.ID, callbackURL)
-}
-
-func checkCallbackURL(text string) error {
-	if text == "" {
-		return nil
-	}
-	u, err := url.Parse(text)
-	switch {
-	case len(text) > maxCallbackURL:
-		return &Invalid{Field: "callbackUrl", Message: fmt.Sprintf("must have at most %d characters", maxCallbackURL)}
-	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || store.Sanitize(text) != text:
-		return &Invalid{Field: "callbackUrl", Message: "must be an absolute https URL"}
-	case u.User != nil || u.Fragment != "":
-		return &Invalid{Field: "callbackUrl", Message: "must have neither a user nor a fragment"}
-	}
-	return nil
-}
-
-// keepCallback remembers what the network was told.
-func (a *Account) keepCallback(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		// The revision makes every node open the reference again.
-		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET callback_url = $1, revision = revision + 1, updated_us = $2
-			WHERE id = $3 AND account = $4 AND callback_url <> $1`, callbackURL, database.Micros(a.s.now()), id, a.id)
-		if err != nil {
-			return err
-		}
-		return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.WebhookSubscribe, Reference: int64(id)})
-	})
-	if err != nil {
-		return fmt.Errorf("storing a callback's address: %w", err)
-	}
-	a.s.referencesChanged()
-	return nil
 }

@@ -64,7 +64,7 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	if err != nil {
 		return Page[Chat]{}, err
 	}
-	if _, err := a.row(ctx, a.s.db, ref); err != nil {
+	if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
 		return Page[Chat]{}, err
 	}
 	p := store.Params{ref}
@@ -83,7 +83,7 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY c.activity_slot DESC, c.activity_us DESC, c.id DESC LIMIT `+p.Add(limit+1), p...); err != nil {
 		return Page[Chat]{}, fmt.Errorf("listing chats: %w", err)
 	}
-	last, err := a.s.lastMessages(ctx, rows)
+	last, err := lastMessages(ctx, a.s.db, rows)
 	if err != nil {
 		return Page[Chat]{}, err
 	}
@@ -93,38 +93,33 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 
 // Chat returns one chat, by any of its ids, or [ErrNotFound].
 func (a *Account) Chat(ctx context.Context, ref provider.ReferenceID, chatID string) (Chat, error) {
-	c, err := a.chat(ctx, ref, chatID)
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return Chat{}, err
 	}
-	return a.s.chatView(ctx, c)
+	return chatOf(ctx, a.s.db, c)
 }
 
 // UpdateChat changes what users know of a chat. It makes the chat when the
 // contact is new.
 func (a *Account) UpdateChat(ctx context.Context, ref provider.ReferenceID, chatID string, change ChatChange) (Chat, error) {
-	c, _, err := a.changeChat(ctx, ref, chatID, change)
+	c, _, err := changeChat(ctx, a, ref, chatID, change)
 	return c, err
 }
 
 // SwitchBot lets bots answer in a chat, or not, as [Account.UpdateChat] does.
 // It returns also what was before, of which two calls at once see each other.
 func (a *Account) SwitchBot(ctx context.Context, ref provider.ReferenceID, chatID string, active bool) (c Chat, before bool, err error) {
-	c, was, err := a.changeChat(ctx, ref, chatID, ChatChange{BotActive: &active})
+	c, was, err := changeChat(ctx, a, ref, chatID, ChatChange{BotActive: &active})
 	return c, was.BotActive, err
 }
 
 // changeChat changes a chat, and says what it was.
-func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chatID string, change ChatChange) (c Chat, was store.Chat, err error) {
-	row, p, err := a.opened(ctx, ref)
+func changeChat(ctx context.Context, a *Account, ref provider.ReferenceID, chatID string, change ChatChange) (c Chat, was store.Chat, err error) {
+	who, err := a.s.recipients.Person(ctx, a.s.db, a.id, ref, chatID)
 	if err != nil {
 		return Chat{}, was, err
 	}
-	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
-	if err != nil {
-		return Chat{}, was, err
-	}
-	who := store.Person{Reference: row.Info(p), Address: addr}
 	var changed *store.Chat
 	err = a.s.store.InBatch(ctx, func(u *store.Batch) (err error) {
 		u.Bounded = true
@@ -140,7 +135,7 @@ func (a *Account) changeChat(ctx context.Context, ref provider.ReferenceID, chat
 	if err != nil {
 		return Chat{}, was, err
 	}
-	c, err = a.s.chatView(ctx, changed)
+	c, err = chatOf(ctx, a.s.db, changed)
 	return c, was, err
 }
 
@@ -188,9 +183,9 @@ func optional(s string) *string {
 	return &s
 }
 
-// chatView is a chat as users see it, with its last message.
-func (s *Service) chatView(ctx context.Context, c *store.Chat) (Chat, error) {
-	last, err := s.lastMessages(ctx, []*store.Chat{c})
+// chatOf is a chat as users see it, with its last message.
+func chatOf(ctx context.Context, db *database.DB, c *store.Chat) (Chat, error) {
+	last, err := lastMessages(ctx, db, []*store.Chat{c})
 	if err != nil {
 		return Chat{}, err
 	}
@@ -198,7 +193,7 @@ func (s *Service) chatView(ctx context.Context, c *store.Chat) (Chat, error) {
 }
 
 // lastMessages reads the last message of each chat, by seq.
-func (s *Service) lastMessages(ctx context.Context, chats []*store.Chat) (map[int64]*Message, error) {
+func lastMessages(ctx context.Context, db *database.DB, chats []*store.Chat) (map[int64]*Message, error) {
 	byID := map[int64]*store.Chat{}
 	var seqs []any
 	for _, c := range chats {
@@ -212,7 +207,7 @@ func (s *Service) lastMessages(ctx context.Context, chats []*store.Chat) (map[in
 		return out, nil
 	}
 	var rows []*store.Message
-	err := s.db.SelectContext(ctx, &rows, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.seq IN `+s.db.Dialect.Values(1, len(seqs), 1), seqs...)
+	err := db.SelectContext(ctx, &rows, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.seq IN `+db.Dialect.Values(1, len(seqs), 1), seqs...)
 	if err != nil {
 		return nil, fmt.Errorf("reading last messages: %w", err)
 	}
@@ -223,19 +218,6 @@ func (s *Service) lastMessages(ctx context.Context, chats []*store.Chat) (map[in
 		}
 	}
 	return out, nil
-}
-
-// chat reads a chat of the account by any of its ids.
-func (a *Account) chat(ctx context.Context, ref provider.ReferenceID, chatID string) (*store.Chat, error) {
-	row, p, err := a.opened(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
-	if err != nil {
-		return nil, err
-	}
-	return a.s.store.ChatByAddress(ctx, a.s.db, row.ID, addr)
 }
 
 // RemoteJID is how payloads name the contact or the group.

@@ -18,7 +18,7 @@ import (
 // UpdateChatTx is [Account.UpdateChat] when tx commits; call
 // [Service.Committed] then.
 func (a *Account) UpdateChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID string, change ChatChange) (Chat, error) {
-	who, err := a.personIn(ctx, tx, ref, chatID)
+	who, err := a.s.recipients.Person(ctx, tx, a.id, ref, chatID)
 	if err != nil {
 		return Chat{}, err
 	}
@@ -33,7 +33,7 @@ func (a *Account) UpdateChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.Re
 // ChatTx is [Account.Chat] within a transaction that writes, until whose end
 // the chat is locked: what is decided by it still holds then.
 func (a *Account) ChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID string) (Chat, error) {
-	who, err := a.personIn(ctx, tx, ref, chatID)
+	who, err := a.s.recipients.Person(ctx, tx, a.id, ref, chatID)
 	if err != nil {
 		return Chat{}, err
 	}
@@ -46,20 +46,6 @@ func (a *Account) ChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.Referenc
 		return Chat{}, err
 	}
 	return chatView(u, c), nil
-}
-
-// personIn names a chat by what tx knows of its reference.
-func (a *Account) personIn(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID string) (store.Person, error) {
-	row, err := a.row(ctx, tx, ref)
-	if err != nil {
-		return store.Person{}, err
-	}
-	p, err := a.s.store.Provider(row.Kind)
-	if err != nil {
-		return store.Person{}, err
-	}
-	addr, err := a.s.recipients.Address(ctx, tx, row.ID, p, chatID)
-	return store.Person{Reference: row.Info(p), Address: addr}, err
 }
 
 // chatView is a chat whose last message is loaded, as users see it.
@@ -75,17 +61,12 @@ func chatView(u *store.Batch, c *store.Chat) Chat {
 // ChatKey returns the key under which the events of a chat are in order, and
 // the chat's own id. It makes the chat when the contact is new.
 func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID string) (key, id string, err error) {
-	row, p, err := a.opened(ctx, ref)
+	who, err := a.s.recipients.Person(ctx, a.s.db, a.id, ref, chatID)
 	if err != nil {
 		return "", "", err
 	}
-	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
-	if err != nil {
-		return "", "", err
-	}
-	c, err := a.s.store.ChatByAddress(ctx, a.s.db, row.ID, addr)
+	c, err := a.s.store.ChatByAddress(ctx, a.s.db, ref, who.Address)
 	if errors.Is(err, ErrNotFound) {
-		who := store.Person{Reference: row.Info(p), Address: addr}
 		err = a.s.store.InBatch(ctx, func(u *store.Batch) error {
 			u.Bounded = true
 			if err := u.Open(ctx, []store.Person{who}, nil); err != nil {
@@ -141,7 +122,7 @@ func (a *Account) ExtractedTx(
 	if len(payload.MustEncode(values)) > maxExtracted {
 		return Message{}, false, &Invalid{Field: "values", Message: fmt.Sprintf("must take at most %d bytes", maxExtracted)}
 	}
-	who, err := a.personIn(ctx, tx, ref, chatID)
+	who, err := a.s.recipients.Person(ctx, tx, a.id, ref, chatID)
 	if err != nil {
 		return Message{}, false, err
 	}

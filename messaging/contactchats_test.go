@@ -21,7 +21,7 @@ func TestNames(t *testing.T) {
 		f.receive(t, ref, text("m1", "u.1", "hello", from("", "u.1")), text("m2", "", "again", from("111", "u.1")))
 		f.receive(t, other, text("m3", "", "hello", from("111", "")), text("m4", "", "hello", from("222", "")))
 		names := func(acc *messaging.Account, ref provider.ReferenceID, id string, everywhere bool) []messaging.ChatName {
-			found, err := acc.Names(t.Context(), ref, id, everywhere)
+			found, err := acc.Contacts().Names(t.Context(), ref, id, everywhere)
 			require.NoError(t, err)
 			return found
 		}

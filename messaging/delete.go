@@ -41,15 +41,11 @@ func (a *Account) DeleteChat(ctx context.Context, ref provider.ReferenceID, chat
 func (a *Account) HideChat(
 	ctx context.Context, ref provider.ReferenceID, chatID string, then func(ctx context.Context, tx *sqlx.Tx, e Erasure) error,
 ) (Erasure, error) {
-	row, p, err := a.opened(ctx, ref)
+	who, err := a.s.recipients.Person(ctx, a.s.db, a.id, ref, chatID)
 	if err != nil {
 		return Erasure{}, err
 	}
-	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
-	if err != nil {
-		return Erasure{}, err
-	}
-	l := row.Info(p)
+	l, addr := who.Reference, who.Address
 	if err := a.s.privacy.HoldsAnything(ctx, l, addr); err != nil {
 		return Erasure{}, err
 	}
@@ -77,7 +73,7 @@ func (a *Account) Erase(ctx context.Context, e Erasure) error {
 	if e.Subject == nil {
 		return a.s.privacy.EraseReference(ctx, deletedAccount(a.id), e.Reference)
 	}
-	row, p, err := a.opened(ctx, e.Reference)
+	row, p, err := a.s.store.Opened(ctx, a.s.db, a.id, e.Reference)
 	if errors.Is(err, ErrNotFound) {
 		return nil // with all that belonged to it
 	}
@@ -89,22 +85,22 @@ func (a *Account) Erase(ctx context.Context, e Erasure) error {
 
 func deletedAccount(account string) string { return store.DeletedPrefix + account }
 
-// DeleteReference removes a reference with everything that hangs on it. It is
-// [Account.HideReference] and [Account.Erase]: a caller who wants to continue after
-// a crash calls those.
-func (a *Account) DeleteReference(ctx context.Context, id provider.ReferenceID) error {
-	e, err := a.HideReference(ctx, id, nil)
+// Delete removes a reference with its chats, messages and files. It is
+// [References.Hide] and [Account.Erase]: a caller that must continue after a crash
+// calls those.
+func (a *References) Delete(ctx context.Context, id provider.ReferenceID) error {
+	e, err := a.Hide(ctx, id, nil)
 	if err != nil {
 		return err
 	}
-	return a.Erase(ctx, e)
+	return (*Account)(a).Erase(ctx, e)
 }
 
-// HideReference begins to delete a reference in one small transaction: from its
-// commit on the reference is not found, nothing comes to it, and nothing that
-// waits is sent. Then, which may be nil, is part of the transaction; it may run
-// more than once.
-func (a *Account) HideReference(
+// Hide begins to delete a reference in one small transaction. From its commit on
+// the reference is not found, receives nothing, and sends nothing that waits.
+// [Account.Erase] removes the rest. The function then, which may be nil, is part
+// of the transaction; it may run more than once.
+func (a *References) Hide(
 	ctx context.Context, id provider.ReferenceID, then func(ctx context.Context, tx *sqlx.Tx, e Erasure) error,
 ) (Erasure, error) {
 	e := Erasure{Reference: id, At: a.s.now()}
@@ -151,7 +147,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 			break
 		}
 		for _, id := range ids {
-			if _, err := a.Logout(ctx, id); err != nil {
+			if _, err := a.Sessions().Logout(ctx, id); err != nil {
 				return err
 			}
 			if err := a.s.privacy.EraseReference(ctx, a.id, id); err != nil {

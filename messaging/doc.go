@@ -22,10 +22,13 @@
 // owner uses [OneAccount]:
 //
 //	acc := svc.For(messaging.OneAccount)
-//	ref, err := acc.CreateReference(ctx, messaging.NewReference{Name: "Shop", Type: "provider-sandbox"})
+//	ref, err := acc.References().Create(ctx, messaging.NewReference{Name: "Shop", Type: "provider-sandbox"})
 //	sent, err := acc.Send(ctx, messaging.SendRequest{
 //		Reference: ref.ID, ChatID: "ana@sandbox", Content: provider.Text{Text: "Hello"},
 //	})
+//
+// Methods about references, sessions, templates, groups, contacts and simulated
+// phones are in groups, as in acc.Sessions().Start(ctx, ref.ID).
 //
 // # What arrives
 //

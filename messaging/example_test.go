@@ -38,7 +38,7 @@ func Example() {
 	go func() { stopped <- svc.Run(ctx) }()
 
 	acc := svc.For(messaging.OneAccount)
-	line, err := acc.CreateReference(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
+	line, err := acc.References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -52,37 +52,22 @@ type Explanation struct {
 
 // Explain tells what became of a message.
 func (a *Account) Explain(ctx context.Context, ref provider.ReferenceID, chatID, messageID string) (Explanation, error) {
-	c, err := a.chat(ctx, ref, chatID)
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return Explanation{}, err
 	}
-	m, err := a.s.messageIn(ctx, c, store.Sanitize(messageID))
+	m, err := messageIn(ctx, a.s.db, c, store.Sanitize(messageID))
 	if err != nil {
 		return Explanation{}, err
 	}
-	steps, err := a.s.steps(ctx, c, m)
+	steps, err := stepsOf(ctx, a.s.db, c, m)
 	return Explanation{m.View(c), steps}, err
 }
 
-// messageIn reads a message of a chat by the network's id or by ours.
-func (s *Service) messageIn(ctx context.Context, c *store.Chat, id string) (*store.Message, error) {
-	var rows []*store.Message
-	err := s.db.SelectContext(ctx, &rows, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.reference = $1 AND m.chat = $2
-		AND (m.id = $3 OR m.seq IN (SELECT message FROM messaging_outbound WHERE reference = $1 AND own_id = $3))
-		ORDER BY CASE WHEN m.id = $3 THEN 0 ELSE 1 END LIMIT 1`, c.Reference, c.ID, id)
-	if err != nil {
-		return nil, fmt.Errorf("reading a message: %w", err)
-	}
-	if len(rows) == 0 {
-		return nil, ErrNotFound
-	}
-	return rows[0], nil
-}
-
-// steps are those of one message.
-func (s *Service) steps(ctx context.Context, c *store.Chat, m *store.Message) ([]Step, error) {
-	out := steps(m)
-	raw, err := s.rawOf(ctx, m)
+// stepsOf are the steps of a message, with those that it waits for.
+func stepsOf(ctx context.Context, q sqlx.QueryerContext, c *store.Chat, m *store.Message) ([]Step, error) {
+	out := recordedSteps(m)
+	raw, err := rawOf(ctx, q, m)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +76,7 @@ func (s *Service) steps(ctx context.Context, c *store.Chat, m *store.Message) ([
 			out[i].Raw = raw
 		}
 	}
-	waits, err := s.waitsOf(ctx, s.db, c, m)
+	waits, err := waitsOf(ctx, q, c, m)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +85,8 @@ func (s *Service) steps(ctx context.Context, c *store.Chat, m *store.Message) ([
 	return out, nil
 }
 
-// steps are those that the row of a message tells.
-func steps(m *store.Message) []Step {
+// recordedSteps are the steps that the row of a message has.
+func recordedSteps(m *store.Message) []Step {
 	at := database.Time(m.CreatedUS)
 	out := []Step{{At: at, Step: StepStored}}
 	if m.OwnID == "" {
@@ -131,16 +116,16 @@ func stepOf(t *timeline.Entry) Step {
 	return out
 }
 
-// rawOf is what the network reported of a message, nil when that is not kept:
-// it is for messages that this version does not understand.
-func (s *Service) rawOf(ctx context.Context, m *store.Message) (json.RawMessage, error) {
+// rawOf is what the network reported of a message; nil when it is not kept. It is
+// kept of messages that this version does not understand.
+func rawOf(ctx context.Context, q sqlx.QueryerContext, m *store.Message) (json.RawMessage, error) {
 	var body Body
 	_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
 	if body.Unsupported == nil {
 		return nil, nil
 	}
 	var bodies []string
-	err := s.db.SelectContext(ctx, &bodies, `SELECT body FROM messaging_raw WHERE reference = $1 AND kind = $2 AND raw_id = $3`,
+	err := sqlx.SelectContext(ctx, q, &bodies, `SELECT body FROM messaging_raw WHERE reference = $1 AND kind = $2 AND raw_id = $3`,
 		m.Reference, ingest.RawKind(body.Unsupported), m.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading what was reported of a message: %w", err)
@@ -152,7 +137,7 @@ func (s *Service) rawOf(ctx context.Context, m *store.Message) (json.RawMessage,
 }
 
 // waitsOf says what a message still waits for.
-func (s *Service) waitsOf(ctx context.Context, q sqlx.QueryerContext, c *store.Chat, m *store.Message) ([]Step, error) {
+func waitsOf(ctx context.Context, q sqlx.QueryerContext, c *store.Chat, m *store.Message) ([]Step, error) {
 	var at []int64
 	err := sqlx.SelectContext(ctx, q, &at, `SELECT created_us FROM messaging_media WHERE message = $1 AND message > 0 AND waiting`, m.Seq)
 	if err != nil {

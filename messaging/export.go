@@ -12,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
+	"github.com/trunklinehq/trunkline/messaging/internal/contact"
 	"github.com/trunklinehq/trunkline/messaging/internal/privacy"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
@@ -76,19 +77,15 @@ type ExportedFile struct {
 // Export returns what is held on a contact or a group. An id of which nothing
 // is held is [ErrNotFound].
 func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID string) (*Export, error) {
-	row, p, err := a.opened(ctx, ref)
+	who, err := a.s.recipients.Person(ctx, a.s.db, a.id, ref, chatID)
 	if err != nil {
 		return nil, err
 	}
-	addr, err := a.s.recipients.Address(ctx, a.s.db, row.ID, p, chatID)
-	if err != nil {
-		return nil, err
-	}
-	l := row.Info(p)
+	l, addr := who.Reference, who.Address
 	if err := a.s.store.FinishMerges(ctx, l, addr); err != nil {
 		return nil, err
 	}
-	c, err := a.s.store.ChatByAddress(ctx, a.s.db, row.ID, addr)
+	c, err := a.s.store.ChatByAddress(ctx, a.s.db, ref, addr)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
@@ -110,7 +107,7 @@ func (a *Account) Export(ctx context.Context, ref provider.ReferenceID, chatID s
 // read fills in what there is little of.
 func (e *Export) read(ctx context.Context, f *privacy.Data) error {
 	if e.chat != nil {
-		view, err := e.s.chatView(ctx, e.chat)
+		view, err := chatOf(ctx, e.s.db, e.chat)
 		if err != nil {
 			return err
 		}
@@ -192,15 +189,11 @@ func jsonOf(s string) json.RawMessage {
 
 func (e *Export) readNumbers(ctx context.Context, numbers []string) error {
 	for _, n := range numbers {
-		var rows []numberRow
-		err := e.s.db.SelectContext(ctx, &rows, `SELECT answer, chat_id, created_us FROM messaging_number
-			WHERE reference = $1 AND number = $2`, e.line.ID, n)
+		kept, err := contact.Kept(ctx, e.s.db, e.line.ID, n)
 		if err != nil {
-			return fmt.Errorf("exporting a number: %w", err)
+			return err
 		}
-		for i := range rows {
-			e.Numbers = append(e.Numbers, rows[i].view(store.BareID(n)))
-		}
+		e.Numbers = append(e.Numbers, kept...)
 	}
 	return nil
 }
@@ -305,7 +298,7 @@ func (e *Export) message(ctx context.Context, r *exportRow, c *store.Chat) (Expo
 		}
 	}
 	var err error
-	out.Raw, err = e.s.rawOf(ctx, &r.Message)
+	out.Raw, err = rawOf(ctx, e.s.db, &r.Message)
 	return out, err
 }
 

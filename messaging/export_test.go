@@ -13,13 +13,13 @@ import (
 
 // What a running service does by the clock, at once.
 
-func (s *Service) EndDoubts(ctx context.Context) error { return s.failUnconfirmed(ctx) }
+func (s *Service) EndDoubts(ctx context.Context) error { return s.maintenance.FailUnconfirmed(ctx) }
 
 func (s *Service) ApplyEarlies(ctx context.Context) error {
 	return ingest.ApplyOvertakenStatuses(ctx, s.store)
 }
-func (s *Service) Prune(ctx context.Context) error       { return s.deleteExpired(ctx) }
-func (s *Service) WriteHealth(ctx context.Context) error { return s.writeHealth(ctx) }
+func (s *Service) Prune(ctx context.Context) error       { return s.maintenance.DeleteExpired(ctx) }
+func (s *Service) WriteHealth(ctx context.Context) error { return s.maintenance.WriteHealth(ctx) }
 
 // ParseCursor reads a cursor and writes it again.
 func ParseCursor(s string, keys int) (string, error) {

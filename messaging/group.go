@@ -25,16 +25,22 @@ const (
 	maxParticipants = 1024 // likewise
 )
 
-// groupReference is a line of the account that has groups which can be managed.
+// Groups are the groups that the references of an account are in.
+type Groups Account
+
+// Groups returns the groups of the account.
+func (a *Account) Groups() *Groups { return (*Groups)(a) }
+
+// groupReference is a reference whose network manages groups.
 type groupReference struct {
-	*Account
+	s        *Service
 	row      *store.Reference
 	provider provider.Provider
 	network  provider.GroupManager
 }
 
-func (a *Account) groups(ctx context.Context, ref provider.ReferenceID) (*groupReference, error) {
-	row, p, err := a.opened(ctx, ref)
+func (a *Groups) reference(ctx context.Context, ref provider.ReferenceID) (*groupReference, error) {
+	row, p, err := a.s.store.Opened(ctx, a.s.db, a.id, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -46,14 +52,14 @@ func (a *Account) groups(ctx context.Context, ref provider.ReferenceID) (*groupR
 	if !ok {
 		return nil, &Error{Code: CodeUnsupported, Message: "A line of type " + string(row.Kind) + " cannot manage groups."}
 	}
-	return &groupReference{a, row, p, m}, refusal.CheckUsable(row)
+	return &groupReference{a.s, row, p, m}, refusal.CheckUsable(row)
 }
 
-// CreateGroup makes a group of the account and others, and a chat for it. An
+// Create makes a group of the account and others, and a chat for it. An
 // [*Invalid] names what is wrong; the network's refusal is an [*Error]. Those
 // whom the network would not add are in Refused.
-func (a *Account) CreateGroup(ctx context.Context, ref provider.ReferenceID, n NewGroup) (Group, error) {
-	g, err := a.groups(ctx, ref)
+func (a *Groups) Create(ctx context.Context, ref provider.ReferenceID, n NewGroup) (Group, error) {
+	g, err := a.reference(ctx, ref)
 	if err != nil {
 		return Group{}, err
 	}
@@ -81,9 +87,9 @@ func (a *Account) CreateGroup(ctx context.Context, ref provider.ReferenceID, n N
 	return g.view(ctx, made, made.Refused)
 }
 
-// Group describes a group that the account is in, as the network has it now.
-func (a *Account) Group(ctx context.Context, ref provider.ReferenceID, chatID string) (Group, error) {
-	g, err := a.groups(ctx, ref)
+// Get describes a group that the account is in, as the network has it now.
+func (a *Groups) Get(ctx context.Context, ref provider.ReferenceID, chatID string) (Group, error) {
+	g, err := a.reference(ctx, ref)
 	if err != nil {
 		return Group{}, err
 	}
@@ -259,11 +265,11 @@ func (s groupStep) do(ctx context.Context) ([]provider.RefusedParticipant, error
 	return refused, s.note(context.WithoutCancel(ctx))
 }
 
-// EditGroup changes a group: first its subject, then its participants, then
+// Edit changes a group: first its subject, then its participants, then
 // the link, and last it leaves. Everything is checked before the network is
 // asked for anything; when the network refuses a step, those before it stay.
-func (a *Account) EditGroup(ctx context.Context, ref provider.ReferenceID, chatID string, e GroupEdit) (Group, error) {
-	g, err := a.groups(ctx, ref)
+func (a *Groups) Edit(ctx context.Context, ref provider.ReferenceID, chatID string, e GroupEdit) (Group, error) {
+	g, err := a.reference(ctx, ref)
 	if err != nil {
 		return Group{}, err
 	}

@@ -20,7 +20,7 @@ func TestGroups(t *testing.T) {
 		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.line(t, sandbox.Kind)
-		made, err := f.acc.CreateGroup(t.Context(), ref, messaging.NewGroup{Subject: " Friends ", Participants: []string{"Ana", "ben@sandbox"}})
+		made, err := f.acc.Groups().Create(t.Context(), ref, messaging.NewGroup{Subject: " Friends ", Participants: []string{"Ana", "ben@sandbox"}})
 		require.NoError(t, err)
 		require.Equal(t, "Friends", made.Subject)
 		require.True(t, made.Admin)
@@ -32,7 +32,7 @@ func TestGroups(t *testing.T) {
 		chats, err := f.acc.Chats(t.Context(), ref, "", messaging.List{})
 		require.NoError(t, err)
 		require.Len(t, chats.Items, 1, "it is listed at once")
-		shown, err := f.acc.Group(t.Context(), ref, strings.ToUpper(made.ChatID))
+		shown, err := f.acc.Groups().Get(t.Context(), ref, strings.ToUpper(made.ChatID))
 		require.NoError(t, err)
 		require.Equal(t, made, shown)
 
@@ -42,7 +42,7 @@ func TestGroups(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "ana::single", f.messages(t, ref, made.ChatID)[0].Participant.RemoteJID)
 
-		edited, err := f.acc.EditGroup(t.Context(), ref, made.ChatID, messaging.GroupEdit{
+		edited, err := f.acc.Groups().Edit(t.Context(), ref, made.ChatID, messaging.GroupEdit{
 			Subject: ptr("Foes"), Add: []string{"carl"}, Remove: []string{"ben", "dora"}, Promote: []string{"ana"}, ResetInvite: true,
 		})
 		require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestGroups(t *testing.T) {
 		require.NotEqual(t, made.InviteLink, edited.InviteLink)
 		require.Equal(t, "Foes", f.chat(t, ref, made.ChatID).Name)
 
-		left, err := f.acc.EditGroup(t.Context(), ref, made.ChatID, messaging.GroupEdit{Demote: []string{"ana"}, Leave: true})
+		left, err := f.acc.Groups().Edit(t.Context(), ref, made.ChatID, messaging.GroupEdit{Demote: []string{"ana"}, Leave: true})
 		require.NoError(t, err)
 		require.True(t, left.Left)
 		require.Nil(t, left.InviteLink)
@@ -71,11 +71,11 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref, ben := f.line(t, sandbox.Kind), []string{"ben"}
-		made, err := f.acc.CreateGroup(t.Context(), ref, messaging.NewGroup{Subject: "Friends", Participants: ben})
+		made, err := f.acc.Groups().Create(t.Context(), ref, messaging.NewGroup{Subject: "Friends", Participants: ben})
 		require.NoError(t, err)
-		create := func(n messaging.NewGroup) error { _, err := f.acc.CreateGroup(t.Context(), ref, n); return err }
+		create := func(n messaging.NewGroup) error { _, err := f.acc.Groups().Create(t.Context(), ref, n); return err }
 		edit := func(id string, e messaging.GroupEdit) error {
-			_, err := f.acc.EditGroup(t.Context(), ref, id, e)
+			_, err := f.acc.Groups().Edit(t.Context(), ref, id, e)
 			return err
 		}
 		for name, c := range map[string]struct {
@@ -97,22 +97,25 @@ func TestGroupsThatCannotBe(t *testing.T) {
 			require.ErrorAs(t, c.err, &bad, name)
 			require.Equal(t, c.field, bad.Field, name)
 		}
-		shown, err := f.acc.Group(t.Context(), ref, made.ChatID)
+		shown, err := f.acc.Groups().Get(t.Context(), ref, made.ChatID)
 		require.NoError(t, err)
 		require.Equal(t, made, shown, "nothing was done")
 
 		for name, err := range map[string]error{
 			"unknown group":   edit("nowhere@g.us", messaging.GroupEdit{Subject: ptr("Foes")}),
-			"another account": func() error { _, err := f.svc.For("another").Group(t.Context(), ref, made.ChatID); return err }(),
-			"another line":    func() error { _, err := f.acc.Group(t.Context(), f.line(t, sandbox.Kind), made.ChatID); return err }(),
+			"another account": func() error { _, err := f.svc.For("another").Groups().Get(t.Context(), ref, made.ChatID); return err }(),
+			"another line": func() error {
+				_, err := f.acc.Groups().Get(t.Context(), f.line(t, sandbox.Kind), made.ChatID)
+				return err
+			}(),
 		} {
 			require.ErrorIs(t, err, messaging.ErrNotFound, name)
 		}
 		var refused *messaging.Error
-		_, err = f.acc.Group(t.Context(), f.line(t, testKind), "1@g.us")
+		_, err = f.acc.Groups().Get(t.Context(), f.line(t, testKind), "1@g.us")
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, messaging.CodeUnsupported, refused.Code)
-		_, err = f.acc.Logout(t.Context(), ref)
+		_, err = f.acc.Sessions().Logout(t.Context(), ref)
 		require.NoError(t, err)
 		require.ErrorAs(t, create(messaging.NewGroup{Subject: "Friends", Participants: ben}), &refused)
 		require.Equal(t, messaging.CodeSessionNotConnected, refused.Code)

@@ -52,7 +52,7 @@ func TestHealthIsTheSession(t *testing.T) {
 		}
 		for i, step := range steps {
 			f.receive(t, ref, step.news, step.news)
-			s, err := f.acc.SessionStatus(t.Context(), ref)
+			s, err := f.acc.Sessions().Status(t.Context(), ref)
 			require.NoError(t, err)
 			require.Equal(t, step.state, s.State, i)
 			if step.code == "" {
@@ -91,7 +91,7 @@ func TestHealthOfAnotherNumber(t *testing.T) {
 			return provider.Account{ID: "1", Name: "+1 555 078 3881"}, nil
 		}
 		start := func() messaging.Session {
-			s, err := f.acc.StartSession(t.Context(), ref)
+			s, err := f.acc.Sessions().Start(t.Context(), ref)
 			require.NoError(t, err)
 			return s
 		}
@@ -100,7 +100,7 @@ func TestHealthOfAnotherNumber(t *testing.T) {
 			return func(h *provider.Health) { h.Phone = number }
 		}
 		state := func() messaging.State {
-			s, err := f.acc.SessionStatus(t.Context(), ref)
+			s, err := f.acc.Sessions().Status(t.Context(), ref)
 			require.NoError(t, err)
 			return s.State
 		}
@@ -112,7 +112,7 @@ func TestHealthOfAnotherNumber(t *testing.T) {
 		require.Equal(t, messaging.StateConnected, start().State, "the network was asked and complains of nothing")
 		f.receive(t, ref, healthNews(provider.HealthGood, "", 3))
 		require.Equal(t, messaging.StateConnected, state())
-		_, err := f.acc.Logout(t.Context(), ref)
+		_, err := f.acc.Sessions().Logout(t.Context(), ref)
 		require.NoError(t, err)
 		f.receive(t, ref, healthNews(provider.HealthStopped, provider.HealthBanned, 4), healthNews(provider.HealthGood, "", 5))
 		require.Equal(t, messaging.StateLoggedOut, state())
@@ -133,7 +133,7 @@ func TestCheckTellsHealth(t *testing.T) {
 			return provider.Account{ID: "1", Health: []provider.Health{h, h}}, nil
 		}
 		for _, want := range []messaging.State{messaging.StateFailed, messaging.StateConnected} {
-			s, err := f.acc.StartSession(t.Context(), ref)
+			s, err := f.acc.Sessions().Start(t.Context(), ref)
 			require.NoError(t, err)
 			require.Equal(t, want, s.State)
 			require.Equal(t, "banned", s.LastError.Code)
@@ -141,7 +141,7 @@ func TestCheckTellsHealth(t *testing.T) {
 		}
 		f.clock.Advance(time.Hour)
 		f.receive(t, ref, healthNews(provider.HealthGood, "", 60))
-		s, err := f.acc.SessionStatus(t.Context(), ref)
+		s, err := f.acc.Sessions().Status(t.Context(), ref)
 		require.NoError(t, err)
 		require.Nil(t, s.LastError)
 	})
@@ -160,14 +160,14 @@ func TestHealthReports(t *testing.T) {
 			h.Kind, h.State, h.Detail, h.Limit = "phone_number", "YELLOW", "", "TIER_10K"
 		}))
 		f.receive(t, ref, healthNews(provider.HealthGood, "", 3, func(h *provider.Health) { h.State = "REINSTATE"; h.Detail = "" }))
-		s, err := f.acc.SessionStatus(t.Context(), ref)
+		s, err := f.acc.Sessions().Status(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, []messaging.HealthReport{
 			{Kind: "account", Level: "good", Message: "REINSTATE", At: messaging.UnixTime{Time: epoch.Add(3 * time.Minute)}},
 			{Kind: "phone_number", Level: "news", Message: "YELLOW: limit TIER_10K", At: messaging.UnixTime{Time: epoch.Add(2 * time.Minute)}},
 		}, s.Health.Reports)
 		require.Nil(t, s.LastError)
-		line, err := f.acc.Reference(t.Context(), ref)
+		line, err := f.acc.References().Get(t.Context(), ref)
 		require.NoError(t, err)
 		require.Empty(t, line.Session.Health.Reports)
 	})

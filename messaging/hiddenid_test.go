@@ -118,7 +118,7 @@ func TestHiddenParticipantsAreListed(t *testing.T) {
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Providers = []provider.Provider{network} }})
 		ref := f.line(t, web.Kind)
 		for range 2 {
-			shown, err := f.acc.Group(t.Context(), ref, group.Chat.ChatID)
+			shown, err := f.acc.Groups().Get(t.Context(), ref, group.Chat.ChatID)
 			require.NoError(t, err)
 			require.Equal(t, lid+"@lid", shown.Participants[0].ChatID)
 		}

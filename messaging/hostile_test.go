@@ -67,7 +67,7 @@ func TestHostileReports(t *testing.T) {
 					require.True(t, json.Valid(e.Payload))
 					require.NotContains(t, string(e.Payload), `\u0000`)
 				}
-				_, err := f.acc.SessionStatus(t.Context(), ref)
+				_, err := f.acc.Sessions().Status(t.Context(), ref)
 				require.NoError(t, err)
 			})
 		})

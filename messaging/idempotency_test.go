@@ -38,7 +38,7 @@ func TestIdempotency(t *testing.T) {
 		_, err = f.acc.Send(t.Context(), keyed(ref, "another body", "k1"))
 		requireCode(t, err, messaging.CodeConflict)
 		other := f.svc.For("other")
-		theirs, err := other.CreateReference(t.Context(), messaging.NewReference{Name: "x", Type: ownIDsKind})
+		theirs, err := other.References().Create(t.Context(), messaging.NewReference{Name: "x", Type: ownIDsKind})
 		require.NoError(t, err)
 		sent, err := other.Send(t.Context(), keyed(theirs.ID, "hi", "k1"))
 		require.NoError(t, err)
@@ -101,11 +101,11 @@ func TestRefusalsAreNotRemembered(t *testing.T) {
 		require.False(t, sent.Replayed)
 		require.Equal(t, "SENDING", sent.Message.Status)
 
-		_, err = f.acc.Logout(t.Context(), ref)
+		_, err = f.acc.Sessions().Logout(t.Context(), ref)
 		require.NoError(t, err)
 		_, err = f.acc.Send(t.Context(), keyed(ref, "hi", "k2")) // by us
 		requireCode(t, err, messaging.CodeSessionNotConnected)
-		_, err = f.acc.StartSession(t.Context(), ref)
+		_, err = f.acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		sent, err = f.acc.Send(t.Context(), keyed(ref, "another body", "k2"))
 		require.NoError(t, err)

@@ -19,7 +19,7 @@ func TestResolve(t *testing.T) {
 		f := setup(t, db, config{idle: true})
 		ref, other := f.line(t, testKind), f.line(t, testKind)
 		resolve := func(id string) messaging.Identity {
-			who, err := f.acc.Resolve(t.Context(), ref, id)
+			who, err := f.acc.Contacts().Resolve(t.Context(), ref, id)
 			require.NoError(t, err, id)
 			return who
 		}
@@ -36,18 +36,18 @@ func TestResolve(t *testing.T) {
 			require.Equal(t, ana, resolve(id), id)
 		}
 		for _, id := range []string{"333", "u.2"} {
-			_, err := f.acc.Resolve(t.Context(), ref, id)
+			_, err := f.acc.Contacts().Resolve(t.Context(), ref, id)
 			require.ErrorIs(t, err, messaging.ErrNotFound, id)
 		}
 		var bad *messaging.Invalid
 		for _, id := range []string{"", "@ben", "nonsense"} {
-			_, err := f.acc.Resolve(t.Context(), ref, id)
+			_, err := f.acc.Contacts().Resolve(t.Context(), ref, id)
 			require.ErrorAs(t, err, &bad, id)
 			require.Equal(t, "id", bad.Field)
 		}
-		_, err := f.acc.Resolve(t.Context(), other, "222")
+		_, err := f.acc.Contacts().Resolve(t.Context(), other, "222")
 		require.ErrorIs(t, err, messaging.ErrNotFound, "of another line")
-		_, err = f.svc.For("another").Resolve(t.Context(), ref, "222")
+		_, err = f.svc.For("another").Contacts().Resolve(t.Context(), ref, "222")
 		require.ErrorIs(t, err, messaging.ErrNotFound, "of another account")
 	})
 }

@@ -54,7 +54,7 @@ func TestIDKindsMigration(t *testing.T) {
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers = realKinds(nil) }})
 		for _, c := range chats {
 			for _, id := range append(c.reachedBy, c.want.ChatID) {
-				who, err := f.acc.Resolve(t.Context(), c.ref, id)
+				who, err := f.acc.Contacts().Resolve(t.Context(), c.ref, id)
 				require.NoError(t, err, id)
 				require.Equal(t, c.want, who, id)
 			}

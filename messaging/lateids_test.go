@@ -47,15 +47,15 @@ func TestLateIDs(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, now.ID, found[0].ID, "the first id stays an alias")
 
-		screen, err := f.acc.Screen(t.Context(), late, "ana", messaging.List{})
+		screen, err := f.acc.Screen().List(t.Context(), late, "ana", messaging.List{})
 		require.NoError(t, err)
 		require.Len(t, screen.Items, 1)
 		require.True(t, screen.Items[0].Edited, "which was named by the alias")
 
 		bad := map[string]string{"lateIds": "yes"}
-		_, err = f.acc.UpdateReference(t.Context(), early, messaging.ReferenceChange{Settings: bad})
+		_, err = f.acc.References().Update(t.Context(), early, messaging.ReferenceChange{Settings: bad})
 		requireInvalid(t, err, "settings.lateIds")
-		_, err = f.acc.UpdateReference(t.Context(), early, messaging.ReferenceChange{Settings: lateIDs})
+		_, err = f.acc.References().Update(t.Context(), early, messaging.ReferenceChange{Settings: lateIDs})
 		require.NoError(t, err)
 		require.Regexp(t, `^out-`, say(early, provider.Text{Text: "hi"}).ID)
 	})

@@ -50,7 +50,7 @@ func (f *fixture) awaitState(t testing.TB, ref provider.ReferenceID, want messag
 	var s messaging.Session
 	eventually(t, string(want), func() bool {
 		var err error
-		s, err = f.acc.SessionStatus(t.Context(), ref)
+		s, err = f.acc.Sessions().Status(t.Context(), ref)
 		require.NoError(t, err)
 		return s.State == want
 	})
@@ -65,13 +65,13 @@ func TestLink(t *testing.T) {
 		w := newWire()
 		f := node(t, db, w, true)
 		ref := f.line(t, kindWire)
-		s, err := f.acc.SessionStatus(t.Context(), ref)
+		s, err := f.acc.Sessions().Status(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateStopped, s.State)
 		_, err = f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: "1", Content: provider.Text{Text: "hi"}})
 		require.ErrorContains(t, err, "session")
 
-		s, err = f.acc.StartSession(t.Context(), ref)
+		s, err = f.acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateStarting, s.State)
 		s = f.awaitState(t, ref, messaging.StatePairing)
@@ -80,10 +80,10 @@ func TestLink(t *testing.T) {
 		require.Nil(t, s.PairingCode)
 		require.NotNil(t, s.Node)
 
-		_, err = f.acc.LinkSession(t.Context(), ref, "49151")
+		_, err = f.acc.Sessions().Link(t.Context(), ref, "49151")
 		require.NoError(t, err)
 		eventually(t, "a code", func() bool {
-			s, err = f.acc.SessionStatus(t.Context(), ref)
+			s, err = f.acc.Sessions().Status(t.Context(), ref)
 			require.NoError(t, err)
 			return s.PairingCode != nil && *s.PairingCode == "ABCD1234" && s.QR == nil
 		})
@@ -100,7 +100,7 @@ func TestLink(t *testing.T) {
 		eventually(t, "opened again", func() bool { _, _, n, _ := w.counts(); return n == opened+1 })
 		again.send(t, messaging.SendRequest{Reference: ref, ChatID: "1", Wait: timeout})
 
-		s, err = again.acc.Logout(t.Context(), ref)
+		s, err = again.acc.Sessions().Logout(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateLoggedOut, s.State)
 		eventually(t, "forgotten", func() bool {
@@ -124,11 +124,11 @@ func TestRemovedOnPhone(t *testing.T) {
 		s := f.awaitState(t, ref, messaging.StateLoggedOut)
 		require.Equal(t, "logged_out_on_phone", s.LastError.Code)
 		eventually(t, "forgotten", func() bool { _, _, _, linked := w.counts(); return linked == 0 })
-		_, err := f.acc.StartSession(t.Context(), ref)
+		_, err := f.acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		require.Nil(t, f.awaitState(t, ref, messaging.StatePairing).LastError)
 
-		require.NoError(t, f.acc.DeleteReference(t.Context(), ref))
+		require.NoError(t, f.acc.References().Delete(t.Context(), ref))
 		eventually(t, "closed", func() bool {
 			connected, _, _, _ := w.counts()
 			return connected == 0 && count(t, db, `SELECT count(*) FROM messaging_lease`) == 0
@@ -140,7 +140,7 @@ func TestRemovedOnPhone(t *testing.T) {
 func (f *fixture) linked(t testing.TB, w *wire) provider.ReferenceID {
 	t.Helper()
 	ref := f.line(t, kindWire)
-	_, err := f.acc.StartSession(t.Context(), ref)
+	_, err := f.acc.Sessions().Start(t.Context(), ref)
 	require.NoError(t, err)
 	f.awaitState(t, ref, messaging.StatePairing)
 	require.NoError(t, w.scan(t.Context(), ref))

@@ -26,11 +26,11 @@ func TestCursorsAreChecked(t *testing.T) {
 		ref := f.openChat(t, testKind)
 		ctx := t.Context()
 		for _, bad := range badCursors {
-			_, err := f.acc.References(ctx, "", messaging.List{Cursor: bad})
+			_, err := f.acc.References().List(ctx, "", messaging.List{Cursor: bad})
 			requireInvalid(t, err, "cursor")
 			_, err = f.acc.Chats(ctx, ref, "", messaging.List{Cursor: bad})
 			requireInvalid(t, err, "cursor")
-			_, err = f.acc.Screen(ctx, ref, "", messaging.List{Cursor: bad})
+			_, err = f.acc.Screen().List(ctx, ref, "", messaging.List{Cursor: bad})
 			requireInvalid(t, err, "cursor")
 			_, err = f.acc.Messages(ctx, ref, "111", messaging.History{Before: bad})
 			requireInvalid(t, err, "before")

@@ -35,7 +35,7 @@ type Media struct {
 // SaveMedia keeps a file of at most [MaxMedia] bytes, as it is read. Beside
 // [ErrNotFound] and an [*Error] it returns the errors of [media.Library.Save].
 func (a *Account) SaveMedia(ctx context.Context, ref provider.ReferenceID, n NewMedia) (Media, error) {
-	if _, err := a.row(ctx, a.s.db, ref); err != nil {
+	if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
 		return Media{}, err
 	}
 	if a.s.opts.Media == nil {

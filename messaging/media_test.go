@@ -366,7 +366,7 @@ func TestFilesGoWithTheirLine(t *testing.T) {
 		f.receive(t, ref, photo("image", "file", body))
 		eventually(t, "it is fetched", func() bool { return len(f.events(t)) == 1 })
 		link := f.payload(t).FileURL
-		require.NoError(t, f.acc.DeleteReference(t.Context(), ref))
+		require.NoError(t, f.acc.References().Delete(t.Context(), ref))
 		eventually(t, "it is gone", func() bool {
 			code, _ := f.served(t, link)
 			return code == http.StatusNotFound

@@ -112,7 +112,7 @@ func TestFilesThatCannotBeSent(t *testing.T) {
 		image := f.keep(t, ref, "", "", picture(t, 8, 6)).ID
 		long := f.keep(t, ref, "", "", append(picture(t, 8, 6), make([]byte, 2<<10)...)).ID
 		stereo := f.keep(t, ref, "", "audio/ogg", opus(2)).ID
-		other, err := f.svc.For("other").CreateReference(t.Context(), messaging.NewReference{Name: "x", Type: sandbox.Kind})
+		other, err := f.svc.For("other").References().Create(t.Context(), messaging.NewReference{Name: "x", Type: sandbox.Kind})
 		require.NoError(t, err)
 		foreign, err := f.svc.For("other").SaveMedia(t.Context(), other.ID, messaging.NewMedia{Body: strings.NewReader("x")})
 		require.NoError(t, err)

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/groupcommit"
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -20,7 +19,9 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/internal/callback"
 	"github.com/trunklinehq/trunkline/messaging/internal/connection"
-	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
+	"github.com/trunklinehq/trunkline/messaging/internal/contact"
+	"github.com/trunklinehq/trunkline/messaging/internal/inbox"
+	"github.com/trunklinehq/trunkline/messaging/internal/maintenance"
 	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/privacy"
 	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
@@ -109,16 +110,18 @@ type Service struct {
 	attachments *attachment.Files
 	privacy     *privacy.Records
 	sender      *outbox.Sender
+	writer      *outbox.Writer
 	settings    *settings.Box
-	inbox       groupcommit.Group[[]ingest.Event]
+	inbox       *inbox.Inbox
 	connections *connection.Manager
 	callbacks   *callback.Router
-	references  referenceCache
 	liveness    session.Liveness
+	maintenance *maintenance.Tasks
 	recipients  *recipient.Resolver
 	waits       *wait.Waiters
 	templates   *template.Copies
-	nameLookups nameLookups
+	names       *contact.Names
+	numbers     *contact.Numbers
 }
 
 //go:embed migrations/*.sql
@@ -144,7 +147,6 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	s := &Service{db: d, waits: wait.New(d)}
-	s.nameLookups.queue, s.nameLookups.asked = make(chan store.Person, maxNameQueue), map[store.ChatName]time.Time{}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -165,7 +167,35 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
-	s.used = s.counter()
+	s.wire(d, kinds, guarded)
+	if err := Migrate(ctx, db); err != nil {
+		return nil, fmt.Errorf("messaging: %w", err)
+	}
+	if s.opts.Secrets != nil {
+		if s.settings.Keys, err = keyring.New("messaging", s.opts.Secrets); err != nil {
+			return nil, fmt.Errorf("messaging: Options.Secrets: %w", err)
+		}
+		s.opts.Secrets = nil // so that they are not printed by mistake
+	}
+	if err := s.settings.Reseal(ctx); err != nil {
+		return nil, fmt.Errorf("messaging: %w", err)
+	}
+	if s.opts.Media != nil && !s.opts.Exclusive {
+		if err := s.attachments.CheckLibrary(ctx); err != nil {
+			return nil, fmt.Errorf("messaging: %w", err)
+		}
+	}
+	if err := s.openQueues(ctx, db); err != nil {
+		return nil, fmt.Errorf("messaging: %w", err)
+	}
+	s.store.Sends, s.store.Files = s.sends, s.files
+	return s, nil
+}
+
+// wire makes the parts of the service, but for its queues. Each gets what it
+// needs of the others.
+func (s *Service) wire(d *database.DB, kinds map[provider.Kind]provider.Provider, guarded *guard.Guard) {
+	s.used = newCounter(d, &s.opts)
 	s.store = &store.Store{
 		DB: d, Kinds: kinds, Now: s.now, KeepsFiles: s.opts.Media != nil, PublishEvents: s.publishEvents, PublishChats: s.publishChats,
 		Committed: s.Committed, ChatView: func(u *store.Batch, c *store.Chat) any { return chatView(u, c) },
@@ -175,9 +205,15 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	s.recipients = recipient.New(s.store)
 	s.settings = &settings.Box{Store: s.store, Logger: s.opts.Logger, Changed: s.referencesChanged}
-	s.connections = connection.New(&connection.Manager{
-		Store: s.store, Settings: s.settings, Logger: s.opts.Logger, Exclusive: s.opts.Exclusive, Inbox: s,
+	s.inbox = inbox.New(&inbox.Inbox{
+		Store: s.store, Trace: s.opts.Trace, Notify: s.notifySubscribers, Received: s.liveness.Inbound,
+		Unnamed: func(people []store.Person) { s.names.Enqueue(people) }, Count: s.opts.Observer.received,
 	})
+	s.connections = connection.New(&connection.Manager{
+		Store: s.store, Settings: s.settings, Logger: s.opts.Logger, Exclusive: s.opts.Exclusive, Inbox: s.inbox,
+	})
+	s.names = contact.NewNames(s.store, s.opts.Logger, s.connections.Get)
+	s.numbers = &contact.Numbers{Store: s.store, Connections: s.connections}
 	s.templates = template.NewCopies(s.store, s.opts.Logger, kinds, s.connections.Get)
 	s.attachments = attachment.New(attachment.Files{
 		Store: s.store, Library: s.opts.Media, Guard: guarded, Waits: s.waits, Logger: s.opts.Logger, Trace: s.opts.Trace, Session: s.connections.Get,
@@ -191,8 +227,15 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 			return err
 		},
 	}
+	s.writer = &outbox.Writer{
+		Store: s.store, Recipients: s.recipients, Files: s.attachments, Templates: s.templates, Sender: s.sender, Waits: s.waits,
+		Trace: s.opts.Trace,
+		Admit: func(ctx context.Context, tx *sqlx.Tx, account string) error {
+			return s.admit(ctx, tx, account, WantMessage, 1)
+		},
+	}
 	s.callbacks = &callback.Router{
-		Store: s.store, Settings: s.settings, Providers: s.opts.Providers, Logger: s.opts.Logger, Ingest: s.receive,
+		Store: s.store, Settings: s.settings, Providers: s.opts.Providers, Logger: s.opts.Logger, Ingest: s.inbox.Add,
 		Check: func(ctx context.Context, row *store.Reference) (*store.Reference, error) {
 			return s.check(ctx, row, "")
 		},
@@ -202,35 +245,10 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s.privacy = &privacy.Records{
 		Store: s.store, Files: s.attachments, EraseElsewhere: s.eraseElsewhere, Changed: s.referencesChanged, Dropped: s.referenceDropped,
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("messaging: %w", err)
+	s.maintenance = &maintenance.Tasks{
+		Store: s.store, Files: s.attachments, Liveness: &s.liveness, Logger: s.opts.Logger, Retention: s.opts.Retention,
+		MarkConnected: s.markConnected,
 	}
-	if s.opts.Secrets != nil {
-		if s.settings.Keys, err = keyring.New("messaging", s.opts.Secrets); err != nil {
-			return nil, fmt.Errorf("messaging: Options.Secrets: %w", err)
-		}
-		s.opts.Secrets = nil // so that they are not printed by mistake
-	}
-	if err := s.settings.Reseal(ctx); err != nil {
-		return nil, fmt.Errorf("messaging: %w", err)
-	}
-	// SQLite has one writer. To PostgreSQL few large transactions are less work
-	// than many small ones, but while one waits for the disk another can continue.
-	batches := 1
-	if d.Dialect == database.Postgres {
-		batches = 2
-	}
-	s.inbox.Gate, s.inbox.Run = make(chan struct{}, batches), s.receiveBatch
-	if s.opts.Media != nil && !s.opts.Exclusive {
-		if err := s.attachments.CheckLibrary(ctx); err != nil {
-			return nil, fmt.Errorf("messaging: %w", err)
-		}
-	}
-	if err := s.openQueues(ctx, db); err != nil {
-		return nil, fmt.Errorf("messaging: %w", err)
-	}
-	s.store.Sends, s.store.Files = s.sends, s.files
-	return s, nil
 }
 
 // openQueues makes the queues of what follows from a commit.
@@ -259,15 +277,22 @@ func (s *Service) Run(ctx context.Context) error {
 		g.Go(func() error { return s.files.Run(gctx) })
 	}
 	g.Go(func() error { return s.connections.Run(gctx) })
-	g.Go(func() error { return s.maintain(gctx) })
+	g.Go(func() error { return s.maintenance.Run(gctx) })
 	g.Go(func() error { return s.watchReferences(gctx) })
 	g.Go(func() error { return s.templates.Run(gctx) })
-	g.Go(func() error { return s.runNameLookups(gctx) })
+	g.Go(func() error { return s.names.Run(gctx) })
 	g.Go(func() error { return s.used.Run(gctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("messaging: %w", err)
 	}
 	return nil
+}
+
+// Receive stores what a network reported, with everything that follows from
+// it. It returns nil only once all of it is durable. Events that are known
+// already change nothing. It implements [provider.Inbox].
+func (s *Service) Receive(ctx context.Context, ref provider.ReferenceID, events []provider.Event) error {
+	return s.inbox.Receive(ctx, ref, events)
 }
 
 // QueueStats says how much is not sent yet, and how long the oldest that could

@@ -75,7 +75,7 @@ func TestCheckNumber(t *testing.T) {
 		t.Parallel()
 		f, d, ref := setupDirectory(t, db)
 		check := func(phone string) messaging.Number {
-			n, err := f.acc.CheckNumber(t.Context(), ref, phone)
+			n, err := f.acc.Contacts().CheckNumber(t.Context(), ref, phone)
 			require.NoError(t, err, phone)
 			return n
 		}
@@ -101,7 +101,7 @@ func TestCheckNumber(t *testing.T) {
 
 		var bad *messaging.Invalid
 		for _, phone := range []string{"", "ana", "1@g.us"} {
-			_, err := f.acc.CheckNumber(t.Context(), ref, phone)
+			_, err := f.acc.Contacts().CheckNumber(t.Context(), ref, phone)
 			require.ErrorAs(t, err, &bad, phone)
 			require.Equal(t, "phone", bad.Field)
 		}
@@ -120,7 +120,7 @@ func TestNumbersArePaced(t *testing.T) {
 		n := 0
 		for i := range 30 {
 			all.Go(func() {
-				_, err := f.acc.CheckNumber(t.Context(), ref, "100"+string(rune('0'+i/10))+string(rune('0'+i%10)))
+				_, err := f.acc.Contacts().CheckNumber(t.Context(), ref, "100"+string(rune('0'+i/10))+string(rune('0'+i%10)))
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -132,14 +132,14 @@ func TestNumbersArePaced(t *testing.T) {
 		require.Equal(t, 10, n)
 		require.Equal(t, 20, d.questions())
 		f.clock.Advance(20 * time.Second)
-		_, err := f.acc.CheckNumber(t.Context(), ref, "2001")
+		_, err := f.acc.Contacts().CheckNumber(t.Context(), ref, "2001")
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, messaging.CodeRateLimited, refused.Code)
 		require.Equal(t, 40*time.Second, refused.After)
-		_, err = f.acc.CheckNumber(t.Context(), f.line(t, directoryKind), "2001")
+		_, err = f.acc.Contacts().CheckNumber(t.Context(), f.line(t, directoryKind), "2001")
 		require.NoError(t, err, "another line has a rate of its own")
 		f.clock.Advance(40 * time.Second)
-		_, err = f.acc.CheckNumber(t.Context(), ref, "2001")
+		_, err = f.acc.Contacts().CheckNumber(t.Context(), ref, "2001")
 		require.NoError(t, err)
 	})
 }
@@ -151,7 +151,7 @@ func TestNumbersThatCannotBeChecked(t *testing.T) {
 		t.Parallel()
 		f, d, ref := setupDirectory(t, db)
 		code := func(ref provider.ReferenceID) string {
-			_, err := f.acc.CheckNumber(t.Context(), ref, "491")
+			_, err := f.acc.Contacts().CheckNumber(t.Context(), ref, "491")
 			var refused *messaging.Error
 			require.ErrorAs(t, err, &refused)
 			return refused.Code
@@ -161,14 +161,14 @@ func TestNumbersThatCannotBeChecked(t *testing.T) {
 		require.Equal(t, messaging.CodeRateLimited, code(ref))
 		d.err = &provider.Rejected{Code: "7", Message: "no"}
 		require.Equal(t, messaging.CodeProvider, code(ref))
-		_, err := f.acc.Logout(t.Context(), ref)
+		_, err := f.acc.Sessions().Logout(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.CodeSessionNotConnected, code(ref))
 
-		n, err := f.acc.CheckNumber(t.Context(), f.line(t, sandbox.Kind), "ana")
+		n, err := f.acc.Contacts().CheckNumber(t.Context(), f.line(t, sandbox.Kind), "ana")
 		require.NoError(t, err)
 		require.Equal(t, messaging.Number{Phone: "ana", Exists: ptr(true), ChatID: "ana@sandbox"}, n)
-		_, err = f.svc.For("another").CheckNumber(t.Context(), ref, "491")
+		_, err = f.svc.For("another").Contacts().CheckNumber(t.Context(), ref, "491")
 		require.ErrorIs(t, err, messaging.ErrNotFound)
 	})
 }

@@ -320,7 +320,7 @@ func (x *exchange) answer(t *testing.T, e messaging.Event, by *writer, people []
 func (x *exchange) requireGroup(t *testing.T, e messaging.Event, chatID, remoteJID string) {
 	t.Helper()
 	for _, id := range []string{chatID, remoteJID} {
-		who, err := x.acc.Resolve(t.Context(), e.Reference, id)
+		who, err := x.acc.Contacts().Resolve(t.Context(), e.Reference, id)
 		require.NoError(t, err, id)
 		require.Equal(t, e.ChatID, who.ChatID)
 	}

@@ -2,7 +2,6 @@ package messaging
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
 	"github.com/trunklinehq/trunkline/messaging/internal/session"
 	"github.com/trunklinehq/trunkline/messaging/internal/settings"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -55,10 +55,16 @@ type ReferenceChange struct {
 	Settings map[string]string // merged: absent names stay
 }
 
-// CreateReference adds a reference. It returns an [*Invalid] for each member that is
+// References are the references of an account: its configured chat lines.
+type References Account
+
+// References returns the references of the account.
+func (a *Account) References() *References { return (*References)(a) }
+
+// Create adds a reference. It returns an [*Invalid] for each member that is
 // missing, unknown or malformed, joined. Settings that the network knows are
 // asked from it, for ten seconds at most.
-func (a *Account) CreateReference(ctx context.Context, n NewReference) (Reference, error) {
+func (a *References) Create(ctx context.Context, n NewReference) (Reference, error) {
 	name, err := checkName(n.Name)
 	p, ok := a.s.store.Kinds[n.Type]
 	if !ok {
@@ -68,7 +74,7 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 	if err := errors.Join(err, wrong); err != nil {
 		return Reference{}, err
 	}
-	state := a.s.firstState(p)
+	state := firstState(p)
 	now := a.s.now()
 	row := &store.Reference{Account: a.id, Name: name, Kind: n.Type, State: state, CreatedUS: database.Micros(now), UpdatedUS: database.Micros(now)}
 	if state == StateConnected {
@@ -99,7 +105,7 @@ func (a *Account) CreateReference(ctx context.Context, n NewReference) (Referenc
 	return a.s.view(row)
 }
 
-// CheckReference returns what [Account.CreateReference] would refuse, but for
+// CheckReference returns what [References.Create] would refuse, but for
 // members that are empty and that it requires.
 func (s *Service) CheckReference(n NewReference) error {
 	var wrong error
@@ -118,14 +124,19 @@ func (s *Service) CheckReference(n NewReference) error {
 }
 
 func (s *Service) unknownKind() error {
-	return &Invalid{Field: "type", Message: "must be one of " + strings.Join(s.kindNames(), ", ")}
+	var kinds []string
+	for _, p := range s.opts.Providers {
+		kinds = append(kinds, string(p.Kind()))
+	}
+	return &Invalid{Field: "type", Message: "must be one of " + strings.Join(kinds, ", ")}
 }
 
 // firstState is the state of a reference that was never started.
-func (s *Service) firstState(p provider.Provider) State {
+func firstState(p provider.Provider) State {
+	_, connects := p.(provider.Connector)
 	_, calls := p.(provider.Caller)
 	switch {
-	case s.store.Connects(p.Kind()):
+	case connects:
 		return StateStopped
 	case calls:
 		return StateStarting
@@ -133,18 +144,18 @@ func (s *Service) firstState(p provider.Provider) State {
 	return StateConnected
 }
 
-// Reference returns one reference, or [ErrNotFound].
-func (a *Account) Reference(ctx context.Context, id provider.ReferenceID) (Reference, error) {
-	row, err := a.row(ctx, a.s.db, id)
+// Get returns one reference, or [ErrNotFound].
+func (a *References) Get(ctx context.Context, id provider.ReferenceID) (Reference, error) {
+	row, err := store.ReferenceOf(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return Reference{}, err
 	}
 	return a.s.view(row)
 }
 
-// HasReferences says whether the account has all of some references, each
-// named once.
-func (a *Account) HasReferences(ctx context.Context, ids []int64) (bool, error) {
+// Exist reports whether the account has all references of ids, which names each
+// once.
+func (a *References) Exist(ctx context.Context, ids []int64) (bool, error) {
 	in, args := a.s.db.Dialect.InNumbers("id", 2, ids)
 	var found int
 	q := `SELECT count(*) FROM messaging_reference WHERE account = $1 AND ` + in
@@ -154,14 +165,13 @@ func (a *Account) HasReferences(ctx context.Context, ids []int64) (bool, error) 
 	return found == len(ids), nil
 }
 
-// References lists lines, oldest first; kind "" lists all.
-func (a *Account) References(ctx context.Context, kind provider.Kind, l List) (Page[Reference], error) {
-	return a.ReferencesAmong(ctx, kind, nil, l)
+// List lists the references of a kind, the oldest first; kind "" lists all.
+func (a *References) List(ctx context.Context, kind provider.Kind, l List) (Page[Reference], error) {
+	return a.ListAmong(ctx, kind, nil, l)
 }
 
-// ReferencesAmong is [Account.References] for some of them, by their ids; nil:
-// all.
-func (a *Account) ReferencesAmong(ctx context.Context, kind provider.Kind, ids []int64, l List) (Page[Reference], error) {
+// ListAmong is [References.List] for the references of ids alone; nil: all.
+func (a *References) ListAmong(ctx context.Context, kind provider.Kind, ids []int64, l List) (Page[Reference], error) {
 	limit, err := l.limit()
 	if err != nil {
 		return Page[Reference]{}, err
@@ -195,9 +205,9 @@ func (a *Account) ReferencesAmong(ctx context.Context, kind provider.Kind, ids [
 	return out, failed
 }
 
-// UpdateReference changes a reference. New settings take effect with the next send
+// Update changes a reference. New settings take effect with the next send
 // or callback.
-func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, c ReferenceChange) (Reference, error) {
+func (a *References) Update(ctx context.Context, id provider.ReferenceID, c ReferenceChange) (Reference, error) {
 	var name *string
 	var nameless error
 	if c.Name != nil {
@@ -211,7 +221,7 @@ func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, 
 			WHERE id = $3 AND account = $4`, name, database.Micros(a.s.now()), id, a.id); err != nil {
 			return fmt.Errorf("updating a reference: %w", err)
 		}
-		if row, err = a.row(ctx, tx, id); err != nil {
+		if row, err = store.ReferenceOf(ctx, tx, a.id, id); err != nil {
 			return err
 		}
 		wrong := nameless
@@ -233,35 +243,32 @@ func (a *Account) UpdateReference(ctx context.Context, id provider.ReferenceID, 
 	return a.s.view(row)
 }
 
-// row reads a reference of the account.
-func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (*store.Reference, error) {
-	row := &store.Reference{}
-	err := sqlx.GetContext(ctx, q, row, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1 AND account = $2`, id, a.id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, ErrNotFound
+// WithChat returns the ids of the references that have a chat with an id, in any
+// of the forms in which their kinds write it, the oldest first. It may return
+// too many: [Account.Chat] says whether a reference accepts the id.
+func (a *References) WithChat(ctx context.Context, chatID string) ([]provider.ReferenceID, error) {
+	p := store.Params{a.id}
+	var any []string
+	for _, kind := range a.s.store.Kinds {
+		names, err := recipient.Candidates(kind, chatID)
+		if err != nil {
+			return nil, err
+		}
+		of := p.Add(string(kind.Kind()))
+		for _, n := range names {
+			any = append(any, `r.kind = `+of+` AND x.kind = `+p.Add(string(n.Kind))+` AND x.alias = `+p.Add(n.Value))
+		}
 	}
+	lines := []provider.ReferenceID{}
+	if len(any) == 0 {
+		return lines, nil
+	}
+	err := a.s.db.SelectContext(ctx, &lines, `SELECT DISTINCT x.reference FROM messaging_alias x JOIN messaging_reference r ON r.id = x.reference
+		WHERE r.account = $1 AND (`+strings.Join(any, ` OR `)+`) ORDER BY x.reference`, p...)
 	if err != nil {
-		return nil, fmt.Errorf("reading a reference: %w", err)
+		return nil, fmt.Errorf("looking for the references of a chat: %w", err)
 	}
-	return row, nil
-}
-
-// opened is a reference of the account with its provider.
-func (a *Account) opened(ctx context.Context, id provider.ReferenceID) (*store.Reference, provider.Provider, error) {
-	row, err := a.row(ctx, a.s.db, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	p, err := a.s.store.Provider(row.Kind)
-	return row, p, err
-}
-
-func (s *Service) kindNames() []string {
-	var out []string
-	for _, p := range s.opts.Providers {
-		out = append(out, string(p.Kind()))
-	}
-	return out
+	return lines, nil
 }
 
 // view is a reference as its owner sees it.

@@ -63,7 +63,7 @@ func TestSettingsAreChecked(t *testing.T) {
 			{messaging.NewReference{Name: "x", Type: cloud.Kind, Settings: cloudSettings(map[string]string{"accessToken": strings.Repeat("x", 5000)})}, "settings.accessToken"},
 			{messaging.NewReference{Name: "x", Type: cloud.Kind, Settings: cloudSettings(map[string]string{"accessToken": "••••wner"})}, "settings.accessToken"},
 		} {
-			_, err := f.acc.CreateReference(t.Context(), c.n)
+			_, err := f.acc.References().Create(t.Context(), c.n)
 			requireInvalid(t, err, c.field)
 		}
 		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_reference`))
@@ -75,7 +75,7 @@ func TestCredentialsNeedSecrets(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Secrets = nil }})
-		_, err := f.acc.CreateReference(t.Context(), messaging.NewReference{Name: "x", Type: testKind, Settings: map[string]string{"token": "t"}})
+		_, err := f.acc.References().Create(t.Context(), messaging.NewReference{Name: "x", Type: testKind, Settings: map[string]string{"token": "t"}})
 		requireInvalid(t, err, "settings.token")
 		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_reference`))
 		f.line(t, testKind, map[string]string{"host": "example.com"})
@@ -91,7 +91,7 @@ func TestSecretsAreSealedAndMasked(t *testing.T) {
 		f := setup(t, db, config{idle: true})
 		ref := f.line(t, testKind, map[string]string{"host": "example.com", "token": canary, "pin": "1234"})
 		view := func() map[string]string {
-			r, err := f.acc.Reference(t.Context(), ref)
+			r, err := f.acc.References().Get(t.Context(), ref)
 			require.NoError(t, err)
 			return r.Settings
 		}
@@ -101,7 +101,7 @@ func TestSecretsAreSealedAndMasked(t *testing.T) {
 
 		// A client that sends back what it was shown changes nothing.
 		update := func(s map[string]string) error {
-			_, err := f.acc.UpdateReference(t.Context(), ref, messaging.ReferenceChange{Settings: s})
+			_, err := f.acc.References().Update(t.Context(), ref, messaging.ReferenceChange{Settings: s})
 			return err
 		}
 		require.NoError(t, update(shown))
@@ -111,9 +111,9 @@ func TestSecretsAreSealedAndMasked(t *testing.T) {
 		require.Equal(t, provider.Settings{"token": canary, "pin": "5678"}, opened(t, f, ref), "an empty value removes")
 		requireInvalid(t, update(map[string]string{"token": "••••else"}), "settings.token")
 		requireInvalid(t, update(map[string]string{"colour": "red"}), "settings.colour")
-		_, err := f.acc.UpdateReference(t.Context(), ref, messaging.ReferenceChange{Name: ptr("")})
+		_, err := f.acc.References().Update(t.Context(), ref, messaging.ReferenceChange{Name: ptr("")})
 		requireInvalid(t, err, "name")
-		r, err := f.acc.UpdateReference(t.Context(), ref, messaging.ReferenceChange{Name: ptr("New name")})
+		r, err := f.acc.References().Update(t.Context(), ref, messaging.ReferenceChange{Name: ptr("New name")})
 		require.NoError(t, err)
 		require.Equal(t, "New name", r.Name)
 
@@ -121,7 +121,7 @@ func TestSecretsAreSealedAndMasked(t *testing.T) {
 		other := f.line(t, testKind, map[string]string{"token": "another"})
 		_, err = db.ExecContext(t.Context(), `UPDATE messaging_reference SET settings = (SELECT settings FROM messaging_reference WHERE id = $1) WHERE id = $2`, ref, other)
 		require.NoError(t, err)
-		_, err = f.acc.Reference(t.Context(), other)
+		_, err = f.acc.References().Get(t.Context(), other)
 		require.Error(t, err)
 		require.NotContains(t, err.Error(), canary)
 	})
@@ -137,7 +137,7 @@ func opened(t testing.TB, f *fixture, ref provider.ReferenceID) provider.Setting
 		return provider.Account{ID: "1"}, nil
 	}
 	f.net.mu.Unlock()
-	_, err := f.acc.StartSession(t.Context(), ref)
+	_, err := f.acc.Sessions().Start(t.Context(), ref)
 	require.NoError(t, err)
 	return got
 }
@@ -180,7 +180,7 @@ func TestReferencesAreListed(t *testing.T) {
 		var got []provider.ReferenceID
 		l := messaging.List{Limit: 2}
 		for {
-			page, err := f.acc.References(t.Context(), testKind, l)
+			page, err := f.acc.References().List(t.Context(), testKind, l)
 			require.NoError(t, err)
 			for _, r := range page.Items {
 				got = append(got, r.ID)
@@ -192,7 +192,7 @@ func TestReferencesAreListed(t *testing.T) {
 			f.line(t, sandbox.Kind)
 		}
 		require.Equal(t, want, got)
-		page, err := f.svc.For("nobody").References(t.Context(), "", messaging.List{})
+		page, err := f.svc.For("nobody").References().List(t.Context(), "", messaging.List{})
 		require.NoError(t, err)
 		require.NotNil(t, page.Items)
 		require.Empty(t, page.Items)
@@ -205,16 +205,16 @@ func TestSessionsOfLines(t *testing.T) {
 		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.line(t, testKind)
-		s, err := f.acc.SessionStatus(t.Context(), ref)
+		s, err := f.acc.Sessions().Status(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateConnected, s.State)
 		require.Equal(t, epoch, s.ConnectedAt.Time)
 
-		s, err = f.acc.StartSession(t.Context(), ref)
+		s, err = f.acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, &messaging.SessionAccount{ID: "1", Name: "Test"}, s.Account)
 
-		s, err = f.acc.Logout(t.Context(), ref)
+		s, err = f.acc.Sessions().Logout(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateLoggedOut, s.State)
 		require.Nil(t, s.ConnectedAt)
@@ -230,18 +230,18 @@ func TestSessionsOfLines(t *testing.T) {
 			}
 		}
 		refuse(&provider.Temporary{Err: context.DeadlineExceeded})
-		s, err = f.acc.StartSession(t.Context(), ref)
+		s, err = f.acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateLoggedOut, s.State, "nothing was proved")
 		require.Equal(t, "network", s.LastError.Code)
 		refuse(&provider.AuthExpired{Code: "190", Message: "Session has expired"})
-		s, err = f.acc.StartSession(t.Context(), ref)
+		s, err = f.acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateFailed, s.State)
 		require.Equal(t, "credentials", s.LastError.Code)
 		require.Equal(t, "Session has expired", s.LastError.Message)
 		refuse(nil)
-		s, err = f.acc.StartSession(t.Context(), ref)
+		s, err = f.acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateConnected, s.State)
 		require.Nil(t, s.LastError)
@@ -256,7 +256,7 @@ func TestSessionsOfLines(t *testing.T) {
 		f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		require.NoError(t, f.svc.WriteHealth(t.Context()))
 		eventually(t, "signs of life", func() bool {
-			s, err = f.acc.SessionStatus(t.Context(), ref)
+			s, err = f.acc.Sessions().Status(t.Context(), ref)
 			require.NoError(t, err)
 			return s.Health.LastInboundAt != nil && s.Health.LastAckAt != nil
 		})
@@ -282,20 +282,20 @@ func TestTenancy(t *testing.T) {
 			}
 		}
 		for name, call := range map[string]func() error{
-			"Reference": func() error { _, err := a.Reference(ctx, ref); return err },
+			"Reference": func() error { _, err := a.References().Get(ctx, ref); return err },
 			"UpdateReference": func() error {
-				_, err := a.UpdateReference(ctx, ref, messaging.ReferenceChange{Name: ptr("x")})
+				_, err := a.References().Update(ctx, ref, messaging.ReferenceChange{Name: ptr("x")})
 				return err
 			},
-			"DeleteReference": func() error { return a.DeleteReference(ctx, ref) },
-			"SessionStatus":   func() error { _, err := a.SessionStatus(ctx, ref); return err },
-			"StartSession":    func() error { _, err := a.StartSession(ctx, ref); return err },
-			"Logout":          func() error { _, err := a.Logout(ctx, ref); return err },
+			"DeleteReference": func() error { return a.References().Delete(ctx, ref) },
+			"SessionStatus":   func() error { _, err := a.Sessions().Status(ctx, ref); return err },
+			"StartSession":    func() error { _, err := a.Sessions().Start(ctx, ref); return err },
+			"Logout":          func() error { _, err := a.Sessions().Logout(ctx, ref); return err },
 			"Chats":           func() error { _, err := a.Chats(ctx, ref, "", messaging.List{}); return err },
 			"Chat":            func() error { _, err := a.Chat(ctx, ref, "111"); return err },
 			"UpdateChat":      func() error { _, err := a.UpdateChat(ctx, ref, "111", messaging.ChatChange{}); return err },
 			"Messages":        func() error { _, err := a.Messages(ctx, ref, "111", messaging.History{}); return err },
-			"Screen":          func() error { _, err := a.Screen(ctx, ref, "", messaging.List{}); return err },
+			"Screen":          func() error { _, err := a.Screen().List(ctx, ref, "", messaging.List{}); return err },
 			"Send":            func() error { _, err := a.Send(ctx, send); return err },
 			"Check":           func() error { _, err := a.Check(ctx, send); return err },
 			"MarkRead":        func() error { _, err := a.MarkRead(ctx, ref, "111", ""); return err },
@@ -309,7 +309,7 @@ func TestTenancy(t *testing.T) {
 		} {
 			require.ErrorIs(t, call(), messaging.ErrNotFound, name)
 		}
-		require.Equal(t, "Shop", func() string { r, _ := f.acc.Reference(ctx, ref); return r.Name }())
+		require.Equal(t, "Shop", func() string { r, _ := f.acc.References().Get(ctx, ref); return r.Name }())
 	})
 }
 
@@ -331,16 +331,16 @@ func TestDeleteLeavesNothing(t *testing.T) {
 			"messaging_raw", "messaging_dead_letter", "messaging_change", "messaging_idempotency",
 		}
 		rows := func(table string) int { return count(t, db, `SELECT count(*) FROM `+table) }
-		require.NoError(t, f.acc.DeleteReference(t.Context(), ref))
+		require.NoError(t, f.acc.References().Delete(t.Context(), ref))
 		for _, table := range tables {
 			require.Positive(t, rows(table), "%s of the other line", table)
 		}
-		require.NoError(t, f.acc.DeleteReference(t.Context(), other))
+		require.NoError(t, f.acc.References().Delete(t.Context(), other))
 		for _, table := range tables {
 			require.Zero(t, rows(table), table)
 		}
 		require.Zero(t, rows("queue_job")+rows("queue_partition")+rows("queue_outbox"))
-		require.ErrorIs(t, f.acc.DeleteReference(t.Context(), ref), messaging.ErrNotFound)
+		require.ErrorIs(t, f.acc.References().Delete(t.Context(), ref), messaging.ErrNotFound)
 		require.ErrorIs(t, f.svc.Receive(t.Context(), ref, []provider.Event{text("m2", "111", "late")}), messaging.ErrNotFound)
 	})
 }
@@ -367,7 +367,7 @@ func TestDeleteWhileReceiving(t *testing.T) {
 				}
 			}()
 			<-first
-			require.NoError(t, f.acc.DeleteReference(t.Context(), ref))
+			require.NoError(t, f.acc.References().Delete(t.Context(), ref))
 			<-done
 			require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_message`), "round %d", round)
 			require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_chat`), "round %d", round)

@@ -91,21 +91,21 @@ func TestRemoteCall(t *testing.T) {
 		db := testkit.Open(t, url)
 		there := node(t, db, w, false)
 
-		n, err := there.acc.CheckNumber(t.Context(), ref, "+49 151")
+		n, err := there.acc.Contacts().CheckNumber(t.Context(), ref, "+49 151")
 		require.NoError(t, err)
 		require.Equal(t, messaging.Number{Phone: "49151", Exists: ptr(true), ChatID: "491519"}, n)
-		same, err := here.acc.CheckNumber(t.Context(), ref, "49151")
+		same, err := here.acc.Contacts().CheckNumber(t.Context(), ref, "49151")
 		require.NoError(t, err)
 		require.Equal(t, n, same)
 		require.Equal(t, 1, w.called("number"), "the answer is kept")
 
-		made, err := there.acc.CreateGroup(t.Context(), ref, messaging.NewGroup{Subject: "Us", Participants: []string{"3"}})
+		made, err := there.acc.Groups().Create(t.Context(), ref, messaging.NewGroup{Subject: "Us", Participants: []string{"3"}})
 		require.NoError(t, err)
 		require.Equal(t, "Us", made.Subject)
 		require.Equal(t, "403", made.Refused[0].Error.Code)
-		far, err := there.acc.EditGroup(t.Context(), ref, "1@g.us", groupEdit())
+		far, err := there.acc.Groups().Edit(t.Context(), ref, "1@g.us", groupEdit())
 		require.NoError(t, err)
-		near, err := here.acc.EditGroup(t.Context(), ref, "1@g.us", groupEdit())
+		near, err := here.acc.Groups().Edit(t.Context(), ref, "1@g.us", groupEdit())
 		require.NoError(t, err)
 		require.Equal(t, near, far)
 		require.True(t, far.Left)
@@ -115,9 +115,9 @@ func TestRemoteCall(t *testing.T) {
 
 		for _, refusal := range refusals() {
 			w.refuse(refusal)
-			_, want := here.acc.Group(t.Context(), ref, "1@g.us")
+			_, want := here.acc.Groups().Get(t.Context(), ref, "1@g.us")
 			require.Error(t, want)
-			_, got := there.acc.Group(t.Context(), ref, "1@g.us")
+			_, got := there.acc.Groups().Get(t.Context(), ref, "1@g.us")
 			require.Equal(t, want, got, "%#v", refusal)
 		}
 		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_remote_call`))
@@ -158,13 +158,13 @@ func TestRemoteCallNobodyTakes(t *testing.T) {
 		ref := f.linked(t, w)
 		db.MustExec(`UPDATE messaging_lease SET node = 'other', fence = fence + 1, until_us = until_us + 3600000000`)
 		eventually(t, "let go", func() bool { return w.session(ref) == nil })
-		_, err := f.acc.CheckNumber(t.Context(), ref, "49151")
+		_, err := f.acc.Contacts().CheckNumber(t.Context(), ref, "49151")
 		var refused *messaging.Error
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, messaging.CodeSessionNotConnected, refused.Code)
 
 		db.MustExec(`UPDATE messaging_lease SET node = '', until_us = 0`)
-		_, err = f.acc.Group(t.Context(), ref, "1@g.us") // waits until the reference stands
+		_, err = f.acc.Groups().Get(t.Context(), ref, "1@g.us") // waits until the reference stands
 		require.NoError(t, err)
 		require.Zero(t, w.called("number"))
 		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_remote_call`))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
@@ -37,10 +38,17 @@ type ScreenReaction struct {
 	From  string `json:"from,omitempty"` // of a participant of a group: as the remoteJid of its messages
 }
 
-// Screen lists what the contacts of a reference see, newest first; chatID ""
-// lists all chats. It is what a simulated phone shows. Edits, deletions and
-// reactions are no messages of their own: they change the one they are about.
-func (a *Account) Screen(ctx context.Context, ref provider.ReferenceID, chatID string, l List) (Page[ScreenItem], error) {
+// Screen is what contacts of an account see on their devices. A simulated phone
+// shows it.
+type Screen Account
+
+// Screen returns the screens of the contacts of the account.
+func (a *Account) Screen() *Screen { return (*Screen)(a) }
+
+// List lists the messages that the contacts of a reference see, the newest first;
+// chatID "" lists those of all chats. Edits, deletions and reactions are not
+// listed: they change the message that they are about.
+func (a *Screen) List(ctx context.Context, ref provider.ReferenceID, chatID string, l List) (Page[ScreenItem], error) {
 	limit, err := l.limit()
 	if err != nil {
 		return Page[ScreenItem]{}, err
@@ -49,13 +57,13 @@ func (a *Account) Screen(ctx context.Context, ref provider.ReferenceID, chatID s
 	if err != nil {
 		return Page[ScreenItem]{}, err
 	}
-	if _, err := a.row(ctx, a.s.db, ref); err != nil {
+	if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
 		return Page[ScreenItem]{}, err
 	}
 	p := store.Params{ref}
 	q := screenRows + `m.reference = $1 AND NOT ` + screenChange
 	if chatID != "" {
-		c, err := a.chat(ctx, ref, chatID)
+		c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 		if err != nil {
 			return Page[ScreenItem]{}, err
 		}
@@ -68,16 +76,16 @@ func (a *Account) Screen(ctx context.Context, ref provider.ReferenceID, chatID s
 	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY m.seq DESC LIMIT `+p.Add(limit+1), p...); err != nil {
 		return Page[ScreenItem]{}, fmt.Errorf("listing a screen: %w", err)
 	}
-	if err := a.s.changeScreen(ctx, rows); err != nil {
+	if err := changeScreen(ctx, a.s.db, rows); err != nil {
 		return Page[ScreenItem]{}, err
 	}
 	return page(rows, limit, func(r *screenRow) store.Cursor { return store.Cursor{r.Seq} }, func(r *screenRow) ScreenItem { return r.item }), nil
 }
 
-// ScreenItem is one message of a chat as the contact's device would show it,
-// by its id or by ours. What has no place on a screen is [ErrNotFound].
-func (a *Account) ScreenItem(ctx context.Context, ref provider.ReferenceID, chatID, id string) (ScreenItem, error) {
-	c, err := a.chat(ctx, ref, chatID)
+// Get returns one message of a chat as the contact's device would show it, by
+// the network's id or by ours. A message that no screen shows is [ErrNotFound].
+func (a *Screen) Get(ctx context.Context, ref provider.ReferenceID, chatID, id string) (ScreenItem, error) {
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return ScreenItem{}, err
 	}
@@ -91,7 +99,7 @@ func (a *Account) ScreenItem(ctx context.Context, ref provider.ReferenceID, chat
 	if len(rows) == 0 {
 		return ScreenItem{}, ErrNotFound
 	}
-	if err := a.s.changeScreen(ctx, rows[:1]); err != nil {
+	if err := changeScreen(ctx, a.s.db, rows[:1]); err != nil {
 		return ScreenItem{}, err
 	}
 	return rows[0].item, nil
@@ -126,7 +134,7 @@ type screenRow struct {
 
 // changeScreen makes the items of rows and applies what was done to them, in
 // the order in which it was done.
-func (s *Service) changeScreen(ctx context.Context, rows []*screenRow) error {
+func changeScreen(ctx context.Context, db *database.DB, rows []*screenRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -145,9 +153,9 @@ func (s *Service) changeScreen(ctx context.Context, rows []*screenRow) error {
 		}
 		chats, first = append(chats, r.Chat), min(first, r.Seq)
 	}
-	in, args := s.db.Dialect.InNumbers("m.chat", 2, chats)
+	in, args := db.Dialect.InNumbers("m.chat", 2, chats)
 	var changes []*screenRow
-	err := s.db.SelectContext(ctx, &changes, screenRows+`m.seq > $1 AND `+in+` AND `+screenChange+` ORDER BY m.seq`,
+	err := db.SelectContext(ctx, &changes, screenRows+`m.seq > $1 AND `+in+` AND `+screenChange+` ORDER BY m.seq`,
 		append([]any{first}, args...)...)
 	if err != nil {
 		return fmt.Errorf("reading what changed a screen: %w", err)
@@ -232,4 +240,39 @@ func (r *screenRow) view() ScreenItem {
 		out.Type = kind.Type
 	}
 	return out
+}
+
+// typingTTL is how long a contact's device shows that the account is writing,
+// unless a message comes before.
+const typingTTL = 25 * time.Second
+
+// Typing is a chat in which the contact sees that the account is writing.
+type Typing struct {
+	ChatID string   `json:"chatId" example:"ana@sandbox"`
+	Since  UnixTime `json:"since"`
+}
+
+// Typing lists the chats in which a simulated phone shows that the account is
+// writing: for 25 seconds, or until its next message is there.
+func (a *Screen) Typing(ctx context.Context, ref provider.ReferenceID) ([]Typing, error) {
+	if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
+		return nil, err
+	}
+	var rows []struct {
+		ChatID  string `db:"chat_id"`
+		SinceUS int64  `db:"since_us"`
+	}
+	err := a.s.db.SelectContext(ctx, &rows, `SELECT c.chat_id, t.since_us FROM messaging_typing t JOIN messaging_chat c ON c.id = t.chat
+		WHERE c.reference = $1 AND t.since_us > $2 AND NOT EXISTS (SELECT 1 FROM messaging_message m
+			WHERE m.chat = t.chat AND m.past_us = 0 AND m.seq > t.last_message AND m.mine AND m.status NOT IN ($3, $4))
+		ORDER BY t.since_us DESC, c.id LIMIT 200`,
+		ref, database.Micros(a.s.now().Add(-typingTTL)), int(provider.StatusPending), int(provider.StatusFail))
+	if err != nil {
+		return nil, fmt.Errorf("listing where the account is writing: %w", err)
+	}
+	out := make([]Typing, len(rows))
+	for i, r := range rows {
+		out[i] = Typing{r.ChatID, payload.TimeOf(r.SinceUS)}
+	}
+	return out, nil
 }

@@ -33,12 +33,12 @@ func TestScreen(t *testing.T) {
 			return m.ID
 		}
 		screen := func() map[string]messaging.ScreenItem {
-			p, err := f.acc.Screen(t.Context(), ref, "ana", messaging.List{})
+			p, err := f.acc.Screen().List(t.Context(), ref, "ana", messaging.List{})
 			require.NoError(t, err)
 			out := map[string]messaging.ScreenItem{}
 			for _, item := range p.Items {
 				out[item.ID] = item
-				one, err := f.acc.ScreenItem(t.Context(), ref, "ana", item.ID)
+				one, err := f.acc.Screen().Get(t.Context(), ref, "ana", item.ID)
 				require.NoError(t, err)
 				require.Equal(t, item, one)
 			}
@@ -76,7 +76,7 @@ func TestScreen(t *testing.T) {
 		require.Equal(t, []messaging.ScreenReaction{{Emoji: "🎉", Mine: true}, {Emoji: "❤"}}, now[theirs].Reactions, "one of each")
 		require.True(t, now[gone].Deleted)
 		require.False(t, now[gone].Edited)
-		_, err := f.acc.ScreenItem(t.Context(), ref, "ana", fixed)
+		_, err := f.acc.Screen().Get(t.Context(), ref, "ana", fixed)
 		require.ErrorIs(t, err, messaging.ErrNotFound, "an edit has no place of its own")
 
 		// The records tell what happened.
@@ -97,7 +97,7 @@ func TestTypingIsShown(t *testing.T) {
 		_, err := sandbox.Phone{Inbox: f.svc, Reference: ref, Name: "ana"}.Write(t.Context(), provider.Text{Text: "hi"})
 		require.NoError(t, err)
 		typing := func() []messaging.Typing {
-			out, err := f.acc.Typing(t.Context(), ref)
+			out, err := f.acc.Screen().Typing(t.Context(), ref)
 			require.NoError(t, err)
 			return out
 		}
@@ -113,7 +113,7 @@ func TestTypingIsShown(t *testing.T) {
 		f.send(t, messaging.SendRequest{Reference: ref, ChatID: "ana", Wait: timeout})
 		require.Empty(t, typing(), "the message has come")
 		show()
-		require.NoError(t, f.acc.DeleteReference(t.Context(), ref))
+		require.NoError(t, f.acc.References().Delete(t.Context(), ref))
 		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_typing`))
 	})
 }

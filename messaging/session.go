@@ -15,9 +15,17 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// SessionStatus returns how a reference stands.
-func (a *Account) SessionStatus(ctx context.Context, id provider.ReferenceID) (Session, error) {
-	row, err := a.row(ctx, a.s.db, id)
+// Sessions are the sessions of an account: for each reference, whether it is
+// connected to its network.
+type Sessions Account
+
+// Sessions returns the sessions of the account.
+func (a *Account) Sessions() *Sessions { return (*Sessions)(a) }
+
+// Status returns the session of a reference, with the health reports of its
+// network.
+func (a *Sessions) Status(ctx context.Context, id provider.ReferenceID) (Session, error) {
+	row, err := store.ReferenceOf(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return Session{}, err
 	}
@@ -40,18 +48,18 @@ func (s *Service) reported(ctx context.Context, row *store.Reference) (Session, 
 	return out, err
 }
 
-// StartSession connects a reference. On lines that receive by callback it checks
+// Start connects a reference. On lines that receive by callback it checks
 // the credentials with the network and subscribes to its events; a refusal is
 // the session's lastError, in the network's own words. A reference that is a
 // connection begins to connect, or to be linked by a QR code that
-// [Account.SessionStatus] and the stream show.
-func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Session, error) {
-	row, _, err := a.opened(ctx, id)
+// [Sessions.Status] and the stream show.
+func (a *Sessions) Start(ctx context.Context, id provider.ReferenceID) (Session, error) {
+	row, _, err := a.s.store.Opened(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return Session{}, err
 	}
 	if a.s.store.Connects(row.Kind) {
-		return a.connectReference(ctx, row, "")
+		return a.connect(ctx, row, "")
 	}
 	row, err = a.s.check(ctx, row, audit.ReferenceConnect)
 	if err != nil {
@@ -65,31 +73,31 @@ func (a *Account) StartSession(ctx context.Context, id provider.ReferenceID) (Se
 	return a.s.reported(ctx, row)
 }
 
-// LinkSession is [Account.StartSession] for a reference that is linked to a phone: by
+// Link is [Sessions.Start] for a reference that is linked to a phone: by
 // a QR code, or, with the number of that phone, by a code that is typed there.
 // On other references it is an [*Invalid].
-func (a *Account) LinkSession(ctx context.Context, id provider.ReferenceID, phone string) (Session, error) {
-	row, p, err := a.opened(ctx, id)
+func (a *Sessions) Link(ctx context.Context, id provider.ReferenceID, phone string) (Session, error) {
+	row, p, err := a.s.store.Opened(ctx, a.s.db, a.id, id)
 	switch {
 	case err != nil:
 		return Session{}, err
 	case !a.s.store.Connects(row.Kind):
 		return Session{}, &Invalid{Field: "method", Message: "is for lines that are linked to a phone"}
 	case phone == "":
-		return a.connectReference(ctx, row, "")
+		return a.connect(ctx, row, "")
 	}
 	to, err := p.Address(phone)
 	if err != nil || to.Phone == "" {
 		return Session{}, &Invalid{Field: "phone", Message: "must be a phone number with its country code"}
 	}
-	return a.connectReference(ctx, row, to.Phone)
+	return a.connect(ctx, row, to.Phone)
 }
 
 // Logout ends a session: the reference refuses sends until it is started again.
 // What arrives is still stored. A reference that is linked to a phone is taken off
 // it.
-func (a *Account) Logout(ctx context.Context, id provider.ReferenceID) (Session, error) {
-	row, err := a.row(ctx, a.s.db, id)
+func (a *Sessions) Logout(ctx context.Context, id provider.ReferenceID) (Session, error) {
+	row, err := store.ReferenceOf(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return Session{}, err
 	}
@@ -178,8 +186,9 @@ func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action 
 	return row, err
 }
 
-// connectReference wishes that a reference stands. phone "": it is linked by QR.
-func (a *Account) connectReference(ctx context.Context, row *store.Reference, phone string) (Session, error) {
+// connect asks for a connection of a reference. It is linked by a QR code when
+// phone is "".
+func (a *Sessions) connect(ctx context.Context, row *store.Reference, phone string) (Session, error) {
 	err := a.s.store.InBatch(ctx, func(u *store.Batch) (err error) {
 		if row, err = store.LockReference(ctx, u, row.ID); err != nil {
 			return err

@@ -184,7 +184,7 @@ func (f *fixture) line(t testing.TB, kind provider.Kind, settings ...map[string]
 	for _, s := range settings {
 		n.Settings = s
 	}
-	ref, err := f.acc.CreateReference(t.Context(), n)
+	ref, err := f.acc.References().Create(t.Context(), n)
 	require.NoError(t, err)
 	return ref.ID
 }

@@ -149,11 +149,11 @@ func TestSquattersCannotShutOutTheOwner(t *testing.T) {
 			f.clock.Advance(time.Second)
 			require.NoError(t, f.post(t, strange(i), hello(fmt.Sprint("forged", i))))
 		}
-		_, err := f.svc.For("owner").UpdateReference(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"appSecret": "rotated secret"}})
+		_, err := f.svc.For("owner").References().Update(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"appSecret": "rotated secret"}})
 		require.NoError(t, err)
 		f.squat(t, 80)
 		require.ErrorIs(t, f.post(t, "rotated secret", hello("w3")), messaging.ErrUnverified)
-		_, err = f.svc.For("owner").StartSession(t.Context(), ref)
+		_, err = f.svc.For("owner").Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)
 		cost.verified = 0
 		require.NoError(t, f.post(t, "rotated secret", strings.Replace(large, "w2", "w3", 1)))
@@ -172,7 +172,7 @@ func TestAccountCannotClaimANumberAtWill(t *testing.T) {
 		var group errgroup.Group
 		for i := range cap(made) { // at once
 			group.Go(func() error {
-				r, err := f.svc.For("stranger").CreateReference(t.Context(), messaging.NewReference{
+				r, err := f.svc.For("stranger").References().Create(t.Context(), messaging.NewReference{
 					Name: "Squat", Type: cloud.Kind, Settings: cloudSettings(map[string]string{"appSecret": strange(i), "accessToken": "none"}),
 				})
 				var bad *messaging.Invalid
@@ -186,7 +186,7 @@ func TestAccountCannotClaimANumberAtWill(t *testing.T) {
 		require.NoError(t, group.Wait())
 		require.Len(t, made, 10)
 		rename := func(account string, id provider.ReferenceID, settings map[string]string) error {
-			_, err := f.svc.For(account).UpdateReference(t.Context(), id, messaging.ReferenceChange{Settings: settings})
+			_, err := f.svc.For(account).References().Update(t.Context(), id, messaging.ReferenceChange{Settings: settings})
 			return err
 		}
 		first := <-made

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/template"
@@ -15,10 +16,16 @@ import (
 // TemplateFilter chooses among the templates of a reference; "": all.
 type TemplateFilter struct{ Name, Status string }
 
-// templateReference is a reference of the account whose network has templates. The
-// manager is nil where they are kept here alone.
-func (a *Account) templateReference(ctx context.Context, id provider.ReferenceID) (*store.Reference, provider.TemplateManager, error) {
-	row, _, err := a.opened(ctx, id)
+// Templates are the message templates of the references of an account.
+type Templates Account
+
+// Templates returns the message templates of the account.
+func (a *Account) Templates() *Templates { return (*Templates)(a) }
+
+// reference reads a reference whose network has templates. The manager is nil
+// when templates exist here alone.
+func (a *Templates) reference(ctx context.Context, id provider.ReferenceID) (*store.Reference, provider.TemplateManager, error) {
+	row, _, err := a.s.store.Opened(ctx, a.s.db, a.id, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -26,9 +33,9 @@ func (a *Account) templateReference(ctx context.Context, id provider.ReferenceID
 	return row, m, err
 }
 
-// Templates lists a reference's templates from our copy, which is fetched from the
-// network when there is none yet.
-func (a *Account) Templates(ctx context.Context, ref provider.ReferenceID, f TemplateFilter, l List) (Page[Template], error) {
+// List lists the templates of a reference from our copy. It fetches the copy from
+// the network when there is none yet.
+func (a *Templates) List(ctx context.Context, ref provider.ReferenceID, f TemplateFilter, l List) (Page[Template], error) {
 	limit, err := l.limit()
 	if err != nil {
 		return Page[Template]{}, err
@@ -37,7 +44,7 @@ func (a *Account) Templates(ctx context.Context, ref provider.ReferenceID, f Tem
 	if err != nil {
 		return Page[Template]{}, err
 	}
-	row, m, err := a.templateReference(ctx, ref)
+	row, m, err := a.reference(ctx, ref)
 	if err != nil {
 		return Page[Template]{}, err
 	}
@@ -62,38 +69,38 @@ func (a *Account) Templates(ctx context.Context, ref provider.ReferenceID, f Tem
 	return page(rows, limit, func(r *template.Row) store.Cursor { return store.Cursor{r.Seq} }, (*template.Row).View), nil
 }
 
-// CreateTemplate hands a template in for approval. What breaks a rule of the
-// network is an [*Invalid], its refusal an [*Error] with its own words.
-func (a *Account) CreateTemplate(ctx context.Context, ref provider.ReferenceID, t provider.TemplateDefinition) (Template, error) {
-	row, m, err := a.templateReference(ctx, ref)
+// Create submits a template to the network for approval. A template that breaks
+// a rule is an [*Invalid]; a refusal is an [*Error] with the network's own words.
+func (a *Templates) Create(ctx context.Context, ref provider.ReferenceID, t provider.TemplateDefinition) (Template, error) {
+	row, m, err := a.reference(ctx, ref)
 	if err != nil {
 		return Template{}, err
 	}
 	return a.s.templates.Create(ctx, row, m, t)
 }
 
-// DeleteTemplate deletes a template in one language; "": in all. One that the
+// Delete deletes a template in one language; "": in all. One that the
 // network does not know is [ErrNotFound].
-func (a *Account) DeleteTemplate(ctx context.Context, ref provider.ReferenceID, name, language string) error {
-	row, m, err := a.templateReference(ctx, ref)
+func (a *Templates) Delete(ctx context.Context, ref provider.ReferenceID, name, language string) error {
+	row, m, err := a.reference(ctx, ref)
 	if err != nil {
 		return err
 	}
 	return a.s.templates.Delete(ctx, row, m, name, language)
 }
 
-// PreviewTemplate fills a template in without sending it. What sending would
+// Preview fills a template in without sending it. What sending would
 // refuse is refused with the same error, its fields as in a send without
 // "message.".
-func (a *Account) PreviewTemplate(ctx context.Context, ref provider.ReferenceID, call provider.TemplateCall) (TemplatePreview, error) {
-	row, m, err := a.templateReference(ctx, ref)
+func (a *Templates) Preview(ctx context.Context, ref provider.ReferenceID, call provider.TemplateCall) (TemplatePreview, error) {
+	row, m, err := a.reference(ctx, ref)
 	if err != nil {
 		return TemplatePreview{}, err
 	}
 	if err := a.s.templates.EnsureFetched(ctx, row, m); err != nil {
 		return TemplatePreview{}, err
 	}
-	t, err := a.s.previewed(ctx, row, call)
+	t, err := a.s.templateFor(ctx, row, call)
 	var broken *Invalid
 	if errors.As(err, &broken) {
 		return TemplatePreview{}, &Invalid{Field: strings.TrimPrefix(broken.Field, "message."), Message: broken.Message}
@@ -104,8 +111,8 @@ func (a *Account) PreviewTemplate(ctx context.Context, ref provider.ReferenceID,
 	return t.Preview(call), nil
 }
 
-// previewed makes the checks of a send.
-func (s *Service) previewed(ctx context.Context, row *store.Reference, call provider.TemplateCall) (*template.Row, error) {
+// templateFor finds the template of a call, with the checks of a send.
+func (s *Service) templateFor(ctx context.Context, row *store.Reference, call provider.TemplateCall) (*template.Row, error) {
 	p, err := s.store.Provider(row.Kind)
 	if err != nil {
 		return nil, err
@@ -114,7 +121,7 @@ func (s *Service) previewed(ctx context.Context, row *store.Reference, call prov
 	if err := render.CheckContent(content); err != nil {
 		return nil, err
 	}
-	if err := validateContent(p, content); err != nil {
+	if err := outbox.ValidateContent(p, content); err != nil {
 		return nil, err
 	}
 	return s.templates.Find(ctx, s.db, row, call)

@@ -116,7 +116,7 @@ func reviewed(name, status string, at time.Time) *provider.TemplateChange {
 // statuses are the templates of a reference as "name/language:STATUS".
 func (f *fixture) statuses(t testing.TB, ref provider.ReferenceID) []string {
 	t.Helper()
-	p, err := f.acc.Templates(t.Context(), ref, messaging.TemplateFilter{}, messaging.List{Limit: 200})
+	p, err := f.acc.Templates().List(t.Context(), ref, messaging.TemplateFilter{}, messaging.List{Limit: 200})
 	require.NoError(t, err)
 	out := []string{}
 	for _, v := range p.Items {
@@ -215,12 +215,12 @@ func TestTemplateSend(t *testing.T) {
 		requireInvalid(t, send("one", `{"type":"text","text":"Ana"}`), "message.template.name")
 
 		// What is made here is known here, before the network reports it.
-		made, err := f.acc.CreateTemplate(t.Context(), ref, provider.TemplateDefinition{Name: "new", Language: "en", Category: "UTILITY"})
+		made, err := f.acc.Templates().Create(t.Context(), ref, provider.TemplateDefinition{Name: "new", Language: "en", Category: "UTILITY"})
 		require.NoError(t, err)
 		require.Equal(t, "PENDING", made.Status)
 		require.Contains(t, f.statuses(t, ref), "new/en:PENDING")
-		refused := requireCode(t, f.acc.DeleteTemplate(t.Context(), ref, "new", ""), messaging.CodeProvider)
+		refused := requireCode(t, f.acc.Templates().Delete(t.Context(), ref, "new", ""), messaging.CodeProvider)
 		require.Equal(t, "No", refused.Message)
-		require.ErrorIs(t, f.acc.DeleteTemplate(t.Context(), ref, "nothing", ""), messaging.ErrNotFound)
+		require.ErrorIs(t, f.acc.Templates().Delete(t.Context(), ref, "nothing", ""), messaging.ErrNotFound)
 	})
 }

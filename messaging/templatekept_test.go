@@ -39,7 +39,7 @@ func TestTemplatesOfTheSandbox(t *testing.T) {
 		}}
 		requireInvalid(t, send(f, ref, hello), "message.template.name")
 		for name, status := range map[string]string{"hello": "APPROVED", "rejected_x": "REJECTED", "pending_x": "PENDING", "paused_x": "DISABLED"} {
-			made, err := f.acc.CreateTemplate(t.Context(), ref, sandboxTemplate(name, "en"))
+			made, err := f.acc.Templates().Create(t.Context(), ref, sandboxTemplate(name, "en"))
 			require.NoError(t, err)
 			require.Equal(t, status, made.Status)
 			require.Equal(t, status == "REJECTED", made.Reason != nil)
@@ -49,7 +49,7 @@ func TestTemplatesOfTheSandbox(t *testing.T) {
 				requireInvalid(t, send(f, ref, call), "message.template.name")
 			}
 		}
-		_, err := f.acc.CreateTemplate(t.Context(), ref, provider.TemplateDefinition{Name: "Hello"})
+		_, err := f.acc.Templates().Create(t.Context(), ref, provider.TemplateDefinition{Name: "Hello"})
 		requireInvalid(t, err, "name")
 		require.NoError(t, send(f, ref, hello))
 		require.Equal(t, "Hello Ben!", f.messages(t, ref, "ana")[0].Text)
@@ -69,12 +69,12 @@ func TestTemplatesOfTheSandbox(t *testing.T) {
 			call := hello
 			change(&call)
 			requireInvalid(t, send(f, ref, call), field)
-			_, err := f.acc.PreviewTemplate(t.Context(), ref, call)
+			_, err := f.acc.Templates().Preview(t.Context(), ref, call)
 			requireInvalid(t, err, field[len("message."):])
 		}
 		hello.Language.Policy = "deterministic"
 		require.NoError(t, send(f, ref, hello))
-		shown, err := f.acc.PreviewTemplate(t.Context(), ref, hello)
+		shown, err := f.acc.Templates().Preview(t.Context(), ref, hello)
 		require.NoError(t, err)
 		require.Equal(t, "Hello Ben!", shown.Text)
 
@@ -82,9 +82,9 @@ func TestTemplatesOfTheSandbox(t *testing.T) {
 		next := successor(t, testkit.Open(t, url), f)
 		require.Len(t, next.statuses(t, ref), 4)
 		require.NoError(t, send(next, ref, hello))
-		require.ErrorIs(t, next.acc.DeleteTemplate(t.Context(), ref, "hello", "de"), messaging.ErrNotFound)
-		require.NoError(t, next.acc.DeleteTemplate(t.Context(), ref, "hello", ""))
-		require.ErrorIs(t, next.acc.DeleteTemplate(t.Context(), ref, "hello", ""), messaging.ErrNotFound)
+		require.ErrorIs(t, next.acc.Templates().Delete(t.Context(), ref, "hello", "de"), messaging.ErrNotFound)
+		require.NoError(t, next.acc.Templates().Delete(t.Context(), ref, "hello", ""))
+		require.ErrorIs(t, next.acc.Templates().Delete(t.Context(), ref, "hello", ""), messaging.ErrNotFound)
 		requireInvalid(t, send(f, ref, hello), "message.template.name")
 	})
 }
@@ -106,7 +106,7 @@ func TestOneOfSeveralTemplates(t *testing.T) {
 			all.Go(func() {
 				d := sandboxTemplate("hello", "en")
 				d.Components[0] = json.RawMessage(fmt.Sprintf(`{"type":"BODY","text":"Hello %d"}`, i))
-				tpl, err := f.acc.CreateTemplate(t.Context(), ref, d)
+				tpl, err := f.acc.Templates().Create(t.Context(), ref, d)
 				if err != nil {
 					refused <- err
 					return
@@ -120,7 +120,7 @@ func TestOneOfSeveralTemplates(t *testing.T) {
 		var why *messaging.Error
 		require.ErrorAs(t, <-refused, &why)
 		require.Equal(t, messaging.CodeProvider, why.Code)
-		p, err := f.acc.Templates(t.Context(), ref, messaging.TemplateFilter{}, messaging.List{})
+		p, err := f.acc.Templates().List(t.Context(), ref, messaging.TemplateFilter{}, messaging.List{})
 		require.NoError(t, err)
 		require.Equal(t, <-made, p.Items[0].ID)
 	})

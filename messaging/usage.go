@@ -7,6 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/usagecounter"
 )
 
@@ -23,13 +24,13 @@ const (
 	usageOut = "out"
 )
 
-// counter counts messages; imported history is not news.
-func (s *Service) counter() *usagecounter.Counter {
-	return usagecounter.New(s.db, usagecounter.Options{
+// newCounter returns the counter of messages; imported history is not news.
+func newCounter(db *database.DB, opts *Options) *usagecounter.Counter {
+	return usagecounter.New(db, usagecounter.Options{
 		Name: "messaging",
 		Rows: `SELECT m.seq AS id, r.account, CASE WHEN m.mine THEN '` + usageOut + `' ELSE '` + usageIn + `' END AS what, m.created_us AS at_us
 			FROM messaging_message AS m CROSS JOIN messaging_reference AS r WHERE r.id = m.reference AND m.past_us = 0`,
-		Logger: s.opts.Logger, Now: s.opts.Now,
+		Logger: opts.Logger, Now: opts.Now,
 	})
 }
 

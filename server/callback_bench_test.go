@@ -175,7 +175,7 @@ func benchServer(b *testing.B, url string, change ...func(*server.Config)) *serv
 }
 
 func benchReference(b *testing.B, s *server.Server, phone string) provider.ReferenceID {
-	ref, err := s.Messaging.For(benchAccount).CreateReference(b.Context(), messaging.NewReference{
+	ref, err := s.Messaging.For(benchAccount).References().Create(b.Context(), messaging.NewReference{
 		Name: "bench", Type: cloud.Kind, Settings: map[string]string{
 			"phoneNumberId": phone, "businessAccountId": "102290129340398",
 			"accessToken": "token", "appSecret": benchSecret, "verifyToken": "verify",

@@ -112,7 +112,7 @@ func p95(duration []time.Duration) time.Duration {
 func squatting(b *testing.B, s *server.Server, phone string, n int) {
 	b.Helper()
 	for i := range n {
-		_, err := s.Messaging.For(fmt.Sprint("stranger ", i/10)).CreateReference(b.Context(), messaging.NewReference{
+		_, err := s.Messaging.For(fmt.Sprint("stranger ", i/10)).References().Create(b.Context(), messaging.NewReference{
 			Name: "squat", Type: cloud.Kind, Settings: map[string]string{
 				"phoneNumberId": phone, "businessAccountId": "102290129340398",
 				"accessToken": "token", "appSecret": fmt.Sprint("a secret of a stranger's ", i), "verifyToken": "verify",

@@ -51,7 +51,7 @@ func ExampleServer() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	line, err := srv.Messaging.For(user.User.AccountID).CreateReference(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
+	line, err := srv.Messaging.For(user.User.AccountID).References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func ExampleConfig_whatsAppWeb() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	shop, err := chat.Messaging.For("acme").CreateReference(ctx, messaging.NewReference{Name: "Shop", Type: web.Kind})
+	shop, err := chat.Messaging.For("acme").References().Create(ctx, messaging.NewReference{Name: "Shop", Type: web.Kind})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -38,12 +38,12 @@ func newFuzzed(f *testing.F) fuzzed {
 	user, err := s.Auth.SignUp(f.Context(), auth.NewUser{Email: "ana@example.org", Name: "Ana", Password: "correct horse"})
 	require.NoError(f, err)
 	acc, l := s.Messaging.For(user.User.AccountID), cloudLine("700")
-	line, err := acc.CreateReference(f.Context(), messaging.NewReference{Name: "Cloud", Type: cloud.Kind, Settings: map[string]string{
+	line, err := acc.References().Create(f.Context(), messaging.NewReference{Name: "Cloud", Type: cloud.Kind, Settings: map[string]string{
 		"phoneNumberId": l.PhoneNumberID, "businessAccountId": l.BusinessAccountID, "accessToken": l.AccessToken,
 		"appSecret": l.AppSecret, "verifyToken": l.VerifyToken,
 	}})
 	require.NoError(f, err)
-	shop, err := acc.CreateReference(f.Context(), messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
+	shop, err := acc.References().Create(f.Context(), messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
 	require.NoError(f, err)
 	_, err = acc.UpdateChat(f.Context(), shop.ID, "ana", messaging.ChatChange{})
 	require.NoError(f, err)

@@ -101,7 +101,7 @@ func (s *Server) openAuth(ctx context.Context) (err error) {
 	o := auth.Options{
 		Secrets: c.secrets(), Closed: c.ClosedSignUp, Logger: c.Logger, Now: c.Now, Cost: c.passwords,
 		HasReferences: func(ctx context.Context, account string, ids []int64) (bool, error) {
-			return s.Messaging.For(account).HasReferences(ctx, ids)
+			return s.Messaging.For(account).References().Exist(ctx, ids)
 		},
 	}
 	if o.Site, err = passkey.SiteOf(c.BaseURL); err != nil {

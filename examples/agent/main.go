@@ -107,7 +107,7 @@ func open(ctx context.Context, s *server.Server, model string) (*phone, error) {
 		return nil, err
 	}
 	account := owner.User.AccountID
-	line, err := s.Messaging.For(account).CreateReference(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
+	line, err := s.Messaging.For(account).References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (p *phone) talk(ctx context.Context, in io.Reader, out io.Writer) error {
 // await waits until the phone shows an answer to a message.
 func (p *phone) await(ctx context.Context, sent string) (string, error) {
 	for {
-		screen, err := p.line.Screen(ctx, p.Reference, p.Name, messaging.List{Limit: 1})
+		screen, err := p.line.Screen().List(ctx, p.Reference, p.Name, messaging.List{Limit: 1})
 		if err != nil {
 			return "", err
 		}

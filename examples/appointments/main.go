@@ -96,7 +96,7 @@ func open(ctx context.Context, s *server.Server, calendar string) (*phone, error
 		return nil, err
 	}
 	account := owner.User.AccountID
-	line, err := s.Messaging.For(account).CreateReference(ctx, messaging.NewReference{Name: "Practice", Type: sandbox.Kind})
+	line, err := s.Messaging.For(account).References().Create(ctx, messaging.NewReference{Name: "Practice", Type: sandbox.Kind})
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func TestTalk(t *testing.T) {
 	t.Parallel()
 	b := start(t, "")
 	acc := b.chats.For(messaging.OneAccount)
-	line, err := acc.CreateReference(t.Context(), messaging.NewReference{Name: "Test", Type: sandbox.Kind})
+	line, err := acc.References().Create(t.Context(), messaging.NewReference{Name: "Test", Type: sandbox.Kind})
 	require.NoError(t, err)
 	ana := sandbox.Phone{Inbox: b.chats, Reference: line.ID, Name: "ana"}
 	_, err = ana.Write(t.Context(), provider.Text{Text: "When are you open?"})
@@ -57,7 +57,7 @@ func TestNumber(t *testing.T) {
 	web := httptest.NewServer(b)
 	t.Cleanup(web.Close)
 	meta.SetCallback(web.URL)
-	_, err := b.chats.For(messaging.OneAccount).CreateReference(t.Context(), messaging.NewReference{
+	_, err := b.chats.For(messaging.OneAccount).References().Create(t.Context(), messaging.NewReference{
 		Name: "Shop", Type: "provider-cloud", Settings: map[string]string{
 			"phoneNumberId": number.PhoneNumberID, "businessAccountId": number.BusinessAccountID,
 			"accessToken": number.AccessToken, "appSecret": number.AppSecret, "verifyToken": number.VerifyToken,

@@ -42,12 +42,12 @@ func run(ctx context.Context, addr, database string) error {
 		return err
 	}
 	acc := b.chats.For(messaging.OneAccount)
-	lines, err := acc.References(ctx, cloud.Kind, messaging.List{})
+	lines, err := acc.References().List(ctx, cloud.Kind, messaging.List{})
 	if err != nil {
 		return err
 	}
 	if len(lines.Items) == 0 { // the first start
-		_, err := acc.CreateReference(ctx, messaging.NewReference{Name: "Shop", Type: cloud.Kind, Settings: map[string]string{
+		_, err := acc.References().Create(ctx, messaging.NewReference{Name: "Shop", Type: cloud.Kind, Settings: map[string]string{
 			"phoneNumberId": os.Getenv("PHONE_NUMBER_ID"), "businessAccountId": os.Getenv("BUSINESS_ACCOUNT_ID"),
 			"accessToken": os.Getenv("ACCESS_TOKEN"), "appSecret": os.Getenv("META_APP_SECRET"), "verifyToken": os.Getenv("VERIFY_TOKEN"),
 		}})

@@ -86,7 +86,7 @@ func (*echo) Committed() {}
 // talk writes what is typed from a contact's phone, and shows what comes back.
 func (e *echo) talk(ctx context.Context, in io.Reader, out io.Writer) error {
 	acc := e.chats.For(messaging.OneAccount)
-	line, err := acc.CreateReference(ctx, messaging.NewReference{Name: "Echo", Type: sandbox.Kind}) // simulated phones
+	line, err := acc.References().Create(ctx, messaging.NewReference{Name: "Echo", Type: sandbox.Kind}) // simulated phones
 	if err != nil {
 		return err
 	}

@@ -66,13 +66,13 @@ func open(ctx context.Context, chat *server.Server, kind provider.Kind) (account
 		return "", 0, err
 	}
 	account = session.User.AccountID
-	lines, err := chat.Messaging.For(account).References(ctx, kind, messaging.List{})
+	lines, err := chat.Messaging.For(account).References().List(ctx, kind, messaging.List{})
 	if err != nil {
 		return "", 0, err
 	}
 	if len(lines.Items) > 0 {
 		return account, lines.Items[0].ID, nil
 	}
-	made, err := chat.Messaging.For(account).CreateReference(ctx, messaging.NewReference{Name: "Shop", Type: kind})
+	made, err := chat.Messaging.For(account).References().Create(ctx, messaging.NewReference{Name: "Shop", Type: kind})
 	return account, made.ID, err
 }

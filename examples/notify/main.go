@@ -71,7 +71,7 @@ type notifier struct {
 
 // open takes the line of an earlier run, or makes it.
 func (n *notifier) open(ctx context.Context) error {
-	lines, err := n.acc.References(ctx, cloud.Kind, messaging.List{})
+	lines, err := n.acc.References().List(ctx, cloud.Kind, messaging.List{})
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (n *notifier) open(ctx context.Context) error {
 		n.line = lines.Items[0].ID
 		return nil
 	}
-	made, err := n.acc.CreateReference(ctx, messaging.NewReference{Name: "Notices", Type: cloud.Kind, Settings: map[string]string{
+	made, err := n.acc.References().Create(ctx, messaging.NewReference{Name: "Notices", Type: cloud.Kind, Settings: map[string]string{
 		"phoneNumberId": os.Getenv("PHONE_NUMBER_ID"), "businessAccountId": os.Getenv("BUSINESS_ACCOUNT_ID"),
 		"accessToken": os.Getenv("ACCESS_TOKEN"), "appSecret": os.Getenv("META_APP_SECRET"), "verifyToken": os.Getenv("VERIFY_TOKEN"),
 	}})
@@ -89,8 +89,8 @@ func (n *notifier) open(ctx context.Context) error {
 	n.line = made.ID
 	// Fetched now, the templates are known to the first notice, too; and what is
 	// wrong with the settings is known at the start.
-	if _, err = n.acc.Templates(ctx, n.line, messaging.TemplateFilter{}, messaging.List{}); err != nil {
-		return errors.Join(err, n.acc.DeleteReference(ctx, n.line))
+	if _, err = n.acc.Templates().List(ctx, n.line, messaging.TemplateFilter{}, messaging.List{}); err != nil {
+		return errors.Join(err, n.acc.References().Delete(ctx, n.line))
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	line, err := s.Messaging.For(messaging.OneAccount).CreateReference(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
+	line, err := s.Messaging.For(messaging.OneAccount).References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func run(ctx context.Context, database, gateway string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := acc.StartSession(ctx, line); err != nil {
+	if _, err := acc.Sessions().Start(ctx, line); err != nil {
 		return err
 	}
 	working, stop := context.WithCancel(ctx)
@@ -69,16 +69,16 @@ func run(ctx context.Context, database, gateway string, out io.Writer) error {
 // open takes the line of an earlier run, or makes it.
 func open(ctx context.Context, acc *messaging.Account, gateway string) (provider.ReferenceID, error) {
 	settings := map[string]string{"gateway": gateway}
-	lines, err := acc.References(ctx, tcpline.Kind, messaging.List{})
+	lines, err := acc.References().List(ctx, tcpline.Kind, messaging.List{})
 	if err != nil {
 		return 0, err
 	}
 	if len(lines.Items) == 0 {
-		made, err := acc.CreateReference(ctx, messaging.NewReference{Name: "Gateway", Type: tcpline.Kind, Settings: settings})
+		made, err := acc.References().Create(ctx, messaging.NewReference{Name: "Gateway", Type: tcpline.Kind, Settings: settings})
 		return made.ID, err
 	}
 	line := lines.Items[0].ID
-	_, err = acc.UpdateReference(ctx, line, messaging.ReferenceChange{Settings: settings})
+	_, err = acc.References().Update(ctx, line, messaging.ReferenceChange{Settings: settings})
 	return line, err
 }
 

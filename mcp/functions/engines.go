@@ -52,7 +52,7 @@ func (s *service) planBot(ctx context.Context, c mcp.Call, in setBotActive) (any
 	if s.bots == nil {
 		return nil, unavailable("bots")
 	}
-	_, err := s.account(c).Reference(ctx, in.Reference)
+	_, err := s.account(c).References().Get(ctx, in.Reference)
 	return map[string]any{"botId": in.BotID, "reference": in.Reference, "active": in.Active}, err
 }
 
@@ -83,7 +83,7 @@ func (s *service) planRun(ctx context.Context, c mcp.Call, in runFlow) (any, err
 		return nil, unavailable("flows")
 	}
 	if in.Reference != 0 {
-		if _, err := s.account(c).Reference(ctx, in.Reference); err != nil {
+		if _, err := s.account(c).References().Get(ctx, in.Reference); err != nil {
 			return nil, err
 		}
 	}

@@ -47,7 +47,7 @@ func ExampleRegister() {
 	if err := functions.Register(registry, svc, nil); err != nil {
 		log.Fatal(err)
 	}
-	line, err := svc.For(messaging.OneAccount).CreateReference(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
+	line, err := svc.For(messaging.OneAccount).References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
 	if err != nil {
 		log.Fatal(err)
 	}

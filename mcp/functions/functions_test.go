@@ -217,7 +217,7 @@ func TestLines(t *testing.T) {
 		require.Equal(t, map[string]any{
 			"reference": float64(second), "name": "Shop of ana", "type": "provider-sandbox", "state": "CONNECTED", "lastError": "",
 		}, status)
-		_, err := f.svc.For("ana").Logout(t.Context(), second)
+		_, err := f.svc.For("ana").Sessions().Logout(t.Context(), second)
 		require.NoError(t, err)
 		status = f.result("get_reference_status", `{"reference":%d}`, second)
 		require.Equal(t, "LOGGED_OUT", status["state"])

@@ -66,7 +66,7 @@ const (
 
 func (s *service) listReferences(ctx context.Context, c mcp.Call, in listReferences) (referenceList, error) {
 	lines, err := whole(func(l messaging.List) (messaging.Page[messaging.Reference], error) {
-		return s.account(c).ReferencesAmong(ctx, provider.Kind(in.Type), c.Only, l)
+		return s.account(c).References().ListAmong(ctx, provider.Kind(in.Type), c.Only, l)
 	})
 	out := referenceList{make([]referenceItem, len(lines))}
 	for i, ref := range lines {
@@ -105,7 +105,7 @@ type referenceStatus struct {
 }
 
 func (s *service) referenceStatus(ctx context.Context, c mcp.Call, in referenceArgument) (referenceStatus, error) {
-	ref, err := s.account(c).Reference(ctx, in.Reference)
+	ref, err := s.account(c).References().Get(ctx, in.Reference)
 	if err != nil {
 		return referenceStatus{}, err
 	}
@@ -130,7 +130,7 @@ type templateList struct {
 
 func (s *service) listTemplates(ctx context.Context, c mcp.Call, in listTemplates) (templateList, error) {
 	all, err := whole(func(l messaging.List) (messaging.Page[messaging.Template], error) {
-		return s.account(c).Templates(ctx, in.Reference, messaging.TemplateFilter{Status: in.Status}, l)
+		return s.account(c).Templates().List(ctx, in.Reference, messaging.TemplateFilter{Status: in.Status}, l)
 	})
 	if err != nil {
 		return templateList{}, err

@@ -61,7 +61,7 @@ func setup(t *testing.T, db *sqlx.DB, opts *functions.Options) fixture {
 // line makes a sandbox line of an account.
 func (f fixture) line(account string) provider.ReferenceID {
 	f.t.Helper()
-	ref, err := f.svc.For(account).CreateReference(f.t.Context(), messaging.NewReference{Name: "Shop of " + account, Type: sandbox.Kind})
+	ref, err := f.svc.For(account).References().Create(f.t.Context(), messaging.NewReference{Name: "Shop of " + account, Type: sandbox.Kind})
 	require.NoError(f.t, err)
 	return ref.ID
 }

@@ -143,7 +143,7 @@ func messageReceived(ctx context.Context, u *store.Batch, l store.ReferenceInfo,
 	if e.Historical {
 		return nil
 	}
-	u.AnswerQuestion(c, e)
+	u.Questions.Answer(c, e)
 	if e.Standby || e.Mine && e.App == "" {
 		answeredByHand(u, c, m.AtUS) // another app answers, or a person on the account's own phone
 	}
@@ -237,7 +237,7 @@ func readable(u *store.Batch, a Event, e *provider.Message, m *store.Message) er
 	u.Rewritten.Add(m)
 	expect(u, a.Reference, e, m)
 	if !e.Historical {
-		u.AnswerQuestion(c, e)
+		u.Questions.Answer(c, e)
 		u.Emit(a.Reference.Account, payload.EventMessage, c, m)
 	}
 	return nil

@@ -72,7 +72,7 @@ func applyWatermark(u *store.Batch, l store.ReferenceInfo, e *provider.StatusCha
 		return
 	}
 	k.UpToUS = upTo
-	u.SetWatermarks(c, m)
+	u.Watermarks.Set(c, m)
 	for _, own := range u.Own[c.ID] {
 		if isUnder(own, k, e.Status) {
 			RaiseStatus(u, l, own, e.Status, payload.Failure{})
@@ -81,7 +81,7 @@ func applyWatermark(u *store.Batch, l store.ReferenceInfo, e *provider.StatusCha
 	m = c.Watermarks()
 	k = m.Of(e.Status)
 	k.Seq = nextOpen(u.Own[c.ID], e.Status, k.Seq)
-	u.SetWatermarks(c, m)
+	u.Watermarks.Set(c, m)
 }
 
 // nextOpen is the first of a chat's own messages that may still get a status by
@@ -128,7 +128,7 @@ func applyWatermarks(u *store.Batch, l store.ReferenceInfo, m *store.Message) {
 			RaiseStatus(u, l, m, s, payload.Failure{})
 		case m.Status < s && m.Seq < k.Seq:
 			k.Seq = m.Seq
-			u.SetWatermarks(c, all)
+			u.Watermarks.Set(c, all)
 		}
 	}
 }

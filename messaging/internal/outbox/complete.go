@@ -88,7 +88,7 @@ func complete(ctx context.Context, u *store.Batch, l store.ReferenceInfo, m *sto
 		return ingest.TakeEarlyStatus(ctx, u, l, m)
 	case a.failed != nil:
 		m.StartedUS = 0
-		u.WithdrawQuestion(u.Chats[m.Chat], m.Seq)
+		u.Questions.Withdraw(u.Chats[m.Chat], m.Seq)
 		ingest.Announce(u, l, u.Chats[m.Chat], m, provider.StatusFail, store.FailureOf(*a.failed))
 		if a.failed.Code == template.CodeUnknown {
 			return template.RefetchUnknown(ctx, u, m)

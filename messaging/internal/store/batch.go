@@ -42,16 +42,16 @@ type Batch struct {
 	Own      map[int64][]*Message // by chat with a new watermark: the account's messages that are not read, in order
 	Unnamed  []Person             // who wrote and has no name
 
-	DirtyChats      Ordered[*Chat]
-	choices         Ordered[*Chat] // whose open question has changed
-	dirtyWatermarks Ordered[*Chat] // whose marks have changed
-	ActiveChats     Ordered[*Chat] // of which only what messages change has changed
-	DirtyMessages   Ordered[*Message]
-	Rewritten       Ordered[*Message] // of which the body or the place in the chat has changed
-	newAliases      []ChatName
-	Hidden          Ordered[HiddenID]
-	Events          []payload.Event
-	stream          []StreamRow
+	DirtyChats    Ordered[*Chat]
+	Questions     Questions
+	Watermarks    WatermarkChanges
+	ActiveChats   Ordered[*Chat] // of which only what messages change has changed
+	DirtyMessages Ordered[*Message]
+	Rewritten     Ordered[*Message] // of which the body or the place in the chat has changed
+	newAliases    []ChatName
+	Hidden        Ordered[HiddenID]
+	Events        []payload.Event
+	stream        []StreamRow
 
 	chatWork
 	fileWork
@@ -156,8 +156,10 @@ func (u *Batch) Publish(account string, ref provider.ReferenceID, kind string, d
 
 // Flush writes what changed.
 func (u *Batch) Flush(ctx context.Context) error {
+	questions := func(ctx context.Context) error { return u.Questions.write(ctx, u) }
+	watermarks := func(ctx context.Context) error { return u.Watermarks.write(ctx, u) }
 	for _, write := range []func(context.Context) error{
-		u.writeAliases, u.writeHidden, u.writeChats, u.writeChoices, u.writeWatermarks, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
+		u.writeAliases, u.writeHidden, u.writeChats, questions, watermarks, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
 		u.writeExpected, u.writeDeferred, u.writeDeferring, u.writeStream, u.publishChats,
 	} {
 		if err := write(ctx); err != nil {

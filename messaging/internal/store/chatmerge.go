@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -41,7 +42,7 @@ func (u *Batch) Link(ctx context.Context, l ReferenceInfo, c *Chat, addr provide
 		u.addAlias(c, IDs(addr)[0])
 	}
 	if o := u.ChatOf(p); o != c {
-		if err := u.merge(ctx, l.Account, o, c); err != nil {
+		if err := mergeOf(u, o, c).run(ctx, l.Account); err != nil {
 			return err
 		}
 	}
@@ -56,7 +57,7 @@ func (u *Batch) join(ctx context.Context, p Person) error {
 	for _, id := range IDs(p.Address) {
 		key := ChatName{p.Reference.ID, id}
 		if chat, ok := u.Aliases[key]; ok && chat != keep.ID {
-			if err := u.merge(ctx, p.Reference.Account, keep, u.Chats[chat]); err != nil {
+			if err := mergeOf(u, keep, u.Chats[chat]).run(ctx, p.Reference.Account); err != nil {
 				return err
 			}
 			if u.Aliases[key] != keep.ID {
@@ -77,18 +78,28 @@ func (u *Batch) join(ctx context.Context, p Person) error {
 	return nil
 }
 
-// merge makes two chats one. If gone has much, that is put off: its messages
-// move first, a step at a time.
-func (u *Batch) merge(ctx context.Context, account string, keep, gone *Chat) error {
-	putOff, err := u.putOffMerge(ctx, keep, gone)
+// chatMerge makes two locked chats of a batch one: keep, to which everything
+// of gone moves.
+type chatMerge struct {
+	u          *Batch
+	keep, gone *Chat
+}
+
+func mergeOf(u *Batch, keep, gone *Chat) *chatMerge { return &chatMerge{u, keep, gone} }
+
+// run merges the chats now, or puts the merge off when gone has more rows than
+// one transaction may move.
+func (m *chatMerge) run(ctx context.Context, account string) error {
+	putOff, err := m.putOff(ctx)
 	if err != nil || putOff {
 		return err
 	}
-	return u.MergeRest(ctx, account, keep, gone)
+	return m.finish(ctx, account)
 }
 
-// MergeRest moves everything that gone still has to keep.
-func (u *Batch) MergeRest(ctx context.Context, account string, keep, gone *Chat) error {
+// finish moves everything that gone still has to keep, and deletes gone.
+func (m *chatMerge) finish(ctx context.Context, account string) error {
+	u, keep, gone := m.u, m.keep, m.gone
 	for _, q := range []string{
 		`UPDATE messaging_message SET chat = $1 WHERE chat = $2`,
 		`UPDATE messaging_alias SET chat = $1 WHERE chat = $2`,
@@ -110,9 +121,9 @@ func (u *Batch) MergeRest(ctx context.Context, account string, keep, gone *Chat)
 			u.Aliases[key] = keep.ID
 		}
 	}
-	for _, m := range u.Messages {
-		if m.Chat == gone.ID {
-			m.Chat = keep.ID
+	for _, message := range u.Messages {
+		if message.Chat == gone.ID {
+			message.Chat = keep.ID
 		}
 	}
 	for _, call := range u.Calls {
@@ -121,18 +132,42 @@ func (u *Batch) MergeRest(ctx context.Context, account string, keep, gone *Chat)
 		}
 	}
 	from, was := gone.ChatID, keep.ChatID
-	u.mergeChoices(keep, gone)
-	u.mergeWatermarks(keep, gone)
+	u.Questions.merge(keep, gone)
+	u.Watermarks.merge(keep, gone)
 	if keep.mergeFrom(gone); keep.ChatID == from {
 		from = was
 	}
 	u.mergeDeferring(keep, gone)
 	delete(u.Chats, gone.ID)
-	if err := u.queueMerge(ctx, keep, gone); err != nil {
+	if err := m.moveJobs(ctx); err != nil {
 		return err
 	}
 	u.DirtyChats.Add(keep)
 	u.Publish(account, keep.Reference, "chat", map[string]any{"reference": keep.Reference, "chatId": keep.ChatID, "mergedFrom": from})
+	return nil
+}
+
+// moveJobs makes the events and jobs of gone those of keep. What waits for gone
+// goes out before what comes later for keep. The sinks learn of the merge.
+func (m *chatMerge) moveJobs(ctx context.Context) error {
+	u, keep, gone := m.u, m.keep, m.gone
+	if u.merged == nil {
+		u.merged = map[int64][]int64{}
+	}
+	u.merged[keep.ID] = append(append(u.merged[keep.ID], gone.ID), u.merged[gone.ID]...)
+	delete(u.merged, gone.ID)
+	to, from := ChatKey(keep.Reference, keep.ID), ChatKey(gone.Reference, gone.ID)
+	for i := range u.Events {
+		if u.Events[i].Key == from {
+			u.Events[i].Key = to
+		}
+	}
+	for _, q := range []*queue.Queue{u.Store.Sends, u.Store.Files} {
+		if err := q.PutTx(ctx, u.Tx, queue.JobArgs{Subscriber: Subscriber(keep.Reference), Key: to, Merged: from}); err != nil {
+			return err
+		}
+	}
+	u.Store.Queued.Store(true)
 	return nil
 }
 

@@ -6,20 +6,22 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // mergeStep is how many rows of a chat a transaction moves to another.
 const mergeStep = 500
 
-// putOffMerge puts a merge off if gone has more than a transaction may move, and
-// says whether it has.
-func (u *Batch) putOffMerge(ctx context.Context, keep, gone *Chat) (bool, error) {
-	pair := [2]int64{keep.ID, gone.ID}
+// putOff puts the merge off when gone has more rows than a transaction may
+// move. It reports whether it has.
+func (m *chatMerge) putOff(ctx context.Context) (bool, error) {
+	u, pair := m.u, [2]int64{m.keep.ID, m.gone.ID}
 	if u.apart[pair] {
 		return true, nil
 	}
-	large, err := u.MovesInSteps(ctx, gone.ID)
+	large, err := m.isLarge(ctx)
 	if err != nil || !large {
 		return false, err
 	}
@@ -27,11 +29,11 @@ func (u *Batch) putOffMerge(ctx context.Context, keep, gone *Chat) (bool, error)
 		u.apart = map[[2]int64]bool{}
 	}
 	u.apart[pair] = true
-	to, err := u.mergesInto(ctx, keep.ID)
+	to, err := mergesInto(ctx, u.Tx, m.keep.ID)
 	if err != nil {
 		return false, err
 	}
-	from, err := u.mergesInto(ctx, gone.ID)
+	from, err := mergesInto(ctx, u.Tx, m.gone.ID)
 	if err != nil || from == to {
 		return true, err
 	}
@@ -41,25 +43,25 @@ func (u *Batch) putOffMerge(ctx context.Context, keep, gone *Chat) (bool, error)
 	return true, nil
 }
 
-// MovesInSteps says whether a chat has more rows than a transaction may move.
-func (u *Batch) MovesInSteps(ctx context.Context, chat int64) (bool, error) {
+// isLarge reports whether gone has more rows than a transaction may move.
+func (m *chatMerge) isLarge(ctx context.Context) (bool, error) {
 	n := 0
-	err := u.Tx.GetContext(ctx, &n, `SELECT count(*) FROM (
+	err := m.u.Tx.GetContext(ctx, &n, `SELECT count(*) FROM (
 		SELECT 1 AS one FROM (SELECT 1 AS one FROM messaging_message WHERE chat = $1 LIMIT $2) AS m
 		UNION ALL SELECT 1 AS one FROM (SELECT 1 AS one FROM messaging_call WHERE chat = $1 LIMIT $2) AS c
-		UNION ALL SELECT 1 AS one FROM (SELECT 1 AS one FROM messaging_deferred WHERE chat = $1 LIMIT $2) AS h) AS rows`, chat, mergeStep+1)
+		UNION ALL SELECT 1 AS one FROM (SELECT 1 AS one FROM messaging_deferred WHERE chat = $1 LIMIT $2) AS h) AS rows`, m.gone.ID, mergeStep+1)
 	if err != nil {
 		return false, fmt.Errorf("counting what a chat has: %w", err)
 	}
 	return n > mergeStep, nil
 }
 
-// mergesInto is the chat with which a chat becomes one in the end, by the merges
-// that are put off: itself when there is none.
-func (u *Batch) mergesInto(ctx context.Context, chat int64) (int64, error) {
+// mergesInto follows the merges that are put off from a chat to the one that
+// stays in the end. A chat without such a merge is its own result.
+func mergesInto(ctx context.Context, q sqlx.QueryerContext, chat int64) (int64, error) {
 	for seen := map[int64]bool{}; !seen[chat]; {
 		seen[chat] = true
-		err := u.Tx.GetContext(ctx, &chat, `SELECT keep FROM messaging_merge WHERE gone = $1`, chat)
+		err := sqlx.GetContext(ctx, q, &chat, `SELECT keep FROM messaging_merge WHERE gone = $1`, chat)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return 0, fmt.Errorf("reading merges of chats: %w", err)
 		}
@@ -67,10 +69,12 @@ func (u *Batch) mergesInto(ctx context.Context, chat int64) (int64, error) {
 	return chat, nil
 }
 
-// MoveSome moves some of the oldest messages of gone to keep, or calls when there
-// are none, and says whether it moved any. The unread ones count where they are.
-// A message with an event that waits stays, and so do the newest, which gone shows.
-func (u *Batch) MoveSome(ctx context.Context, keep, gone *Chat) (bool, error) {
+// moveSome moves some of the oldest messages of gone to keep, or calls when
+// there are no messages. It reports whether it moved any. Unread messages count
+// in the chat that they are in. A message with a deferred event stays, and so do
+// the newest ones, which gone shows.
+func (m *chatMerge) moveSome(ctx context.Context) (bool, error) {
+	u, keep, gone := m.u, m.keep, m.gone
 	var rows []struct {
 		Seq    int64 `db:"seq"`
 		Unread bool  `db:"unread"`
@@ -110,7 +114,7 @@ func (u *Batch) MoveSome(ctx context.Context, keep, gone *Chat) (bool, error) {
 		}
 	}
 	if keep.Marks != "" {
-		u.mergeWatermarks(keep, &Chat{}) // it looks for what was read among all messages again
+		u.Watermarks.merge(keep, &Chat{}) // without positions: all messages are searched for read ones again
 	}
 	return true, nil
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 )
 
@@ -36,29 +35,6 @@ func (w *chatWork) rememberBefore(c *Chat) {
 		w.before = map[int64]Handling{}
 	}
 	w.before[c.ID] = c.Handling()
-}
-
-// queueMerge has what waits for a chat that has become one with another go out before
-// what comes later for that, and remembers it for the sinks.
-func (u *Batch) queueMerge(ctx context.Context, keep, gone *Chat) error {
-	if u.merged == nil {
-		u.merged = map[int64][]int64{}
-	}
-	u.merged[keep.ID] = append(append(u.merged[keep.ID], gone.ID), u.merged[gone.ID]...)
-	delete(u.merged, gone.ID)
-	to, from := ChatKey(keep.Reference, keep.ID), ChatKey(gone.Reference, gone.ID)
-	for i := range u.Events {
-		if u.Events[i].Key == from {
-			u.Events[i].Key = to
-		}
-	}
-	for _, q := range []*queue.Queue{u.Store.Sends, u.Store.Files} {
-		if err := q.PutTx(ctx, u.Tx, queue.JobArgs{Subscriber: Subscriber(keep.Reference), Key: to, Merged: from}); err != nil {
-			return err
-		}
-	}
-	u.Store.Queued.Store(true)
-	return nil
 }
 
 // publishChats tells the sinks what has become of chats.

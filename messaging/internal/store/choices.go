@@ -42,28 +42,33 @@ func ChoicesOf(c provider.Content) []provider.Choice {
 	return nil
 }
 
-// AskQuestion notes that a chat was asked content in numbered text.
-func (u *Batch) AskQuestion(c *Chat, seq int64, content provider.Content) {
-	q := asked{Message: seq, Choices: ChoicesOf(content)}
-	if len(q.Choices) == 0 {
-		return
-	}
-	q.Choices = slices.Clone(q.Choices)
-	for i := range q.Choices {
-		q.Choices[i].Description = ""
-	}
-	c.Choices = string(payload.MustEncode(q))
-	u.choices.Add(c)
+// Questions are the open questions of a batch's chats. A chat has at most one.
+type Questions struct {
+	dirty Ordered[*Chat] // whose question has changed
 }
 
-// WithdrawQuestion forgets the question of a message that did not go out.
-func (u *Batch) WithdrawQuestion(c *Chat, seq int64) {
-	var q asked
-	if c == nil || c.Choices == "" || json.Unmarshal([]byte(c.Choices), &q) != nil || q.Message != seq {
+// Ask notes that message seq asks a chat the question of content, in numbered
+// text. Content that offers no answers is ignored.
+func (q *Questions) Ask(c *Chat, seq int64, content provider.Content) {
+	question := asked{Message: seq, Choices: slices.Clone(ChoicesOf(content))}
+	if len(question.Choices) == 0 {
+		return
+	}
+	for i := range question.Choices {
+		question.Choices[i].Description = ""
+	}
+	c.Choices = string(payload.MustEncode(question))
+	q.dirty.Add(c)
+}
+
+// Withdraw removes the question of message seq, which was not sent.
+func (q *Questions) Withdraw(c *Chat, seq int64) {
+	var question asked
+	if c == nil || c.Choices == "" || json.Unmarshal([]byte(c.Choices), &question) != nil || question.Message != seq {
 		return
 	}
 	c.Choices = ""
-	u.choices.Add(c)
+	q.dirty.Add(c)
 }
 
 // choice is the answer to the chat's open question that a content gives.
@@ -99,29 +104,29 @@ func (c *Chat) Understand(e *provider.Message, body string) string {
 	return string(payload.Join(json.RawMessage(body), payload.MustEncode(map[string]any{"reply": r})))
 }
 
-// AnswerQuestion ends the question of a chat with its answer; in a group others may
-// answer as well.
-func (u *Batch) AnswerQuestion(c *Chat, e *provider.Message) {
+// Answer removes the question of a chat when e answers it. The question of a
+// group stays, since other members may answer it too.
+func (q *Questions) Answer(c *Chat, e *provider.Message) {
 	if e.Mine || e.Historical || c.IsGroup {
 		return
 	}
 	if _, ok := c.choice(e.Content); ok {
 		c.Choices = ""
-		u.choices.Add(c)
+		q.dirty.Add(c)
 	}
 }
 
-// mergeChoices takes over the question that a chat was asked under another
-// name.
-func (u *Batch) mergeChoices(keep, gone *Chat) {
+// merge gives keep the question of gone when keep has none.
+func (q *Questions) merge(keep, gone *Chat) {
 	if keep.Choices == "" && gone.Choices != "" {
 		keep.Choices = gone.Choices
-		u.choices.Add(keep)
+		q.dirty.Add(keep)
 	}
 }
 
-func (u *Batch) writeChoices(ctx context.Context) error {
-	for _, c := range u.choices.Items {
+// write stores the questions that have changed.
+func (q *Questions) write(ctx context.Context, u *Batch) error {
+	for _, c := range q.dirty.Items {
 		if u.Chats[c.ID] == nil {
 			continue // merged away
 		}

@@ -85,16 +85,17 @@ func (s *Store) StepMerge(ctx context.Context, p PendingMerge, now bool) (more b
 		if err != nil || keep == nil || gone == nil {
 			return err
 		}
-		large, err := u.MovesInSteps(ctx, gone.ID)
+		merge := mergeOf(u, keep, gone)
+		large, err := merge.isLarge(ctx)
 		if err != nil {
 			return err
 		}
 		if large {
-			if more, err = u.MoveSome(ctx, keep, gone); err != nil || more || !now {
+			if more, err = merge.moveSome(ctx); err != nil || more || !now {
 				return err
 			}
 		}
-		return u.MergeRest(ctx, p.Account, keep, gone)
+		return merge.finish(ctx, p.Account)
 	})
 	if err != nil {
 		return false, fmt.Errorf("merging chats: %w", err)

@@ -18,6 +18,16 @@ func (s *Store) Provider(k provider.Kind) (provider.Provider, error) {
 	return p, nil
 }
 
+// Opened reads a reference of an account, with its provider.
+func (s *Store) Opened(ctx context.Context, q sqlx.QueryerContext, account string, id provider.ReferenceID) (*Reference, provider.Provider, error) {
+	row, err := ReferenceOf(ctx, q, account, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := s.Provider(row.Kind)
+	return row, p, err
+}
+
 // Connects reports whether references of a kind are connections, of which one
 // node at a time holds each.
 func (s *Store) Connects(k provider.Kind) bool {

@@ -90,6 +90,20 @@ func ReferenceByID(ctx context.Context, q sqlx.QueryerContext, id provider.Refer
 	return row, nil
 }
 
+// ReferenceOf reads a reference of an account, or fails with
+// [payload.ErrNotFound].
+func ReferenceOf(ctx context.Context, q sqlx.QueryerContext, account string, id provider.ReferenceID) (*Reference, error) {
+	row := &Reference{}
+	err := sqlx.GetContext(ctx, q, row, `SELECT `+ReferenceColumns+` FROM messaging_reference WHERE id = $1 AND account = $2`, id, account)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, payload.ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a reference: %w", err)
+	}
+	return row, nil
+}
+
 // LockReference locks and reads the session of a reference.
 func LockReference(ctx context.Context, u *Batch, id provider.ReferenceID) (*Reference, error) {
 	forUpdate := ""

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
@@ -10,6 +11,14 @@ import (
 
 // StreamTopic wakes the subscribers of the stream.
 const StreamTopic = "messaging feed"
+
+const (
+	// StreamTTL is how long entries of the stream can be read.
+	StreamTTL = 24 * time.Hour
+	// StreamRetention is how long they are kept: a position that is just young
+	// enough must not lose what comes after it.
+	StreamRetention = StreamTTL + time.Hour
+)
 
 // StreamRow is an entry as its table has it.
 type StreamRow struct {

@@ -35,6 +35,7 @@ func (m *Watermarks) Of(s provider.Status) *Watermark {
 	return nil
 }
 
+// Watermarks are those of the chat; the zero value when it has none.
 func (c *Chat) Watermarks() (m Watermarks) {
 	if c.Marks != "" {
 		_ = json.Unmarshal([]byte(c.Marks), &m) // written by this package
@@ -42,26 +43,33 @@ func (c *Chat) Watermarks() (m Watermarks) {
 	return m
 }
 
-func (u *Batch) SetWatermarks(c *Chat, m Watermarks) {
-	c.Marks = string(payload.MustEncode(m))
-	u.dirtyWatermarks.Add(c)
+// WatermarkChanges are the watermarks that a batch has changed.
+type WatermarkChanges struct {
+	dirty Ordered[*Chat] // whose watermarks have changed
 }
 
-// mergeWatermarks takes over the marks of a chat that turned out to be the same.
-func (u *Batch) mergeWatermarks(keep, gone *Chat) {
+// Set gives a chat its watermarks.
+func (w *WatermarkChanges) Set(c *Chat, m Watermarks) {
+	c.Marks = string(payload.MustEncode(m))
+	w.dirty.Add(c)
+}
+
+// merge gives keep the later watermarks of two chats that become one.
+func (w *WatermarkChanges) merge(keep, gone *Chat) {
 	if keep.Marks == "" && gone.Marks == "" {
 		return
 	}
 	a, b := keep.Watermarks(), gone.Watermarks()
-	u.SetWatermarks(keep, Watermarks{
+	w.Set(keep, Watermarks{
 		Delivered: Watermark{UpToUS: max(a.Delivered.UpToUS, b.Delivered.UpToUS)},
 		Read:      Watermark{UpToUS: max(a.Read.UpToUS, b.Read.UpToUS)},
 	})
 }
 
-func (u *Batch) writeWatermarks(ctx context.Context) error {
+// write stores the watermarks that have changed.
+func (w *WatermarkChanges) write(ctx context.Context, u *Batch) error {
 	var rows [][]any
-	for _, c := range u.dirtyWatermarks.Items {
+	for _, c := range w.dirty.Items {
 		if u.Chats[c.ID] != nil { // else merged away
 			rows = append(rows, []any{c.ID, c.Marks})
 		}

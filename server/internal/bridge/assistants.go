@@ -29,7 +29,7 @@ type AssistantChats struct {
 
 // Names returns the ids of a chat, or of all chats of its contact.
 func (s *AssistantChats) Names(ctx context.Context, account string, c memory.Chat, everywhere bool) ([]memory.Chat, error) {
-	names, err := s.Messaging.For(account).Names(ctx, provider.ReferenceID(c.Reference), c.ID, everywhere)
+	names, err := s.Messaging.For(account).Contacts().Names(ctx, provider.ReferenceID(c.Reference), c.ID, everywhere)
 	out := make([]memory.Chat, len(names))
 	for i, n := range names {
 		out[i] = memory.Chat{Reference: int64(n.Reference), ID: n.ID}

@@ -43,7 +43,7 @@ func (s *FlowStarter) start(ctx context.Context, account string, as child, flowI
 		}
 		start.Chat = view.RunChat(account, line, key, id)
 	} else if ref != 0 {
-		if _, err := s.Messaging.For(account).Reference(ctx, ref); errors.Is(err, messaging.ErrNotFound) {
+		if _, err := s.Messaging.For(account).References().Get(ctx, ref); errors.Is(err, messaging.ErrNotFound) {
 			return runtime.Run{}, httpapi.NotFoundAt("body.reference", "names no line")
 		} else if err != nil {
 			return runtime.Run{}, err
@@ -65,7 +65,7 @@ func (s *FlowStarter) lineOf(ctx context.Context, account, flowID string, ref pr
 	if len(bound) == 1 {
 		return provider.ReferenceID(bound[0].Reference), nil
 	}
-	lines, err := s.Messaging.For(account).ReferencesWithChat(ctx, chatID)
+	lines, err := s.Messaging.For(account).References().WithChat(ctx, chatID)
 	if err != nil {
 		return 0, err
 	}

@@ -60,7 +60,7 @@ func (s *HookFormats) aboutLine(ctx context.Context, d webhook.Draft, ev *compat
 	if err != nil {
 		return fmt.Errorf("reading the reference of a webhook: %w", err)
 	}
-	r, err := s.Messaging.For(d.Account).Reference(ctx, provider.ReferenceID(id))
+	r, err := s.Messaging.For(d.Account).References().Get(ctx, provider.ReferenceID(id))
 	switch {
 	case errors.Is(err, messaging.ErrNotFound):
 		return nil

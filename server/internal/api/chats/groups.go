@@ -39,11 +39,11 @@ type newGroup struct {
 }
 
 func (a *API) createGroup(ctx context.Context, c httpapi.Call, in *newGroup) (messaging.Group, error) {
-	return a.Messaging.For(c.Account).CreateGroup(ctx, in.Body.Reference, messaging.NewGroup{Subject: in.Body.Subject, Participants: in.Body.Participants})
+	return a.Messaging.For(c.Account).Groups().Create(ctx, in.Body.Reference, messaging.NewGroup{Subject: in.Body.Subject, Participants: in.Body.Participants})
 }
 
 func (a *API) showGroup(ctx context.Context, c httpapi.Call, in *ChatQuery) (messaging.Group, error) {
-	g, err := a.Messaging.For(c.Account).Group(ctx, in.Reference, in.ChatID)
+	g, err := a.Messaging.For(c.Account).Groups().Get(ctx, in.Reference, in.ChatID)
 	return g, httpapi.InQuery(err)
 }
 
@@ -63,7 +63,7 @@ type groupEdit struct {
 
 func (a *API) editGroup(ctx context.Context, c httpapi.Call, in *groupEdit) (messaging.Group, error) {
 	b := in.Body
-	return a.Messaging.For(c.Account).EditGroup(ctx, b.Reference, b.ChatID, messaging.GroupEdit{
+	return a.Messaging.For(c.Account).Groups().Edit(ctx, b.Reference, b.ChatID, messaging.GroupEdit{
 		Subject: b.Subject, Add: b.Add, Remove: b.Remove, Promote: b.Promote, Demote: b.Demote, ResetInvite: b.ResetInvite, Leave: b.Leave,
 	})
 }

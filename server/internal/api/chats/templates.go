@@ -52,7 +52,7 @@ type templateInput struct {
 
 func (a *API) createTemplate(ctx context.Context, c httpapi.Call, in *templateInput) (messaging.Template, error) {
 	b := in.Body
-	return a.Messaging.For(c.Account).CreateTemplate(ctx, b.Reference, provider.TemplateDefinition{
+	return a.Messaging.For(c.Account).Templates().Create(ctx, b.Reference, provider.TemplateDefinition{
 		Name: b.Name, Category: strings.ToUpper(b.Category), Language: b.Language, ParameterFormat: b.ParameterFormat, Components: b.Components,
 	})
 }
@@ -66,7 +66,7 @@ type templateFilter struct {
 }
 
 func (a *API) listTemplates(ctx context.Context, c httpapi.Call, in *templateFilter) (messaging.Page[messaging.Template], error) {
-	p, err := a.Messaging.For(c.Account).Templates(ctx, in.Reference, messaging.TemplateFilter{Name: in.Name, Status: in.Status},
+	p, err := a.Messaging.For(c.Account).Templates().List(ctx, in.Reference, messaging.TemplateFilter{Name: in.Name, Status: in.Status},
 		messaging.List{Limit: in.Limit, Cursor: in.Cursor})
 	return p, httpapi.InQuery(err)
 }
@@ -78,7 +78,7 @@ type templateName struct {
 }
 
 func (a *API) deleteTemplate(ctx context.Context, c httpapi.Call, in *templateName) (httpapi.Done, error) {
-	err := a.Messaging.For(c.Account).DeleteTemplate(ctx, in.Reference, in.Name, in.Language)
+	err := a.Messaging.For(c.Account).Templates().Delete(ctx, in.Reference, in.Name, in.Language)
 	return httpapi.Done{Success: true}, httpapi.InQuery(err)
 }
 
@@ -90,5 +90,5 @@ type previewInput struct {
 }
 
 func (a *API) previewTemplate(ctx context.Context, c httpapi.Call, in *previewInput) (messaging.TemplatePreview, error) {
-	return a.Messaging.For(c.Account).PreviewTemplate(ctx, in.Body.Reference, in.Body.Template)
+	return a.Messaging.For(c.Account).Templates().Preview(ctx, in.Body.Reference, in.Body.Template)
 }

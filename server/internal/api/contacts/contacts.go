@@ -68,7 +68,7 @@ type whose struct {
 }
 
 func (a *API) resolve(ctx context.Context, c httpapi.Call, in *whose) (messaging.Identity, error) {
-	who, err := a.Messaging.For(c.Account).Resolve(ctx, in.Reference, in.ID)
+	who, err := a.Messaging.For(c.Account).Contacts().Resolve(ctx, in.Reference, in.ID)
 	return who, httpapi.InQuery(err)
 }
 
@@ -78,7 +78,7 @@ type numberQuery struct {
 }
 
 func (a *API) checkNumber(ctx context.Context, c httpapi.Call, in *numberQuery) (messaging.Number, error) {
-	n, err := a.Messaging.For(c.Account).CheckNumber(ctx, in.Reference, in.Phone)
+	n, err := a.Messaging.For(c.Account).Contacts().CheckNumber(ctx, in.Reference, in.Phone)
 	return n, httpapi.InQuery(err)
 }
 

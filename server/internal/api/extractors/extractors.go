@@ -126,7 +126,7 @@ func (a *API) scope(ctx context.Context, c httpapi.Call, in extractorScope, at s
 	if in.Reference != 0 {
 		named++
 		out.Reference = int64(in.Reference)
-		_, err = a.Messaging.For(c.Account).Reference(ctx, in.Reference)
+		_, err = a.Messaging.For(c.Account).References().Get(ctx, in.Reference)
 		if errors.Is(err, messaging.ErrNotFound) {
 			err = httpapi.NotFoundAt(at+"reference", "names no line")
 		}

@@ -142,7 +142,7 @@ type newBot struct {
 
 func (a *Bots) createBot(ctx context.Context, c httpapi.Call, in *newBot) (*botReply, error) {
 	b := in.Body
-	if _, err := a.Messaging.For(c.Account).Reference(ctx, b.Reference); errors.Is(err, messaging.ErrNotFound) {
+	if _, err := a.Messaging.For(c.Account).References().Get(ctx, b.Reference); errors.Is(err, messaging.ErrNotFound) {
 		return nil, httpapi.NotFoundAt("body.reference", "names no line")
 	} else if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ type botFilter struct {
 
 func (a *Bots) listBots(ctx context.Context, c httpapi.Call, in *botFilter) (messaging.Page[botView], error) {
 	if in.Reference != 0 {
-		if _, err := a.Messaging.For(c.Account).Reference(ctx, in.Reference); err != nil {
+		if _, err := a.Messaging.For(c.Account).References().Get(ctx, in.Reference); err != nil {
 			return messaging.Page[botView]{}, err
 		}
 	}

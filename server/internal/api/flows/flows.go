@@ -248,7 +248,7 @@ type bindInput struct {
 }
 
 func (a *Flows) bindFlow(ctx context.Context, c httpapi.Call, in *bindInput) (bindings, error) {
-	if _, err := a.Messaging.For(c.Account).Reference(ctx, in.Body.Reference); errors.Is(err, messaging.ErrNotFound) {
+	if _, err := a.Messaging.For(c.Account).References().Get(ctx, in.Body.Reference); errors.Is(err, messaging.ErrNotFound) {
 		return bindings{}, httpapi.NotFoundAt("body.reference", "names no line")
 	} else if err != nil {
 		return bindings{}, err

@@ -93,7 +93,7 @@ func (in *newReference) reference() messaging.NewReference {
 }
 
 func (a *API) createReference(ctx context.Context, c httpapi.Call, in *newReference) (messaging.Reference, error) {
-	return a.Messaging.For(c.Account).CreateReference(ctx, in.reference())
+	return a.Messaging.For(c.Account).References().Create(ctx, in.reference())
 }
 
 type referenceFilter struct {
@@ -103,12 +103,12 @@ type referenceFilter struct {
 }
 
 func (a *API) listReferences(ctx context.Context, c httpapi.Call, in *referenceFilter) (messaging.Page[messaging.Reference], error) {
-	p, err := a.Messaging.For(c.Account).ReferencesAmong(ctx, in.Type, c.Only, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := a.Messaging.For(c.Account).References().ListAmong(ctx, in.Type, c.Only, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
 	return p, httpapi.InQuery(err)
 }
 
 func (a *API) getReference(ctx context.Context, c httpapi.Call, in *referenceID) (messaging.Reference, error) {
-	return a.Messaging.For(c.Account).Reference(ctx, in.ID)
+	return a.Messaging.For(c.Account).References().Get(ctx, in.ID)
 }
 
 type changeReference struct {
@@ -120,12 +120,12 @@ type changeReference struct {
 }
 
 func (a *API) updateReference(ctx context.Context, c httpapi.Call, in *changeReference) (messaging.Reference, error) {
-	return a.Messaging.For(c.Account).UpdateReference(ctx, in.ID, messaging.ReferenceChange{Name: in.Body.Name, Settings: in.Body.Settings})
+	return a.Messaging.For(c.Account).References().Update(ctx, in.ID, messaging.ReferenceChange{Name: in.Body.Name, Settings: in.Body.Settings})
 }
 
 func (a *API) deleteReference(ctx context.Context, c httpapi.Call, in *referenceID) (jobs.Deleting, error) {
 	var j job.Job
-	_, err := a.Messaging.For(c.Account).HideReference(ctx, in.ID, func(ctx context.Context, tx *sqlx.Tx, e messaging.Erasure) (err error) {
+	_, err := a.Messaging.For(c.Account).References().Hide(ctx, in.ID, func(ctx context.Context, tx *sqlx.Tx, e messaging.Erasure) (err error) {
 		j, err = a.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobs.Reference, Reference: int64(in.ID), Args: e})
 		return err
 	})
@@ -155,15 +155,15 @@ func (a *API) startSession(ctx context.Context, c httpapi.Call, in *startBody) (
 	case b.Method == "code" && b.Phone == "":
 		return messaging.Session{}, &messaging.Invalid{Field: "phone", Message: "must be a phone number with its country code"}
 	case b.Method != "":
-		return account.LinkSession(ctx, b.Reference, b.Phone)
+		return account.Sessions().Link(ctx, b.Reference, b.Phone)
 	}
-	return account.StartSession(ctx, b.Reference)
+	return account.Sessions().Start(ctx, b.Reference)
 }
 
 func (a *API) logout(ctx context.Context, c httpapi.Call, in *sessionBody) (messaging.Session, error) {
-	return a.Messaging.For(c.Account).Logout(ctx, in.Body.Reference)
+	return a.Messaging.For(c.Account).Sessions().Logout(ctx, in.Body.Reference)
 }
 
 func (a *API) sessionStatus(ctx context.Context, c httpapi.Call, in *ReferenceQuery) (messaging.Session, error) {
-	return a.Messaging.For(c.Account).SessionStatus(ctx, in.Reference)
+	return a.Messaging.For(c.Account).Sessions().Status(ctx, in.Reference)
 }

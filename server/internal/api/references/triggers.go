@@ -49,7 +49,7 @@ func viewListener(l runtime.Listener) listenerView {
 }
 
 func (a *API) listTriggers(ctx context.Context, c httpapi.Call, in *referenceID) (listenerList, error) {
-	if _, err := a.Messaging.For(c.Account).Reference(ctx, in.ID); err != nil {
+	if _, err := a.Messaging.For(c.Account).References().Get(ctx, in.ID); err != nil {
 		return listenerList{}, err
 	}
 	ls, err := a.Runs.For(c.Account).Listeners(ctx, int64(in.ID))

@@ -85,7 +85,7 @@ func (a *API) sandboxAims(ctx context.Context, c httpapi.Call, phone sandbox.Pho
 	default:
 		return content, nil
 	}
-	item, err := a.Messaging.For(c.Account).ScreenItem(ctx, phone.Reference, cmp.Or(phone.Group, phone.Name), id)
+	item, err := a.Messaging.For(c.Account).Screen().Get(ctx, phone.Reference, cmp.Or(phone.Group, phone.Name), id)
 	if errors.Is(err, messaging.ErrNotFound) || err == nil && item.Deleted {
 		return nil, httpapi.Invalid(at, "must name a message that this contact's phone shows")
 	}

@@ -56,7 +56,7 @@ type sandboxPath struct {
 
 // sandboxLine makes sure that a reference is the caller's and a sandbox.
 func (a *API) sandboxLine(ctx context.Context, c httpapi.Call, id provider.ReferenceID) error {
-	r, err := a.Messaging.For(c.Account).Reference(ctx, id)
+	r, err := a.Messaging.For(c.Account).References().Get(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (a *API) sandboxWrite(ctx context.Context, c httpapi.Call, in *sandboxMessa
 // sandboxWakes makes a contact, who is about to write, read what is on the
 // screen, and keep the name that he has shown before.
 func (a *API) sandboxWakes(ctx context.Context, c httpapi.Call, phone *sandbox.Phone) error {
-	screen, err := a.Messaging.For(c.Account).Screen(ctx, phone.Reference, phone.Name, messaging.List{})
+	screen, err := a.Messaging.For(c.Account).Screen().List(ctx, phone.Reference, phone.Name, messaging.List{})
 	if errors.Is(err, messaging.ErrNotFound) {
 		return nil // a new contact
 	}
@@ -147,7 +147,7 @@ func (a *API) sandboxScreen(ctx context.Context, c httpapi.Call, in *screenFilte
 			return messaging.Page[screenItem]{}, err
 		}
 	}
-	p, err := a.Messaging.For(c.Account).Screen(ctx, in.Reference, in.From, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
+	p, err := a.Messaging.For(c.Account).Screen().List(ctx, in.Reference, in.From, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
 	out := messaging.Page[screenItem]{Items: make([]screenItem, len(p.Items)), Next: p.Next}
 	for i, m := range p.Items {
 		out.Items[i] = flat(m)
@@ -159,7 +159,7 @@ func (a *API) sandboxTyping(ctx context.Context, c httpapi.Call, in *sandboxPath
 	if err := a.sandboxLine(ctx, c, in.Reference); err != nil {
 		return messaging.Page[messaging.Typing]{}, err
 	}
-	chats, err := a.Messaging.For(c.Account).Typing(ctx, in.Reference)
+	chats, err := a.Messaging.For(c.Account).Screen().Typing(ctx, in.Reference)
 	return messaging.Page[messaging.Typing]{Items: chats}, err
 }
 

@@ -79,7 +79,7 @@ func (a *API) listDeliveries(ctx context.Context, c httpapi.Call, in *deliveryFi
 		Scope: view.WebhookScope(in.Reference), Endpoint: in.Endpoint, State: in.State, Event: in.Event, Limit: in.Limit, Cursor: in.Cursor,
 	}
 	acc := a.Messaging.For(c.Account)
-	_, err := acc.Reference(ctx, in.Reference)
+	_, err := acc.References().Get(ctx, in.Reference)
 	if err == nil && in.ChatID != "" {
 		f.ChatIDs, err = acc.ChatIDs(ctx, in.Reference, in.ChatID)
 	}

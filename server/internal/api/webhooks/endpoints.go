@@ -130,7 +130,7 @@ func (a *API) putHook(ctx context.Context, c httpapi.Call, in *hookconf) (hookco
 
 // putEndpoint adds or updates an endpoint of one of the caller's lines.
 func (a *API) putEndpoint(ctx context.Context, c httpapi.Call, id provider.ReferenceID, set webhook.Settings) (webhook.Endpoint, bool, error) {
-	r, err := a.Messaging.For(c.Account).Reference(ctx, id)
+	r, err := a.Messaging.For(c.Account).References().Get(ctx, id)
 	if err != nil {
 		return webhook.Endpoint{}, false, err
 	}
@@ -143,7 +143,7 @@ func (a *API) putEndpoint(ctx context.Context, c httpapi.Call, id provider.Refer
 
 func (a *API) listHooks(ctx context.Context, c httpapi.Call, in *references.ReferenceQuery) (messaging.Page[endpoint], error) {
 	out := messaging.Page[endpoint]{Items: []endpoint{}}
-	if _, err := a.Messaging.For(c.Account).Reference(ctx, in.Reference); err != nil {
+	if _, err := a.Messaging.For(c.Account).References().Get(ctx, in.Reference); err != nil {
 		return out, err
 	}
 	eps, err := a.Webhooks.For(c.Account).Endpoints(ctx, view.WebhookScope(in.Reference))

@@ -58,14 +58,14 @@ func (a *API) registerHook(ctx context.Context, c httpapi.Call, in *registration
 		return nil, errors.Join(err, in.check())
 	}
 	b.Reference = cmp.Or(b.Reference, provider.ReferenceID(b.ID))
-	if _, err := a.Messaging.For(c.Account).Reference(ctx, b.Reference); err != nil {
+	if _, err := a.Messaging.For(c.Account).References().Get(ctx, b.Reference); err != nil {
 		return nil, err
 	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
 	if b.Provider {
-		err := a.Messaging.For(c.Account).Subscribe(ctx, b.Reference, b.CallbackURL)
+		err := a.Messaging.For(c.Account).References().Subscribe(ctx, b.Reference, b.CallbackURL)
 		return &registered{http.StatusOK, endpointOrDone{httpapi.Done{Success: true}}}, err
 	}
 	ep, created, err := a.putEndpoint(ctx, c, b.Reference, webhook.Settings{

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -52,7 +55,7 @@ func (h *History) conditions(p *store.Params, ref provider.ReferenceID) (string,
 	default:
 		return "", &Invalid{Field: "direction", Message: "must be in or out"}
 	}
-	if err := checkClientID(h.ClientID); err != nil {
+	if err := outbox.CheckClientID(h.ClientID); err != nil {
 		return "", err
 	}
 	if h.ClientID != "" {
@@ -87,7 +90,7 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 	if before != nil && after != nil {
 		return Page[Message]{}, &Invalid{Field: "after", Message: "cannot be combined with " + field}
 	}
-	c, err := a.chat(ctx, ref, chatID)
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return Page[Message]{}, err
 	}
@@ -123,7 +126,7 @@ func (a *Account) Listed(ctx context.Context, ref provider.ReferenceID, chatID s
 	if len(ids) == 0 {
 		return out, nil
 	}
-	c, err := a.chat(ctx, ref, chatID)
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return nil, err
 	}
@@ -144,4 +147,84 @@ func (a *Account) Listed(ctx context.Context, ref provider.ReferenceID, chatID s
 		out = append(out, m.View(c))
 	}
 	return out, nil
+}
+
+// Message returns a message by any of its ids, or [ErrNotFound]. Without a
+// chat id it looks in all chats of the reference, and takes a client id too:
+// of several messages with that client id it returns the newest.
+func (a *Account) Message(ctx context.Context, ref provider.ReferenceID, chatID, id string) (Message, error) {
+	if chatID == "" {
+		return messageAnywhere(ctx, a, ref, store.Sanitize(id))
+	}
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
+	if err != nil {
+		return Message{}, err
+	}
+	m, err := messageIn(ctx, a.s.db, c, store.Sanitize(id))
+	if err != nil {
+		return Message{}, err
+	}
+	return m.View(c), nil
+}
+
+// messageAnywhere finds a message of any chat of a reference.
+func messageAnywhere(ctx context.Context, a *Account, ref provider.ReferenceID, id string) (Message, error) {
+	row, err := store.ReferenceOf(ctx, a.s.db, a.id, ref)
+	if err == nil {
+		err = outbox.CheckPlainText("id", id)
+	}
+	if err != nil {
+		return Message{}, err
+	}
+	var seqs []int64
+	err = a.s.db.SelectContext(ctx, &seqs, `SELECT seq FROM (
+			SELECT seq, 0 AS by_what FROM messaging_message WHERE reference = $1 AND id = $2
+			UNION ALL SELECT message AS seq, 1 AS by_what FROM messaging_outbound WHERE reference = $1 AND own_id = $2
+			UNION ALL SELECT seq, by_what FROM (SELECT message AS seq, 2 AS by_what FROM messaging_outbound
+				WHERE reference = $1 AND client_id = $2 AND client_id <> '' AND request_id = '' ORDER BY message DESC LIMIT 1) AS newest
+		) AS found ORDER BY by_what LIMIT 1`, row.ID, id)
+	if err != nil {
+		return Message{}, fmt.Errorf("finding a message: %w", err)
+	}
+	if len(seqs) == 0 {
+		return Message{}, ErrNotFound
+	}
+	m, c, err := a.s.store.Message(ctx, seqs[0])
+	if err != nil {
+		return Message{}, err
+	}
+	return m.View(c), nil
+}
+
+// MessageIDs returns every id by which a message is or was known, given any of
+// them.
+func (a *Account) MessageIDs(ctx context.Context, ref provider.ReferenceID, messageID string) ([]string, error) {
+	if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
+		return nil, err
+	}
+	messageID = store.Sanitize(messageID)
+	var others []string
+	err := a.s.db.SelectContext(ctx, &others, `SELECT o.own_id FROM messaging_message m JOIN messaging_outbound o ON o.message = m.seq
+			WHERE m.reference = $1 AND m.id = $2
+		UNION ALL SELECT m.id FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message
+			WHERE o.reference = $1 AND o.own_id = $2`, ref, messageID)
+	if err != nil {
+		return nil, fmt.Errorf("reading the ids of a message: %w", err)
+	}
+	return append(others, messageID), nil
+}
+
+// messageIn reads a message of a chat by the network's id or by ours.
+func messageIn(ctx context.Context, q sqlx.QueryerContext, c *store.Chat, id string) (*store.Message, error) {
+	var rows []*store.Message
+	err := sqlx.SelectContext(ctx, q, &rows, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.reference = $1 AND m.chat = $2
+		AND (m.id = $3 OR m.seq IN (SELECT message FROM messaging_outbound WHERE reference = $1 AND own_id = $3))
+		ORDER BY CASE WHEN m.id = $3 THEN 0 ELSE 1 END LIMIT 1`, c.Reference, c.ID, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading a message: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil, ErrNotFound
+	}
+	return rows[0], nil
 }

@@ -1,0 +1,186 @@
+// Package maintenance does what a messaging service does by the clock: it writes
+// signs of life, fails messages that were not confirmed, and deletes what is past
+// its retention.
+package maintenance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
+	"github.com/trunklinehq/trunkline/messaging/internal/connection"
+	"github.com/trunklinehq/trunkline/messaging/internal/contact"
+	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
+	"github.com/trunklinehq/trunkline/messaging/internal/session"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/payload"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+const (
+	earlyStatusTTL = 7 * 24 * time.Hour // of statuses whose message never came
+	idempotencyTTL = 24 * time.Hour
+	uploadTTL      = time.Hour // of uploads that a killed process has not finished
+	pruneChunk     = 500
+)
+
+// Tasks are what a service does by the clock. Its fields are set before first
+// use.
+type Tasks struct {
+	Store    *store.Store
+	Files    *attachment.Files
+	Liveness *session.Liveness
+	Logger   *slog.Logger
+	// Retention is how long messages are kept; 0: for ever.
+	Retention time.Duration
+	// MarkConnected notes that a starting reference is in touch with its network.
+	MarkConnected func(ctx context.Context, id provider.ReferenceID)
+}
+
+// Run does the tasks until ctx ends. Every second it writes signs of life,
+// applies overtaken statuses, releases events whose file takes too long, removes
+// files, and continues with merges of chats. Every five seconds it fails
+// unconfirmed messages, and every minute it deletes expired rows.
+func (t *Tasks) Run(ctx context.Context) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		err := errors.Join(t.WriteHealth(ctx), ingest.ApplyOvertakenStatuses(ctx, t.Store), t.Store.ReleaseExpiredDeferred(ctx),
+			t.Files.RemoveGone(ctx), t.Store.MergeChats(ctx))
+		if n%5 == 0 {
+			err = errors.Join(err, t.FailUnconfirmed(ctx))
+		}
+		if n%60 == 0 {
+			err = errors.Join(err, t.DeleteExpired(ctx))
+		}
+		if err != nil && ctx.Err() == nil {
+			t.Logger.WarnContext(ctx, "maintaining messages", slog.Any("error", err))
+		}
+	}
+}
+
+// WriteHealth stores the signs of life since the last call.
+func (t *Tasks) WriteHealth(ctx context.Context) error {
+	inbounds, acks, touched := t.Liveness.Take()
+	for id := range touched {
+		t.MarkConnected(ctx, id)
+	}
+	if len(inbounds)+len(acks) == 0 {
+		return nil
+	}
+	return t.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
+		for column, signs := range map[string]map[provider.ReferenceID]time.Time{"inbound_us": inbounds, "ack_us": acks} {
+			for id, at := range signs {
+				if _, err := tx.Exec(`UPDATE messaging_reference SET `+column+` = $1 WHERE id = $2`, database.Micros(at), id); err != nil {
+					return fmt.Errorf("noting signs of life: %w", err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// FailUnconfirmed fails the messages that the network has not confirmed in time.
+func (t *Tasks) FailUnconfirmed(ctx context.Context) error {
+	var seqs []int64
+	err := t.Store.DB.SelectContext(ctx, &seqs, `SELECT message FROM messaging_outbound WHERE give_up_us > 0 AND give_up_us <= $1
+		ORDER BY give_up_us LIMIT 200`, database.Micros(t.Store.Now()))
+	if err != nil || len(seqs) == 0 {
+		return err
+	}
+	return t.Store.InBatch(ctx, func(u *store.Batch) error {
+		if err := u.LoadLocked(ctx, seqs); err != nil {
+			return err
+		}
+		for _, seq := range seqs {
+			m := u.Messages[seq]
+			if m == nil || m.GiveUpUS == 0 {
+				continue // settled meanwhile
+			}
+			l, err := t.Store.ReferenceInfo(ctx, u.Tx, m.Reference)
+			if err != nil {
+				return err
+			}
+			ingest.RaiseStatus(u, l, m, provider.StatusFail, payload.Failure{Code: "unconfirmed", Message: "The network did not confirm the message within ten minutes."})
+		}
+		return nil
+	})
+}
+
+// DeleteExpired deletes, in small steps, the rows that are past their retention.
+func (t *Tasks) DeleteExpired(ctx context.Context) error {
+	now := t.Store.Now()
+	// Ids rise with time; what has none has an index of its own.
+	rules := []struct {
+		table, key, order string
+		ttl               time.Duration
+	}{
+		{"messaging_early_status", "reference, message_id, status", "created_us", earlyStatusTTL},
+		{"messaging_idempotency", "account, idempotency_key", "created_us", idempotencyTTL},
+		{"messaging_number", "reference, number", "created_us", contact.NumberTTL},
+		{"messaging_remote_call", "id", "created_us", connection.RemoteCallTTL},
+		{"messaging_change", "id", "id", store.StreamRetention},
+		{"messaging_raw", "id", "id", t.Retention},
+		{"messaging_dead_letter", "id", "id", t.Retention},
+	}
+	for _, r := range rules {
+		if r.ttl == 0 {
+			continue
+		}
+		if err := t.deleteExpiredRows(ctx, now.Add(-r.ttl), `DELETE FROM `+r.table+` WHERE (`+r.key+`) IN (SELECT `+r.key+` FROM
+			(SELECT `+r.key+`, created_us FROM `+r.table+` ORDER BY `+r.order+` LIMIT $1) AS old WHERE created_us < $2)`); err != nil {
+			return err
+		}
+	}
+	if err := t.deleteExpiredRows(ctx, now.Add(-uploadTTL), `UPDATE messaging_media SET gone = TRUE WHERE id IN (SELECT id FROM messaging_media
+		WHERE message = 0 AND waiting AND NOT gone LIMIT $1) AND used_us < $2`); err != nil {
+		return err
+	}
+	if t.Retention == 0 {
+		return nil
+	}
+	const oldest = `(SELECT seq FROM (SELECT seq, created_us FROM messaging_message ORDER BY seq LIMIT $1) AS old WHERE created_us < $2)`
+	if err := t.deleteExpiredRows(ctx, now.Add(-t.Retention), `UPDATE messaging_media SET gone = TRUE WHERE id IN (SELECT id FROM
+		(SELECT id, used_us FROM messaging_media WHERE message = 0 AND NOT gone ORDER BY used_us LIMIT $1) AS old WHERE used_us < $2)`); err != nil {
+		return err
+	}
+	return t.deleteExpiredRows(ctx, now.Add(-t.Retention),
+		`UPDATE messaging_media SET gone = TRUE WHERE message IN `+oldest,
+		`DELETE FROM messaging_outbound WHERE message IN `+oldest, `DELETE FROM messaging_message WHERE seq IN `+oldest)
+}
+
+// deleteExpiredRows runs queries until the last of them finds nothing to delete.
+func (t *Tasks) deleteExpiredRows(ctx context.Context, until time.Time, queries ...string) error {
+	for {
+		var n int64
+		err := t.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
+			for _, q := range queries {
+				res, err := tx.Exec(q, pruneChunk, database.Micros(until))
+				if err != nil {
+					return err
+				}
+				if n, err = res.RowsAffected(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("deleting what is past its time: %w", err)
+		}
+		if n < pruneChunk || ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package outbox
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/span"
+	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
+	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
+	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/internal/template"
+	"github.com/trunklinehq/trunkline/messaging/internal/wait"
+	"github.com/trunklinehq/trunkline/messaging/payload"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// Writer checks messages and stores them, to be sent by a [Sender]. Its fields
+// are set before first use.
+type Writer struct {
+	Store      *store.Store
+	Recipients *recipient.Resolver
+	Files      *attachment.Files
+	Templates  *template.Copies
+	Sender     *Sender
+	Waits      *wait.Waiters
+	Trace      span.Hook
+	// Admit refuses a message over the quota of an account.
+	Admit func(ctx context.Context, tx *sqlx.Tx, account string) error
+}
+
+// Request is a message to be sent, as the public type of package messaging
+// describes it.
+type Request struct {
+	Reference provider.ReferenceID
+	ChatID    string
+	Content   provider.Content
+	ReplyTo   string
+	Tag       string
+	Actor     payload.Actor
+
+	FilesOf []int64
+
+	ClientID string
+
+	IdempotencyKey string
+	Wait           time.Duration
+}
+
+// Send stores a message and waits for the first attempt to send it. With the
+// idempotency key of an earlier request it returns the message of that one and
+// replayed. When the network refuses the message, Send returns it together with
+// an error.
+func (w *Writer) Send(ctx context.Context, account string, req Request) (out payload.Message, replayed bool, err error) {
+	d, err := w.prepare(ctx, w.Store.DB, account, req)
+	if err != nil {
+		return out, false, err
+	}
+	var seq int64
+	var before *sendRecord
+	err = w.Store.InBatch(ctx, func(u *store.Batch) error {
+		if before, err = sentBefore(ctx, u.Tx, d); err != nil || before != nil {
+			return err
+		}
+		if seq, err = w.queueSend(ctx, u, d); err != nil {
+			return err
+		}
+		m := u.Messages[seq]
+		out = m.View(u.Chats[m.Chat])
+		return nil
+	})
+	if err != nil {
+		return payload.Message{}, false, err
+	}
+	replayed = before != nil
+	if !replayed && req.Wait <= 0 {
+		return out, false, nil
+	}
+	if replayed {
+		seq = before.Message
+		err = w.awaitFirst(ctx, *before)
+	} else {
+		w.Waits.Attempt(ctx, seq, req.Wait)
+		if m, is := d.content.(provider.Media); is && m.URL != "" {
+			w.Waits.File(ctx, seq, min(req.Wait, attachment.CopyTimeout))
+		}
+	}
+	if err != nil {
+		return payload.Message{}, false, err
+	}
+	m, c, err := w.Store.Message(ctx, seq)
+	if err != nil {
+		return payload.Message{}, false, err
+	}
+	if !replayed {
+		err = w.refusedByNetwork(ctx, account, m)
+	}
+	return m.View(c), replayed, err
+}
+
+// SendTx stores a message when tx commits. It ignores Wait and IdempotencyKey.
+func (w *Writer) SendTx(ctx context.Context, tx *sqlx.Tx, account string, req Request) (payload.Message, error) {
+	req.IdempotencyKey = ""
+	d, err := w.prepare(ctx, tx, account, req)
+	if err != nil {
+		return payload.Message{}, err
+	}
+	u := w.Store.Begin(tx)
+	seq, err := w.queueSend(ctx, u, d)
+	if err != nil {
+		return payload.Message{}, err
+	}
+	w.Store.Queued.Store(true)
+	m := u.Messages[seq]
+	c := u.Chats[m.Chat]
+	return m.View(c), u.Flush(ctx)
+}
+
+// queueSend stores the messages of a prepared one, to be sent, and returns the
+// one that the send answers with. It does so within a span, which has no ids of
+// chats and no id that a network chose: they may contain phone numbers.
+func (w *Writer) queueSend(ctx context.Context, u *store.Batch, d prepared) (int64, error) {
+	ctx, queued := span.Begin(ctx, w.Trace, "messaging.queue")
+	u.Traceparent = span.Of(ctx)
+	seq, err := w.queueParts(ctx, u, d)
+	if queued != nil {
+		queued.Set(slog.Int64("reference", int64(d.ref.ID)))
+		queued.Set(slog.String("kind", string(d.ref.Kind)))
+		queued.Set(slog.String("type", d.content.Type()))
+		if m := u.Messages[seq]; m != nil {
+			queued.Set(slog.String("message", w.Sender.OwnID(d.row, m)))
+		}
+		queued.End(err != nil)
+	}
+	return seq, err
+}
