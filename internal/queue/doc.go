@@ -32,7 +32,7 @@
 //
 // Transactions lock rows in this order, so that they never wait in a circle:
 //
-//  1. the advisory lock of the router, and rows of queue_outbox;
+//  1. the advisory lock of the router, rows of queue_outbox and queue_redirect;
 //  2. rows of queue_node;
 //  3. rows of queue_partition, by subscriber, key and parked;
 //  4. what [Options].Complete locks;
