@@ -21,7 +21,7 @@ type Invalid struct {
 
 func (e *Invalid) Error() string { return "store: " + e.Field + " " + e.Message }
 
-// inConfig turns an error whose text begins with the field into an [Invalid].
+// inConfig turns an error that begins with the name of a field into an [Invalid].
 func inConfig(err error) error {
 	field, message, _ := strings.Cut(err.Error(), " ")
 	return &Invalid{"config." + strings.TrimSuffix(field, ":"), message}
