@@ -2,24 +2,24 @@ package remote
 
 import "errors"
 
-// Code says why a call came to nothing.
+// Code is the reason why a call failed.
 type Code string
 
-// Why a call came to nothing.
+// Reasons why a call failed.
 const (
-	CodeConnect   Code = "mcp.connect"       // the server did not get it
-	CodeTimeout   Code = "mcp.timeout"       // the server may have got it; there was no answer
+	CodeConnect   Code = "mcp.connect"       // the server did not receive it
+	CodeTimeout   Code = "mcp.timeout"       // the server may have received it, but did not answer
 	CodeTool      Code = "mcp.tool_error"    // the tool failed, or may not be used
-	CodeArguments Code = "mcp.bad_arguments" // they do not fit the tool
+	CodeArguments Code = "mcp.bad_arguments" // they do not match the tool's schema
 )
 
-// Error says why a call came to nothing. The message of one with [CodeTool] or
-// [CodeArguments] may hold the server's words.
+// Error is the error of a call. With [CodeTool] or [CodeArguments] its message may
+// quote the server.
 type Error struct {
 	Code    Code
 	Message string
-	// Safe says that the tool may be called again whatever became of this call:
-	// it only reads, or a second call changes nothing more.
+	// Safe reports that the tool may be called again whatever the outcome of this
+	// call: it only reads, or a second call changes nothing more.
 	Safe bool
 }
 
@@ -31,9 +31,9 @@ var (
 	ErrNotFound = errors.New("remote: not found")
 	// ErrTaken reports a name that another server of the account has.
 	ErrTaken = errors.New("remote: the name is taken")
-	// ErrChanged reports a tool that is not, or no more, what was to be
-	// approved.
-	ErrChanged = errors.New("remote: the tool is another now")
+	// ErrChanged reports an approval of a tool that has changed since or no longer
+	// exists.
+	ErrChanged = errors.New("remote: the tool has changed")
 )
 
 // Invalid is a value that breaks a rule.
