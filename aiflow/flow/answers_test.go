@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// asked is what a question makes of a message; nil when it does not
+// asked returns what a question makes of a message; nil when it does not
 // understand.
 func asked(t testing.TB, config map[string]any, contact, message map[string]any) any {
 	t.Helper()

@@ -12,8 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// decoder fills a configuration with what is in a document, and reports
-// all that does not fit its shape.
+// decoder fills a configuration from a document, and reports what does not match
+// its shape.
 type decoder struct {
 	*report
 }
@@ -54,7 +54,8 @@ func (d decoder) value(v *tree, to reflect.Value, s *shape, r *rules) {
 	}
 }
 
-// is reports a value of another kind.
+// is reports a value of another kind as a problem. It returns whether the kind is
+// right.
 func (d decoder) is(v *tree, kind byte) bool {
 	if v.kind == kind {
 		return true
@@ -80,7 +81,7 @@ func (d decoder) known(v *tree, s *shape) {
 	}
 }
 
-// members decodes those that a struct has.
+// members decodes the members of a struct.
 func (d decoder) members(v *tree, to reflect.Value, s *shape) {
 	for i := range s.fields {
 		d.member(v, to, &s.fields[i])
@@ -112,7 +113,7 @@ func (d decoder) member(v *tree, to reflect.Value, f *field) {
 	case f.def != nil:
 		in = f.def
 	case f.shape.form == formStruct:
-		in = &tree{kind: kindObject} // for its defaults
+		in = &tree{kind: kindObject} // decode its defaults
 	default:
 		return
 	}
@@ -170,7 +171,7 @@ func (r *rules) items() *rules {
 	return r.item
 }
 
-// size reports a list, a map or a text outside of its bounds.
+// size reports a list, a map or a text whose size is out of bounds.
 func (d decoder) size(n int, r *rules, unit string) bool {
 	switch {
 	case r.max != nil && n > int(*r.max):
@@ -199,8 +200,8 @@ func (d decoder) raw(v *tree, to reflect.Value, s *shape, r *rules) {
 	to.SetBytes(v.canonical())
 }
 
-// maxTemplate bounds the source of a template whose text must be short: what
-// is in {{ }} is not counted.
+// maxTemplate limits the source of a template whose text has a limit: the length of
+// what is in {{ }} does not count for that.
 const maxTemplate = 4096
 
 func (d decoder) text(v *tree, to reflect.Value, s *shape, r *rules) {
@@ -230,7 +231,7 @@ func (d decoder) text(v *tree, to reflect.Value, s *shape, r *rules) {
 	d.literal(v.text, r)
 }
 
-// template bounds the source of a template.
+// template checks the length of a template's source.
 func (d decoder) template(source string, r *rules) {
 	n := maxTemplate
 	if r.max != nil {

@@ -49,7 +49,7 @@ func TestRandomDocuments(t *testing.T) {
 	}
 }
 
-// nodePool are the nodes of every-node.json.
+// nodePool returns the nodes of every-node.json.
 func nodePool(t testing.TB) []any {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/every-node.json")
@@ -101,7 +101,7 @@ func clone(t testing.TB, v any) any {
 	return out
 }
 
-// odd is a value that stands where another should.
+// odd returns a value of another type.
 func odd(r *rand.Rand) any {
 	values := []any{
 		nil, true, -1, 1.5, 1e300, "", "x", "n1", "PT1H", "{{", "{{ vars.x }}", "{{ item }} {{ error.code }}", "vars.age +", "a.b[0]", "\u0000", "\xff",

@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 )
 
-// one is a flow of a trigger and one node behind it.
+// one returns a flow of a trigger and one node behind it.
 func one(node string) string {
 	return document(`"t": {"type": "trigger", "next": {"out": "n"}}, "n": ` + node)
 }
@@ -71,7 +71,7 @@ var (
 	unescape = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// exists says whether JSON has a value at a pointer. Of two members with one
+// exists reports whether JSON has a value at a pointer. Of two members with one
 // name the first counts.
 func exists(raw []byte, pointer string) bool {
 	if pointer == "" {

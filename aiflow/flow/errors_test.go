@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// texts are the texts that turns send.
+// texts returns the texts that turns send.
 func texts(t testing.TB, turns ...*flow.Turn) []string {
 	t.Helper()
 	var out []string
@@ -27,7 +27,7 @@ func texts(t testing.TB, turns ...*flow.Turn) []string {
 	return out
 }
 
-// walk is the nodes that turns went through.
+// walk returns the nodes that turns went through.
 func walk(turns ...*flow.Turn) string {
 	var out []string
 	for _, turn := range turns {

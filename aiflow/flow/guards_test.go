@@ -106,7 +106,7 @@ func TestTurnHasItsShare(t *testing.T) {
 	})
 }
 
-// slow are assignments that take some thousand steps each.
+// slow returns assignments that take some thousand steps each.
 func slow(n int) []any {
 	out := make([]any, n)
 	for i := range out {

@@ -120,7 +120,7 @@ func TestOwnNodeIsDescribed(t *testing.T) {
 	}
 }
 
-// stocked is a run that came to x.shelf with a configuration.
+// stocked returns a run that came to x.shelf with a configuration.
 func stocked(t testing.TB, types *flow.Types, config string) (*story, *flow.Turn) {
 	t.Helper()
 	p, problems := compile(t, types, []byte(`{"format":"trunkline-flow/1","kind":"flow","slug":"s","name":"S","start":"t",

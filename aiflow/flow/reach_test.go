@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// documentOf is a document of nodes that need not be connected.
+// documentOf returns a document of nodes that need not be connected.
 func documentOf(t *testing.T, slug, nodes string) *flow.Document {
 	t.Helper()
 	d, problems := flow.Decode([]byte(fmt.Sprintf(`{"format": "trunkline-flow/1", "kind": "function", "slug": %q, "name": "F", "start": "give",

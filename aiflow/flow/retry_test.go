@@ -31,7 +31,7 @@ func (s *story) step(t testing.TB, in flow.Input) (*flow.Turn, error) {
 	return turn, err
 }
 
-// asks is the call that a turn makes.
+// asks returns the call that a turn makes.
 func asks(t testing.TB, turn *flow.Turn) flow.Call {
 	t.Helper()
 	for _, e := range turn.Effects {
@@ -43,7 +43,7 @@ func asks(t testing.TB, turn *flow.Turn) flow.Call {
 	return flow.Call{}
 }
 
-// posting is a loop with a function that posts, in another loop.
+// posting returns a loop with a function that posts, in another loop.
 func posting(t testing.TB, method string) *story {
 	t.Helper()
 	p := calling(t, map[string]any{
@@ -99,8 +99,8 @@ func TestRetry(t *testing.T) {
 	require.ErrorIs(t, err, flow.ErrNotWaiting)
 }
 
-// TestRetryOnce makes a call that must not be made twice again only when that
-// is said, unless nobody can have heard it.
+// TestRetryOnce checks that a call which must not be made twice is repeated only on
+// request, unless it certainly did not reach the other side.
 func TestRetryOnce(t *testing.T) {
 	t.Parallel()
 	for code, seen := range map[string]bool{

@@ -21,7 +21,7 @@ type stage struct {
 	state   []byte
 }
 
-// stages are all waits of the goldens.
+// stages returns all waits of the goldens.
 func stages(t testing.TB) []stage {
 	files, err := filepath.Glob("testdata/turns/*.json")
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func stages(t testing.TB) []stage {
 	return out
 }
 
-// anyMessage is what a contact may send.
+// anyMessage returns what a contact may send.
 func anyMessage(r *rand.Rand) map[string]any {
 	texts := []string{"", "hi", "1", "yes", "no", "3,5", "tomorrow", "stop", "\x00\xff", "ada@example.com", "+4915112345678", "small", "𝕳", "{{ vars }}"}
 	m := map[string]any{"id": "m", "type": "text", "text": texts[r.IntN(len(texts))]}
@@ -60,7 +60,7 @@ func anyMessage(r *rand.Rand) map[string]any {
 	return m
 }
 
-// anyInput is what may happen to a run, more often than not something that
+// anyInput returns what may happen to a run, more often than not something that
 // it waits for.
 func anyInput(r *rand.Rand, s *flow.State) flow.Input {
 	w := flow.Wait{ID: "1", Timer: "2", Event: "x"}

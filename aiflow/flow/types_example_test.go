@@ -26,7 +26,7 @@ func (d *discount) Check(c *flow.Checker) {
 	}
 }
 
-// Step is what the node does when a run comes to it.
+// Step returns what the node does when a run comes to it.
 func (d *discount) Step(t *flow.Turn) (flow.Exit, error) {
 	price, err := t.Eval(d.Of)
 	if err != nil {

@@ -126,8 +126,8 @@ func TestCompileAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// A function may call itself and others, however deep; what is wrong with one
-// is told where the document begins to call.
+// A function may call itself and others, at any depth. A problem in one is reported
+// at the call in the document.
 func TestFunctions(t *testing.T) {
 	t.Parallel()
 	functions := map[string]*flow.Document{}
@@ -171,7 +171,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// loops is a flow of so many loops, one in the other.
+// loops returns a flow of so many loops, one in the other.
 func loops(n int) string {
 	var nodes []string
 	for i := range n {
