@@ -12,15 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Limits of what one reader can hold in the head.
+// Limits of types, folders and files.
 const (
 	maxMethods = 40  // of a type, those of embedded types not counted
 	maxFiles   = 40  // of a folder, tests not counted
 	maxLines   = 400 // of a file, tests not counted
 )
 
-// What is above the limits today, each with the most that it may have. The
-// lists only become shorter, and their numbers smaller.
+// What exceeds the limits today, with its own limit. These lists may only become
+// shorter, and the numbers smaller.
 var (
 	manyMethods = map[string]int{
 		"aiflow Account":                 67,
@@ -73,7 +73,7 @@ func TestSize(t *testing.T) {
 	within(t, "lines", lines, maxLines, nil)
 }
 
-// receiver is the name of the type of a receiver.
+// receiver returns the name of the type of a receiver.
 func receiver(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.StarExpr:
@@ -88,7 +88,7 @@ func receiver(x ast.Expr) string {
 	return ""
 }
 
-// within holds counts against a limit, or against what is listed.
+// within compares counts with a limit, or with the listed exceptions.
 func within(t *testing.T, what string, counts map[string]int, limit int, listed map[string]int) {
 	t.Helper()
 	for name, n := range counts {

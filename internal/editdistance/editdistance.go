@@ -1,11 +1,11 @@
-// Package editdistance counts how far apart two words are, for suggestions and for
+// Package editdistance computes the distance between words, for suggestions and for
 // answers with typing mistakes.
 package editdistance
 
-// Between is the least number of edits that make a into b: an element put in,
-// left out, replaced, or swapped with its neighbour, none edited twice
-// (optimal string alignment). It takes time in the product of the lengths:
-// callers bound them.
+// Between returns the minimum number of edits that turn a into b. An edit inserts,
+// deletes or replaces an element, or swaps it with its neighbour; no element is
+// edited twice (optimal string alignment). It takes time in proportion to the
+// product of the lengths, which callers must limit.
 func Between[E comparable](a, b []E) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
