@@ -73,7 +73,7 @@ func (c *Checker) OwnID(id string, at ...any) {
 		}
 	}
 	if c.ids[id] {
-		c.Problem("config.twice", "the id "+id+" stands twice", "give it another id", at...)
+		c.Problem("config.twice", "the id "+id+" is given twice", "give it another id", at...)
 	}
 	c.ids[id] = true
 }
@@ -90,7 +90,7 @@ func (c *Checker) InLoop() {
 	switch v := c.vertex; {
 	case !v.reached:
 	case !v.may.loops():
-		c.Problem("loop.outside", "is in no loop", "it must be reached from the output body of a loop")
+		c.Problem("loop.outside", "is not in a loop", "it must be reached from the output body of a loop")
 	case !v.must.loops():
 		c.Warn("loop.outside", "can also be reached outside of a loop, where it is an error", "")
 	}
@@ -122,7 +122,7 @@ func (c *Checker) Degrees(d Data, limit float64, at ...any) {
 		f = float64(i)
 	}
 	if err != nil || n == nil || f < -limit || f > limit {
-		c.Problem("message.location", "is no coordinate", "", at...)
+		c.Problem("message.location", "is not a coordinate", "", at...)
 	}
 }
 

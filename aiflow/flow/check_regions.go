@@ -186,7 +186,7 @@ func (g *graph) checkRegions(r *report) {
 			g.checkEdge(r, e, g.inside(v, e, v.must), falls)
 		}
 		if g.entries[v] > 0 && v.must.count() > limitRunFrames {
-			r.problem("loop.depth", fmt.Sprintf("stands in more than %d loops", limitRunFrames), "")
+			r.problem("loop.depth", fmt.Sprintf("is in more than %d loops", limitRunFrames), "")
 		}
 	}
 }
@@ -202,11 +202,11 @@ func (g *graph) checkEdge(r *report, e edge, around set, falls map[*vertex]bool)
 		region := i + 1
 		switch {
 		case e.to == l && around.has(region):
-			r.problem("loop.back", "leads from the body of "+l.id+" back to it, which would begin the loop anew inside itself",
+			r.problem("loop.back", "leads from the body of "+l.id+" back to it, which would start the loop again inside itself",
 				"leave the output unconnected: the round ends there and the next one begins", at...)
 			return
 		case around.has(region) && !e.to.must.has(region) && falls[e.to]:
-			r.warn("loop.leaves", "leads out of the body of "+l.id+": what follows is a part of the round, and the loop goes on behind it",
+			r.warn("loop.leaves", "leads out of the body of "+l.id+": what follows is a part of the round, and the loop continues after it",
 				"end the round here, or end the loop with a break node and connect its output done", at...)
 			return
 		}

@@ -56,7 +56,7 @@ func (t *Turn) CallFunction(slug string, given map[string]Data, timeout time.Dur
 // enter pushes a call or a loop, unless too many are nested.
 func (t *Turn) enter(f Frame, g *Program) error {
 	if len(t.State.Frames) > limitRunFrames {
-		return overLimit(codeRunFrames, "more than %d calls and loops stand inside each other%s", limitRunFrames, repeated(t.recent))
+		return overLimit(codeRunFrames, "more than %d calls and loops are nested in each other%s", limitRunFrames, repeated(t.recent))
 	}
 	t.push(f, g)
 	return nil

@@ -114,7 +114,7 @@ func (r *report) timezone(name string, at ...any) {
 		return
 	}
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
-		r.problem("value.timezone", "is no time zone", "as Europe/Berlin or UTC", at...)
+		r.problem("value.timezone", "is not a time zone", "as Europe/Berlin or UTC", at...)
 	}
 }
 

@@ -17,9 +17,9 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
-// Documents made of valid nodes by chance, most of them broken in some places:
-// nothing panics, everything ends, each problem names a place that exists, and
-// compiling again says the same.
+// Random documents of valid nodes, most of them broken in some places: nothing
+// panics, everything terminates, each problem has an existing position, and
+// compiling again yields the same problems.
 func TestRandomDocuments(t *testing.T) {
 	t.Parallel()
 	pool := nodePool(t)
@@ -63,7 +63,7 @@ func nodePool(t testing.TB) []any {
 	return pool
 }
 
-// randomDocument joins some nodes and breaks the whole at up to three places.
+// randomDocument connects some nodes and breaks the document in up to three places.
 func randomDocument(t testing.TB, r *rand.Rand, pool []any) []byte {
 	t.Helper()
 	nodes := map[string]any{"n0": map[string]any{"type": "trigger", "next": map[string]any{"out": "n1"}}}

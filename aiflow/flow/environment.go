@@ -192,7 +192,7 @@ func (c *Checker) Function(slug string, env *Environment, at ...any) *Document {
 		}
 		c.Problem("unknown.function", "there is no function "+values.Shorten(slug), values.DidYouMean(slug, keys(env.Functions)), at...)
 	case f.Kind != KindFunction:
-		c.Problem("unknown.function", slug+" is a flow", "a flow is begun with a flow node", at...)
+		c.Problem("unknown.function", slug+" is a flow", "use a flow node to start a flow", at...)
 		return nil
 	}
 	return f
@@ -319,7 +319,7 @@ func (l *linker) add(f called) {
 	case d == nil && f.by == "":
 		return // the problem is reported with the node
 	case d == nil || d.root == nil:
-		l.report.problem("unknown.function", "the function "+f.by+" calls "+values.Shorten(f.slug)+", which is not there", "", f.at...)
+		l.report.problem("unknown.function", "the function "+f.by+" calls "+values.Shorten(f.slug)+", which does not exist", "", f.at...)
 		return
 	}
 	c := l.types.compiled(d)

@@ -314,7 +314,7 @@ func (r runner) stepLimit() *limitError {
 // too often in a row.
 func (t *Turn) TimedOut() (Exit, error) {
 	if t.State.Timeouts++; t.State.Timeouts > limitRunTimeouts {
-		return Exit{}, overLimit(codeRunTimeouts, "nobody answered %d times in a row%s", t.State.Timeouts, repeated(t.recent))
+		return Exit{}, overLimit(codeRunTimeouts, "there was no answer %d times in a row%s", t.State.Timeouts, repeated(t.recent))
 	}
 	return Out("timeout"), nil
 }

@@ -153,7 +153,7 @@ func (b *builder) object(raw []byte, depth int) *tree {
 		name := string(key)
 		b.push(name)
 		if seen[name] {
-			b.problem("shape.duplicate", "stands twice", "")
+			b.problem("shape.duplicate", "is given twice", "")
 		} else {
 			seen[name] = true
 			t.members = append(t.members, member{name, b.build(value, depth+1)})

@@ -144,7 +144,7 @@ func (t *Types) Clone() *Types {
 // that of a custom type, or if the tags of the configuration are invalid.
 func (t *Types) Register(nt NodeType) error {
 	if !ownName.MatchString(nt.Name) {
-		return fmt.Errorf("flow: %q is no name of a node type of one's own: it must match %s", nt.Name, ownName)
+		return fmt.Errorf("flow: %q is not a name of a custom node type: it must match %s", nt.Name, ownName)
 	}
 	return t.add(nt)
 }

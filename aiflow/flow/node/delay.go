@@ -52,7 +52,7 @@ func (cfg *delayConfig) Check(c *flow.Checker) {
 		v, err := values.ParseDuration(text)
 		switch {
 		case err != nil:
-			c.Problem("shape.duration", "is no duration", "as PT30S, PT10M, PT2H, P1D", "for")
+			c.Problem("shape.duration", "is not a duration", "as PT30S, PT10M, PT2H, P1D", "for")
 		case v < minDelay || v > maxDelay:
 			c.Problem("shape.range", "must be from PT1S to P90D", "", "for")
 		}

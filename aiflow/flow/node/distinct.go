@@ -18,7 +18,7 @@ func newDistinct(c *flow.Checker, code string) distinct { return distinct{c, cod
 // see reports a duplicate, and remembers the value.
 func (d distinct) see(what string, at []any) {
 	if d.seen[what] {
-		d.checker.Problem(d.code, "the "+values.Shorten(what)+" stands twice", "", at...)
+		d.checker.Problem(d.code, "the "+values.Shorten(what)+" is given twice", "", at...)
 	}
 	d.seen[what] = true
 }

@@ -56,7 +56,7 @@ func (cfg *handoffConfig) Check(c *flow.Checker) {
 	for _, day := range slices.Sorted(maps.Keys(cfg.BusinessHours.Days)) {
 		for i, span := range cfg.BusinessHours.Days[day] {
 			if len(span) != 2 || !values.Patterns["clock"].MatchString(span[0]) || !isClosing(span[1]) || span[0] >= span[1] {
-				c.Problem("handoff.hours", "is no pair of times, the earlier one first", `as ["09:00", "18:00"]`, "businessHours", "days", day, i)
+				c.Problem("handoff.hours", "is not a pair of times, the earlier one first", `as ["09:00", "18:00"]`, "businessHours", "days", day, i)
 			}
 		}
 	}

@@ -74,11 +74,11 @@ func (cfg *httpConfig) Check(c *flow.Checker) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Headers)) {
 		if !headerName.MatchString(name) {
-			c.Problem("http.header", "is no name of a header", "", "headers", name)
+			c.Problem("http.header", "is not a name of a header", "", "headers", name)
 		}
 	}
 	if !isStatuses(cfg.Success) {
-		c.Problem("http.success", "is no list of status codes", "as 200-299,404", "success")
+		c.Problem("http.success", "is not a list of status codes", "as 200-299,404", "success")
 	}
 	for _, output := range c.Wired() {
 		if strings.HasPrefix(output, "status:") && !statusClass.MatchString(output) {

@@ -149,7 +149,7 @@ func (cfg *loopConfig) items(t *flow.Turn) ([]any, error) {
 	}
 	items, ok := v.([]any)
 	if !ok {
-		return nil, &flow.Error{Code: codeLoopItems, Message: "items is no list"}
+		return nil, &flow.Error{Code: codeLoopItems, Message: "items is not a list"}
 	}
 	return items, nil
 }
