@@ -5,10 +5,10 @@
 //		fmt.Println(found.Name, found.Value)
 //	}
 //
-// A [Regex] finds values by a pattern; package entity finds those of well-known
-// kinds, and package intent finds out what the author wants. [Evaluate] runs the tests
-// that are kept with an extractor. [DataPayload] is the body of a webhook of type
-// data, which a program on the receiving side can decode with this package alone.
-// Nothing here knows messages, webhooks or a database; package store keeps
-// extractors in one. Errors of configurations begin with the field.
+// A [Regex] finds values by a pattern. Package entity finds values of well-known
+// kinds, and package intent finds out what the author wants. [Evaluate] runs the
+// tests that belong to an extractor. [DataPayload] is the body of a webhook of type
+// data; a receiver can decode it with this package alone. The package does not know
+// messages, webhooks or a database; package store keeps extractors in a database.
+// Errors of configurations begin with the name of the field.
 package extractor

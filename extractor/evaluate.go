@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/extractor/entity"
 )
 
-// Test is a text and what must be found in it.
+// Test is a text and the values that must be found in it.
 type Test struct {
 	Text   string                     `json:"text"`
 	Locale string                     `json:"locale,omitempty"`
@@ -18,14 +18,14 @@ type Test struct {
 	Values map[string]json.RawMessage `json:"values"` // by name; none: nothing must be found
 }
 
-// Report says how many tests found what they should, and which did not.
+// Report counts the tests that passed and lists those that failed.
 type Report struct {
 	Tests    int       `json:"tests"`
 	Right    int       `json:"right"`
 	Failures []Failure `json:"failures"`
 }
 
-// Failure is a test that found something else.
+// Failure is a test that found other values than it expects.
 type Failure struct {
 	Test   int    `json:"test"` // its place among the tests, from 0
 	Text   string `json:"text"`
@@ -55,7 +55,8 @@ func Evaluate(tests []Test, find func(string, *entity.Options) []entity.Match) (
 	return r, nil
 }
 
-// ValuesOf are the values that were found, by name: the first of each.
+// ValuesOf returns the found values by name. Of several values with one name it
+// takes the first.
 func ValuesOf(matches []entity.Match) (Values, error) {
 	out := Values{}
 	for _, m := range matches {
@@ -71,7 +72,7 @@ func ValuesOf(matches []entity.Match) (Values, error) {
 	return out, nil
 }
 
-// equal compares values as JSON means them: 1.0 is 1.
+// equal compares values as JSON does: 1.0 equals 1.
 func equal(a, b map[string]json.RawMessage) (bool, error) {
 	if len(a) != len(b) {
 		return false, nil

@@ -2,8 +2,8 @@ package extractor
 
 import "encoding/json"
 
-// DataPayload is what integrators receive when values were found in a message,
-// or when a flow says that something happened.
+// DataPayload is the body of a webhook that reports values found in a message, or
+// an event of a flow.
 type DataPayload struct {
 	Reference        int64      `json:"reference" example:"1"`
 	Ref              int64      `json:"ref" doc:"The same as reference." example:"1"`
@@ -16,20 +16,20 @@ type DataPayload struct {
 	MessageTimestamp int64      `json:"messageTimestamp" doc:"UNIX seconds." example:"1772366400"`
 }
 
-// Source is the extractor that found something.
+// Source is the extractor that found the values.
 type Source struct {
 	ID   string `json:"id"`
 	Name string `json:"name" example:"order number"`
 	Kind string `json:"kind" enum:"regex,ai,intent,entity" example:"regex"`
 }
 
-// FlowEvent is what an event node of a flow says.
+// FlowEvent is the event that an event node of a flow publishes.
 type FlowEvent struct {
 	Name string          `json:"name" example:"lead"`
 	Data json.RawMessage `json:"data" doc:"Any JSON value."` // nil is null
 }
 
-// Values are what was found, by name.
+// Values are the found values, by name.
 type Values map[string]json.RawMessage
 
 // MarshalJSON writes an object, never null.

@@ -11,42 +11,42 @@ import (
 	"github.com/trunklinehq/trunkline/extractor/entity"
 )
 
-// Bounds of a [Regex].
+// Limits of a [Regex].
 const (
 	MaxPattern      = 1000 // bytes of the pattern
-	maxSize         = 1000 // instructions of the pattern, in which repetitions are written out
-	maxRegexMatches = 100  // places that it fits in one text
-	maxTyped        = 256  // bytes of a group that is not a string
+	maxSize         = 1000 // instructions of the compiled pattern, with repetitions expanded
+	maxRegexMatches = 100  // matches of the pattern in one text
+	maxTyped        = 256  // bytes of a group whose type is not string
 )
 
-// maxRegexSteps bounds the time that a text takes, whatever the text and the
-// pattern: each place may cost as many steps as the text has bytes, times the
-// size of the pattern. Of long texts fewer places are found.
+// maxRegexSteps bounds the time that a match may take: the number of matches times
+// the bytes of the text times the size of the pattern. Long texts therefore yield
+// fewer matches than maxRegexMatches.
 const maxRegexSteps = 4 << 20
 
-// wholeMatch is the name of what a pattern without named groups finds.
+// wholeMatch is the name of the value of a pattern without named groups.
 const wholeMatch = "match"
 
-// RegexConfig says what a [Regex] looks for.
+// RegexConfig configures a [Regex].
 type RegexConfig struct {
 	Pattern string            `json:"pattern"`          // RE2, at most [MaxPattern] bytes
-	Flags   string            `json:"flags,omitempty"`  // of i, m, s and U, as RE2 has them
+	Flags   string            `json:"flags,omitempty"`  // of i, m, s and U, as in RE2
 	Groups  map[string]string `json:"groups,omitempty"` // by name: string (default), number, date, phone, email
 	Tests   []Test            `json:"tests,omitempty"`
 }
 
-// Regex finds values by a regular expression: what its named groups stand
-// for, or, without any, all that it fits, under the name match. It may be used
-// by many at once.
+// Regex finds values by a regular expression. It finds the named groups, or, if
+// there are none, the whole match under the name match. It is safe for concurrent
+// use.
 type Regex struct {
 	pattern *regexp.Regexp
 	size    int      // of the pattern, in instructions
-	names   []string // of the groups; "" has no name
+	names   []string // of the groups; "" is an unnamed group
 	types   []string
 	tests   []Test
 }
 
-// NewRegex reads a pattern. Errors name the field.
+// NewRegex compiles a pattern. Errors name the field.
 func NewRegex(c RegexConfig) (*Regex, error) {
 	if c.Pattern == "" || len(c.Pattern) > MaxPattern {
 		return nil, fmt.Errorf("pattern must have 1 to %d bytes", MaxPattern)
@@ -55,7 +55,8 @@ func NewRegex(c RegexConfig) (*Regex, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Compiled alone first: what closes our own group must not compile.
+	// Compile the pattern alone first: it must not close the group that is put
+	// around it below.
 	if _, err := sizeOf(c.Pattern); err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func NewRegex(c RegexConfig) (*Regex, error) {
 	return r, r.check(c.Groups)
 }
 
-// sizeOf is how many instructions a pattern has.
+// sizeOf returns the number of instructions of a compiled pattern.
 func sizeOf(pattern string) (int, error) {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -94,7 +95,7 @@ func sizeOf(pattern string) (int, error) {
 	return len(program.Inst), nil
 }
 
-// flagsOf is how RE2 writes flags.
+// flagsOf returns flags in the syntax of RE2.
 func flagsOf(flags string) (string, error) {
 	for i, f := range flags {
 		if !strings.ContainsRune("imsU", f) || strings.IndexRune(flags, f) != i {
@@ -122,10 +123,10 @@ func (r *Regex) check(groups map[string]string) error {
 	return nil
 }
 
-// Find finds the values of the places that the pattern fits, in order: of 100 at
-// most, and of fewer where the text is long and the pattern large. A group
-// that is empty there, or whose text is not of its type, has none. The options
-// say how numbers, dates and phone numbers are meant.
+// Find finds the values of each match, in order: at most 100 matches, and fewer
+// where the text is long and the pattern large. A group that is empty, or whose
+// text is not of its type, yields no value. The options determine how numbers,
+// dates and phone numbers are read.
 func (r *Regex) Find(text string, o *entity.Options) []entity.Match {
 	var out []entity.Match
 	limit := min(max(maxRegexSteps/(r.size*max(len(text), 1)), 1), maxRegexMatches)
@@ -148,7 +149,7 @@ func (r *Regex) Find(text string, o *entity.Options) []entity.Match {
 	return out
 }
 
-// group is the value of one group.
+// group returns the value of one group.
 func (r *Regex) group(text string, i, start, end int, o *entity.Options) (entity.Match, bool) {
 	if start < 0 || start == end {
 		return entity.Match{}, false
@@ -166,5 +167,5 @@ func (r *Regex) group(text string, i, start, end int, o *entity.Options) (entity
 	return m, ok
 }
 
-// Evaluate runs the tests that the extractor was made with.
+// Evaluate runs the tests of the extractor's configuration.
 func (r *Regex) Evaluate() (Report, error) { return Evaluate(r.tests, r.Find) }

@@ -76,8 +76,8 @@ func TestRegexRefuses(t *testing.T) {
 	}
 }
 
-// TestRegexTakesNoTime: whatever the pattern and the text are. Without bounds
-// these take seconds.
+// TestRegexTakesNoTime checks patterns and texts that would take seconds without
+// limits.
 func TestRegexTakesNoTime(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("x", 16<<10)

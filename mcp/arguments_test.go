@@ -128,7 +128,7 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
-// TestGoodArguments answers what came, to the last digit.
+// TestGoodArguments checks that arguments arrive unchanged, to the last digit.
 func TestGoodArguments(t *testing.T) {
 	t.Parallel()
 	r := free(t, mcp.Options{})
@@ -158,7 +158,7 @@ func TestGoodArguments(t *testing.T) {
 	}
 }
 
-// TestManyViolations: an answer is bounded.
+// TestManyViolations checks that an answer with many violations is bounded.
 func TestManyViolations(t *testing.T) {
 	t.Parallel()
 	r := free(t, mcp.Options{})
@@ -178,7 +178,7 @@ func TestManyViolations(t *testing.T) {
 	require.LessOrEqual(t, len(e.Details), 50)
 }
 
-// TestRandomArguments never finds an error that is ours.
+// TestRandomArguments checks that random arguments never cause an internal error.
 func TestRandomArguments(t *testing.T) {
 	t.Parallel()
 	r := free(t, mcp.Options{})

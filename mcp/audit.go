@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// auditTimeout is how long a call waits to be written down.
+// auditTimeout bounds how long a call waits for its audit row.
 const auditTimeout = 10 * time.Second
 
 // auditRow is a row of mcp_audit.
@@ -33,9 +33,8 @@ const auditColumns = `at_us, account, caller, token, function, arguments, dry_ru
 
 var auditTypes = []string{"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BOOLEAN", "TEXT", "BIGINT"}
 
-// audit writes the call down before its answer leaves, also when the caller
-// has gone. What has been done is not undone where that is not possible: then
-// the log has it.
+// audit records the call before its answer is sent, also when the caller has gone.
+// If that fails, the call is not undone: the program's log has the error.
 func (x *execution) audit(ctx context.Context, out *Outcome, duration time.Duration) {
 	if x.r.opts.NoAudit {
 		return
@@ -53,7 +52,7 @@ func (x *execution) audit(ctx context.Context, out *Outcome, duration time.Durat
 	}
 }
 
-// storeAudit writes down calls that ended together.
+// storeAudit stores the rows of calls that ended at the same time.
 func (r *Registry) storeAudit(ctx context.Context, rows []*auditRow) []error {
 	ctx, cancel := context.WithTimeout(ctx, auditTimeout)
 	defer cancel()

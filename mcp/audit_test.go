@@ -24,7 +24,7 @@ func entries(t testing.TB, r *mcp.Registry, f mcp.AuditFilter) []mcp.AuditEntry 
 	return page.Items
 }
 
-// summary is a call in one line.
+// summary returns a call in one line.
 func summary(e mcp.AuditEntry) string {
 	return fmt.Sprintf("%s %s %s %s", e.User, e.Function, e.Arguments, e.Outcome)
 }
@@ -196,7 +196,8 @@ func TestMask(t *testing.T) {
 	require.Less(t, len(page.Items[0].Arguments), 5000)
 }
 
-// TestAuditOfCallersThatHaveGone: their calls are written down, too.
+// TestAuditOfCallersThatHaveGone checks that calls of disconnected callers are
+// recorded.
 func TestAuditOfCallersThatHaveGone(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		r := setup(t, db, mcp.Options{})
@@ -215,7 +216,8 @@ func TestAuditOfCallersThatHaveGone(t *testing.T) {
 	})
 }
 
-// TestUnwrittenCalls: what was done is answered, and the log has it.
+// TestUnwrittenCalls checks that a call which cannot be recorded keeps its outcome
+// and is logged.
 func TestUnwrittenCalls(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		var log logged
@@ -289,7 +291,7 @@ func TestDeleteAll(t *testing.T) {
 	})
 }
 
-// TestErase forgets somebody in calls that others made.
+// TestErase erases a contact from calls of others.
 func TestErase(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		type chat struct {

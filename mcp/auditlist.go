@@ -14,20 +14,20 @@ import (
 	"github.com/trunklinehq/trunkline/internal/page"
 )
 
-// AuditFilter says which calls are listed; empty fields allow all.
+// AuditFilter selects calls; empty fields allow all.
 type AuditFilter struct {
 	User     string
 	Function string
 	Outcome  string    // "ok", or the code of an error
 	From, To time.Time // answered at From or later, before To
-	Limit    int       // at least 1, above 200 it is 200; 0: 50
-	Cursor   string    // AuditPage.Next of the page before
+	Limit    int       // maximum 200; 0: 50
+	Cursor   string    // AuditPage.Next of the previous page
 }
 
 // AuditPage is one page of the audit log, newest first.
 type AuditPage struct {
 	Items []AuditEntry // never nil
-	Next  string       // "": it is the last page
+	Next  string       // "": this is the last page
 }
 
 // AuditEntry is a call.
@@ -35,18 +35,18 @@ type AuditEntry struct {
 	ID       string
 	At       time.Time // when it was answered
 	User     string
-	Token    string // the scoped token that was used, or ""
+	Token    string // the scoped token that was used; "": none
 	Function string
-	// Arguments is a JSON object of what may be shown. Texts in brackets,
-	// "[masked]", replace what is left out.
+	// Arguments is a JSON object with the arguments. A text in brackets, such as
+	// "[masked]", replaces a value that is left out.
 	Arguments json.RawMessage
 	DryRun    bool
 	Outcome   string // "ok", or the code of the error
 	Duration  time.Duration
 }
 
-// Audit lists calls. A filter that is not valid is an [*Error] of the code
-// [CodeInvalidArguments], which names its fields as they are in the REST API.
+// Audit lists calls. An invalid filter is an [*Error] with the code
+// [CodeInvalidArguments], which names the fields as the REST API does.
 func (a *Account) Audit(ctx context.Context, f AuditFilter) (AuditPage, error) {
 	before, size, failed := f.check()
 	if failed != nil {
@@ -68,7 +68,7 @@ func (a *Account) Audit(ctx context.Context, f AuditFilter) (AuditPage, error) {
 	return AuditPage{items, next}, nil
 }
 
-// check reads where the page begins, and how many calls are on it.
+// check returns the id before which the page begins, and its size.
 func (f *AuditFilter) check() (before int64, size int, failed *Error) {
 	failed = refusal(CodeInvalidArguments, "the filter is not valid")
 	before, size, err := page.Parse(f.Limit, f.Cursor)

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Batch executes 1 to [MaxBatch] calls in parallel and returns their outcomes
-// in the order of the calls. Each counts against the limits and fails alone;
-// the error is about their number.
+// Batch executes 1 to [MaxBatch] calls in parallel and returns their outcomes in
+// the order of the calls. Each counts against the limits and succeeds or fails
+// alone. The error reports a wrong number of calls.
 func (r *Registry) Batch(ctx context.Context, c Caller, calls []Request) ([]Outcome, *Error) {
 	if len(calls) == 0 || len(calls) > MaxBatch {
 		return nil, invalid([]Detail{{"calls", fmt.Sprintf("must have from 1 to %d elements", MaxBatch)}})

@@ -61,9 +61,9 @@ func BenchmarkCall(b *testing.B) {
 	})
 }
 
-// BenchmarkExecute measures what each link of the chain costs, beside a floor
-// that decodes the same arguments and encodes the same result. The sides take
-// turns of a few calls, alone and by 16 callers at once.
+// BenchmarkExecute measures the cost of each step of the chain, relative to a floor
+// that decodes the same arguments and encodes the same result. The sides take turns
+// of a few calls, with one caller and with 16 callers.
 func BenchmarkExecute(b *testing.B) {
 	b.Run("sqlite", func(b *testing.B) { benchExecute(b, testkit.Open(b, "sqlite://"+b.TempDir()+"/bench.db")) })
 	b.Run("postgres", func(b *testing.B) {

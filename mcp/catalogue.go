@@ -10,24 +10,24 @@ import (
 	"slices"
 )
 
-// catalogue is what is registered. It is never changed, but replaced.
+// catalogue is the set of registered functions. A change replaces it.
 type catalogue struct {
 	order    []*function
 	byName   map[string]*function
-	released int    // how many, the first ones, the version speaks of
-	version  string // of those; "": none was said
+	released int    // number of functions, the first ones, that the version covers
+	version  string // of the released functions; "": none was given
 }
 
-// Tool is what a protocol publishes of a function.
+// Tool describes a function for a protocol.
 type Tool struct {
 	Name, Title, Description, Permission string
 	ReadOnly, Idempotent, Destructive    bool
-	// Input and Output are JSON Schemas (2020-12) of objects. Types are single
-	// words, null is none of them, and Input allows no further properties.
+	// Input and Output are JSON Schemas (2020-12) of objects. A type is a single
+	// word and never null. Input allows no further properties.
 	Input, Output json.RawMessage
 }
 
-// Descriptor is what the REST API publishes of a function.
+// Descriptor describes a function in the REST API.
 type Descriptor struct {
 	Name        string              `json:"name"`
 	Title       string              `json:"title"`
@@ -68,7 +68,7 @@ func (r *Registry) add(f *function) error {
 	defer r.adding.Unlock()
 	old := r.catalogue.Load()
 	if old.byName[f.tool.Name] != nil {
-		return errors.New("there is one of that name")
+		return errors.New("a function of that name is registered already")
 	}
 	next := *old
 	next.order = append(slices.Clip(old.order), f)
@@ -78,9 +78,9 @@ func (r *Registry) add(f *function) error {
 	return nil
 }
 
-// Release says that the functions registered so far are those of a published
-// catalogue of that version: patch for its texts, minor for additions, major
-// for all else. What is registered later adds "+" and a hash to [Registry.Version].
+// Release sets the version of the functions registered so far, as a published
+// catalogue: patch for changed texts, minor for additions, major for other changes.
+// Functions registered later add "+" and a hash to [Registry.Version].
 func (r *Registry) Release(version string) {
 	r.adding.Lock()
 	defer r.adding.Unlock()
@@ -89,7 +89,7 @@ func (r *Registry) Release(version string) {
 	r.catalogue.Store(&next)
 }
 
-// Version is the semantic version of the catalogue.
+// Version returns the semantic version of the catalogue.
 func (r *Registry) Version() string {
 	c := r.catalogue.Load()
 	version := cmp.Or(c.version, "0.0.0")
@@ -101,12 +101,12 @@ func (r *Registry) Version() string {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
 	for _, f := range added {
-		_ = enc.Encode(f.tool) // of texts and valid JSON
+		_ = enc.Encode(f.tool) // encoding texts and valid JSON cannot fail
 	}
 	return version + "+" + hex.EncodeToString(h.Sum(nil)[:4])
 }
 
-// Tools are all functions, in the order of their registration.
+// Tools returns all functions, in the order of their registration.
 func (r *Registry) Tools() []Tool {
 	c := r.catalogue.Load()
 	out := make([]Tool, len(c.order))
@@ -116,7 +116,7 @@ func (r *Registry) Tools() []Tool {
 	return out
 }
 
-// Allowed reports whether a caller may call a function that exists.
+// Allowed reports whether the function exists and the caller may call it.
 func (r *Registry) Allowed(c Caller, name string) bool {
 	f := r.catalogue.Load().byName[name]
 	if f == nil || !c.may(PermissionExecute) {
@@ -155,7 +155,7 @@ func (f *function) describe() Descriptor {
 	return d
 }
 
-// described is the word of descriptors for a type of JSON Schema.
+// described returns the type of a descriptor for a type of JSON Schema.
 func described(t string) string {
 	switch t {
 	case "integer":

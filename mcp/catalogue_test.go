@@ -141,27 +141,27 @@ func TestRegisterRefuses(t *testing.T) {
 	type ok = mcp.Function[none, none]
 	register := func(f ok) error { return mcp.Register(r, f) }
 	for want, err := range map[string]error{
-		`"taken": there is one of that name`: register(ok{Name: "taken", Description: "x", Handler: ponging}),
-		`Function.Name must match`:           register(ok{Name: "Bad-Name", Description: "x", Handler: ponging}),
-		`Function.Name`:                      register(ok{Name: strings.Repeat("x", 65), Description: "x", Handler: ponging}),
-		`Function.Description is missing`:    register(ok{Name: "x", Handler: ponging}),
-		`Function.Handler is missing`:        register(ok{Name: "x", Description: "x"}),
-		`Function.Limit must be`:             register(ok{Name: "x", Description: "x", Handler: ponging, Limit: -2}),
-		`Function.Timeout is negative`:       register(ok{Name: "x", Description: "x", Handler: ponging, Timeout: -1}),
-		`arguments: with Function.Schema`:    register(ok{Name: "x", Description: "x", Handler: ponging, Schema: json.RawMessage(`{}`)}),
+		`"taken": a function of that name is registered already`: register(ok{Name: "taken", Description: "x", Handler: ponging}),
+		`Function.Name must match`:                               register(ok{Name: "Bad-Name", Description: "x", Handler: ponging}),
+		`Function.Name`:                                          register(ok{Name: strings.Repeat("x", 65), Description: "x", Handler: ponging}),
+		`Function.Description is missing`:                        register(ok{Name: "x", Handler: ponging}),
+		`Function.Handler is missing`:                            register(ok{Name: "x", Description: "x"}),
+		`Function.Limit must be`:                                 register(ok{Name: "x", Description: "x", Handler: ponging, Limit: -2}),
+		`Function.Timeout is negative`:                           register(ok{Name: "x", Description: "x", Handler: ponging, Timeout: -1}),
+		`arguments: with Function.Schema`:                        register(ok{Name: "x", Description: "x", Handler: ponging, Schema: json.RawMessage(`{}`)}),
 
-		`arguments: Function.Schema is no JSON Schema`: mcp.Register(r, mcp.Function[json.RawMessage, none]{
+		`arguments: Function.Schema is not a JSON Schema`: mcp.Register(r, mcp.Function[json.RawMessage, none]{
 			Name: "x", Description: "x", Schema: json.RawMessage(`[]`),
 			Handler: func(context.Context, mcp.Call, json.RawMessage) (none, error) { return none{}, nil },
 		}),
 		`arguments: they are the fields of a struct, not string`: of[string](r),
-		`arguments: field C: chan int is nothing in JSON`: of[struct {
+		`arguments: field C: chan int has no form in JSON`: of[struct {
 			C chan int `json:"c"`
 		}](r),
 		`arguments: field I: interface { String() string } cannot be read`: of[struct {
 			I interface{ String() string } `json:"i"`
 		}](r),
-		`arguments: field M: the keys of map[int]string are no texts`: of[struct {
+		`arguments: field M: the keys of map[int]string are not texts`: of[struct {
 			M map[int]string `json:"m"`
 		}](r),
 		`arguments: field B: []uint8 is written as base64`: of[struct {

@@ -14,24 +14,24 @@ import (
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 )
 
-// all is what details about no single argument are about.
+// all is the argument that a detail names when it concerns no single one.
 const all = "arguments"
 
 const (
-	maxDetails = 50  // named of one call
-	maxNamed   = 100 // bytes of a name that is not ours
+	maxDetails = 50  // details of one call
+	maxNamed   = 100 // bytes of a name that the caller chose
 )
 
-// decoder reads arguments into Go values and collects what is wrong with them.
-// It reads the bytes as they came, so that integers stay exact.
+// decoder reads arguments into Go values and collects what is wrong with them. It
+// parses the original bytes, so that integers stay exact.
 type decoder struct {
 	details []Detail
 }
 
-// path is the location of a value.
+// path is the position of a value.
 type path struct {
 	up   *path
-	name string // of a member, "" of an element
+	name string // of a member; "" for an element
 	i    int
 }
 
@@ -53,8 +53,8 @@ func (d *decoder) fail(at *path, format string, args ...any) {
 	}
 }
 
-// object is raw, without spaces around it, if it is one; else what is wrong
-// with it.
+// object returns raw without surrounding spaces if it is an object, else what is
+// wrong with it.
 func object(raw []byte) (out []byte, problem string) {
 	switch {
 	case len(raw) == 0:
@@ -73,7 +73,7 @@ func object(raw []byte) (out []byte, problem string) {
 	return bytes.TrimSpace(raw), ""
 }
 
-// decodeArguments reads an object into dst.
+// decodeArguments decodes an object into dst.
 func decodeArguments(raw []byte, s *shape, dst reflect.Value) []Detail {
 	d := &decoder{}
 	d.value(nil, raw, s, dst)
@@ -134,7 +134,7 @@ func (d *decoder) value(at *path, raw []byte, s *shape, dst reflect.Value) {
 	}
 }
 
-// allocate makes the values that pointers are to point to.
+// allocate allocates the values that pointers refer to.
 func allocate(dst reflect.Value) reflect.Value {
 	for dst.Kind() == reflect.Pointer {
 		if dst.IsNil() {
@@ -150,7 +150,7 @@ func (d *decoder) object(at *path, raw []byte, s *shape, dst reflect.Value) {
 		d.fail(at, "must be an object")
 		return
 	}
-	var few [16]bool // more only of a large struct
+	var few [16]bool // more only for a large struct
 	seen := slices.Grow(few[:0], len(s.fields))[:len(s.fields)]
 	var strange []string
 	for name, value := range jsonscan.Members(raw) {
@@ -179,7 +179,7 @@ func (d *decoder) object(at *path, raw []byte, s *shape, dst reflect.Value) {
 	}
 }
 
-// unknown refuses a member, once.
+// unknown refuses an unknown member, once for each name.
 func (d *decoder) unknown(at *path, name string, strange *[]string) {
 	if len(d.details) == maxDetails || slices.Contains(*strange, name) {
 		return
@@ -188,7 +188,7 @@ func (d *decoder) unknown(at *path, name string, strange *[]string) {
 	d.fail(&path{up: at, name: shown(name)}, "is unknown")
 }
 
-// shown is a name of the caller's, bounded.
+// shown returns a name that the caller chose, truncated.
 func shown(name string) string {
 	if len(name) > maxNamed {
 		name = strings.ToValidUTF8(name[:maxNamed], "") + "…"
@@ -240,7 +240,7 @@ func (d *decoder) mapping(at *path, raw []byte, s *shape, dst reflect.Value) {
 	dst.Set(out)
 }
 
-// unchecked reads a value of any kind, which must be good JSON all the same.
+// unchecked reads a value of any type. It must still be well-formed.
 func (d *decoder) unchecked(at *path, raw []byte, s *shape, dst reflect.Value) {
 	before := len(d.details)
 	d.sound(at, raw)
@@ -265,7 +265,7 @@ func (d *decoder) unchecked(at *path, raw []byte, s *shape, dst reflect.Value) {
 	}
 }
 
-// sound looks for members that are given twice and texts that are none.
+// sound finds members that are given twice and texts that are not valid.
 func (d *decoder) sound(at *path, raw []byte) {
 	switch jsonscan.Kind(raw) {
 	case '"':
@@ -294,7 +294,8 @@ func (d *decoder) sound(at *path, raw []byte) {
 	}
 }
 
-// unmarshaledText reads a text into a type that understands it.
+// unmarshaledText decodes a text into a type that implements
+// encoding.TextUnmarshaler.
 func (d *decoder) unmarshaledText(at *path, text string, dst reflect.Value) {
 	u, ok := dst.Addr().Interface().(encoding.TextUnmarshaler)
 	if !ok || u.UnmarshalText([]byte(text)) != nil {

@@ -1,7 +1,7 @@
-// Package mcp is a registry of functions that agents call: each with typed
-// arguments and a typed result, behind one chain of checks that every caller
-// passes, by whichever protocol it came. It speaks neither HTTP nor a
-// protocol: package server and package mcp/protocol put those before it.
+// Package mcp is a registry of functions that agents call. Each has typed arguments
+// and a typed result, and every call passes the same chain of checks, whatever
+// protocol it came by. The package speaks neither HTTP nor a protocol: package
+// server and package mcp/protocol do.
 //
 //	r, err := mcp.New(ctx, db, nil)
 //	type order struct {
@@ -20,29 +20,28 @@
 //
 // # The chain
 //
-// A call is recovered from, bounded in time, and allowed by
-// [PermissionExecute] and the function's own permission. It takes one from the
-// limit of its user and function and one from that of its account, or neither
-// and is refused. Its arguments are checked, and every violation is named.
-// Then the handler runs, and what became of the call is in the audit log
-// before the answer leaves, refused calls too.
+// The registry bounds the time of each call and recovers from panics. The caller
+// needs [PermissionExecute] and the function's own permission. The call counts
+// against the limit of its user and function and against that of its account; if
+// one of them is reached, it counts against neither and is refused. Its arguments
+// are validated, and every violation is named. Then the handler runs. The audit log
+// has the outcome, also of refused calls, before the answer is sent.
 //
 // # Bounds
 //
-// Arguments have at most [MaxArguments] bytes and [MaxDepth] levels, a result
-// has at most [MaxResult] bytes, a batch [MaxBatch] calls. A handler that goes
-// on after its deadline is left behind: its caller is answered, and what it
-// does is its own affair. Of those at most [MaxStray] run at a time; until one
+// Arguments have at most [MaxArguments] bytes and [MaxDepth] levels, a result at
+// most [MaxResult] bytes, a batch at most [MaxBatch] calls. When a handler exceeds
+// its deadline its caller gets an error; the handler may continue, but its result
+// is discarded. At most [MaxStray] such handlers run at a time. Until one of them
 // ends, further calls are refused as unavailable.
 //
 // # What the audit log holds
 //
-// The names of all arguments, but only such values as are of use to those who
-// looks for what an agent did: neither those of arguments that are marked
-// private, nor of unknown ones. Of secrets, which are known by their names,
-// nothing is left; of what may be a phone number the last four digits, and of
-// ids that hold one, as WhatsApp's of messages do, their end; of long texts
-// their beginning. [Account.Erase] erases what names a contact. A call that could not be
-// written down keeps its outcome, because what was done is done; the program's
-// log has it as an error.
+// The log has the names of all arguments and those values that help to find out
+// what an agent did. It has no values of arguments marked private or of unknown
+// arguments. It masks values whose names say that they are secrets. Of possible
+// phone numbers it has the last four digits, of ids that contain a number, such as
+// WhatsApp message ids, their end, and of long texts the beginning. [Account.Erase]
+// erases calls that name a contact. A call that could not be logged keeps its
+// outcome, since it has taken effect; the program's log has the error.
 package mcp

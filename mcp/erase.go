@@ -10,24 +10,24 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// eraseChunk is how many texts one statement looks for, and how many calls a
-// transaction changes.
+// eraseChunk is the number of texts that one statement looks for, and of calls that
+// one transaction changes.
 const eraseChunk = 100
 
-// likeEscapes take the meaning from what LIKE has a meaning for.
+// likeEscapes escapes the special characters of LIKE.
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// Erase forgets the arguments of those calls of the account in which one of the
-// texts, such as the ids of a contact, is a value: the whole of it, in any case.
-// That there was a call, whose and with what outcome, stays. Numbers of phones
-// need no erasing: see the package's comment. It reads all calls of the account,
-// works in small steps, and may be called again after an error or a crash.
+// Erase erases the arguments of the account's calls in which one of the texts, such
+// as the id of a contact, is a whole value, in any case. The call itself stays with
+// its caller and outcome. Phone numbers need no erasing: see the package
+// documentation. Erase reads all calls of the account, works in small steps, and
+// may be called again after an error or a crash.
 func (a *Account) Erase(ctx context.Context, texts []string) error {
 	texts = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" })
 	for chunk := range slices.Chunk(texts, eraseChunk) {
 		params, matches := []any{a.id}, make([]string, len(chunk))
 		for i, text := range chunk {
-			value, _ := json.Marshal(asStored(text)) // texts cannot fail
+			value, _ := json.Marshal(asStored(text)) // encoding a text cannot fail
 			like := "%" + likeEscapes.Replace(string(value)) + "%"
 			params = append(params, like, strings.ToLower(like))
 			matches[i] = fmt.Sprintf(anyCase, len(params)-1, len(params))
@@ -39,8 +39,8 @@ func (a *Account) Erase(ctx context.Context, texts []string) error {
 	return nil
 }
 
-// eraseWhere forgets the arguments of the calls that a condition holds for, a page
-// at a time.
+// eraseWhere erases the arguments of the calls that match a condition, page by
+// page.
 func (a *Account) eraseWhere(ctx context.Context, matches string, params []any) error {
 	query := fmt.Sprintf(`SELECT id FROM mcp_audit WHERE account = $1 AND (%s) AND id > $%d ORDER BY id LIMIT %d`, matches, len(params)+1, eraseChunk)
 	for after := int64(0); ; {
@@ -66,12 +66,12 @@ func (a *Account) eraseWhere(ctx context.Context, matches string, params []any) 
 	}
 }
 
-// anyCase compares without case on both dialects: LIKE of SQLite ignores that
-// of a to z, and its lower knows no other letters.
+// anyCase compares ignoring case in both dialects. In SQLite, LIKE ignores the case
+// of a to z, and lower changes no other letters.
 const anyCase = `arguments LIKE $%d ESCAPE '\' OR lower(arguments) LIKE $%d ESCAPE '\'`
 
-// asStored is a text as the audit log holds it. A phone number stays as it is,
-// and is not found: many have the same last digits.
+// asStored returns a text as the audit log has it. A phone number stays unchanged
+// and therefore matches nothing: many numbers have the same last digits.
 func asStored(text string) string {
 	text = sanitize(text)
 	if kept := maskText(text); !strings.HasPrefix(kept, "•") {
@@ -80,9 +80,8 @@ func asStored(text string) string {
 	return text
 }
 
-// DeleteAll removes everything of the account: its calls and its limits. It
-// works in small steps, each durable, and may be called again after an error
-// or a crash.
+// DeleteAll removes everything of the account: its calls and its limits. It works
+// in small durable steps, and may be called again after an error or a crash.
 func (a *Account) DeleteAll(ctx context.Context) error {
 	for _, statement := range []string{
 		`DELETE FROM mcp_audit WHERE id IN (SELECT id FROM mcp_audit WHERE account = $1 LIMIT $2)`,

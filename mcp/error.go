@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Codes of [Error] that the registry itself gives. Handlers may give any code;
-// those of the REST API have its statuses.
+// Codes of [Error] that the registry itself returns. Handlers may return any code.
+// Codes of the REST API have the same HTTP status here.
 const (
 	CodeUnknownFunction  = "unknown_function"
 	CodeInvalidArguments = "invalid_arguments"
@@ -15,21 +15,21 @@ const (
 	CodeNotFound         = "not_found"
 	CodeTimeout          = "timeout"
 	CodeUnavailable      = "unavailable"
-	CodeTooLarge         = "payload_too_large" // the result is
+	CodeTooLarge         = "payload_too_large" // of the result
 	CodeInternal         = "internal"
 )
 
-// Error is why a call failed, as its caller is told. Every text of it is shown
-// to models: it must neither repeat a value, which may be a secret, nor say
-// how we are built.
+// Error is the error that the caller of a function sees. Models see all of its
+// texts: these must not repeat a value, which may be secret, and must not reveal
+// internals.
 type Error struct {
 	Code    string   `json:"code" doc:"Which error it is. Stable."`
 	Message string   `json:"message" doc:"What went wrong, for models and people."`
 	Details []Detail `json:"details" nullable:"false" doc:"What is wrong with which argument."`
 
-	// RetryAfter is when to try again; 0: not said.
+	// RetryAfter is how long to wait before another attempt; 0: unknown.
 	RetryAfter time.Duration `json:"-"`
-	// Status is that of HTTP; 0: the code's, and 422 where it has none.
+	// Status is the HTTP status; 0: that of the code, or 422 if it has none.
 	Status int `json:"-"`
 }
 
@@ -41,7 +41,7 @@ type Detail struct {
 	Message  string `json:"message" doc:"Which rule it breaks."`
 }
 
-// statuses are those of the codes that have one.
+// statuses maps codes to their HTTP statuses.
 var statuses = map[string]int{
 	CodeUnknownFunction:     http.StatusNotFound,
 	CodeInvalidArguments:    http.StatusUnprocessableEntity,

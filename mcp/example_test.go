@@ -94,7 +94,7 @@ func ExampleFunction_plan() {
 	// Output: {"dryRun":true,"plan":{"allowed":true,"price":15}}
 }
 
-// exampleRegistry is a registry in a temporary folder, which end removes.
+// exampleRegistry returns a registry in a temporary folder, which end removes.
 func exampleRegistry() (r *mcp.Registry, end func()) {
 	dir, err := os.MkdirTemp("", "mcp")
 	check(err)

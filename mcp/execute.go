@@ -12,9 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Execute makes a call and says what became of it. It returns by the deadline
-// of the function, or a little later if the database does not answer; it never
-// panics.
+// Execute executes a call and returns its outcome. It returns by the deadline of
+// the function, or a little later if the database does not answer. It never panics.
 func (r *Registry) Execute(ctx context.Context, c Caller, req Request) Outcome {
 	began := time.Now()
 	x := &execution{r: r, f: r.catalogue.Load().byName[req.Function], caller: c, req: req}
@@ -27,20 +26,20 @@ func (r *Registry) Execute(ctx context.Context, c Caller, req Request) Outcome {
 	return out
 }
 
-// execution is a call under way.
+// execution is a call in progress.
 type execution struct {
 	r      *Registry
 	f      *function // nil: unknown
 	caller Caller
-	only   []int64 // references of which the call may be; nil: all
+	only   []int64 // references on which the call is allowed; nil: all
 	req    Request
-	name   string // of the function, as it may be shown
+	name   string // of the function, sanitized
 
-	args    []byte // a JSON object, nil if they are none
-	problem string // what is wrong with them then
+	args    []byte // a JSON object; nil if they are not valid
+	problem string // why they are not valid
 }
 
-// sanitize is text that any database stores.
+// sanitize returns the text with what databases cannot store replaced.
 func sanitize(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
@@ -55,8 +54,9 @@ func (x *execution) observe(out *Outcome, duration time.Duration) {
 	}
 }
 
-// run passes the call along the chain. What panics in it outside of a handler
-// is the caller's rights, or a type that reads itself.
+// run passes the call along the chain. It recovers from panics outside of the
+// handler, which come from the caller's May and On or from a type's own
+// unmarshaler.
 func (x *execution) run(ctx context.Context) (result []byte, failed *Error) {
 	timeout := x.r.opts.Timeout
 	if x.f != nil {
@@ -117,8 +117,8 @@ func (x *execution) forbidden() *Error {
 	return refusal(CodeForbidden, "this needs the permission "+x.f.tool.Permission)
 }
 
-// limited takes the call from the limits. One that cannot be counted is not
-// let through.
+// limited counts the call against the limits. It refuses a call that cannot be
+// counted.
 func (x *execution) limited(ctx context.Context) *Error {
 	t := x.charge()
 	if t == nil {
@@ -136,12 +136,12 @@ func (x *execution) limited(ctx context.Context) *Error {
 	return failed
 }
 
-// uncounted is why a call could not be counted.
+// uncounted is an error that kept a call from being counted.
 type uncounted struct{ error }
 
 func (e *uncounted) Unwrap() error { return e.error }
 
-// failure is what the caller is told of an error.
+// failure returns the error that the caller sees.
 func (x *execution) failure(ctx context.Context, err error) *Error {
 	var (
 		ours   *Error
@@ -158,8 +158,8 @@ func (x *execution) failure(ctx context.Context, err error) *Error {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return refusal(CodeTimeout, "the function did not answer in time; what it does may still happen")
 	case errors.As(err, &no) && ctx.Err() == nil, database.IsUnwritable(err):
-		log.ErrorContext(ctx, "a function call found no store", slog.String("function", x.name), slog.Any("error", err))
-		return refusal(CodeUnavailable, "this is not possible at the moment")
+		log.ErrorContext(ctx, "a function call could not reach the database", slog.String("function", x.name), slog.Any("error", err))
+		return refusal(CodeUnavailable, "this is not possible at the moment: try again")
 	}
 	if t := x.r.opts.Translate; t != nil {
 		if ours = t(err); ours != nil {
@@ -178,7 +178,7 @@ func (x *execution) logPanic(ctx context.Context, p *panicked) {
 		slog.String("function", x.name), slog.String("panic", p.what), slog.String("stack", p.stack))
 }
 
-// chosen is an error that a handler chose to show.
+// chosen returns an error that a handler meant for its caller.
 func (x *execution) chosen(ctx context.Context, e *Error) *Error {
 	if e.Code == "" || e.Code == CodeInternal {
 		x.r.opts.Logger.ErrorContext(ctx, "a function failed", slog.String("function", x.name), slog.Any("error", e))

@@ -141,7 +141,8 @@ func TestErrors(t *testing.T) {
 	t.Cleanup(func() { require.Contains(t, log.String(), "hunter2", "it is in the log") })
 }
 
-// TestErrorsAreNotShared: an error value that a handler keeps is not changed.
+// TestErrorsAreNotShared checks that an error value which a handler keeps is not
+// changed.
 func TestErrorsAreNotShared(t *testing.T) {
 	t.Parallel()
 	kept := &mcp.Error{Code: "conflict", Message: "busy", RetryAfter: time.Second, Details: []mcp.Detail{{Argument: "a", Message: "b"}}}
@@ -191,7 +192,7 @@ func TestPanics(t *testing.T) {
 	refused(t, call(t, r, rude, "value", ""), mcp.CodeInternal)
 }
 
-// angry panics when it is written.
+// angry panics when it is encoded.
 type angry struct {
 	Field angryField `json:"field"`
 }
@@ -200,7 +201,7 @@ type angryField struct{}
 
 func (angryField) MarshalJSON() ([]byte, error) { panic("no") }
 
-// TestDeadline has a handler that does not hear that its time is over.
+// TestDeadline has a handler that ignores the end of its context.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	var log logged
@@ -246,7 +247,7 @@ func TestCallerGone(t *testing.T) {
 	<-received
 }
 
-// TestStrays: of handlers that were left behind there are only so many.
+// TestStrays checks the limit of handlers that run past their deadlines.
 func TestStrays(t *testing.T) {
 	t.Parallel()
 	r := free(t, mcp.Options{Logger: new(logged).logger()})
@@ -353,8 +354,8 @@ func TestResults(t *testing.T) {
 	refused(t, call(t, r, ana, "infinite", ""), mcp.CodeInternal)
 }
 
-// TestBatch has calls that wait for each other, which only calls in parallel
-// can.
+// TestBatch has calls that wait for each other, which works only if they run in
+// parallel.
 func TestBatch(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		r := setup(t, db, mcp.Options{Now: newClock().now})

@@ -20,7 +20,7 @@ import (
 const (
 	childEnv   = "MCP_CHILD"
 	childReady = "running"
-	childLimit = 300 // calls of one function, for ever: the clock stands still
+	childLimit = 300 // calls of one function in all: the clock does not move
 )
 
 // TestChild calls functions and prints what it was answered. It is the whole
@@ -59,9 +59,8 @@ func withChildFunctions(t *testing.T, r *mcp.Registry) {
 	}
 }
 
-// TestKill kills a process with signal 9 while it is called, over and over:
-// every call that was answered is in the log, and no more calls passed than
-// the limit allows.
+// TestKill kills a process repeatedly while it is called: every answered call must
+// be in the log, and no more calls may pass than the limit allows.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
@@ -99,8 +98,8 @@ func TestKill(t *testing.T) {
 	})
 }
 
-// TestDatabaseGone: without its database the registry lets nobody through, and
-// works again when it is back.
+// TestDatabaseGone checks that the registry refuses all calls without its database,
+// and recovers when the database is back.
 func TestDatabaseGone(t *testing.T) {
 	t.Parallel()
 	s := testkit.PostgresServer(t, testkit.PostgresOptions{})

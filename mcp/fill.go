@@ -2,9 +2,9 @@ package mcp
 
 import "reflect"
 
-// fill makes slices and maps of a result that are nil empty: null is none of
-// the types that its schema speaks of. It changes copies, because a handler may
-// keep what it returned.
+// fill makes nil slices and maps of a result empty, since the types of its schema
+// do not include null. It changes copies, because a handler may keep what it
+// returned.
 func (s *shape) fill(v reflect.Value) {
 	if !s.lists {
 		return

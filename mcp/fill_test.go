@@ -24,8 +24,8 @@ type holding struct {
 	Missing []string          `json:"missing,omitempty"`
 }
 
-// TestEmptyLists: nothing is null that a schema calls a list, and what the
-// handler keeps does not change.
+// TestEmptyLists checks that lists are never null, and that the handler's own value
+// does not change.
 func TestEmptyLists(t *testing.T) {
 	t.Parallel()
 	kept := holding{

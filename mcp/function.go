@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Caller is who calls. The code that makes the request knows it. Its zero value may
-// do nothing.
+// Caller is the caller of a function. The code that makes the request fills it in.
+// The zero value has no permissions.
 type Caller struct {
 	Account string
 	User    string // id of the user; limits of functions count per user
-	Token   string // id of the scoped token that was used, or ""
-	// May reports whether the caller has a permission, at this moment. nil: none.
+	Token   string // id of the scoped token that was used; "": none
+	// May reports whether the caller has a permission now. nil: none.
 	May func(permission string) bool
 	// On returns the references on which the caller has a permission that May denies.
 	// nil: none.
@@ -26,71 +26,70 @@ func (c Caller) may(permission string) bool {
 	return permission == "" || c.May != nil && c.May(permission)
 }
 
-// Call is what a handler is told beside its arguments.
+// Call is the context of a call that a handler gets besides its arguments.
 type Call struct {
 	Caller
 	Function string
-	// Only are the references on which the caller has the permission of a
+	// Only are the references on which the caller has the permission, for a
 	// function that is a Listing; nil: all.
 	Only []int64
 
 	report func(done, total float64, text string)
 }
 
-// Progress tells the caller how far the call is, if the caller wants to know. total is
-// 0 while it is unknown.
+// Progress reports the progress of the call, if the caller asked for it. total is 0
+// while it is unknown.
 func (c Call) Progress(done, total float64, text string) {
 	if c.report != nil {
 		c.report(done, total, text)
 	}
 }
 
-// Function is what callers may call. In is a struct of its arguments, Out one
-// of its result; [Register] says which tags their fields may have.
+// Function is a function that callers may call. In is a struct with its arguments,
+// Out one with its result. See [Register] for the tags of their fields.
 type Function[In, Out any] struct {
 	Name        string // a–z, 0–9 and _, at most 64
 	Title       string // for people; "": the name
-	Description string // for models: when to use it, and what comes back
-	Permission  string // "": [PermissionExecute] is enough
+	Description string // for models: when to use it, and what it returns
+	Permission  string // besides [PermissionExecute]; "": none
 
-	// Reference is the argument that names the reference which a call is about.
-	// A caller with the permission on some references only can call the function
-	// for these; any other looks to the handler like one that does not exist.
+	// Reference is the argument that names the reference of the call. A caller who
+	// has the permission only on some references can call the function for these.
+	// For any other reference the handler gets the id of one that does not exist.
 	Reference string
-	// Listing says that Handler shows only what belongs to [Call.Only]. Without
-	// it, and without Reference, the permission is needed on every reference.
+	// Listing reports that Handler shows only what belongs to [Call.Only]. If it is
+	// false and Reference is "", the permission is needed on every reference.
 	Listing bool
 
 	ReadOnly    bool // it changes nothing
 	Idempotent  bool // to call it again with the same arguments changes nothing more
 	Destructive bool // it may delete or overwrite
 
-	Limit   int           // calls of a minute by one user; 0: that of the registry, −1: none
-	Timeout time.Duration // 0: that of the registry
+	Limit   int           // calls per minute by one user; 0: the registry's default, −1: no limit
+	Timeout time.Duration // 0: the registry's default
 
-	// Schema is published as the schema of the arguments instead of one made
-	// from In, which is [json.RawMessage] then. Nothing but that the arguments
-	// are an object is checked before the handler is called, and none of them is
-	// private.
+	// Schema is the published schema of the arguments, instead of one derived from
+	// In, which must then be [json.RawMessage]. The registry then checks only that
+	// the arguments are an object, and none of them is private.
 	Schema json.RawMessage
 
-	// Handler does it. The context ends with the deadline, and when the caller
-	// has gone. An error should be an [*Error], or what [Options.Translate]
-	// understands.
+	// Handler performs the call. The context ends at the deadline and when the
+	// caller disconnects. An error should be an [*Error], or one that
+	// [Options.Translate] understands.
 	Handler func(ctx context.Context, c Call, in In) (Out, error)
-	// Plan says what Handler would do, and does not do it; what it refuses, so
-	// would Handler. nil: that the arguments are right is all that is known.
+	// Plan returns what Handler would do, without doing it. It must refuse what
+	// Handler refuses. nil: a dry run only validates the arguments.
 	Plan func(ctx context.Context, c Call, in In) (any, error)
 }
 
-// function is a [Function] whose types are known only to its closures.
+// function is a [Function] whose type parameters only its closures know.
 type function struct {
 	tool    Tool
 	limit   int
 	timeout time.Duration
 	in, out *shape
 	listing bool
-	about   []int // the field of Function.Reference; nil: there is none
+	about   []int // index of the field of Function.Reference; nil: none
 
 	decode func(raw []byte) (in any, details []Detail)
 	call   func(ctx context.Context, c Call, in any) (out any, err error)
@@ -115,8 +114,8 @@ var functionName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 //	default:"20"                    is the value of what is left out
 //	private:"true"                  the audit log does not hold the value
 //
-// The same tags but the last three describe the fields of Out. Slices and maps
-// in it that are nil become empty.
+// The tags except the last three also apply to the fields of Out. Nil slices and
+// maps in it become empty.
 func Register[In, Out any](r *Registry, f Function[In, Out]) error {
 	e, err := build(r, f)
 	if err == nil {

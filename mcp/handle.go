@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 )
 
-// answer is what a handler returned.
+// answer is the result of a handler.
 type answer struct {
 	result []byte
 	err    error
@@ -27,12 +27,12 @@ const (
 	abandoned
 )
 
-// handle runs the handler on a goroutine of its own, so that one which ignores
-// its context can be left behind.
+// handle runs the handler in a goroutine of its own, so that the call can end
+// although a handler ignores its context.
 func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 	if x.r.stray.Load() >= MaxStray {
-		x.r.opts.Logger.ErrorContext(ctx, "too many functions go on after their deadlines")
-		return nil, refusal(CodeUnavailable, "this is not possible at the moment")
+		x.r.opts.Logger.ErrorContext(ctx, "too many functions run past their deadlines")
+		return nil, refusal(CodeUnavailable, "this is not possible at the moment: try again")
 	}
 	reports := &progress{to: x.req.Progress}
 	defer reports.end()
@@ -41,7 +41,7 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 	var state atomic.Int32
 	go func() {
 		var a answer
-		returned := false // or it has ended its goroutine
+		returned := false // false: the handler ended its goroutine
 		defer func() {
 			if v := recover(); v != nil || !returned {
 				a = answer{err: newPanicked(v)}
@@ -59,7 +59,7 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 	case a := <-done:
 		return x.result(ctx, a)
 	case <-ctx.Done():
-		select { // in time, and not seen before
+		select { // completed in time, and not abandoned before
 		case a := <-done:
 			return x.result(ctx, a)
 		default:
@@ -73,7 +73,7 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 	return nil, x.failure(ctx, ctx.Err())
 }
 
-// late logs the panic of a call whose caller has gone.
+// late logs the panic of a handler whose caller was answered before.
 func (x *execution) late(ctx context.Context, err error) {
 	var broken *panicked
 	if errors.As(err, &broken) {
@@ -88,7 +88,7 @@ func (x *execution) result(ctx context.Context, a answer) ([]byte, *Error) {
 	return a.result, nil
 }
 
-// answer calls the handler, or asks it for its plan.
+// answer calls the handler, or its plan for a dry run.
 func (x *execution) answer(ctx context.Context, c Call, in any) answer {
 	var out any
 	var err error
@@ -110,13 +110,13 @@ func (x *execution) answer(ctx context.Context, c Call, in any) answer {
 	return answer{result, err}
 }
 
-// dryRun is the result of a call that was not made.
+// dryRun is the result of a dry run.
 type dryRun struct {
 	DryRun bool `json:"dryRun"`
 	Plan   any  `json:"plan"`
 }
 
-// encode writes a result.
+// encode encodes a result.
 func encode(out any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -127,15 +127,15 @@ func encode(out any) ([]byte, error) {
 	result := bytes.TrimRight(b.Bytes(), "\n")
 	switch {
 	case jsonscan.Kind(result) != '{':
-		return nil, errors.New("the result is no object")
+		return nil, errors.New("the result is not an object")
 	case len(result) > MaxResult:
 		return nil, refusal(CodeTooLarge, fmt.Sprintf("the result has more than %d bytes: ask for less", MaxResult))
 	}
 	return result, nil
 }
 
-// panicked is a panic of a handler. Its value is left out unless the runtime
-// made it: it may hold arguments.
+// panicked is a panic of a handler. It omits the panic's value, which may hold
+// arguments, unless the runtime made it.
 type panicked struct {
 	what, stack string
 }
@@ -150,7 +150,7 @@ func newPanicked(v any) *panicked {
 
 func (p *panicked) Error() string { return "panic: " + p.what }
 
-// progress tells the caller how far the call is until it is answered.
+// progress reports the progress of a call until it is answered.
 type progress struct {
 	to    func(done, total float64, text string)
 	mu    sync.Mutex

@@ -14,39 +14,39 @@ import (
 )
 
 const (
-	maxLimit = 1_000_000 // calls of a minute
+	maxLimit = 1_000_000 // calls per minute
 	minute   = int64(time.Minute / time.Microsecond)
-	// chargeTimeout is how long the database may take to count calls.
+	// chargeTimeout bounds how long the database may take to count a call.
 	chargeTimeout = 5 * time.Second
 )
 
-// bucket is a limit in the database: of a user and a function, or of an
+// bucket identifies a limit in the database: of a user and a function, or of an
 // account.
 type bucket struct {
 	account, caller, function string
 }
 
-// rate is how many calls of a minute a bucket allows, all of them at once.
+// rate is the number of calls per minute that a bucket allows, also all at once.
 //
-// It is counted as in the generic cell rate algorithm: a call makes the time
-// at which the bucket is full again later by an interval, and is refused where
-// that would be more than a minute ahead.
+// It uses the generic cell rate algorithm: each call moves the time at which the
+// bucket is full again by one interval. A call that would move it more than a
+// minute ahead is refused.
 type rate int
 
-// interval is after how many microseconds one more call is allowed.
+// interval returns the time in which a bucket regains one call, in microseconds.
 func (r rate) interval() int64 { return minute / int64(r) }
 
-// excess is how far a bucket is from allowing a call; 0 or less: it does.
+// excess returns how long a bucket refuses a call; 0 or less: it allows one.
 func (r rate) excess(full, now int64) int64 {
 	return max(full, now) - now - (int64(r)-1)*r.interval()
 }
 
-// charge is a call that is to be counted in all of its buckets, or in none.
+// charge is a call that counts against all of its limits or against none.
 type charge struct {
 	from []share
 
-	wait time.Duration // it is refused, until then
-	over string        // what is, for people
+	wait time.Duration // until a refused call is allowed; 0: it is not refused
+	over string        // the limit that is reached, for people
 }
 
 type share struct {
@@ -54,7 +54,7 @@ type share struct {
 	rate rate
 }
 
-// charge are the limits of a call, nil if there are none.
+// charge returns the limits of a call, nil if there are none.
 func (x *execution) charge() *charge {
 	t := &charge{}
 	if x.f != nil && x.f.limit > 0 {
@@ -69,8 +69,8 @@ func (x *execution) charge() *charge {
 	return t
 }
 
-// chargeAll counts calls that came together: two statements for all of them. The
-// commit is not waited for, because a power cut may take it back.
+// chargeAll counts concurrent calls with two statements. It does not wait for a
+// durable commit: a power cut may undo the count.
 func (r *Registry) chargeAll(ctx context.Context, takes []*charge) []error {
 	ctx, cancel := context.WithTimeout(ctx, chargeTimeout)
 	defer cancel()
@@ -109,9 +109,9 @@ func (r *Registry) chargeTx(ctx context.Context, tx *sqlx.Tx, takes []*charge) e
 	})
 }
 
-// decide lets the call through, or says until when not.
+// decide counts the call, or refuses it until a limit allows it.
 func (t *charge) decide(full map[bucket]int64, now int64) bool {
-	t.wait, t.over = 0, "" // a transaction may run again
+	t.wait, t.over = 0, "" // the transaction may be a retry
 	for _, s := range t.from {
 		wait := time.Duration(s.rate.excess(full[s.bucket], now)) * time.Microsecond
 		if wait <= t.wait {
@@ -140,8 +140,8 @@ type limitRow struct {
 	Lazy     string
 }
 
-// lockBuckets reads the buckets of calls, which no other call can change then,
-// and the time. All nodes lock in one order.
+// lockBuckets reads and locks the buckets of calls, and reads the time. All nodes
+// lock in the same order.
 func (r *Registry) lockBuckets(ctx context.Context, tx *sqlx.Tx, takes []*charge) (map[bucket]int64, int64, error) {
 	full := map[bucket]int64{}
 	for _, t := range takes {
@@ -175,9 +175,9 @@ func compareBuckets(a, b bucket) int {
 	return cmp.Or(cmp.Compare(a.account, b.account), cmp.Compare(a.caller, b.caller), cmp.Compare(a.function, b.function))
 }
 
-// clockColumns are further columns of limits: the database's time, unless the
-// clock is given, and one that makes the commit lazy on PostgreSQL. SQLite has
-// one machine's time.
+// clockColumns returns further columns of the statement: the database's time,
+// unless a clock is given, and one that makes the commit asynchronous on
+// PostgreSQL. SQLite uses the time of its only machine.
 func clockColumns(d database.Dialect, given bool) string {
 	if d != database.Postgres {
 		return ""

@@ -36,8 +36,8 @@ func callMany(t *testing.T, n int, c mcp.Caller, function string, rs ...*mcp.Reg
 	return int(passed.Load())
 }
 
-// TestLimitOverNodes has two nodes on one database, each with connections of
-// its own, while no time passes.
+// TestLimitOverNodes has two nodes on one database, each with its own connections,
+// and a clock that does not move.
 func TestLimitOverNodes(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
@@ -67,8 +67,8 @@ func TestLimitOverNodes(t *testing.T) {
 	})
 }
 
-// TestLimitsTogetherOverNodes has calls to two functions compete for what an
-// account may: each function has counted the calls that passed, and no other.
+// TestLimitsTogetherOverNodes has calls to two functions compete for the account's
+// limit: each function's count must equal the calls that passed.
 func TestLimitsTogetherOverNodes(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
@@ -117,8 +117,8 @@ func TestLimitByTheDatabasesClock(t *testing.T) {
 	})
 }
 
-// TestLimitsTogether shows that a call which one limit refuses takes nothing
-// from the other.
+// TestLimitsTogether checks that a call which one limit refuses does not count
+// against the other.
 func TestLimitsTogether(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		now := newClock()
@@ -181,7 +181,8 @@ func TestLimitOfFunction(t *testing.T) {
 	})
 }
 
-// TestUnknownFunctionsAreLimited: they count for the account.
+// TestUnknownFunctionsAreLimited checks that calls of unknown functions count for
+// the account.
 func TestUnknownFunctionsAreLimited(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		r := setup(t, db, mcp.Options{AccountLimit: 3, Now: newClock().now})
@@ -192,8 +193,8 @@ func TestUnknownFunctionsAreLimited(t *testing.T) {
 	})
 }
 
-// TestUncountedCallsAreRefused: a limit that cannot be read lets nobody
-// through.
+// TestUncountedCallsAreRefused checks that a call is refused if the limits cannot
+// be read.
 func TestUncountedCallsAreRefused(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		var log logged

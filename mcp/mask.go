@@ -11,23 +11,23 @@ import (
 
 const (
 	masked     = "[masked]"  // a secret
-	private    = "[private]" // a value that is not written down
+	private    = "[private]" // a value that is not logged
 	undeclared = "[unknown]" // the value of an argument that does not exist
-	leftOut    = "[…]"       // more than there is room for
+	leftOut    = "[…]"       // where something exceeds the limits
 
-	maxShownText      = 200  // characters of a text
-	maxShownArguments = 4096 // bytes of all arguments, roughly
-	phoneDigits       = 7    // from how many on digits may be a phone number
-	phoneShown        = 4    // of them, at the end
-	idShown           = 8    // characters of an id that holds a phone number, at its end
+	maxShownText      = 200  // characters of a logged text
+	maxShownArguments = 4096 // bytes of all logged arguments, roughly
+	phoneDigits       = 7    // minimum digits of a possible phone number
+	phoneShown        = 4    // last digits of it that are logged
+	idShown           = 8    // last characters of an id that contains a phone number
 )
 
-// phoneID begins ids of the WhatsApp Cloud API. They are base64 of the
-// contact's number and a random part, which comes last.
+// phoneID is the prefix of WhatsApp Cloud API ids. They are base64 of the contact's
+// number followed by a random part.
 const phoneID = "wamid."
 
-// secretWords are parts of the names of values that are masked. Names are
-// compared in lower case and without what separates words.
+// secretWords are parts of names whose values are masked. Names are compared in
+// lower case and without separators.
 var secretWords = []string{
 	"token", "secret", "passwor", "passwd", "passphrase", "pincode", "authorization", "credential", "apikey", "privatekey",
 	"accesskey", "cookie", "session", "bearer", "signature", "otp", "cvv",
@@ -48,7 +48,7 @@ func secretName(name string) bool {
 	return false
 }
 
-// masked is what the audit log holds of the arguments: a JSON object.
+// masked returns the arguments as a JSON object for the audit log.
 func (x *execution) masked() string {
 	m := &masker{}
 	m.object(x.args, func(name string) string {
@@ -67,7 +67,7 @@ func (x *execution) masked() string {
 	return string(m.b)
 }
 
-// masker writes what may be shown of JSON.
+// masker writes the parts of JSON that may be logged.
 type masker struct {
 	b []byte
 }
@@ -76,8 +76,8 @@ func (m *masker) full() bool { return len(m.b) > maxShownArguments }
 
 func (m *masker) write(s string) { m.b = append(m.b, s...) }
 
-// object writes an object. hide says what replaces a value, "" if the value
-// itself may be shown.
+// object writes an object. hide returns the replacement of a value, "" if the value
+// may be shown.
 func (m *masker) object(raw []byte, hide func(name string) string) {
 	m.write("{")
 	first := true
@@ -108,8 +108,8 @@ func (m *masker) object(raw []byte, hide func(name string) string) {
 	m.write("}")
 }
 
-// value writes a value. Numbers are shown at the top, where they are ids of
-// ours.
+// value writes a value. Numbers at the top level are shown: they are ids of this
+// server.
 func (m *masker) value(raw []byte, top bool) {
 	switch kind := jsonscan.Kind(raw); {
 	case m.full():
@@ -151,12 +151,12 @@ func (m *masker) array(raw []byte) {
 }
 
 func (m *masker) text(s string) {
-	b, _ := json.Marshal(s) // texts cannot fail
+	b, _ := json.Marshal(s) // encoding a text cannot fail
 	m.b = append(m.b, b...)
 }
 
-// maskText is the beginning of a text, with the last digits of what may be
-// phone numbers.
+// maskText returns the beginning of a text. Of possible phone numbers it shows the
+// last digits.
 func maskText(s string) string {
 	if strings.HasPrefix(s, phoneID) && len(s) > len(phoneID)+idShown {
 		return phoneID + "•••" + strings.ToValidUTF8(s[len(s)-idShown:], "")
@@ -179,8 +179,8 @@ func maskText(s string) string {
 	return out.String()
 }
 
-// phoneAt finds digits at i, and what may be between those of a phone
-// number. The end is behind the last digit.
+// phoneAt finds digits at i, with the separators of phone numbers between them. The
+// end is after the last digit.
 func phoneAt(s string, i int) (end, digits int) {
 	end = i
 	for j := i; j < len(s); j++ {

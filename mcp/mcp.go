@@ -16,59 +16,57 @@ import (
 	"github.com/trunklinehq/trunkline/internal/groupcommit"
 )
 
-// OneAccount is the account of a program that has only one.
+// OneAccount is the id of the account in programs that have only one.
 const OneAccount = "one"
 
-// PermissionExecute is what every caller needs, besides the permission of the
-// function that is called.
+// PermissionExecute is the permission that every caller needs, besides that of the
+// function.
 const PermissionExecute = "mcp.execute"
 
 // Options configures a [Registry].
 type Options struct {
-	// Limit is the most calls of a minute by one user to one function, all of
-	// which may be made at once; 0: 60, −1: there is none.
+	// Limit is the maximum number of calls per minute by one user to one function,
+	// also all at once; 0: 60, −1: no limit.
 	Limit int
-	// AccountLimit is the most calls of a minute by one account; 0: 600, −1:
-	// there is none.
+	// AccountLimit is the maximum number of calls per minute by one account; 0:
+	// 600, −1: no limit.
 	AccountLimit int
 	// Retention is how long the audit log is kept; 0: 90 days, −1: for ever.
 	Retention time.Duration
-	// NoAudit writes nothing into the audit log, for programs that keep one of
-	// their own.
+	// NoAudit disables the audit log, for programs that keep their own.
 	NoAudit bool
-	// Timeout bounds a call of a function that says nothing else; 0: 30 s.
+	// Timeout bounds a call of a function without a timeout of its own; 0: 30 s.
 	Timeout time.Duration
-	// Translate makes an [Error] of what handlers return and is none; where it
-	// returns nil, or is nil, the caller is told "internal" and the log has the
-	// error.
+	// Translate converts an error of a handler that is not an [Error]. If it
+	// returns nil, or is nil, the caller gets the code "internal" and the log has
+	// the error.
 	Translate func(error) *Error
-	// Observer counts what an operator watches. nil: nothing is counted.
+	// Observer receives metrics. nil: none are reported.
 	Observer *Observer
 	Logger   *slog.Logger // nil: slog.Default()
-	// Now is the clock of limits, log and answers. nil: time.Now, and for the
-	// limits the database's, so that nodes need not agree on the time.
+	// Now is the clock of limits, log and answers. nil: time.Now, and for limits
+	// the database's clock, so that the clocks of nodes may differ.
 	Now func() time.Time
 }
 
-// Observer receives counts. Its functions must not block; nil ones are
-// skipped.
+// Observer receives metrics. Its functions must not block; nil ones are skipped.
 type Observer struct {
-	// Called is told of every call: the function ("" if it is unknown), "ok" or
-	// the error's code, and how long the call took.
+	// Called is called after every call with the function ("" if it is unknown),
+	// "ok" or the error's code, and the duration.
 	Called func(function, outcome string, duration time.Duration)
 }
 
-// Registry holds functions and executes calls. It is safe for concurrent use,
-// and any number of processes may have one on the same PostgreSQL: limits are
-// counted over all of them.
+// Registry holds functions and executes calls. It is safe for concurrent use. Any
+// number of processes may have one on the same PostgreSQL database; limits count
+// over all of them.
 type Registry struct {
 	db    *database.DB
 	opts  Options
-	clock string // columns with the time by which limits are counted
+	clock string // columns with the clock of limits
 
 	adding    sync.Mutex
 	catalogue atomic.Pointer[catalogue]
-	stray     atomic.Int64 // handlers left behind
+	stray     atomic.Int64 // handlers past their deadlines
 	charges   groupcommit.Group[*charge]
 	log       groupcommit.Group[*auditRow]
 }
@@ -81,8 +79,8 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "mcp", migrations)
 }
 
-// New returns a Registry without functions over db, and creates or upgrades
-// its tables.
+// New returns a Registry without functions over db. It creates or upgrades its
+// tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Registry, error) {
 	r := &Registry{}
 	if opts != nil {
@@ -140,7 +138,7 @@ func (r *Registry) defaults() error {
 	return nil
 }
 
-// Account is the share of a [Registry] that belongs to one account.
+// Account is the part of a [Registry] that belongs to one account.
 type Account struct {
 	r  *Registry
 	id string

@@ -7,28 +7,29 @@ import (
 	"time"
 )
 
-// The bounds of calls.
+// Limits of calls.
 const (
 	MaxArguments = 256 << 10 // bytes
-	MaxDepth     = 32        // objects and arrays within each other
+	MaxDepth     = 32        // objects and arrays nested in each other
 	MaxResult    = 1 << 20   // bytes
 	MaxBatch     = 50        // calls
-	MaxStray     = 100       // handlers that run although their callers were answered
+	MaxStray     = 100       // handlers that still run after their deadlines
 )
 
 // Request is a call to be executed.
 type Request struct {
 	Function  string
 	Arguments json.RawMessage // a JSON object; empty: {}
-	// DryRun makes all checks and has the function say what it would do. It
-	// counts against the limits. Its result is {"dryRun": true, "plan": …}.
+	// DryRun makes all checks and returns the plan of the function instead of
+	// calling it. It counts against the limits. The result is {"dryRun": true,
+	// "plan": …}.
 	DryRun bool
-	// Progress, if it is set, is told how far the call is, never after Execute
-	// has returned, which waits for it: it should be quick.
+	// Progress, if not nil, receives the progress of the call. Execute waits for
+	// it, so it should be quick. It is never called after Execute has returned.
 	Progress func(done, total float64, text string)
 }
 
-// Outcome is what became of a call. Its JSON is what the REST API answers.
+// Outcome is the outcome of a call. Its JSON is the answer of the REST API.
 type Outcome struct {
 	Success       bool            `json:"success"`
 	Function      string          `json:"function"`
@@ -38,7 +39,7 @@ type Outcome struct {
 	Timestamp     string          `json:"timestamp" doc:"When it was answered, ISO 8601."`
 }
 
-// Status is the outcome's in HTTP.
+// Status returns the HTTP status of the outcome.
 func (o *Outcome) Status() int {
 	if o.Error == nil {
 		return http.StatusOK
@@ -46,7 +47,7 @@ func (o *Outcome) Status() int {
 	return o.Error.status()
 }
 
-// code is the outcome in one word.
+// code returns [outcomeOK] or the code of the error.
 func (o *Outcome) code() string {
 	if o.Error == nil {
 		return outcomeOK
@@ -54,13 +55,13 @@ func (o *Outcome) code() string {
 	return o.Error.Code
 }
 
-// outcomeOK is the word for a call that succeeded, where others have a code.
+// outcomeOK is the outcome of a call that succeeded.
 const outcomeOK = "ok"
 
 // iso8601 has milliseconds, and Z for UTC.
 const iso8601 = "2006-01-02T15:04:05.000Z07:00"
 
-// outcome makes an answer of a result or an error.
+// outcome returns the Outcome of a result or an error.
 func (r *Registry) outcome(name string, result json.RawMessage, failed *Error, duration time.Duration) Outcome {
 	o := Outcome{
 		Success: failed == nil, Function: name, Result: result, Error: failed,

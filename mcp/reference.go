@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// nowhere is a bit that the id of no reference has.
+// nowhere is a bit that no id of a reference has.
 const nowhere = 1 << 62
 
-// reference is the field of the argument that names a reference; nil: name is
-// empty.
+// reference returns the index of the field of the argument that names a reference;
+// nil if name is empty.
 func (s *shape) reference(name string) ([]int, error) {
 	if name == "" {
 		return nil, nil
@@ -22,7 +22,7 @@ func (s *shape) reference(name string) ([]int, error) {
 	return f.index, nil
 }
 
-// allowed says whether a caller may call the function, and on which references
+// allowed reports whether a caller may call the function, and on which references
 // only; nil: on all.
 func (f *function) allowed(c Caller) (allowed bool, only []int64) {
 	if c.may(f.tool.Permission) {
@@ -34,8 +34,7 @@ func (f *function) allowed(c Caller) (allowed bool, only []int64) {
 	return len(only) > 0 && (f.listing || f.about != nil), only
 }
 
-// narrow replaces a reference that is not among only by one that does not
-// exist.
+// narrow replaces a reference that is not in only by one that does not exist.
 func (f *function) narrow(in any, only []int64) {
 	if only == nil || f.about == nil {
 		return

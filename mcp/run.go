@@ -11,11 +11,11 @@ import (
 
 const (
 	pruneInterval = 10 * time.Minute
-	pruneChunk    = 500 // rows of a transaction, so that no other waits for it long
+	pruneChunk    = 500 // rows of a transaction, so that it does not block others for long
 )
 
-// Run deletes what is over until ctx ends: calls older than the retention, and
-// limits that are full again. Any number of processes may.
+// Run deletes calls older than the retention, and limits that are full again, until
+// ctx ends. Any number of processes may run it.
 func (r *Registry) Run(ctx context.Context) error {
 	tick := time.NewTicker(pruneInterval)
 	defer tick.Stop()
@@ -31,7 +31,7 @@ func (r *Registry) Run(ctx context.Context) error {
 	}
 }
 
-// prune has no index by time and needs none for calls: their ids rise with it.
+// prune deletes old rows. Calls need no index by time: their ids increase with it.
 func (r *Registry) prune(ctx context.Context) error {
 	now := r.opts.Now()
 	if keep := r.opts.Retention; keep > 0 {
@@ -42,7 +42,8 @@ func (r *Registry) prune(ctx context.Context) error {
 			return fmt.Errorf("deleting calls: %w", err)
 		}
 	}
-	// A bucket that is full says what a missing one does. Nodes' clocks differ.
+	// A full bucket is the same as a missing one. The hour allows for clocks that
+	// differ.
 	before := database.Micros(now.Add(-time.Hour))
 	err := r.db.InSteps(ctx, `DELETE FROM mcp_limit WHERE (account, caller, function) IN
 		(SELECT account, caller, function FROM mcp_limit WHERE full_us < $1 LIMIT $2)`, before, pruneChunk)

@@ -32,7 +32,7 @@ func (d *decoder) text(at *path, raw []byte, s *shape, dst reflect.Value) {
 	}
 }
 
-// count holds a length against its bounds.
+// count checks a length against its limits.
 func (d *decoder) count(at *path, n int, s *shape, what string) {
 	switch {
 	case s.maxLen > 0 && n > s.maxLen:
@@ -44,7 +44,7 @@ func (d *decoder) count(at *path, n int, s *shape, what string) {
 	}
 }
 
-// textOf reads a string, and says what is wrong with it. Databases do not all
+// textOf decodes a string, or returns what is wrong with it. Some databases cannot
 // store U+0000, and half a surrogate pair is not a character.
 func textOf(raw []byte) (text, problem string) {
 	raw = bytes.TrimSpace(raw)
@@ -63,7 +63,7 @@ func textOf(raw []byte) (text, problem string) {
 	return text, ""
 }
 
-// halfPair looks for an escaped surrogate without its other half.
+// halfPair reports whether there is an escaped surrogate without its other half.
 func halfPair(raw []byte) bool {
 	for i := 0; i+1 < len(raw); i++ {
 		if raw[i] != '\\' {
@@ -86,7 +86,7 @@ func halfPair(raw []byte) bool {
 	return false
 }
 
-// escaped is the code of "uXXXX", -1 of anything else.
+// escaped returns the code unit of "uXXXX", −1 for anything else.
 func escaped(raw []byte) rune {
 	if len(raw) < 5 || raw[0] != 'u' {
 		return -1
@@ -135,8 +135,8 @@ func isNumber(raw []byte) bool {
 	return k == '-' || k >= '0' && k <= '9'
 }
 
-// wholeOf is the number without its fraction, which must be zero, and its
-// exponent: to JSON Schema 5.0 and 5e0 are integers.
+// wholeOf returns the number without its fraction, which must be zero, and without
+// its exponent: in JSON Schema, 5.0 and 5e0 are integers.
 func wholeOf(raw string) (whole, problem string) {
 	if e := strings.IndexAny(raw, "eE"); e >= 0 {
 		f, err := strconv.ParseFloat(raw, 64)

@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 )
 
-// schema is what we use of JSON Schema.
+// schema is the part of JSON Schema that this package uses.
 type schema struct {
 	Type                 string             `json:"type,omitempty"`
 	Description          string             `json:"description,omitempty"`
@@ -30,31 +30,31 @@ type schema struct {
 	Default              json.RawMessage    `json:"default,omitempty"`
 }
 
-// published is the schema of all arguments, or of a result. Both are objects.
+// published returns the schema of all arguments, or of a result. Both are objects.
 func (s *shape) published() json.RawMessage {
 	if s.given != nil {
 		return s.given
 	}
 	doc := s.schema()
 	doc.Type = string(kindObject)
-	out, _ := json.Marshal(doc) // of texts and numbers
+	out, _ := json.Marshal(doc) // encoding texts and numbers cannot fail
 	return out
 }
 
-// givenShape is the shape of arguments with a [Function.Schema]. Its fields are
-// for descriptors alone.
+// givenShape returns the shape of arguments with a [Function.Schema]. Only
+// descriptors use its fields.
 func givenShape(given json.RawMessage) (*shape, error) {
 	var doc struct {
 		Properties map[string]json.RawMessage
 		Required   []string
 	}
 	if err := json.Unmarshal(given, &doc); err != nil || jsonscan.Kind(given) != '{' {
-		return nil, errors.New("Function.Schema is no JSON Schema of an object")
+		return nil, errors.New("Function.Schema is not a JSON Schema of an object")
 	}
 	out := &shape{kind: kindAny, typ: rawMessage, own: true, given: given}
 	for _, name := range slices.Sorted(maps.Keys(doc.Properties)) {
 		var about struct{ Type, Description string }
-		_ = json.Unmarshal(doc.Properties[name], &about) // what is said in other ways is any type
+		_ = json.Unmarshal(doc.Properties[name], &about) // any other form of a type counts as any
 		out.fields = append(out.fields, &field{
 			name: name, required: slices.Contains(doc.Required, name), shape: &shape{kind: kind(about.Type), doc: about.Description, given: doc.Properties[name]},
 		})
@@ -63,13 +63,13 @@ func givenShape(given json.RawMessage) (*shape, error) {
 }
 
 func (s *shape) schema() *schema {
-	if s.void { // it may be null, which is said by no type
+	if s.void { // it may be null, which no type says
 		return &schema{Description: s.doc}
 	}
 	return s.bare()
 }
 
-// bare is the schema without a word of null.
+// bare returns the schema without nullability.
 func (s *shape) bare() *schema {
 	if s.given != nil {
 		return &schema{Type: string(s.kind), Description: s.doc}

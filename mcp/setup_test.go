@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const patient = 40 * time.Second // longest wait of a test
 
-// clock stands still until it is moved.
+// clock is a clock that a test moves.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -46,7 +46,7 @@ func (c *clock) move(d time.Duration) {
 // ana may do everything.
 var ana = mcp.Caller{Account: "acme", User: "ana", Token: "t1", May: func(string) bool { return true }}
 
-// only is ana with these permissions.
+// only returns ana with these permissions.
 func only(permissions ...string) mcp.Caller {
 	c := ana
 	c.May = func(p string) bool {
@@ -151,5 +151,5 @@ func golden(t *testing.T, name, got string) {
 	require.Equal(t, string(want), got)
 }
 
-// Each test has a database of its own, and few need to see how it came to be.
+// Each test has a database of its own; migrating once and copying is faster.
 func init() { testkit.Fill(mcp.Migrate) }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// kind is what a value is in JSON.
+// kind is the JSON type of a value.
 type kind string
 
 const (
@@ -24,26 +24,26 @@ const (
 	kindBoolean kind = "boolean"
 )
 
-// shape is a Go type seen as JSON, with the rules of the tags of its field. It
-// is made once, by [Register].
+// shape is the JSON form of a Go type, with the rules of its field's tags.
+// [Register] builds it once.
 type shape struct {
 	kind    kind
-	typ     reflect.Type // without the pointers around it
+	typ     reflect.Type // without pointers
 	text    bool         // a string that the type unmarshals itself
-	own     bool         // JSON that the type unmarshals, or marshals, itself
-	void    bool         // a pointer of a result: it may be null
-	reading bool         // of arguments
+	own     bool         // JSON that the type marshals or unmarshals itself
+	void    bool         // a pointer in a result: it may be null
+	reading bool         // part of arguments
 
 	doc              string
 	enum             []string
 	minimum, maximum *float64
-	minLen, maxLen   int // 0: no bound
+	minLen, maxLen   int // 0: no limit
 	fallback         json.RawMessage
 
 	fields []*field // of an object
 	byName map[string]*field
 	elem   *shape          // of an array or a map
-	lists  bool            // slices or maps are in it, which must not be null
+	lists  bool            // contains slices or maps, which must not be null
 	given  json.RawMessage // [Function.Schema]
 }
 
@@ -66,9 +66,9 @@ var (
 	timeType   = reflect.TypeFor[time.Time]()
 )
 
-// shaper makes shapes of one direction.
+// shaper builds the shapes of arguments or of a result.
 type shaper struct {
-	reading bool // arguments, not results
+	reading bool // arguments, not a result
 	open    []reflect.Type
 }
 
@@ -122,12 +122,12 @@ func (s *shaper) shape(t reflect.Type) (*shape, error) {
 	case reflect.Slice, reflect.Map, reflect.Struct:
 		return out, s.composed(out)
 	default:
-		return nil, fmt.Errorf("%s is nothing in JSON", t)
+		return nil, fmt.Errorf("%s has no form in JSON", t)
 	}
 	return out, nil
 }
 
-// own fills in a type that is JSON by its own methods.
+// own fills in a type that has its own JSON methods.
 func (s *shaper) own(out *shape) bool {
 	t, text, own := out.typ, textWriter, jsonWriter
 	if s.reading {
@@ -156,7 +156,7 @@ func (s *shaper) composed(out *shape) error {
 			if s.reading {
 				return fmt.Errorf("%s contains itself", t)
 			}
-			return nil // anything, below that
+			return nil // any JSON from here down
 		}
 	}
 	s.open = append(s.open, t)
@@ -169,7 +169,7 @@ func (s *shaper) composed(out *shape) error {
 	if t.Kind() == reflect.Map {
 		out.kind = kindMap
 		if t.Key().Kind() != reflect.String {
-			return fmt.Errorf("the keys of %s are no texts", t)
+			return fmt.Errorf("the keys of %s are not texts", t)
 		}
 	} else if t.Elem().Kind() == reflect.Uint8 {
 		return fmt.Errorf("%s is written as base64: use a string", t)
@@ -179,7 +179,7 @@ func (s *shaper) composed(out *shape) error {
 	return err
 }
 
-// members adds the fields of a struct, and those of structs embedded in it.
+// members adds the fields of a struct, and of structs embedded in it.
 func (s *shaper) members(out *shape, t reflect.Type, index []int) error {
 	for i := range t.NumField() {
 		f := t.Field(i)

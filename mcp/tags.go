@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// rules reads the tags of a field.
+// rules parses the tags of a field.
 func (s *shape) rules(tag reflect.StructTag) error {
 	s.doc = tag.Get("doc")
 	if list, ok := tag.Lookup("enum"); ok {
@@ -60,11 +60,11 @@ func (s *shape) length(tag reflect.StructTag, name string, to *int) error {
 	return nil
 }
 
-// setFallback takes the tag of a default, which must obey the other tags.
+// setFallback parses the tag of a default, which must satisfy the other tags.
 func (s *shape) setFallback(text string) error {
 	s.fallback = json.RawMessage(text)
 	if s.kind == kindString {
-		s.fallback, _ = json.Marshal(text) // texts cannot fail
+		s.fallback, _ = json.Marshal(text) // encoding a text cannot fail
 	}
 	if !json.Valid(s.fallback) {
 		return errors.New("default is not valid JSON")

@@ -142,5 +142,5 @@ func TestOwnNodesRefused(t *testing.T) {
 	t.Parallel()
 	db := testkit.Open(t, testkit.SQLiteURL(t))
 	_, err := server.New(t.Context(), server.Config{DB: db, Secrets: []server.Secret{secret}, Nodes: []flow.NodeType{{Name: "stock"}}})
-	require.ErrorContains(t, err, `Config.Nodes: flow: "stock" is no name of a node type of one's own`)
+	require.ErrorContains(t, err, `Config.Nodes: flow: "stock" is not a name of a custom node type`)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/links"
 )
 
-// Answer is the [runtime.Caller] of [flow.CallAssistant].
+// Answer returns the [runtime.Caller] of [flow.CallAssistant].
 func (s *Service) Answer(ctx context.Context, req runtime.Request) (any, error) {
 	c, err := s.begin(ctx, req, "assistant")
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Service) begin(ctx context.Context, req runtime.Request, feature string
 	return &call{s: s, req: req, in: in, project: project, feature: feature}, nil
 }
 
-// answer asks the model, and if that fails the one that stands in for it.
+// answer asks the model, and, if that fails, the fallback model.
 func (c *call) answer(ctx context.Context) (*flow.ModelResult, error) {
 	p, err := c.prompt(ctx)
 	if err != nil {
@@ -66,9 +66,9 @@ func (c *call) answer(ctx context.Context) (*flow.ModelResult, error) {
 	return r, nil
 }
 
-// outward holds an answer to the rule for links, once anybody but the author,
-// the contact and the model has had a say in what the model was told: a file of
-// the project, a tool of an earlier run, or what the flow has put in.
+// outward applies the rule for links to an answer. It does so if the prompt has
+// text that neither the author nor the contact wrote: a file of the project, the
+// result of a tool of an earlier run, or values that the flow has inserted.
 func (c *call) outward(p *prompt, r *flow.ModelResult) {
 	tool := func(m llm.Message) bool { return m.Role == llm.RoleTool }
 	if !c.in.Filled && !p.known && !p.summed && !slices.ContainsFunc(p.earlier, tool) {
@@ -87,8 +87,8 @@ func (c *call) outward(p *prompt, r *flow.ModelResult) {
 	r.Text, r.Value = rule.Clean(r.Text), rule.CleanValue(r.Value)
 }
 
-// share is the time of the model that is asked first: two thirds of all, when
-// another may have to answer in its place.
+// share returns the time for the first model: two thirds of the total if there is a
+// fallback model.
 func (c *call) share(ctx context.Context) (context.Context, context.CancelFunc) {
 	end, bounded := ctx.Deadline()
 	if c.in.FallbackModel == "" || !bounded {
@@ -97,8 +97,8 @@ func (c *call) share(ctx context.Context) (context.Context, context.CancelFunc) 
 	return context.WithTimeout(ctx, time.Until(end)*2/3)
 }
 
-// ask asks one model. One that cannot see or hear what the contact sent is
-// asked again, and told what it was.
+// ask asks one model. If the model does not support the file of the contact, ask
+// asks it again with a description of the file.
 func (c *call) ask(ctx context.Context, ref string, p *prompt) (*flow.ModelResult, error) {
 	m, name, err := c.model(ref)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *call) ask(ctx context.Context, ref string, p *prompt) (*flow.ModelResul
 	return r, err
 }
 
-// generate makes a result of what a model answers.
+// generate calls a model and converts the response to a result.
 func (c *call) generate(ctx context.Context, m llm.Model, r *llm.Request) (*flow.ModelResult, error) {
 	if !c.in.JSON {
 		res, err := m.Generate(ctx, r)
@@ -138,7 +138,7 @@ func (c *call) generate(ctx context.Context, m llm.Model, r *llm.Request) (*flow
 	return &flow.ModelResult{Finish: flow.FinishDone, Value: a.Value, Text: string(a.Raw), StopReason: string(a.Last.Stop)}, nil
 }
 
-// spoken is a text that a model answers.
+// spoken converts a response to a text.
 func spoken(res *llm.Response) (*flow.ModelResult, error) {
 	r := &flow.ModelResult{Finish: flow.FinishDone, Text: res.Message.Text(), StopReason: string(res.Stop)}
 	switch {
@@ -147,12 +147,12 @@ func spoken(res *llm.Response) (*flow.ModelResult, error) {
 	case r.Text == "" && res.Stop == llm.StopLength:
 		return nil, &flow.Error{Code: "llm.too_short", Message: "The model used up maxOutputTokens before it said anything."}
 	case r.Text == "":
-		return nil, &llm.Error{Code: llm.CodeMalformed, Message: "the model answered nothing", Provider: res.Provider, Model: res.Model}
+		return nil, &llm.Error{Code: llm.CodeMalformed, Message: "the model returned an empty answer", Provider: res.Provider, Model: res.Model}
 	}
 	return r, nil
 }
 
-// place is where this call remembers.
+// place returns the place in which this call remembers.
 func (c *call) place() memory.Place {
 	chat := c.req.Run.Chat
 	return memory.Place{
@@ -160,8 +160,8 @@ func (c *call) place() memory.Place {
 	}
 }
 
-// remember keeps the question and the answer. Without that the answer is still
-// worth sending.
+// remember stores the question and the answer. It only logs errors: the answer is
+// still worth sending.
 func (c *call) remember(ctx context.Context, p *prompt, r *flow.ModelResult) {
 	if c.s.opts.Memory == nil {
 		return

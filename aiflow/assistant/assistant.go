@@ -15,53 +15,50 @@ import (
 
 // Options configures a [Service].
 type Options struct {
-	// Ledger is where calls of models are written down, and budgets are asked.
-	// nil: nowhere.
+	// Ledger records calls of models and enforces budgets. nil: none.
 	Ledger *usage.Ledger
-	// Memory keeps what was said. nil: nothing is remembered.
+	// Memory stores conversations. nil: nothing is remembered.
 	Memory *memory.Service
-	// Knowledge has the files of projects. nil: there are none.
+	// Knowledge has the files of projects. nil: none.
 	Knowledge *knowledge.Service
-	// Model is who is asked when a flow names no model, as "openai/gpt-5". nil:
-	// such calls end with the code llm.no_model.
+	// Model returns the model for flows that name none, such as "openai/gpt-5".
+	// nil: such calls fail with the code llm.no_model.
 	Model func(ctx context.Context) (string, error)
-	// Project is the id of the project of a flow. nil: there are no projects.
+	// Project returns the id of the project of a flow. nil: there are no projects.
 	Project func(ctx context.Context, account, flow string) (string, error)
-	// File reads the file of a message, as flows see it in its media, of at most
-	// so many bytes. nil: models are told the names of files.
+	// File reads the file of a message from its media as flows see it, with at most
+	// limit bytes. nil: models get only the names of files.
 	File func(ctx context.Context, account string, media map[string]any, limit int64) (File, error)
-	// Typing shows in a chat that an answer is being written. It is called again
-	// while that continues, on the goroutine that receives the answer. nil:
-	// nothing is shown.
+	// Typing shows in a chat that an answer is being written. It is called
+	// repeatedly, on the goroutine that receives the answer. nil: nothing is shown.
 	Typing func(ctx context.Context, c runtime.Chat)
-	// Links are hosts, with those below them, to which answers may link although
-	// a file may have brought the address.
+	// Links are hosts, including their subdomains, to which answers may always
+	// link, even if the address is from a file.
 	Links []string
-	// Retry is how often a model is asked again within one attempt. nil: see
+	// Retry configures the retries within one attempt. nil: the defaults of
 	// [llm.Retry].
 	Retry  *llm.RetryOptions
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 }
 
-// ErrNoFile reports that a file cannot be had: it is gone, too large, or
-// of another account.
+// ErrNoFile reports a file that is missing, too large, or of another account.
 var ErrNoFile = errors.New("assistant: there is no such file")
 
-// File is a file of a message.
+// File is the file of a message.
 type File struct {
-	Type string // its media type
+	Type string // media type
 	Name string
 	Data []byte
 }
 
-// Service answers for models. It is safe for concurrent use.
+// Service answers calls of flows with models. It is safe for concurrent use.
 type Service struct {
 	models *llm.Models
 	opts   Options
 }
 
-// New returns a Service that asks these models.
+// New returns a Service that uses these models.
 func New(models *llm.Models, opts *Options) (*Service, error) {
 	if models == nil {
 		return nil, errors.New("assistant: models are required")
@@ -75,7 +72,7 @@ func New(models *llm.Models, opts *Options) (*Service, error) {
 	}
 	if s.opts.Model == nil {
 		s.opts.Model = func(context.Context) (string, error) {
-			return "", &llm.Error{Code: llm.CodeNoModel, Message: "no model is named"}
+			return "", &llm.Error{Code: llm.CodeNoModel, Message: "the request names no model"}
 		}
 	}
 	if s.opts.Logger == nil {

@@ -1,6 +1,6 @@
-// Package assistant answers for the assistant nodes of flows, and for those
-// that extract with a model: it puts together what the model is told, asks it,
-// holds its answer against what was wanted, and keeps what was said.
+// Package assistant answers the calls of assistant nodes, and of nodes that extract
+// values with a model. It builds the prompt, calls the model, validates the answer,
+// and remembers the conversation.
 //
 //	models, _ := llm.NewModels(map[string]llm.Model{"mock": mock.New()})
 //	helper, err := assistant.New(models, &assistant.Options{Memory: memories, Ledger: ledger})
@@ -9,9 +9,9 @@
 //		flow.CallExtract:   helper.Extract,
 //	}})
 //
-// A call that is repeated, after a crash or because it failed, asks the model
-// again, and the ledger has both. It is kept in memory once.
+// A repeated call, after a crash or an error, calls the model again. The ledger
+// then has both calls; memory has one turn.
 //
-// It has no tables of its own. Why a model did not answer reaches the flow as an
-// error with the codes of package llm, or usage.CodeExceeded.
+// The package has no tables of its own. If a model does not answer, the flow gets
+// an error with a code of package llm, or usage.CodeExceeded.
 package assistant

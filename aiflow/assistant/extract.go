@@ -10,9 +10,9 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/structured"
 )
 
-// Extract is the [runtime.Caller] of [flow.CallExtract]: it takes values out of
-// a text. Its result has values that the text says, and none when it does not
-// say all that the schema requires.
+// Extract returns the [runtime.Caller] of [flow.CallExtract], which extracts values
+// from a text. The result has no values if the text lacks one that the schema
+// requires.
 func (s *Service) Extract(ctx context.Context, req runtime.Request) (any, error) {
 	c, err := s.begin(ctx, req, "extractor")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 )
 
-// Failure is why a model did not answer, as flows see it: with the codes of
-// package llm, and usage.CodeExceeded when a budget is used up.
+// Failure converts the error of a model to an error of flows, with a code of
+// package llm, or usage.CodeExceeded if a budget is exceeded.
 func Failure(err error) error {
 	var known *flow.Error
 	var failed *llm.Error

@@ -22,8 +22,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// How a child, this test binary run as a process of its own, is told what to
-// work with.
+// Environment of a child, which is this test binary as a separate process.
 const (
 	childDatabase = "ASSISTANT_CHILD_DATABASE"
 	childModel    = "ASSISTANT_CHILD_MODEL"

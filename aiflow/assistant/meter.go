@@ -10,20 +10,20 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 )
 
-// call is one call of a flow: who asks, and what its models have taken so far.
+// call is one call of a flow, with the usage of its models so far.
 type call struct {
 	s        *Service
 	req      runtime.Request
 	in       flow.ModelRequest
 	project  string
-	feature  string // of the ledger
+	feature  string // feature in the ledger
 	duration flow.ModelUsage
 	nano     int64
-	priced   bool // the cost of all calls so far is known, and is nano
+	priced   bool // all calls so far have a known cost; nano is their sum
 }
 
-// model finds a model, so that each of its attempts is written down, and the
-// name that it has with its provider.
+// model returns a metered model, which records each attempt, and the provider's
+// name of it.
 func (c *call) model(ref string) (llm.Model, string, error) {
 	m, name, err := c.s.models.Find(ref)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *call) model(ref string) (llm.Model, string, error) {
 	return llm.Retry(&meter{c: c, model: m, call: entry}, c.s.opts.Retry), name, nil
 }
 
-// usage is what the calls so far have taken; nil when there were none.
+// usage returns the usage of the calls so far; nil if there were none.
 func (c *call) usage() *flow.ModelUsage {
 	if c.duration.Calls == 0 {
 		return nil
@@ -50,7 +50,7 @@ func (c *call) usage() *flow.ModelUsage {
 	return &u
 }
 
-// meter writes calls down and adds up what they took.
+// meter records calls and adds up their usage.
 type meter struct {
 	c     *call
 	model llm.Model

@@ -12,26 +12,26 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/memory"
 )
 
-// Bounds of what a model is told beside the question.
+// Limits of a prompt in addition to the question.
 const (
 	maxFile     = 5 << 20 // bytes of a file of the message
 	maxPassages = 6
 	maxKnown    = 8 << 10 // bytes of passages
 )
 
-// typingInterval is how often it is shown that an answer is being written.
+// typingInterval is the interval between calls of Options.Typing.
 const typingInterval = 10 * time.Second
 
-// prompt is what a model is told, whichever it is.
+// prompt is the prompt for any model.
 type prompt struct {
 	system   string
 	earlier  []llm.Message
 	question string
 	files    []llm.Part
-	named    string // what is said of the files to a model that cannot take them
+	named    string // description of the files for a model that does not support them
 	sources  []flow.ModelSource
-	known    bool // it was shown files of the project
-	summed   bool // it was told a summary of earlier messages
+	known    bool // it has passages of project files
+	summed   bool // it has a summary of earlier messages
 }
 
 func (c *call) prompt(ctx context.Context) (*prompt, error) {
@@ -56,7 +56,7 @@ func (c *call) prompt(ctx context.Context) (*prompt, error) {
 	}
 	p.system = joined(parts)
 	if strings.TrimSpace(p.question) == "" && len(p.files) == 0 && p.named == "" {
-		p.question = "[a message without text]" // providers take no empty one
+		p.question = "[a message without text]" // providers refuse an empty message
 	}
 	return p, nil
 }
@@ -71,7 +71,7 @@ func joined(parts []string) string {
 	return strings.Join(said, "\n\n")
 }
 
-// language is the rule in which language to answer a contact.
+// language returns the instruction in which language to answer a contact.
 func (c *call) language() string {
 	if c.in.JSON || c.req.Run.Chat.Key == "" {
 		return ""
@@ -83,8 +83,8 @@ func (c *call) language() string {
 	return rule
 }
 
-// recollection asks for what was said before. What falls out is summed up by
-// the model that answers.
+// recollection returns the query for the memory. The model that answers also
+// summarizes.
 func (c *call) recollection() memory.Question {
 	q := memory.Question{Place: c.place(), Key: c.req.Key, Messages: c.in.Memory.Messages, Tokens: c.in.Memory.Tokens}
 	if c.in.Memory.Summary {
@@ -95,7 +95,7 @@ func (c *call) recollection() memory.Question {
 	return q
 }
 
-// attach adds the file of the message, as far as it can be read.
+// attach adds the file of the message, if it can be read.
 func (c *call) attach(ctx context.Context, p *prompt) {
 	media, _ := c.in.Attachments.(map[string]any)
 	if media == nil {
@@ -112,14 +112,14 @@ func (c *call) attach(ctx context.Context, p *prompt) {
 		c.s.opts.Logger.InfoContext(ctx, "a file is not shown to a model", "run", c.req.Run.ID, "error", err)
 		return
 	}
-	is, _, _ := strings.Cut(f.Type, ";") // audio comes with its codecs
+	is, _, _ := strings.Cut(f.Type, ";") // audio types have a codecs parameter
 	is = strings.TrimSpace(is)
 	if strings.HasPrefix(is, "image/") || strings.HasPrefix(is, "audio/") || is == "application/pdf" {
 		p.files = append(p.files, llm.Part{MediaType: is, Data: f.Data, Name: f.Name})
 	}
 }
 
-// known is what the project's files say of the question.
+// known returns the relevant passages of the project's files.
 func (c *call) known(ctx context.Context, p *prompt) (string, error) {
 	if c.s.opts.Knowledge == nil || c.project == "" || strings.TrimSpace(p.question) == "" {
 		return "", nil
@@ -139,8 +139,8 @@ func (c *call) known(ctx context.Context, p *prompt) (string, error) {
 	return knowledge.Note(found), nil
 }
 
-// request is what a model of that name is asked. withFiles says whether it is
-// given the message's files.
+// request returns the request to the model with that name. withFiles tells whether
+// it has the message's files.
 func (c *call) request(ctx context.Context, name string, p *prompt, withFiles bool) *llm.Request {
 	question := llm.Message{Role: llm.RoleUser}
 	text := p.question
@@ -164,8 +164,8 @@ func (c *call) request(ctx context.Context, name string, p *prompt, withFiles bo
 	return r
 }
 
-// typing shows in the chat that the answer is being written, as long as parts
-// of it come.
+// typing returns a function that shows in the chat that the answer is being
+// written, as long as it is called.
 func (c *call) typing(ctx context.Context) func(string) {
 	var shown time.Time
 	return func(string) {

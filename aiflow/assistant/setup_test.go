@@ -24,8 +24,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// fixture is a service under test, with all that it can have, and the model
-// that it asks: script/m. script/other says what other is told to say.
+// fixture is a service with all its options, and the model that it calls: script/m.
+// script/other is scripted by other.
 type fixture struct {
 	*assistant.Service
 	model, other *llmtest.Script
@@ -36,11 +36,11 @@ type fixture struct {
 	log          *bytes.Buffer
 
 	mu    sync.Mutex
-	typed int // how often somebody was shown typing
+	typed int // number of calls of Typing
 	calls int
 }
 
-// nobody is a world in which no run does anything.
+// nobody is a ChatService in which runs do nothing.
 type nobody struct{ runtime.ChatService }
 
 const account = "acme"
@@ -108,7 +108,7 @@ func file(_ context.Context, _ string, media map[string]any, _ int64) (assistant
 	return assistant.File{Type: kinds[name], Name: name, Data: []byte("bytes of " + name)}, nil
 }
 
-// request is what an assistant node asks for, in a chat.
+// request returns what an assistant node asks for, in a chat.
 func (f *fixture) request(in flow.ModelRequest) runtime.Request {
 	f.calls++
 	if in.Model == "" {
@@ -138,7 +138,7 @@ func (f *fixture) fails(t *testing.T, in flow.ModelRequest) *flow.Error {
 	return failed
 }
 
-// asked is the last request that the model got.
+// asked returns the last request that the model got.
 func (f *fixture) asked(t *testing.T) llm.Request {
 	t.Helper()
 	all := f.model.Requests()

@@ -10,9 +10,8 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Authorize adds a credential of an account to a request. It returns
-// [ErrNotFound], [ErrHost] or [ErrPlain], which show nothing of the secret,
-// and leaves the request as it was.
+// Authorize adds a credential of an account to a request. The errors [ErrNotFound],
+// [ErrHost] and [ErrPlain] do not reveal the secret; the request is then unchanged.
 func (s *Service) Authorize(ctx context.Context, account, id string, r *http.Request) error {
 	c, err := s.For(account).row(ctx, id)
 	if err != nil {
@@ -41,8 +40,7 @@ func (s *Service) Authorize(ctx context.Context, account, id string, r *http.Req
 	return nil
 }
 
-// addQuery sets a parameter. The others stay as they were written, unless one
-// of them has its name.
+// addQuery sets a parameter. It leaves other parameters as they were written.
 func addQuery(u *url.URL, name, value string) {
 	if q := u.Query(); q.Has(name) {
 		q.Set(name, value)
@@ -56,13 +54,13 @@ func addQuery(u *url.URL, name, value string) {
 	u.RawQuery = pair
 }
 
-// sealedAs binds a secret to its place: a sealed value pasted into another row
-// does not open.
+// sealedAs binds a secret to its row: a sealed value that is copied to another row
+// cannot be opened.
 func sealedAs(id string) string { return "credential_secret:" + id + ":secret" }
 
 func (s *Service) open(r row) (string, error) {
 	if s.keys == nil {
-		return "", errors.New("credential: it is sealed, and Options.Secrets is empty")
+		return "", errors.New("credential: the credential is sealed, and Options.Secrets is empty")
 	}
 	secret, err := s.keys.Open(sealedAs(r.ID), r.Secret)
 	if err != nil {
@@ -71,8 +69,9 @@ func (s *Service) open(r row) (string, error) {
 	return string(secret), nil
 }
 
-// reseal seals again what a retired secret has sealed, so that it can be
-// dropped. It fails when something does not open.
+// reseal seals all values that a retired secret has sealed with the first secret,
+// so that the retired one can be dropped. It returns an error if a value cannot be
+// opened.
 func (s *Service) reseal(ctx context.Context) error {
 	if s.keys == nil {
 		return nil
@@ -91,7 +90,7 @@ func (s *Service) reseal(ctx context.Context) error {
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("sealing credential %s anew: %w", r.ID, err)
+			return fmt.Errorf("sealing credential %s again: %w", r.ID, err)
 		}
 	}
 	return nil

@@ -18,9 +18,9 @@ const (
 	maxField  = 128
 	maxSecret = 4096
 	maxHosts  = 20
-	maxHost   = 261 // of a name with a port
+	maxHost   = 261 // of a host name with a port
 
-	// mask stands for a secret.
+	// mask replaces a secret.
 	mask = "••••"
 )
 
@@ -128,10 +128,10 @@ func canonicalHost(s string) (string, bool) {
 	return host, host != ""
 }
 
-// plainHost is a host without its case, brackets and the root's dot.
+// plainHost returns a host without its case, brackets and the root's dot.
 func plainHost(host string) string { return strings.TrimSuffix(strings.ToLower(host), ".") }
 
-// mayVisit says whether a credential that is bound to hosts may be sent to u.
+// mayVisit reports whether a credential that is bound to hosts may be sent to u.
 // A host without a port is all of its ports.
 func mayVisit(hosts []string, u *url.URL) bool {
 	if len(hosts) == 0 {

@@ -15,17 +15,17 @@ import (
 	"github.com/trunklinehq/trunkline/internal/keyring"
 )
 
-// OneAccount is the account of a program that has only one.
+// OneAccount is the id of the account in programs that have only one.
 const OneAccount = "one"
 
 var (
 	// ErrNotFound reports a credential that does not exist, or belongs to
 	// another account.
 	ErrNotFound = apierr.New("credential", apierr.NotFound, "there is no such credential")
-	// ErrHost reports a request to a host that a credential is not for.
-	ErrHost = errors.New("credential: it is not for this host")
+	// ErrHost reports a request to a host that the credential does not allow.
+	ErrHost = errors.New("credential: the credential is not for this host")
 	// ErrPlain reports a request that would carry a credential in clear text.
-	ErrPlain = errors.New("credential: it is sent over https only")
+	ErrPlain = errors.New("credential: credentials are sent over https only")
 )
 
 // Invalid reports a value that breaks a rule. It has the Field, a path in the
@@ -37,22 +37,22 @@ type Invalid = apierr.Invalid
 
 // Options configures a [Service].
 type Options struct {
-	// Secrets seal what is kept: each has at least 32 characters, the newest
-	// comes first. The first seals, all open, and [New] seals again what a later
-	// one sealed, so that it can go. Other packages may be given the same ones.
-	// nil: credentials are refused.
+	// Secrets seal credentials. Each has at least 32 characters; the newest comes
+	// first. The first one seals, all of them open. [New] seals values of later
+	// secrets again with the first, so that those secrets can be removed. Other
+	// packages may use the same secrets. nil: credentials cannot be created.
 	Secrets []string
-	// Allow names networks and hosts to which credentials are sent over plain
-	// http, too. nil: none.
+	// Allow lists networks and hosts to which credentials may also be sent over
+	// plain http. nil: none.
 	Allow []string
 	Now   func() time.Time // nil: time.Now
 }
 
-// Service keeps credentials. It is safe for concurrent use, and any number of
-// processes may run one on the same PostgreSQL.
+// Service stores credentials. It is safe for concurrent use. Any number of
+// processes may run one on the same PostgreSQL database.
 type Service struct {
 	db    *database.DB
-	keys  *keyring.Ring // nil: there are no secrets
+	keys  *keyring.Ring // nil: no secrets
 	guard *guard.Guard
 	now   func() time.Time
 }
@@ -65,8 +65,8 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "credential", migrations)
 }
 
-// New returns a Service over db, and creates or upgrades its table. It fails when
-// the database holds credentials that none of the secrets opens.
+// New returns a Service over db. It creates or upgrades its table. It returns an
+// error if the database has credentials that none of the secrets can open.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	var o Options
 	if opts != nil {
@@ -97,8 +97,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	return s, nil
 }
 
-// Account is the share of a [Service] that belongs to one account. What
-// belongs to another is not found.
+// Account is the part of a [Service] that belongs to one account. It finds nothing
+// that belongs to another account.
 type Account struct {
 	s  *Service
 	id string

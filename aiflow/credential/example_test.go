@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/sqldb"
 )
 
-// A token is kept, and sent to the shop it is for and to nobody else.
+// A token is stored, and sent only to the shop for which it is.
 func Example() {
 	ctx := context.Background()
 	db, err := sqldb.Open(ctx, "sqlite://:memory:")
@@ -33,8 +33,8 @@ func Example() {
 	// Output:
 	// Shop ••••1234
 	// "Bearer abcdefgh1234" <nil>
-	// "" credential: it is not for this host
-	// "" credential: it is sent over https only
+	// "" credential: the credential is not for this host
+	// "" credential: credentials are sent over https only
 }
 
 func check(err error) {

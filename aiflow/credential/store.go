@@ -17,10 +17,10 @@ import (
 	"github.com/trunklinehq/trunkline/internal/page"
 )
 
-// Kind says how a request carries a credential.
+// Kind is the way in which a request carries a credential.
 type Kind string
 
-// How a request carries a credential.
+// Kinds of credentials.
 const (
 	Bearer Kind = "bearer" // Authorization: Bearer <secret>
 	Basic  Kind = "basic"  // Authorization: Basic, of username and secret (RFC 7617)
@@ -28,14 +28,14 @@ const (
 	Query  Kind = "query"  // ?<field>=<secret>
 )
 
-// NewCredential describes a credential to be made.
+// NewCredential describes a credential to create.
 type NewCredential struct {
 	Name     string // for people, 1..200 characters
 	Kind     Kind
-	Field    string   // of a header or a parameter of the query; only for these kinds
+	Field    string   // name of the header or of the query parameter; only for these kinds
 	Username string   // only for the kind basic
 	Secret   string   // the token, the password or the key: one line, 1..4096 bytes
-	Hosts    []string // where it may be sent: "api.example.org", or with a port; none: everywhere
+	Hosts    []string // allowed hosts: "api.example.org", or with a port; none: all
 }
 
 // LogValue keeps the secret out of logs.
@@ -43,26 +43,26 @@ func (n NewCredential) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("name", n.Name), slog.String("kind", string(n.Kind)))
 }
 
-// Credential is a credential as it is shown.
+// Credential is a credential without its secret.
 type Credential struct {
 	ID, Name        string
 	Kind            Kind
 	Field, Username string
-	Secret          string   // masked: "••••" and the last four characters; short ones not even these
-	Hosts           []string // never nil; none: everywhere
+	Secret          string   // masked: "••••" and the last four characters, unless the secret is short
+	Hosts           []string // never nil; empty: all
 	CreatedAt       time.Time
 }
 
-// List bounds a page of a list.
+// List selects a page of a list.
 type List struct {
-	Limit  int    // at least 1, above 200 it is 200; 0: 50
-	Cursor string // Page.Next of the page before; "": the first page
+	Limit  int    // maximum 200; 0: 50
+	Cursor string // Page.Next of the previous page; "": the first page
 }
 
 // Page is a page of a list.
 type Page struct {
 	Items []Credential // never nil
-	Next  string       // the cursor of the next page; "": it is the last
+	Next  string       // the cursor of the next page; "": this is the last
 }
 
 type row struct {
@@ -75,7 +75,7 @@ type row struct {
 
 const columns = `number, id, account, name, kind, field, username, hosts, secret, created_us`
 
-// Create keeps a credential. An [*Invalid] names what is refused.
+// Create stores a credential. An [*Invalid] names the field that is refused.
 func (a *Account) Create(ctx context.Context, n NewCredential) (Credential, error) {
 	n, err := n.checked()
 	if err != nil {
@@ -127,8 +127,8 @@ func (a *Account) List(ctx context.Context, l List) (Page, error) {
 	return Page{out, next}, nil
 }
 
-// IDs are the ids of all credentials of the account, never nil. q reads them:
-// the database, or a transaction of the caller's.
+// IDs returns the ids of all credentials of the account, never nil. q reads them:
+// the database, or a transaction of the caller.
 func (a *Account) IDs(ctx context.Context, q sqlx.QueryerContext) ([]string, error) {
 	ids := []string{}
 	if err := sqlx.SelectContext(ctx, q, &ids, `SELECT id FROM credential_secret WHERE account = $1 ORDER BY number`, a.id); err != nil {
@@ -137,8 +137,7 @@ func (a *Account) IDs(ctx context.Context, q sqlx.QueryerContext) ([]string, err
 	return ids, nil
 }
 
-// Delete removes a credential, also one that flows name: requests that do fail from
-// now on.
+// Delete removes a credential, even if flows name it: their requests then fail.
 func (a *Account) Delete(ctx context.Context, id string) error {
 	if uuid.Validate(id) != nil {
 		return ErrNotFound

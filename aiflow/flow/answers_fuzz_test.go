@@ -11,8 +11,8 @@ import (
 
 var expects = []string{"text", "integer", "number", "phone", "email", "url", "date", "time", "datetime", "boolean", "choice", "any"}
 
-// FuzzAnswer understands any text as anything. Nothing panics, and what was
-// understood means the same when it is said again.
+// FuzzAnswer reads any text as any kind of value. It must not panic, and reading
+// the value again must yield the same.
 func FuzzAnswer(f *testing.F) {
 	programs := make([]*flow.Program, len(expects))
 	states := make([]*flow.State, len(expects))

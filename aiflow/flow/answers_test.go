@@ -9,8 +9,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// asked is what a question makes of a message; nil when it does not
-// understand.
+// asked returns the value that a question reads from a message; nil if it does not
+// understand it.
 func asked(t testing.TB, config map[string]any, contact, message map[string]any) any {
 	t.Helper()
 	config["saveTo"], config["retries"] = "answer", 0
@@ -36,7 +36,7 @@ func asked(t testing.TB, config map[string]any, contact, message map[string]any)
 	return turn.State.Frames[0].Vars["answer"]
 }
 
-// Each line is a text of a contact and what it means; nil: not understood.
+// Each line is a text of a contact and its value; nil: not understood.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	type said map[string]any
@@ -104,7 +104,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Answers that are more than a text.
+// Answers that consist of more than a text.
 func TestAnswersOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	at := map[string]any{"latitude": 52.5, "longitude": 13}

@@ -20,7 +20,7 @@ func sharedProgram(b *testing.B, name string) *flow.Program {
 	return conversation{Document: raw}.compile(b)
 }
 
-// stored is a run whose state is written and read back at each turn.
+// stored is a run whose state is encoded and decoded at each turn.
 type storedRun struct {
 	program *flow.Program
 	world   flow.World
@@ -50,8 +50,8 @@ func message(text string) map[string]any {
 	return map[string]any{"id": "wamid.HBgNNDkxNTEyMzQ1Njc4", "type": "text", "text": text}
 }
 
-// BenchmarkRegistration is a conversation of four turns: what begins it and
-// three answers.
+// BenchmarkRegistration is a conversation of four turns: the start and three
+// answers.
 func BenchmarkRegistration(b *testing.B) {
 	p := sharedProgram(b, "bench-registration.json")
 	w := goldenWorld(nil)

@@ -50,8 +50,8 @@ func TestCanonicalNumbers(t *testing.T) {
 	}
 }
 
-// The hash of a document is what runs and versions are bound to: it may not
-// change with a release.
+// Runs and versions are bound to the hash of a document: it must not change with a
+// release.
 func TestHashStays(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/every-node.json")

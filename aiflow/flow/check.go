@@ -10,16 +10,16 @@ import (
 	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
-// Checker is what a [Config] reports to while its document is compiled. Places
-// are given relative to the configuration, as names and indices:
-// "choices", 2, "id". One that is not in the document, because its value is
-// missing or a default, becomes the closest that is.
+// Checker receives the problems that a [Config] finds while its document is
+// compiled. Positions are relative to the configuration, as names and indices:
+// "choices", 2, "id". A position that the document does not have, because its value
+// is missing or a default, becomes the closest one that it has.
 type Checker struct {
-	report   *report // is at the node's configuration
+	report   *report // positioned at the node's configuration
 	Document *Document
 	graph    *graph
 	vertex   *vertex
-	ids      map[string]bool // taken by ownID
+	ids      map[string]bool // ids that ownID has seen
 }
 
 // Problem reports an error: the document cannot be published.
@@ -27,13 +27,13 @@ func (c *Checker) Problem(code, message, hint string, at ...any) {
 	c.report.problem(code, message, hint, at...)
 }
 
-// Warn reports what may be meant otherwise.
+// Warn reports something that the author may not have meant.
 func (c *Checker) Warn(code, message, hint string, at ...any) {
 	c.report.warn(code, message, hint, at...)
 }
 
-// Need reports a member that is missing although the rest of the
-// configuration needs it, unless given.
+// Need reports a missing member, unless given. It is for members that the rest of
+// the configuration requires.
 func (c *Checker) Need(given bool, at ...any) {
 	if given || len(at) == 0 {
 		return
@@ -42,8 +42,9 @@ func (c *Checker) Need(given bool, at ...any) {
 	c.Problem("config.required", "lacks "+name, "", at[:len(at)-1]...)
 }
 
-// Regexp compiles a regular expression (RE2) of at most 1,000 instructions, in
-// which repetitions are written out. It is nil when that is one problem more.
+// Regexp compiles a regular expression (RE2) of at most 1,000 instructions, with
+// repetitions written out. It returns nil, and reports a problem, if that is not
+// possible.
 func (c *Checker) Regexp(source string, at ...any) *regexp.Regexp {
 	re, _, err := pattern.Compile(source)
 	if err != nil {
@@ -53,8 +54,7 @@ func (c *Checker) Regexp(source string, at ...any) *regexp.Regexp {
 	return re
 }
 
-// Wired are the outputs that the document connects, in the order of their
-// names.
+// Wired returns the outputs that the document connects, sorted.
 func (c *Checker) Wired() []string { return slices.Sorted(maps.Keys(c.vertex.node.Next)) }
 
 // Next reports a problem of a connection.
@@ -65,8 +65,8 @@ func (c *Checker) Next(code, output, message, hint string) {
 	c.report.path = path
 }
 
-// OwnID checks an id that names an output or a choice: it is none of the
-// type's fixed outputs, and is used once.
+// OwnID checks an id that names an output or a choice: it must be unique and must
+// not be a fixed output of the type.
 func (c *Checker) OwnID(id string, at ...any) {
 	for _, o := range c.vertex.typ.Outputs {
 		if o.Name == id {
@@ -75,30 +75,30 @@ func (c *Checker) OwnID(id string, at ...any) {
 		}
 	}
 	if c.ids[id] {
-		c.Problem("config.twice", "the id "+id+" stands twice", "give it another id", at...)
+		c.Problem("config.twice", "the id "+id+" is given twice", "give it another id", at...)
 	}
 	c.ids[id] = true
 }
 
-// LeadsTo checks a node that is gone to without a connection.
+// LeadsTo checks a node that is the target of a jump without a connection.
 func (c *Checker) LeadsTo(id string, at ...any) {
 	if code, message, hint := c.graph.target(id); code != "" {
 		c.Problem(code, message, hint, at...)
 	}
 }
 
-// InLoop checks that a loop is around the node.
+// InLoop checks that the node is in a loop.
 func (c *Checker) InLoop() {
 	switch v := c.vertex; {
 	case !v.reached:
 	case !v.may.loops():
-		c.Problem("loop.outside", "is in no loop", "it must be reached from the output body of a loop")
+		c.Problem("loop.outside", "is not in a loop", "it must be reached from the output body of a loop")
 	case !v.must.loops():
 		c.Warn("loop.outside", "can also be reached outside of a loop, where it is an error", "")
 	}
 }
 
-// OwnRoot checks a name that expressions see besides the fixed ones.
+// OwnRoot checks a name that expressions see besides the fixed names.
 func (c *Checker) OwnRoot(name string, at ...any) {
 	if slices.Contains(fixedRoots, name) {
 		c.Problem("loop.names", name+" means something else already", "give it another name", at...)
@@ -124,17 +124,17 @@ func (c *Checker) Degrees(d Data, limit float64, at ...any) {
 		f = float64(i)
 	}
 	if err != nil || n == nil || f < -limit || f > limit {
-		c.Problem("message.location", "is no coordinate", "", at...)
+		c.Problem("message.location", "is not a coordinate", "", at...)
 	}
 }
 
-// Timezone reports a name that no time zone has.
+// Timezone reports a name that is not a time zone.
 func (c *Checker) Timezone(name string, at ...any) { c.report.timezone(name, at...) }
 
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// holds are the kinds of values that a declared type takes, as [conform] has
-// it: texts of numbers become numbers and the other way round.
+// holds maps each declared type to the kinds of values that it accepts. As in
+// [conform], texts of numbers become numbers and vice versa.
 var holds = map[string]expression.Kind{
 	"string": expression.Text | expression.Number | expression.Bool | expression.Date,
 	"number": expression.Number | expression.Text, "integer": expression.Number | expression.Text,
@@ -142,14 +142,14 @@ var holds = map[string]expression.Kind{
 	"list": expression.List, "object": expression.Map,
 }
 
-// holdable says whether a value of one of the kinds may become one of a declared
-// type. Kind 0 is any, and nothing fits every type.
+// holdable reports whether a value of one of the kinds may be converted to a
+// declared type. Kind 0 is any. Nothing is accepted by every type.
 func holdable(kind expression.Kind, declared string) bool {
 	takes, known := holds[declared]
 	return !known || kind == 0 || kind&(takes|expression.Nothing) != 0
 }
 
-// Kind is what is known of a value before it is rendered.
+// Kind returns what is known about the value before it is rendered.
 func (d Data) Kind() expression.Kind {
 	switch {
 	case d.root == nil:
@@ -172,9 +172,8 @@ func (d Data) Kind() expression.Kind {
 	return expression.Nothing
 }
 
-// Saves reports a variable, or a place in one, that cannot take a value of
-// the given kinds (0: any), because it is declared to hold others. It is for
-// members with the tag writes.
+// Saves reports a variable, or a path in one, that cannot hold a value of the given
+// kinds (0: any) because of its declaration. It is for members with the tag writes.
 func (c *Checker) Saves(path string, kind expression.Kind, at ...any) {
 	name, rest := values.CutPath(path)
 	switch {
@@ -189,8 +188,8 @@ func (c *Checker) Saves(path string, kind expression.Kind, at ...any) {
 	}
 }
 
-// Given checks vals against what a function declares: all are known, those
-// that are required are there, and each has its type.
+// Given checks vals against the declarations of a function: all must be declared,
+// required ones must be present, and each must have its type.
 func (c *Checker) Given(code, what string, vals map[string]Data, declared map[string]Typed, at string) {
 	for _, name := range keys(vals) {
 		t, ok := declared[name]

@@ -11,11 +11,11 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// Compile checks a document in three passes, and makes it ready to run: its
-// shape; what it means (expressions, connections, loops); and with env what
-// it refers to. It reports all that it finds, in the order of a walk from the
-// start. The Program is nil when one of the problems is an error. It is kept
-// by the document's hash, so that compiling again costs little.
+// Compile checks a document in three passes and compiles it. The passes check its
+// shape, its meaning (expressions, connections, loops) and, with env, what it
+// refers to. Compile reports all problems, in the order of a walk from the start.
+// The Program is nil if one of them is an error. Programs are cached by the
+// document's hash, so that compiling again costs little.
 func (t *Types) Compile(d *Document, env *Environment) (*Program, []Problem) {
 	if d == nil || d.root == nil {
 		return nil, []Problem{{Severity: SeverityError, Code: "document.empty", Message: "there is no document"}}
@@ -38,17 +38,17 @@ func (t *Types) Compile(d *Document, env *Environment) (*Program, []Problem) {
 	return linked, problems
 }
 
-// compiled is what does not depend on an environment.
+// compiled is the part of compilation that does not depend on an environment.
 type compiled struct {
 	graph    *graph
 	program  *Program
-	problems []Problem // beside those of Decode
-	gone     []Problem // node types of one's own that are not there
+	problems []Problem // besides those of Decode
+	gone     []Problem // custom node types that are missing
 	size     int       // bytes of the document
 }
 
-// compiled returns the first two passes over a document, from memory when it
-// or one of the same content was compiled before.
+// compiled returns the first two passes over a document. It caches them by the
+// document's content.
 func (t *Types) compiled(d *Document) *compiled {
 	hash := d.Hash()
 	if c := t.memory.get(hash); c != nil {
@@ -59,7 +59,7 @@ func (t *Types) compiled(d *Document) *compiled {
 	return c
 }
 
-// maxVariables bounds the variables of a document, whether declared or not.
+// maxVariables limits the variables of a document, declared or not.
 const maxVariables = 200
 
 func (t *Types) build(d *Document) *compiled {
@@ -84,9 +84,10 @@ func (t *Types) build(d *Document) *compiled {
 	return &compiled{graph: g, program: newProgram(d, g, t.answers), problems: r.problems, gone: lost.problems, size: len(d.Canonical())}
 }
 
-// Scope is what the expressions of a node see, besides what single members
-// see by their tag scope: for editors, with [expression.Completions]. It is
-// nil for a node that the document does not have, or whose type is not known.
+// Scope returns what the expressions of a node see, for editors, with
+// [expression.Completions]. It omits what single members see by their tag scope. It
+// is nil if the document does not have the node, or if the type of the node is
+// unknown.
 func (t *Types) Scope(d *Document, node string) *expression.Scope {
 	if d == nil || d.root == nil {
 		return nil
@@ -98,7 +99,8 @@ func (t *Types) Scope(d *Document, node string) *expression.Scope {
 	return v.scope
 }
 
-// checkVariables counts the variables that exist because a node writes them.
+// checkVariables counts the variables, including those that exist only because a
+// node writes them.
 func (r *report) checkVariables(d *Document, written map[string]bool) {
 	all := len(d.Variables)
 	for name := range written {
@@ -111,8 +113,8 @@ func (r *report) checkVariables(d *Document, written map[string]bool) {
 	}
 }
 
-// vertex decodes a node's configuration by its type. lost is told of a type of
-// one's own that is not there.
+// vertex decodes a node's configuration by its type. lost receives custom types
+// that are missing.
 func (t *Types) vertex(r, lost *report, d *Document, id string) *vertex {
 	v := &vertex{id: id, node: d.Nodes[id], typ: t.get(d.Nodes[id].Type)}
 	r.path, lost.path = []any{"nodes", id}, []any{"nodes", id}
@@ -148,7 +150,7 @@ func (t *Types) vertex(r, lost *report, d *Document, id string) *vertex {
 	return v
 }
 
-// writes gathers the variables that a configuration changes.
+// writes collects the variables that a configuration writes.
 func writes(v reflect.Value, s *shape, into map[string]bool) {
 	switch {
 	case s.form == formPointer && !v.IsNil():
@@ -175,7 +177,7 @@ type meaning struct {
 	document *Document
 	graph    *graph
 	cache    *expression.Cache
-	scope    *expression.Scope // without regions
+	scope    *expression.Scope // outside of all regions
 	scopes   map[string]*expression.Scope
 }
 
@@ -197,9 +199,9 @@ func (m meaning) check(v *vertex) {
 	m.path = nil
 }
 
-// scopeOf is what expressions of a node see: besides the rest the item and
-// index of each loop around it, those of inner loops hiding those of outer
-// ones, and behind an error the error.
+// scopeOf returns what expressions of a node see: besides the usual names, the item
+// and index of each loop around it, where inner loops hide outer ones, and, on an
+// error path, the error.
 func (m meaning) scopeOf(v *vertex) *expression.Scope {
 	key := string(v.may.bytes())
 	if s := m.scopes[key]; s != nil {
@@ -216,7 +218,7 @@ func (m meaning) scopeOf(v *vertex) *expression.Scope {
 	return s
 }
 
-// undeclared warns of variables that are written and not declared.
+// undeclared warns of variables that are written but not declared.
 func (m meaning) undeclared(v reflect.Value, s *shape) {
 	switch {
 	case s.form == formPointer && !v.IsNil():
@@ -247,8 +249,8 @@ func (m meaning) undeclaredField(v reflect.Value, f *field) {
 	}
 }
 
-// newProgram makes a document ready to run. What it returns is used only when
-// there is no error in the document.
+// newProgram compiles a document. Its result is used only if the document has no
+// errors.
 func newProgram(d *Document, g *graph, answers AnswerReader) *Program {
 	p := &Program{
 		hash: d.Hash(), slug: d.Slug, steps: map[string]*step{},
@@ -284,7 +286,7 @@ func variables(declared map[string]Typed) map[string]variable {
 	for name, t := range declared {
 		v := variable{Typed: t}
 		if t.Default != nil {
-			v.initial, _ = conform(t.Default, t.Type) // reported by Decode
+			v.initial, _ = conform(t.Default, t.Type) // Decode reports the error
 		}
 		out[name] = v
 	}

@@ -10,38 +10,38 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// graph is the nodes of a document and what leads from one to another.
+// graph has the nodes of a document and the edges between them.
 type graph struct {
 	document *Document
 	vertices map[string]*vertex
 	order    []*vertex // in the order of a walk from the start, then by id
 	loops    []*vertex // loop nodes, in the order of their regions, from 1
 	entries  map[*vertex]int
-	hints    int // that target gave
+	hints    int // suggestions that target has made
 }
 
 // vertex is a node of the graph.
 type vertex struct {
 	id      string
 	node    Node
-	typ     *nodeType // nil: not known
-	config  Config    // nil: not known, or of another shape
+	typ     *nodeType // nil: unknown
+	config  Config    // nil: unknown, or of another shape
 	sound   bool      // the configuration has the shape of its type
 	edges   []edge
 	reached bool // by a walk from the start
 	rank    int
 
-	may, must set               // regions that may, and that must, be around it: see regions
+	may, must set               // regions that may be around it, and those that always are: see regions
 	scope     *expression.Scope // what its expressions see
 }
 
-// edge leads from a vertex to another. Its output is "" for a jump.
+// edge leads from a vertex to another. The output of a jump is "".
 type edge struct {
 	output string
 	to     *vertex
 }
 
-// newGraph connects the nodes, whose configurations are decoded already.
+// newGraph connects nodes whose configurations are already decoded.
 func newGraph(d *Document, vertices map[string]*vertex) *graph {
 	g := &graph{document: d, vertices: vertices}
 	for _, v := range vertices {
@@ -58,8 +58,8 @@ func newGraph(d *Document, vertices map[string]*vertex) *graph {
 	return g
 }
 
-// outputs are those that the document connects: first those that the node
-// has, in their order, then others.
+// outputs returns the connected outputs: first those of the node's type in order,
+// then others.
 func (v *vertex) outputs() []string {
 	known := v.known()
 	place := func(output string) int {
@@ -73,7 +73,7 @@ func (v *vertex) outputs() []string {
 	})
 }
 
-// pass is the output that the node goes through when it is disabled.
+// pass returns the output through which a run leaves a disabled node.
 func (v *vertex) pass() string {
 	if r, ok := v.config.(passer); ok {
 		if output := r.PassOutput(); output != "" {
@@ -83,7 +83,7 @@ func (v *vertex) pass() string {
 	return v.typ.pass()
 }
 
-// known are the outputs that the node has; nil when that is not known.
+// known returns the outputs that the node has; nil if they are unknown.
 func (v *vertex) known() []string {
 	if v.config == nil {
 		return nil
@@ -123,7 +123,7 @@ func (g *graph) reach(start *vertex) {
 	}
 }
 
-// ranks is the order of the nodes for problems.
+// ranks returns the position of each node in the order of problems.
 func (g *graph) ranks() map[string]int {
 	ranks := make(map[string]int, len(g.order))
 	for i, v := range g.order {
@@ -132,12 +132,10 @@ func (g *graph) ranks() map[string]int {
 	return ranks
 }
 
-// maxHints bounds how often all nodes are looked through for a name that is
-// written alike.
+// maxHints limits how often all nodes are searched for a similar name.
 const maxHints = 20
 
-// target says what is wrong with a node that something leads to; code is ""
-// when nothing is.
+// target checks the target of an edge. code is "" if it is valid.
 func (g *graph) target(id string) (code, message, hint string) {
 	v := g.vertices[id]
 	switch {
@@ -154,7 +152,7 @@ func (g *graph) target(id string) (code, message, hint string) {
 	return "", "", ""
 }
 
-// check finds what is wrong with the graph as a whole.
+// check checks the graph as a whole.
 func (g *graph) check(r *report) {
 	g.checkStart(r)
 	for _, v := range g.order {
@@ -179,7 +177,7 @@ func (g *graph) checkStart(r *report) {
 		path []any
 	}{{d.Start, []any{"start"}}, {d.Settings.OnError, []any{"settings", "onError"}}} {
 		if at.id == "" {
-			continue // missing, or not wanted
+			continue // missing, or not required
 		}
 		code, message, hint := g.target(at.id)
 		if code != "" && (code != "graph.into_trigger" || at.path[0] != "start") {
@@ -194,7 +192,7 @@ func (g *graph) checkStart(r *report) {
 	}
 }
 
-// triggers are the ids of all trigger nodes.
+// triggers returns the ids of all trigger nodes.
 func (g *graph) triggers() []string {
 	var ids []string
 	for _, id := range keys(g.vertices) {
@@ -237,7 +235,7 @@ func (g *graph) checkFunction(r *report) {
 	r.problem("function.return", "the function never returns what it declares", "end its paths with a return node", "returns")
 }
 
-// checkNext finds connections that lead nowhere, and that a node of the type
+// checkNext reports connections to missing nodes and from outputs that the node
 // does not have.
 func (g *graph) checkNext(r *report, v *vertex) {
 	known := v.known()

@@ -8,11 +8,10 @@ import (
 	"slices"
 )
 
-// Regions are parts of a graph in which expressions see more: the bodies of
-// loops, and the paths behind an error. Region 0 is that of errors, each loop
-// has one of its own. A node is in a region when a path through the region's
-// entry leads to it; there is no way out but the end of the path, since a
-// round of a loop ends there.
+// Regions are parts of a graph in which expressions see more names: the bodies of
+// loops, and the paths after an error. Region 0 is that of errors; each loop has
+// one of its own. A node is in a region if a path through the region's entry leads
+// to it. A path cannot leave a region: a round of a loop ends where the path ends.
 
 // set is a set of regions.
 type set []uint64
@@ -27,7 +26,7 @@ func (b set) count() (n int) {
 	return n
 }
 
-// bytes is a key for equal sets.
+// bytes returns a key for equal sets.
 func (b set) bytes() []byte {
 	var out []byte
 	for _, word := range b {
@@ -36,7 +35,7 @@ func (b set) bytes() []byte {
 	return out
 }
 
-// unite adds the members of c, and intersect keeps those of c. Both say
+// unite adds the members of c, and intersect keeps only those of c. Both report
 // whether b has changed.
 func (b set) unite(c set) (changed bool) {
 	for i := range b {
@@ -56,10 +55,10 @@ func (b set) intersect(c set) (changed bool) {
 	return changed
 }
 
-// regionOfErrors is where error is seen.
+// regionOfErrors is the region in which expressions see error.
 const regionOfErrors = 0
 
-// regions gives each node the regions around it.
+// regions determines the regions around each node.
 func (g *graph) regions() {
 	g.entries = map[*vertex]int{}
 	for _, v := range g.order {
@@ -82,7 +81,7 @@ func (g *graph) regions() {
 	g.spread()
 }
 
-// enter says that a path begins at v within the given regions.
+// enter records that a path begins at v within the given regions.
 func (g *graph) enter(v *vertex, in set) {
 	if v != nil {
 		v.may.unite(in)
@@ -90,8 +89,8 @@ func (g *graph) enter(v *vertex, in set) {
 	}
 }
 
-// spread follows all edges until nothing changes any more. Each change adds
-// or takes a member of a set, so that it ends.
+// spread follows all edges until nothing changes. It terminates because each change
+// adds or removes a member of a set.
 func (g *graph) spread() {
 	work := make([]*vertex, 0, len(g.order))
 	queued := map[*vertex]bool{}
@@ -113,7 +112,7 @@ func (g *graph) spread() {
 	}
 }
 
-// inside are the regions of an edge that leaves v.
+// inside returns the regions of an edge from v.
 func (g *graph) inside(v *vertex, e edge, in set) set {
 	entry := -1
 	if region, loop := g.entries[v]; loop && e.output == "body" {
@@ -130,8 +129,8 @@ func (g *graph) inside(v *vertex, e edge, in set) set {
 	return out
 }
 
-// around are the loops that may be around v, outer ones first: a loop is
-// outside of those that are in it. A run cannot be in more than those given.
+// around returns the loops that may be around v, outer ones first. A run cannot be
+// in more loops than these.
 func (g *graph) around(v *vertex) []*vertex {
 	var loops []*vertex
 	for i, l := range g.loops {
@@ -143,14 +142,14 @@ func (g *graph) around(v *vertex) []*vertex {
 	return loops[max(0, len(loops)-limitRunFrames):]
 }
 
-// loops says whether one of the regions is the body of a loop.
+// loops reports whether one of the regions is the body of a loop.
 func (b set) loops() bool {
 	n := b.count()
 	return n > 1 || n == 1 && !b.has(regionOfErrors)
 }
 
-// fallingOff are the nodes from which a path leads to its end, where nothing
-// is connected.
+// fallingOff returns the nodes from which a path leads to a node without a
+// connection.
 func (g *graph) fallingOff() map[*vertex]bool {
 	before := map[*vertex][]*vertex{}
 	falls := map[*vertex]bool{}
@@ -175,8 +174,7 @@ func (g *graph) fallingOff() map[*vertex]bool {
 	return falls
 }
 
-// checkRegions finds edges that enter or leave the body of a loop where they
-// should not.
+// checkRegions reports edges that wrongly enter or leave the body of a loop.
 func (g *graph) checkRegions(r *report) {
 	falls := g.fallingOff()
 	for _, v := range g.order {
@@ -188,13 +186,13 @@ func (g *graph) checkRegions(r *report) {
 			g.checkEdge(r, e, g.inside(v, e, v.must), falls)
 		}
 		if g.entries[v] > 0 && v.must.count() > limitRunFrames {
-			r.problem("loop.depth", fmt.Sprintf("stands in more than %d loops", limitRunFrames), "")
+			r.problem("loop.depth", fmt.Sprintf("is in more than %d loops", limitRunFrames), "")
 		}
 	}
 }
 
-// checkEdge checks an edge that is in the given regions. An edge that leaves
-// a body is meant so if all that follows ends the run or the loop.
+// checkEdge checks an edge within the given regions. Leaving a body is intended if
+// everything that follows ends the run or the loop.
 func (g *graph) checkEdge(r *report, e edge, around set, falls map[*vertex]bool) {
 	at := []any{"next", e.output}
 	if e.output == "" {
@@ -204,19 +202,19 @@ func (g *graph) checkEdge(r *report, e edge, around set, falls map[*vertex]bool)
 		region := i + 1
 		switch {
 		case e.to == l && around.has(region):
-			r.problem("loop.back", "leads from the body of "+l.id+" back to it, which would begin the loop anew inside itself",
+			r.problem("loop.back", "leads from the body of "+l.id+" back to it, which would start the loop again inside itself",
 				"leave the output unconnected: the round ends there and the next one begins", at...)
 			return
 		case around.has(region) && !e.to.must.has(region) && falls[e.to]:
-			r.warn("loop.leaves", "leads out of the body of "+l.id+": what follows is a part of the round, and the loop goes on behind it",
+			r.warn("loop.leaves", "leads out of the body of "+l.id+": what follows is a part of the round, and the loop continues after it",
 				"end the round here, or end the loop with a break node and connect its output done", at...)
 			return
 		}
 	}
 }
 
-// checkEnds finds paths that end where no author can have meant it, and circles
-// that never end.
+// checkEnds reports paths that end where it cannot be intended, and circles that
+// never end.
 func (g *graph) checkEnds(r *report) {
 	for _, v := range g.order {
 		if !v.reached || v.config == nil {
@@ -245,7 +243,7 @@ func (g *graph) checkEnds(r *report) {
 	}
 }
 
-// chooses are the types whose nodes do nothing but choose a way.
+// chooses are the types whose nodes only choose an output.
 var chooses = map[string]bool{"condition": true, "switch": true, "random": true}
 
 // ends are the types whose nodes have no outputs.
@@ -253,8 +251,8 @@ var ends = map[string]bool{
 	"goto": true, "end": true, "flow": true, "break": true, "continue": true, "return": true, "throw": true, "note": true,
 }
 
-// checkReturns finds paths of a function that end without what it declares to
-// return. The end of a path in a loop's body is the end of a round.
+// checkReturns reports paths of a function that end without returning the declared
+// values. In a loop's body, the end of a path is the end of a round.
 func (g *graph) checkReturns(r *report, v *vertex) {
 	d := g.document
 	if d.Kind != KindFunction || len(d.Returns) == 0 || ends[v.node.Type] || len(v.edges) > 0 || v.may.loops() {
@@ -263,8 +261,8 @@ func (g *graph) checkReturns(r *report, v *vertex) {
 	r.warn("function.no_return", "the function ends here without a return", "connect a return node")
 }
 
-// endless says whether a circle has no way out. What may wait is taken
-// for one, an error that no node takes is not.
+// endless reports whether a circle has no exit. A node that may wait counts as an
+// exit. An error that no node handles does not.
 func (g *graph) endless(circle []*vertex) bool {
 	inside := map[*vertex]bool{}
 	for _, v := range circle {
@@ -291,8 +289,8 @@ func (g *graph) endless(circle []*vertex) bool {
 	return true
 }
 
-// circles are the strongly connected parts of the graph with an edge in
-// them, found with Tarjan's algorithm.
+// circles returns the strongly connected components of the graph that have an edge,
+// by Tarjan's algorithm.
 func (g *graph) circles() [][]*vertex {
 	t := tarjan{index: map[*vertex]int{}, low: map[*vertex]int{}, on: map[*vertex]bool{}}
 	for _, v := range g.order {

@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// fixedRoots are the names that expressions see, or may see at some places.
+// fixedRoots are the names that expressions see, everywhere or in some places.
 var fixedRoots = []string{
 	"vars", "args", "input", "start", "contact", "chat", "run", "now", "error", "answer", "response",
 }
@@ -23,13 +23,13 @@ var (
 	dateType   = expression.Type{Kind: expression.Date | expression.Text}
 )
 
-// record is an object with these members and no others.
+// record returns the type of an object with exactly these members.
 func record(fields map[string]expression.Type) expression.Type {
 	return expression.Type{Kind: expression.Map, Fields: fields}
 }
 
-// baseScope is what expressions see everywhere in a document. A variable
-// exists when it is declared, or when a node writes it.
+// baseScope returns what all expressions of a document see. A variable exists if it
+// is declared or if a node writes it.
 func baseScope(d *Document, written map[string]bool) *expression.Scope {
 	vars := declared(d.Variables)
 	for _, name := range keys(written) {
@@ -57,7 +57,7 @@ func declared(of map[string]Typed) map[string]expression.Type {
 	return types
 }
 
-// errorType is what error holds on an error path.
+// errorType returns the type of error on an error path.
 func errorType() expression.Type {
 	return record(map[string]expression.Type{
 		"code": textType, "message": textType, "node": textType, "attempt": numberType, "detail": anyType,
@@ -76,7 +76,7 @@ type compiler struct {
 	of    Config
 }
 
-// fields compiles all that is in a struct.
+// fields compiles the members of a struct.
 func (c *compiler) fields(v reflect.Value, s *shape) {
 	for i := range s.fields {
 		f := &s.fields[i]
@@ -114,7 +114,7 @@ func (c *compiler) value(v reflect.Value, s *shape, f *field) {
 	}
 }
 
-// mapping compiles the members of a map, which cannot be changed in place.
+// mapping compiles the members of a map, which it must replace.
 func (c *compiler) mapping(v reflect.Value, s *shape, f *field) {
 	if !compiles(s.elem) {
 		return
@@ -129,7 +129,7 @@ func (c *compiler) mapping(v reflect.Value, s *shape, f *field) {
 	}
 }
 
-// compiles says whether there may be anything to compile in a shape.
+// compiles reports whether a shape may have anything to compile.
 func compiles(s *shape) bool {
 	return s.form == formText || s.form == formExpression || s.form == formData || s.form >= formStruct
 }
@@ -163,13 +163,13 @@ func (c *compiler) expression(e *Expression, f *field) {
 	e.program = p
 }
 
-// wanted are the kinds that the tag want names.
+// wanted maps the values of the tag want to kinds.
 var wanted = map[string]expression.Kind{
 	"boolean": expression.Bool, "number": expression.Number, "list": expression.List,
 	"date": expression.Date | expression.Text,
 }
 
-// scopeOf is what an expression sees whose field has a tag scope.
+// scopeOf returns the scope for a value of the tag scope.
 func (c *compiler) scopeOf(tag string) *expression.Scope {
 	switch tag {
 	case "answer":
@@ -188,7 +188,7 @@ func (c *compiler) scopeOf(tag string) *expression.Scope {
 	return c.scope
 }
 
-// loopScope is what expressions see in the body of a loop.
+// loopScope returns what expressions see in the body of a loop.
 func loopScope(s *expression.Scope, l looper) *expression.Scope {
 	role, item := l.LoopRole(), numberType
 	if !role.Numbers {
@@ -198,7 +198,7 @@ func loopScope(s *expression.Scope, l looper) *expression.Scope {
 }
 
 func (c *compiler) refuse(err error) {
-	e, ok := err.(*expression.Error) //nolint:errorlint // Compile returns no other
+	e, ok := err.(*expression.Error) //nolint:errorlint // Compile returns only this type
 	if !ok {
 		c.problem("expression.invalid", err.Error(), "")
 		return
@@ -206,7 +206,7 @@ func (c *compiler) refuse(err error) {
 	c.add(Problem{Severity: SeverityError, Code: e.Code, At: &e.At, Message: e.Message, Hint: e.Hint})
 }
 
-// data compiles the templates in any value.
+// data compiles the templates in a JSON value.
 func (c *compiler) data(t *tree, depth int) *dataNode {
 	switch t.kind {
 	case kindString:
@@ -240,7 +240,7 @@ func (c *compiler) data(t *tree, depth int) *dataNode {
 	return n
 }
 
-// dataText is a text that is a template only when it has to be.
+// dataText returns a text as a template only if it has expressions.
 func (c *compiler) dataText(source string) *dataNode {
 	t := c.template(source)
 	if t == nil || !t.Constant() {
@@ -253,7 +253,7 @@ func (c *compiler) dataText(source string) *dataNode {
 	return &dataNode{constant: v}
 }
 
-// renders says whether a list or an object has a template in it.
+// renders reports whether a list or an object contains a template.
 func (n *dataNode) renders() bool {
 	for _, item := range n.items {
 		if item.template != nil || item.items != nil {
@@ -263,7 +263,7 @@ func (n *dataNode) renders() bool {
 	return false
 }
 
-// constants is the value of a list or an object without templates.
+// constants returns the value of a list or an object without templates.
 func (n *dataNode) constants() any {
 	if n.object {
 		out := make(map[string]any, len(n.items))
@@ -279,7 +279,7 @@ func (n *dataNode) constants() any {
 	return out
 }
 
-// keysOf are the names of a map in their order.
+// keysOf returns the keys of a map, sorted.
 func keysOf(v reflect.Value) []reflect.Value {
 	return slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 }

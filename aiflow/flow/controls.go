@@ -10,16 +10,16 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// NodeID is the ID of the node that takes the step.
+// NodeID returns the id of the node whose step runs.
 func (t *Turn) NodeID() string { return t.node.id }
 
-// Connected reports whether an output of the node leads to another one.
+// Connected reports whether an output of the node is connected.
 func (t *Turn) Connected(output string) bool { return t.node.next[output] != nil }
 
-// Outputs are the names of the node's connected outputs, in order.
+// Outputs returns the names of the node's connected outputs, in order.
 func (t *Turn) Outputs() []string { return slices.Sorted(maps.Keys(t.node.next)) }
 
-// Goto leaves the node for another one of the document, without an output.
+// Goto leaves the node for another node of the document, without an output.
 func (t *Turn) Goto(node string) (Exit, error) {
 	next := t.graph().steps[node]
 	if next == nil {
@@ -31,8 +31,8 @@ func (t *Turn) Goto(node string) (Exit, error) {
 // EndPath leaves the node as if nothing were connected.
 func EndPath() Exit { return Exit{kind: exitPathEnd} }
 
-// CallFunction begins a function, with variables of its own. It ends after the
-// timeout unless that is 0.
+// CallFunction calls a function, which has its own variables. The call ends after
+// the timeout unless that is 0.
 func (t *Turn) CallFunction(slug string, given map[string]Data, timeout time.Duration) (Exit, error) {
 	g := t.graph().functions[slug]
 	if g == nil {
@@ -53,17 +53,17 @@ func (t *Turn) CallFunction(slug string, given map[string]Data, timeout time.Dur
 	return Exit{kind: exitNode, node: g.start}, t.enter(f, g)
 }
 
-// enter begins a call or a loop, unless there are too many around it.
+// enter pushes a call or a loop, unless too many are nested.
 func (t *Turn) enter(f Frame, g *Program) error {
 	if len(t.State.Frames) > limitRunFrames {
-		return overLimit(codeRunFrames, "more than %d calls and loops stand inside each other%s", limitRunFrames, repeated(t.recent))
+		return overLimit(codeRunFrames, "more than %d calls and loops are nested in each other%s", limitRunFrames, repeated(t.recent))
 	}
 	t.push(f, g)
 	return nil
 }
 
-// Return ends the function that runs and gives values back, by the way of that
-// name. In a run of the function itself it ends the run.
+// Return returns from the current function with values, under the name of the
+// return. In a run of the function itself it ends the run.
 func (t *Turn) Return(name string, given map[string]Data) (Exit, error) {
 	values, err := t.All(given)
 	if err != nil {
@@ -79,13 +79,13 @@ func (t *Turn) Return(name string, given map[string]Data) (Exit, error) {
 	return Exit{kind: exitReturn, output: name, value: ValueOf(values)}, nil
 }
 
-// BeginLoop enters a loop of the node.
+// BeginLoop starts a loop of the node.
 func (t *Turn) BeginLoop(l *Loop) error {
 	return t.enter(Frame{Node: t.node.id, Loop: l}, t.graph())
 }
 
-// BackToLoop leaves what runs in the body of the node's loop and returns the
-// loop; nil when the node was not reached from its body.
+// BackToLoop ends everything within the body of the node's loop and returns the
+// loop. It returns nil if the run did not come from its body.
 func (t *Turn) BackToLoop() *Loop {
 	i := t.loopIndex(t.node.id)
 	if i < 0 {
@@ -95,10 +95,10 @@ func (t *Turn) BackToLoop() *Loop {
 	return t.Loop()
 }
 
-// Loop is the innermost loop around what runs; nil: there is none.
+// Loop returns the innermost loop; nil: there is none.
 func (t *Turn) Loop() *Loop { return t.top().Loop }
 
-// NextRound makes the innermost loop begin its next round.
+// NextRound starts the next round of the innermost loop.
 func (t *Turn) NextRound() {
 	l := t.Loop()
 	l.Index++
@@ -107,7 +107,7 @@ func (t *Turn) NextRound() {
 	t.path = nil
 }
 
-// LoopBody leaves the node for the body of its loop.
+// LoopBody leaves the node through its output body.
 func (t *Turn) LoopBody() Exit {
 	t.Row.Path = t.pathNow()
 	return Out("body")
@@ -124,7 +124,7 @@ func (t *Turn) LeaveLoop(output string) Exit {
 func (t *Turn) Break() (Exit, error)    { return t.exitLoop(exitBreak) }
 func (t *Turn) Continue() (Exit, error) { return t.exitLoop(exitContinue) }
 
-// exitLoop is an exit that only a loop's body has.
+// exitLoop returns an exit that is valid only in the body of a loop.
 func (t *Turn) exitLoop(kind exitKind) (Exit, error) {
 	if t.Loop() == nil {
 		return Exit{}, &Error{Code: "loop.none", Message: "there is no loop around the node"}
@@ -132,8 +132,8 @@ func (t *Turn) exitLoop(kind exitKind) (Exit, error) {
 	return Exit{kind: kind}, nil
 }
 
-// Calls are the slugs of the functions that the nodes of a document name, in
-// order, whether they exist or not. The document may be wrong otherwise.
+// Calls returns the slugs of the functions that the nodes of a document name,
+// sorted, whether they exist or not. The document may have other errors.
 func (d *Document) Calls() []string {
 	if d.root == nil {
 		return nil
@@ -172,8 +172,8 @@ func appendText(slugs []string, t *tree) []string {
 	return append(slugs, t.text)
 }
 
-// Call makes one attempt of a call and waits for its result. What of the
-// call differs by attempt is filled in.
+// Call starts one attempt of a call and waits for its result. It fills in the
+// fields that differ between attempts.
 func (t *Turn) Call(c Call) (Exit, error) {
 	c.ID, c.Node, c.Attempt = t.nextID(), t.node.id, 1
 	c.Key = t.World.Run.ID + "." + c.ID
@@ -190,8 +190,8 @@ func (t *Turn) Call(c Call) (Exit, error) {
 	return t.Wait(Wait{Kind: WaitEffect, ID: c.ID, Tries: c.Attempt, Data: c.Key, Once: c.Once}), nil
 }
 
-// Again waits to repeat a call that failed, or returns its error. once says
-// that only what did not reach the other side is repeated.
+// Again waits to retry a call that failed, or returns its error. With once it
+// retries only a call that did not reach the other side.
 func (t *Turn) Again(r RetryConfig, e *Error, once bool) (Exit, error) {
 	tries := t.WaitedFor.Tries
 	if tries > r.Max || !repeatable(e, once) {
@@ -205,7 +205,7 @@ func (t *Turn) Again(r RetryConfig, e *Error, once bool) (Exit, error) {
 	return t.Wait(Wait{Kind: WaitEffect, Timer: t.SetTimer(until), Until: until, Tries: tries, Data: t.WaitedFor.Data}), nil
 }
 
-// repeatable reports whether another attempt may go better.
+// repeatable reports whether another attempt may succeed.
 func repeatable(e *Error, once bool) bool {
 	switch e.Code {
 	case CodeHTTPConnect, CodeMCPConnect, CodeLLMLimited, CodeNodeUnavailable:
@@ -216,10 +216,11 @@ func repeatable(e *Error, once bool) bool {
 	return false
 }
 
-// CodeHTTPStatus is the code of an answer whose status is no success.
+// CodeHTTPStatus is the code of an HTTP response whose status is not one of
+// success.
 const CodeHTTPStatus = "http.status"
 
-// Result reads what a call gave: the type itself, or the same as JSON.
+// Result converts the result of a call: a T, or its JSON.
 func Result[T any](done EffectDone) (T, error) {
 	if v, ok := done.Result.(T); ok {
 		return v, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
-// coverage counts which outputs of which node types the goldens go through.
+// coverage records which outputs of node types occur in goldens.
 type coverage struct {
 	mu     sync.Mutex
 	seen   map[string]bool
@@ -33,8 +33,8 @@ func (c *coverage) done() {
 	c.played++
 }
 
-// note takes the outputs of a turn. The outputs that have an author's id in
-// their name count for their family.
+// note records the outputs of a turn. Outputs named by an author's id count for
+// their family.
 func (c *coverage) note(of conversation, turn *flow.Turn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

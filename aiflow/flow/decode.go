@@ -15,19 +15,19 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// The sizes of a document.
+// Limits of a document.
 const (
 	MaxBytes   = 1 << 20   // without ui, in canonical form
 	maxUIBytes = 256 << 10 // of ui
 )
 
-// maxRaw bounds the text of a document, which may have spaces.
+// maxRaw limits the text of a document, which may have white space.
 const maxRaw = 2 << 20
 
-// Decode reads a document and reports what is wrong with its own shape;
-// configurations, and what the document means, are for [Types.Compile], which
-// reports these again. The Document is nil only when raw is no JSON object, or
-// one of a format that is not known.
+// Decode parses a document and reports problems of its shape. [Types.Compile]
+// checks configurations and the meaning of the document, and reports the problems
+// of Decode again. The Document is nil only if raw is not a JSON object, or has an
+// unknown format.
 func Decode(raw []byte) (*Document, []Problem) {
 	r := &report{}
 	root := parse(raw, maxRaw, r)
@@ -51,16 +51,16 @@ func Decode(raw []byte) (*Document, []Problem) {
 	return d, slices.Clone(r.problems)
 }
 
-// documentShape is how a Document is written.
+// documentShape returns the shape of a Document.
 var documentShape = sync.OnceValue(func() *shape {
 	s, err := shapeOf(&Document{})
 	if err != nil {
-		panic(err) // a mistake in this package, which every test would meet
+		panic(err) // a bug in this package, which every test would find
 	}
 	return s
 })
 
-// checkDocument finds what the tags of a Document cannot say.
+// checkDocument checks what the tags of a Document cannot express.
 func (r *report) checkDocument(d *Document) {
 	r.checkSize(len(d.Canonical()), MaxBytes)
 	r.checkSize(len(d.UI), maxUIBytes, "ui")
@@ -82,7 +82,7 @@ func (r *report) checkDocument(d *Document) {
 	}
 }
 
-// defaultKinds are how values of a type are written.
+// defaultKinds are the JSON kinds of the values of a type.
 var defaultKinds = map[string]byte{
 	"string": kindString, "date": kindString, "datetime": kindString, "number": kindNumber, "integer": kindNumber,
 	"boolean": kindBool, "list": kindArray, "object": kindObject,
@@ -114,11 +114,11 @@ func (r *report) timezone(name string, at ...any) {
 		return
 	}
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
-		r.problem("value.timezone", "is no time zone", "as Europe/Berlin or UTC", at...)
+		r.problem("value.timezone", "is not a time zone", "as Europe/Berlin or UTC", at...)
 	}
 }
 
-// form is how a value is written in a document.
+// form is the form of a value in a document.
 type form uint8
 
 const (
@@ -134,7 +134,7 @@ const (
 	formSchema
 	formRaw
 	formAny
-	formOpen // of the shape elem, or a template of it
+	formOpen // of the shape elem, or a template that yields it
 	formStruct
 	formList
 	formMap
@@ -157,11 +157,11 @@ var kindForms = map[reflect.Kind]form{
 	reflect.Struct: formStruct, reflect.Slice: formList, reflect.Map: formMap, reflect.Pointer: formPointer,
 }
 
-// shape is how a Go type is written in a document.
+// shape describes how a Go type is represented in a document.
 type shape struct {
 	form   form
 	fields []field // of a struct
-	elem   *shape  // of a list, a map, a pointer, and what may be a template
+	elem   *shape  // of a list, a map, a pointer, or a value that may be a template
 }
 
 // field is a member of a struct.
@@ -176,21 +176,21 @@ type field struct {
 	writes           bool
 }
 
-// rules bound a value.
+// rules constrain a value.
 type rules struct {
 	enum     []string
 	min, max *float64 // of the value, its length in characters, or its members; seconds, bytes
 	pattern  string
 	keys     string // pattern of the names of members
-	any      bool   // raw: no object is needed
-	item     *rules // of the items of a list or the members of a map
+	any      bool   // raw: need not be an object
+	item     *rules // for the items of a list or the members of a map
 }
 
-// maxShape bounds how deep configurations may be nested, so that a type
-// that holds itself is refused.
+// maxShape limits the nesting of configurations, so that a recursive type is
+// refused.
 const maxShape = 12
 
-// shapeOf reads the tags of a configuration.
+// shapeOf derives the shape of a configuration from its type and tags.
 func shapeOf(config any) (*shape, error) {
 	t := reflect.TypeOf(config)
 	if t == nil || t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
@@ -248,7 +248,7 @@ func structFields(t reflect.Type, depth int) ([]field, error) {
 	return fields, nil
 }
 
-// rulesOf reads the tags of a value, or with a prefix those of its items.
+// rulesOf parses the tags of a value, or with a prefix those of its items.
 func rulesOf(tag reflect.StructTag, prefix string, s *shape) (r rules, err error) {
 	get := func(name string) string {
 		if prefix == "" {
@@ -306,7 +306,7 @@ func boundOf(text string, f form) (*float64, error) {
 	return &v, nil
 }
 
-// defaultOf is the value that stands for a missing member.
+// defaultOf returns the default of a member.
 func defaultOf(tag reflect.StructTag, s *shape) (*tree, error) {
 	text, ok := tag.Lookup("default")
 	if !ok {

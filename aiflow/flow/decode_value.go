@@ -12,8 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// decoder fills a configuration with what is in a document, and reports
-// all that does not fit its shape.
+// decoder fills a configuration from a document, and reports what does not match
+// its shape.
 type decoder struct {
 	*report
 }
@@ -54,7 +54,8 @@ func (d decoder) value(v *tree, to reflect.Value, s *shape, r *rules) {
 	}
 }
 
-// is reports a value of another kind.
+// is reports a value of another kind as a problem. It returns whether the kind is
+// right.
 func (d decoder) is(v *tree, kind byte) bool {
 	if v.kind == kind {
 		return true
@@ -80,7 +81,7 @@ func (d decoder) known(v *tree, s *shape) {
 	}
 }
 
-// members decodes those that a struct has.
+// members decodes the members of a struct.
 func (d decoder) members(v *tree, to reflect.Value, s *shape) {
 	for i := range s.fields {
 		d.member(v, to, &s.fields[i])
@@ -112,7 +113,7 @@ func (d decoder) member(v *tree, to reflect.Value, f *field) {
 	case f.def != nil:
 		in = f.def
 	case f.shape.form == formStruct:
-		in = &tree{kind: kindObject} // for its defaults
+		in = &tree{kind: kindObject} // decode its defaults
 	default:
 		return
 	}
@@ -151,7 +152,7 @@ func (d decoder) mapping(v *tree, to reflect.Value, s *shape, r *rules) {
 	for _, m := range v.members {
 		d.push(m.name)
 		if p := values.Patterns[r.keys]; p != nil && !p.MatchString(m.name) {
-			d.problem("shape.pattern", "is no name that may stand here", "it must match "+p.String())
+			d.problem("shape.pattern", "is not a name that is allowed here", "it must match "+p.String())
 		}
 		item := reflect.New(to.Type().Elem()).Elem()
 		d.value(m.value, item, s.elem, r.items())
@@ -170,15 +171,15 @@ func (r *rules) items() *rules {
 	return r.item
 }
 
-// size reports a list, a map or a text outside of its bounds.
+// size reports a list, a map or a text whose size is out of bounds.
 func (d decoder) size(n int, r *rules, unit string) bool {
 	switch {
 	case r.max != nil && n > int(*r.max):
-		d.problem("shape.length", fmt.Sprintf("has %s; at most %s", values.Count(n, unit), values.Count(int(*r.max), unit)+" may stand here"), "")
+		d.problem("shape.length", fmt.Sprintf("has %s; the maximum is %s", values.Count(n, unit), values.Count(int(*r.max), unit)), "")
 	case r.min != nil && n == 0 && *r.min > 0:
 		d.problem("shape.length", "is empty", "")
 	case r.min != nil && n < int(*r.min):
-		d.problem("shape.length", fmt.Sprintf("has %s; at least %s must stand here", values.Count(n, unit), values.Count(int(*r.min), unit)), "")
+		d.problem("shape.length", fmt.Sprintf("has %s; the minimum is %s", values.Count(n, unit), values.Count(int(*r.min), unit)), "")
 	default:
 		return true
 	}
@@ -199,8 +200,8 @@ func (d decoder) raw(v *tree, to reflect.Value, s *shape, r *rules) {
 	to.SetBytes(v.canonical())
 }
 
-// maxTemplate bounds the source of a template whose text must be short: what
-// is in {{ }} is not counted.
+// maxTemplate limits the source of a template whose text has a limit: the length of
+// what is in {{ }} does not count for that.
 const maxTemplate = 4096
 
 func (d decoder) text(v *tree, to reflect.Value, s *shape, r *rules) {
@@ -230,7 +231,7 @@ func (d decoder) text(v *tree, to reflect.Value, s *shape, r *rules) {
 	d.literal(v.text, r)
 }
 
-// template bounds the source of a template.
+// template checks the length of a template's source.
 func (d decoder) template(source string, r *rules) {
 	n := maxTemplate
 	if r.max != nil {
@@ -244,10 +245,10 @@ func (d decoder) literal(text string, r *rules) {
 		return
 	}
 	if p := values.Patterns[r.pattern]; p != nil && !p.MatchString(text) {
-		d.problem("shape.pattern", strconv.Quote(values.Shorten(text))+" may not stand here", "it must match "+p.String())
+		d.problem("shape.pattern", strconv.Quote(values.Shorten(text))+" is not allowed here", "it must match "+p.String())
 	}
 	if r.enum != nil && !slices.Contains(r.enum, text) {
-		d.problem("shape.enum", strconv.Quote(values.Shorten(text))+" may not stand here", "one of "+strings.Join(r.enum, ", "))
+		d.problem("shape.enum", strconv.Quote(values.Shorten(text))+" is not allowed here", "one of "+strings.Join(r.enum, ", "))
 	}
 }
 
@@ -259,7 +260,7 @@ func (d decoder) limit(text string, limit int) {
 func (d decoder) duration(text string, to reflect.Value, r *rules) {
 	v, err := values.ParseDuration(text)
 	if err != nil {
-		d.problem("shape.duration", strconv.Quote(values.Shorten(text))+" is no duration", "as PT30S, PT10M, PT2H, P1D")
+		d.problem("shape.duration", strconv.Quote(values.Shorten(text))+" is not a duration", "as PT30S, PT10M, PT2H, P1D")
 		return
 	}
 	if d.within(v.Seconds(), r, func(s float64) string { return values.FormatDuration(s) }) {
@@ -270,7 +271,7 @@ func (d decoder) duration(text string, to reflect.Value, r *rules) {
 func (d decoder) bytes(v *tree, to reflect.Value, r *rules) {
 	n, err := values.ParseBytes(v.text)
 	if err != nil || v.kind != kindString && v.kind != kindNumber {
-		d.problem("shape.bytes", "is no size", "a number of bytes, or as 256KiB, 1MiB")
+		d.problem("shape.bytes", "is not a size", "a number of bytes, or as 256KiB, 1MiB")
 		return
 	}
 	if d.within(float64(n), r, func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) + " bytes" }) {

@@ -12,18 +12,17 @@ import (
 	"unicode/utf8"
 )
 
-// Format names the form of documents that this package reads.
+// Format is the format of documents that this package reads.
 const Format = "trunkline-flow/1"
 
 // The kinds of documents.
 const (
-	KindFlow     = "flow"     // begins with its trigger
+	KindFlow     = "flow"     // starts with its trigger
 	KindFunction = "function" // is called by a call node or an agent
 )
 
-// Document is a flow or a function as its author wrote it. It comes from
-// [Decode] and is for reading: changing its fields does not change what it
-// compiles to.
+// Document is a flow or a function as its author wrote it. [Decode] returns it. It
+// is read-only: changing its fields does not change what it compiles to.
 type Document struct {
 	Format       string           `json:"format" required:"true" max:"64" doc:"trunkline-flow/1"`
 	Kind         string           `json:"kind" required:"true" enum:"flow,function" doc:"A flow begins with its trigger; a function is called."`
@@ -41,7 +40,7 @@ type Document struct {
 	Dependencies json.RawMessage  `json:"dependencies" doc:"Written at publish: which versions of functions and models are meant."`
 	UI           json.RawMessage  `json:"ui" doc:"Positions and notes of the editor."`
 
-	root     *tree // of the format of now, without ui
+	root     *tree // in the current format, without ui
 	problems []Problem
 
 	once sync.Once
@@ -49,7 +48,7 @@ type Document struct {
 	hash string
 }
 
-// Settings are what holds for a whole document.
+// Settings apply to a whole document.
 type Settings struct {
 	Timezone      string        `json:"timezone" max:"64" default:"UTC" doc:"Name of the IANA database, as Europe/Berlin."`
 	Locale        string        `json:"locale" max:"35" pattern:"locale" doc:"Of numbers and dates, as de-DE."`
@@ -76,15 +75,15 @@ type Node struct {
 	Next     map[string]string `json:"next" max:"60" keys:"output" itemPattern:"node" doc:"By output the id of the node that follows."`
 }
 
-// Canonical is the document in one form that does not depend on how it was
-// written: without spaces and ui, members in order, numbers in their shortest
-// form. Two documents with the same canonical form do the same.
+// Canonical returns the document in canonical form: without white space and ui,
+// members sorted, numbers in their shortest form. Two documents with the same
+// canonical form behave the same.
 func (d *Document) Canonical() []byte {
 	d.once.Do(d.canonicalize)
 	return d.text
 }
 
-// Hash is the SHA-256 of Canonical in hexadecimal.
+// Hash returns the SHA-256 of Canonical in hexadecimal.
 func (d *Document) Hash() string {
 	d.once.Do(d.canonicalize)
 	return d.hash
@@ -97,11 +96,11 @@ func (d *Document) canonicalize() {
 	d.hash = hashOf(d.text)
 }
 
-// MaxDraft is the most bytes of a draft.
+// MaxDraft is the maximum size of a draft, in bytes.
 const MaxDraft = 2 << 20
 
-// CheckDraft refuses what no draft can be: everything that is no JSON object in
-// UTF-8 with each member once. The error is a [Problem].
+// CheckDraft refuses a draft that is not a JSON object in UTF-8 with unique
+// members. The error is a [Problem].
 func CheckDraft(draft []byte) error {
 	refused := func(path, message string) error {
 		return Problem{Severity: SeverityError, Code: "shape.draft", Path: path, Message: message}
@@ -124,11 +123,11 @@ func CheckDraft(draft []byte) error {
 	return nil
 }
 
-// maxSlug is the most characters of a slug.
+// maxSlug is the maximum number of characters of a slug.
 const maxSlug = 64
 
-// SlugOf makes a document's slug out of a name for people; other is the slug of
-// a name without letters and digits.
+// SlugOf derives a document's slug from a name for people; other is the slug for a
+// name without letters and digits.
 func SlugOf(name, other string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
@@ -147,20 +146,20 @@ func SlugOf(name, other string) string {
 	return slug
 }
 
-// version is the one that Format names.
+// version is the version in Format.
 const version = 1
 
-// migrations turn a document of an older format into one of the next: that at
-// 0 makes a 2 of a 1. They depend on the document alone, and never change
-// once a version of ours that has them is released.
+// migrations convert a document of one version to the next: the first converts
+// version 1 to version 2. They depend only on the document, and must not change
+// after a release.
 var migrations []func(*tree) *tree
 
-// upgrade brings a document to the format of now. It returns nil, and reports
-// why, for one that we do not know.
+// upgrade converts a document to the current format. It returns nil, and reports a
+// problem, if the format is unknown.
 func upgrade(root *tree, r *report) *tree {
 	format := root.get("format")
 	if format == nil {
-		return root // what is missing is reported with the rest
+		return root // a missing format is reported with the other problems
 	}
 	text, known := strings.CutPrefix(format.text, "trunkline-flow/")
 	from, err := strconv.Atoi(text)
@@ -175,7 +174,7 @@ func upgrade(root *tree, r *report) *tree {
 	return migrate(root, from, migrations)
 }
 
-// migrate takes the steps from a version to the newest.
+// migrate converts a document from a version to the newest.
 func migrate(root *tree, from int, steps []func(*tree) *tree) *tree {
 	for _, step := range steps[min(from-1, len(steps)):] {
 		root = step(root)
@@ -186,14 +185,14 @@ func migrate(root *tree, from int, steps []func(*tree) *tree) *tree {
 	return root
 }
 
-// with is an object whose member name is value; t stays as it is.
+// with returns a copy of an object whose member name is value.
 func with(t *tree, name string, value *tree) *tree {
 	out := without(t, name)
 	out.members = append(out.members, member{name, value})
 	return out
 }
 
-// without is an object without a member; t stays as it is.
+// without returns a copy of an object without a member.
 func without(t *tree, name string) *tree {
 	out := &tree{kind: kindObject, members: make([]member, 0, len(t.members))}
 	for _, m := range t.members {

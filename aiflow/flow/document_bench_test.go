@@ -28,8 +28,8 @@ func TestSharedFlowsCompile(t *testing.T) {
 	}
 }
 
-// BenchmarkCompile reads and compiles documents: cold, with what they hold
-// compiled for the first time; edited, as while somebody types; and known.
+// BenchmarkCompile parses and compiles documents: cold, where expressions are
+// compiled for the first time; edited, as in an editor; and cached.
 func BenchmarkCompile(b *testing.B) {
 	every, err := os.ReadFile("testdata/every-node.json")
 	require.NoError(b, err)
@@ -84,7 +84,7 @@ func compileOnce(b *testing.B, types *flow.Types, raw []byte) {
 	}
 }
 
-// thousand is a flow of as many nodes as there may be.
+// thousand returns a flow of as many nodes as there may be.
 func thousand() []byte {
 	var nodes []string
 	for i := range 999 {

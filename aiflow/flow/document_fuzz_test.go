@@ -17,9 +17,9 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
-// Documents made of valid nodes by chance, most of them broken in some places:
-// nothing panics, everything ends, each problem names a place that exists, and
-// compiling again says the same.
+// Random documents of valid nodes, most of them broken in some places: nothing
+// panics, everything terminates, each problem has an existing position, and
+// compiling again yields the same problems.
 func TestRandomDocuments(t *testing.T) {
 	t.Parallel()
 	pool := nodePool(t)
@@ -49,7 +49,7 @@ func TestRandomDocuments(t *testing.T) {
 	}
 }
 
-// nodePool are the nodes of every-node.json.
+// nodePool returns the nodes of every-node.json.
 func nodePool(t testing.TB) []any {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/every-node.json")
@@ -63,7 +63,7 @@ func nodePool(t testing.TB) []any {
 	return pool
 }
 
-// randomDocument joins some nodes and breaks the whole at up to three places.
+// randomDocument connects some nodes and breaks the document in up to three places.
 func randomDocument(t testing.TB, r *rand.Rand, pool []any) []byte {
 	t.Helper()
 	nodes := map[string]any{"n0": map[string]any{"type": "trigger", "next": map[string]any{"out": "n1"}}}
@@ -101,7 +101,7 @@ func clone(t testing.TB, v any) any {
 	return out
 }
 
-// odd is a value that stands where another should.
+// odd returns a value of another type.
 func odd(r *rand.Rand) any {
 	values := []any{
 		nil, true, -1, 1.5, 1e300, "", "x", "n1", "PT1H", "{{", "{{ vars.x }}", "{{ item }} {{ error.code }}", "vars.age +", "a.b[0]", "\u0000", "\xff",

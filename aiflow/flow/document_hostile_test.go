@@ -12,8 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
-// hostile are documents that are as large as they may be, or larger, and made
-// to cost much.
+// hostile are documents of the maximum size, or larger, that are expensive to
+// compile.
 func hostile() map[string][]byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	long := func(i int) string { return fmt.Sprintf("n%s%04d", strings.Repeat("a", 58), i) }

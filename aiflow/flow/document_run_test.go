@@ -11,8 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
-// What compiles also runs: nothing of a document that has no errors is
-// missing, or of a form that the interpreter does not know.
+// A document that compiles also runs: the interpreter supports every part of it.
 func TestRandomPrograms(t *testing.T) {
 	t.Parallel()
 	types, pool, env, ran := node.NewTypes(), nodePool(t), around(t), 0

@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 )
 
-// one is a flow of a trigger and one node behind it.
+// one returns a flow of a trigger and one node after it.
 func one(node string) string {
 	return document(`"t": {"type": "trigger", "next": {"out": "n"}}, "n": ` + node)
 }
@@ -24,7 +24,7 @@ func document(nodes string) string {
 	return `{"format": "trunkline-flow/1", "kind": "flow", "slug": "s", "name": "S", "start": "t", "nodes": {` + nodes + `}}`
 }
 
-// lines write problems as a person reads them.
+// lines formats problems for people.
 func lines(problems []flow.Problem) []string {
 	out := []string{}
 	for _, p := range problems {
@@ -41,7 +41,7 @@ func lines(problems []flow.Problem) []string {
 	return out
 }
 
-// compile decodes and compiles raw, and checks what holds for all problems.
+// compile decodes and compiles raw, and checks properties of all problems.
 func compile(t testing.TB, types *flow.Types, raw []byte, env *flow.Environment) (*flow.Program, []flow.Problem) {
 	t.Helper()
 	d, problems := flow.Decode(raw)
@@ -71,7 +71,7 @@ var (
 	unescape = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// exists says whether JSON has a value at a pointer. Of two members with one
+// exists reports whether JSON has a value at a pointer. Of two members with one
 // name the first counts.
 func exists(raw []byte, pointer string) bool {
 	if pointer == "" {
@@ -195,7 +195,7 @@ func TestDecodeSyntax(t *testing.T) {
 	}
 }
 
-// What encoding/json reads and a careful reader must not.
+// Documents that encoding/json accepts but Decode must refuse.
 func TestDecodeIsStrict(t *testing.T) {
 	t.Parallel()
 	types := node.NewTypes()

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Documents take the steps from their version to the newest, each once; what
-// they are made of stays as it was.
+// A document is migrated from its version to the newest, step by step. The original
+// stays unchanged.
 func TestMigrate(t *testing.T) {
 	t.Parallel()
 	rename := func(from, to string) func(*tree) *tree {

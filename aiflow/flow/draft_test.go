@@ -16,7 +16,7 @@ func TestCheckDraft(t *testing.T) {
 	}
 	for draft, want := range map[string]string{
 		``: "must be a JSON object", `[]`: "must be a JSON object", `null`: "must be a JSON object",
-		`{"a":1,"a":2}`: "/a: stands twice", `{"a":{"b":1,"b":2}}`: "/a/b: stands twice",
+		`{"a":1,"a":2}`: "/a: is given twice", `{"a":{"b":1,"b":2}}`: "/a/b: is given twice",
 		"{\"a\":\"\xff\"}": "must be UTF-8",
 		`{"a":"` + strings.Repeat("x", flow.MaxDraft) + `"}`: "must have at most 2097152 bytes",
 	} {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Effect is something that a turn wants done in the world: one of the types
-// below. All but a [Call] are done in the transaction that stores the state.
+// Effect is something that a turn wants done outside of the run: one of the types
+// below. All but a [Call] are performed in the transaction that stores the state.
 type Effect interface{ effect() string }
 
 type (
@@ -14,30 +14,30 @@ type (
 	Send struct {
 		ID      string          `json:"id"`
 		Node    string          `json:"node"`
-		Message json.RawMessage `json:"message"`           // as the send request has it
-		ReplyTo string          `json:"replyTo,omitempty"` // the id of the message that it answers
+		Message json.RawMessage `json:"message"`           // in the format of a send request
+		ReplyTo string          `json:"replyTo,omitempty"` // the id of the message to reply to
 		Typing  time.Duration   `json:"typing,omitempty"`  // how long to show typing
 	}
-	// Call asks the world and resumes the run with what it answers:
-	// [EffectDone]. It is one attempt; repeating is up to the interpreter.
+	// Call calls something outside. Its result resumes the run as [EffectDone]. It
+	// is one attempt: the interpreter decides about retries.
 	Call struct {
 		ID   string   `json:"id"`
 		Node string   `json:"node"`
 		Kind CallKind `json:"kind"`
-		// Once says that the call must not be made a second time when it
-		// is not known whether it was made: it ends with the code effect.unknown.
+		// Once reports that the call must not be made a second time when it is
+		// unknown whether it was made: it then fails with the code effect.unknown.
 		Once    bool          `json:"once,omitempty"`
 		Key     string        `json:"key"` // the same for all attempts of one visit to the node
 		Attempt int           `json:"attempt"`
 		Timeout time.Duration `json:"timeout"`
-		Request any           `json:"request"` // of the type that the kind names
+		Request any           `json:"request"` // its type depends on Kind
 	}
 	// SetTimer asks for a [Timer] at a time.
 	SetTimer struct {
 		ID string    `json:"id"`
 		At time.Time `json:"at"`
 	}
-	// CancelTimer takes a timer back. One that comes all the same is refused.
+	// CancelTimer cancels a timer. If it fires nevertheless, its input is refused.
 	CancelTimer struct {
 		ID string `json:"id"`
 	}
@@ -47,31 +47,31 @@ type (
 		Node       string         `json:"node"`
 		AddTags    []string       `json:"addTags,omitempty"`
 		RemoveTags []string       `json:"removeTags,omitempty"`
-		Fields     map[string]any `json:"fields,omitempty"` // null removes one
+		Fields     map[string]any `json:"fields,omitempty"` // null removes a field
 		Language   *string        `json:"language,omitempty"`
 		OptedOut   *bool          `json:"optedOut,omitempty"`
 	}
-	// DataEvent makes a data event for webhooks.
+	// DataEvent is a data event for webhooks.
 	DataEvent struct {
 		ID   string         `json:"id"`
 		Node string         `json:"node"`
 		Name string         `json:"name"`
 		Data map[string]any `json:"data,omitempty"`
 	}
-	// Handoff asks for a person.
+	// Handoff hands the chat over to a person.
 	Handoff struct {
 		ID     string `json:"id"`
 		Node   string `json:"node"`
 		Target string `json:"target,omitempty"`
 		Note   string `json:"note,omitempty"`
-		Pause  bool   `json:"pause"` // the bot is silent in the chat until it is over
+		Pause  bool   `json:"pause"` // the bot is silent in the chat until the handoff ends
 	}
-	// EndHandoff says that the run no longer waits for the person: the time is
-	// up, or the run ended.
+	// EndHandoff reports that the run no longer waits for the person, because the
+	// time is up or the run has ended.
 	EndHandoff struct {
 		ID string `json:"id"` // of the [Handoff]
 	}
-	// Ask shows a tool call that waits for consent: [Approval].
+	// Ask shows a tool call that needs an approval: [Approval].
 	Ask struct {
 		ID        string `json:"id"`
 		Node      string `json:"node"`
@@ -97,10 +97,10 @@ func (EndHandoff) effect() string    { return "endHandoff" }
 func (Ask) effect() string           { return "ask" }
 func (Jump) effect() string          { return "jump" }
 
-// CallKind says who answers a [Call].
+// CallKind determines what answers a [Call].
 type CallKind string
 
-// Who answers a [Call].
+// The kinds of calls, with the types of request and result.
 const (
 	CallHTTP      CallKind = "http"      // [HTTPRequest], [HTTPResponse]
 	CallAssistant CallKind = "assistant" // [ModelRequest], [ModelResult]
@@ -110,20 +110,20 @@ const (
 	CallNode      CallKind = "node"      // [NodeRequest], [NodeResult]: a function of [NodeFunc]
 )
 
-// TraceRow is one step of a turn, for people who look at what a run did.
+// TraceRow is one step of a turn in the trace of a run.
 type TraceRow struct {
-	Seq    int            `json:"seq"` // counts through the run, from 1
+	Seq    int            `json:"seq"` // position in the run, from 1
 	Node   string         `json:"node"`
 	Type   string         `json:"type"`
-	Output string         `json:"output,omitempty"` // none while the node waits, and where a graph ends
+	Output string         `json:"output,omitempty"` // "" while the node waits and at the end of a path
 	Path   []string       `json:"path,omitempty"`   // the frames above the node: each[2], call:vat
-	In     map[string]any `json:"in,omitempty"`     // what the node was given; secret variables are masked
-	Out    map[string]any `json:"out,omitempty"`    // what it made
+	In     map[string]any `json:"in,omitempty"`     // the node's input; secret variables are masked
+	Out    map[string]any `json:"out,omitempty"`    // the node's result
 	At     time.Time      `json:"at"`
 	Error  *Error         `json:"error,omitempty"`
 	// Retry counts the retries of the run, on the first step after one.
 	Retry int `json:"retry,omitempty"`
-	// Warning is a problem that the node passed over.
+	// Warning is an error that the node ignored.
 	Warning string `json:"warning,omitempty"`
 }
 
@@ -132,24 +132,24 @@ type HTTPRequest struct {
 	Method     string            `json:"method"`
 	URL        string            `json:"url"` // with its query
 	Headers    map[string]string `json:"headers,omitempty"`
-	Credential string            `json:"credential,omitempty"` // the id of what the caller adds to the request
+	Credential string            `json:"credential,omitempty"` // id of the credential to add to the request
 	Body       HTTPBody          `json:"body,omitzero"`
 	MaxBytes   int64             `json:"maxBytes"` // of the response; more is http.too_large
 }
 
-// HTTPBody is what a request carries.
+// HTTPBody is the body of a request.
 type HTTPBody struct {
 	Type string            `json:"type,omitempty"` // the media type; "multipart/form-data" without a boundary
 	Text string            `json:"text,omitempty"`
 	Form map[string]string `json:"form,omitempty"` // the parts of multipart/form-data
 }
 
-// HTTPResponse is the result of a [CallHTTP]. A server's refusal is a
-// response too: the node's success decides.
+// HTTPResponse is the result of a [CallHTTP]. It may have any status: the node
+// decides which ones are a success.
 type HTTPResponse struct {
 	Status  int               `json:"status"`
 	Headers map[string]string `json:"headers,omitempty"` // names in lower case
-	Body    any               `json:"body,omitempty"`    // a JSON value when the response is JSON, else a string
+	Body    any               `json:"body,omitempty"`    // the decoded value of a JSON response, else a string
 }
 
 // ModelRequest is a [CallAssistant], a [CallAgent] or a [CallExtract].
@@ -158,10 +158,10 @@ type ModelRequest struct {
 	FallbackModel string          `json:"fallbackModel,omitempty"`
 	Instructions  string          `json:"instructions,omitempty"`
 	Input         string          `json:"input"`
-	Message       string          `json:"message,omitempty"`     // the id of the message that it answers
+	Message       string          `json:"message,omitempty"`     // the id of the message to answer
 	Attachments   any             `json:"attachments,omitempty"` // the input's media
 	Memory        Memory          `json:"memory,omitzero"`
-	JSON          bool            `json:"json,omitempty"` // JSON is wanted, of Schema
+	JSON          bool            `json:"json,omitempty"` // the answer must be JSON of Schema
 	Schema        json.RawMessage `json:"schema,omitempty"`
 	Repair        int             `json:"repair,omitempty"`
 	Temperature   float64         `json:"temperature"`
@@ -170,17 +170,18 @@ type ModelRequest struct {
 	Spoken        bool            `json:"spoken,omitempty"` // the contact waits for the answer
 	Agent         *AgentRequest   `json:"agent,omitempty"`
 
-	// Filled says that Instructions or Input hold values of expressions, other
-	// than the message of the contact as the whole input. Then Authored is the
-	// author's part of the instructions, and Said is the contact's message.
+	// Filled reports that Instructions or Input contain values of expressions,
+	// except when the whole input is the contact's message. Authored is then the
+	// part of the instructions that the author wrote, and Said is the contact's
+	// message.
 	Filled   bool   `json:"filled,omitempty"`
 	Authored string `json:"authored,omitempty"`
 	Said     string `json:"said,omitempty"`
-	// Secret says that they hold the value of a secret variable or argument.
+	// Secret reports that they contain the value of a secret variable or argument.
 	Secret bool `json:"secret,omitempty"`
 }
 
-// Author is the part of the instructions that the author of the flow wrote.
+// Author returns the part of the instructions that the author of the flow wrote.
 func (r *ModelRequest) Author() string {
 	if r.Filled {
 		return r.Authored
@@ -188,7 +189,7 @@ func (r *ModelRequest) Author() string {
 	return r.Instructions
 }
 
-// AgentRequest is what a [CallAgent] has beside its [ModelRequest].
+// AgentRequest is the part of a request that only a [CallAgent] has.
 type AgentRequest struct {
 	Servers      []string      `json:"servers,omitempty"`
 	Tools        []string      `json:"tools,omitempty"`
@@ -199,16 +200,16 @@ type AgentRequest struct {
 	TokenBudget  int           `json:"tokenBudget"`
 	ToolTimeout  time.Duration `json:"toolTimeout"`
 	Converse     bool          `json:"converse,omitempty"`
-	// Outputs are those of the node that lead on: an agent is not offered a
-	// person where [FinishHandoff] leads nowhere, and answers as well as it can
-	// where [FinishLimit] does.
+	// Outputs are the connected outputs of the node. Without one for
+	// [FinishHandoff] the agent cannot ask for a person. Without one for
+	// [FinishLimit] it answers as well as it can at a limit.
 	Outputs    []string  `json:"outputs,omitempty"`
-	Resume     any       `json:"resume,omitempty"`    // what the agent kept: [ModelResult].Resume
+	Resume     any       `json:"resume,omitempty"`    // state of the agent: [ModelResult].Resume
 	Approved   *bool     `json:"approved,omitempty"`  // the answer to [FinishApproval]
 	ApprovedAt time.Time `json:"approvedAt,omitzero"` // when it was given
 }
 
-// Memory is what a model is told of earlier messages.
+// Memory configures what a model remembers of earlier messages.
 type Memory struct {
 	Scope    string `json:"scope"`
 	Messages int    `json:"messages"`
@@ -216,52 +217,52 @@ type Memory struct {
 	Summary  bool   `json:"summary,omitempty"`
 }
 
-// ModelResult is what a model or an agent answered.
+// ModelResult is the answer of a model or an agent.
 type ModelResult struct {
 	Finish Finish `json:"finish"`
 	Text   string `json:"text,omitempty"`
-	Value  any    `json:"value,omitempty"`  // the JSON that was wanted
-	Resume any    `json:"resume,omitempty"` // given back with the next request
+	Value  any    `json:"value,omitempty"`  // the JSON that was requested
+	Resume any    `json:"resume,omitempty"` // passed back with the next request
 
 	Tool      string `json:"tool,omitempty"`      // with [FinishApproval]
 	Arguments any    `json:"arguments,omitempty"` // with [FinishApproval]
 
-	// What the trace shows of how the answer came about.
+	// How the answer came about, for the trace.
 	StopReason string        `json:"stopReason,omitempty"` // why the model or the agent stopped, in one word
 	Usage      *ModelUsage   `json:"usage,omitempty"`
-	Sources    []ModelSource `json:"sources,omitempty"` // the files that the model was shown parts of
+	Sources    []ModelSource `json:"sources,omitempty"` // the files of which the model got parts
 }
 
-// ModelUsage is what the answer of a model or an agent took, all calls of models
-// together.
+// ModelUsage is the usage of an answer of a model or an agent: the sum over all
+// calls of models.
 type ModelUsage struct {
-	Model        string `json:"model,omitempty"` // that answered last, provider/model
+	Model        string `json:"model,omitempty"` // the model that answered last, provider/model
 	Calls        int64  `json:"calls"`
 	InputTokens  int64  `json:"inputTokens"`
 	OutputTokens int64  `json:"outputTokens"`
-	Cost         *int64 `json:"cost"` // in nano-USD; nil: that of some call is not known
+	Cost         *int64 `json:"cost"` // in nano-USD; nil: the price of a call is unknown
 }
 
-// ModelSource is a part of a file that a model was shown.
+// ModelSource is a part of a file that a model got.
 type ModelSource struct {
 	File string `json:"file"` // its id
 	Name string `json:"name"`
-	Part int    `json:"part"` // which of its parts, from 1
+	Part int    `json:"part"` // number of the part, from 1
 }
 
-// Finish says why a model or an agent stopped.
+// Finish is the reason why a model or an agent stopped.
 type Finish string
 
-// Why a model or an agent stops.
+// Reasons why a model or an agent stops.
 const (
 	FinishDone     Finish = "done"
 	FinishInvalid  Finish = "invalid"  // the answer does not fit its schema
-	FinishRefused  Finish = "refused"  // an assistant declined
+	FinishRefused  Finish = "refused"  // the assistant refused to answer
 	FinishLimit    Finish = "limit"    // steps, tool calls or tokens of an agent are used up
-	FinishDenied   Finish = "denied"   // consent was refused
-	FinishHandoff  Finish = "handoff"  // the agent wants a person
+	FinishDenied   Finish = "denied"   // an approval was refused
+	FinishHandoff  Finish = "handoff"  // the agent asks for a person
 	FinishAsk      Finish = "ask"      // a conversing agent says Text and waits for the reply
-	FinishApproval Finish = "approval" // an agent wants consent for Tool
+	FinishApproval Finish = "approval" // the agent needs an approval for Tool
 )
 
 // ToolRequest is a [CallTool].
@@ -269,7 +270,7 @@ type ToolRequest struct {
 	Server    string         `json:"server"`
 	Tool      string         `json:"tool"`
 	Arguments map[string]any `json:"arguments,omitempty"`
-	// Auto says that the tool's own hints decide whether the call may be
-	// repeated. The error of one that may has the detail {"safe": true}.
+	// Auto reports that the tool's own hints determine whether the call may be
+	// retried. If it may, its error has the detail {"safe": true}.
 	Auto bool `json:"auto,omitempty"`
 }

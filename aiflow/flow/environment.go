@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// environment is what expressions see in a turn, and what they may spend.
+// environment is what expressions see in a turn, and their budget.
 type environment struct {
 	frames
 	World  *World
@@ -19,7 +19,7 @@ type environment struct {
 	budget *expression.Budget
 }
 
-// Now is the time of the turn, in the time zone of the graph that runs.
+// Now returns the time of the turn, in the time zone of the current document.
 func (en *environment) Now() time.Time { return en.World.Now.In(en.graph().location) }
 
 // Text renders a text of the node's configuration.
@@ -31,7 +31,7 @@ func (en *environment) Data(x Data) (any, error) { return x.Eval(en.Env, en.budg
 // Eval evaluates an expression of the node's configuration.
 func (en *environment) Eval(x Expression) (any, error) { return x.Eval(en.Env, en.budget) }
 
-// EvalWith is Eval with one name more in sight.
+// EvalWith is like Eval with one more name.
 func (en *environment) EvalWith(x Expression, name string, v any) (any, error) {
 	env := maps.Clone(en.Env)
 	env[name] = v
@@ -56,14 +56,14 @@ func (en *environment) All(fields map[string]Data) (map[string]any, error) {
 	return out, nil
 }
 
-// push enters a frame.
+// push pushes a frame.
 func (en *environment) push(f Frame, g *Program) {
 	en.state.Frames = append(en.state.Frames, f)
 	en.graphs = append(en.graphs, g)
 	en.rescope()
 }
 
-// drop leaves the frame on top.
+// drop pops the top frame.
 func (en *environment) drop() Frame {
 	f := *en.top()
 	if g := en.graph(); g.secret {
@@ -75,7 +75,7 @@ func (en *environment) drop() Frame {
 	return f
 }
 
-// rescope writes what expressions see of the frames.
+// rescope updates what expressions see of the frames.
 func (en *environment) rescope() {
 	en.path = nil
 	frames := en.state.Frames
@@ -95,37 +95,37 @@ func (en *environment) rescope() {
 	}
 }
 
-// showLoop puts the item and the index of a loop into sight.
+// showLoop adds the item and the index of a loop.
 func (en *environment) showLoop(f *Frame, g *Program) {
 	c := g.steps[f.Node].config.(looper).LoopRole()
 	en.Env[c.Index] = f.Loop.Index
 	en.Env[c.Item] = f.Loop.item()
 }
 
-// showError lets expressions of the graph that runs see an error.
+// showError adds an error to what expressions of the current document see.
 func (en *environment) showError(e *Error) {
 	en.Scope().Error = e
 	en.Env["error"] = errorValue(e)
 }
 
-// runValue is what expressions see as run.
+// runValue returns the value of run in expressions.
 func (en *environment) runValue() map[string]any {
 	return map[string]any{"id": en.World.Run.ID, "startedAt": en.World.Run.StartedAt.In(en.graph().location)}
 }
 
-// Environment is what a document may refer to. What is nil is not checked; a
-// list without members means that there is nothing of the kind.
+// Environment lists what a document may refer to. Nil fields are not checked; an
+// empty list means that nothing of the kind exists.
 type Environment struct {
-	Engine string // that will run it: EngineBot or EngineFlow
-	// Published says that the document was published before. A node type of
-	// one's own that is gone since is no problem then: runs that come to such a
-	// node take its error output, or fail, with the code unknown.type.
+	Engine string // engine that will run the document: EngineBot or EngineFlow
+	// Published reports that the document was published before. A custom node type
+	// that has disappeared since is then not a problem: runs that reach such a node
+	// take its error output, or fail, with the code unknown.type.
 	Published bool
-	// Functions are by slug the functions of the project. They are compiled
-	// with the document that calls them, and may call each other.
+	// Functions are the functions of the project by slug. They are compiled with
+	// the document that calls them, and may call each other.
 	Functions map[string]*Document
-	// Unpublished says whether a function that is not among Functions is there as
-	// a draft. nil: none is.
+	// Unpublished reports whether a function that is not in Functions exists as a
+	// draft. nil: none does.
 	Unpublished func(slug string) bool
 	Flows       []string            // slugs
 	Models      []string            // provider/model; "provider/*" for all of a provider
@@ -133,14 +133,14 @@ type Environment struct {
 	Tools       []string            // functions of the registry
 	Extractors  map[string]string   // kinds by id
 	Credentials []string            // ids
-	Channels    []Channel           // the references that the document will work on
+	Channels    []Channel           // references for which the document will run
 }
 
-// Channel is what a kind of reference can do.
+// Channel describes the abilities of a kind of reference.
 type Channel struct {
 	Kind string   // "provider-cloud"
-	Send []string // types of messages; others are sent as text, or refused
-	Text int      // characters of a text at most; 0: as many as a message may have
+	Send []string // types of messages; others are sent as text or refused
+	Text int      // maximum characters of a text; 0: the maximum of a message
 }
 
 // referring is a configuration that refers to an environment.
@@ -148,7 +148,7 @@ type referring interface {
 	Refer(c *Checker, env *Environment)
 }
 
-// inEnvironment is the third pass. It links the program to its functions.
+// inEnvironment makes the third pass. It links the program to its functions.
 func (t *Types) inEnvironment(d *Document, c *compiled, env *Environment) (*Program, []Problem) {
 	r := &report{root: d.root}
 	for _, v := range c.graph.order {
@@ -171,14 +171,14 @@ func (t *Types) inEnvironment(d *Document, c *compiled, env *Environment) (*Prog
 	return l.link(d, c), r.problems
 }
 
-// Refer checks a name against those that exist.
+// Refer reports a name that is not in names.
 func (c *Checker) Refer(what, name string, names []string, at ...any) {
 	if names != nil && !slices.Contains(names, name) {
 		c.Problem("unknown."+what, "there is no "+what+" "+values.Shorten(name), values.DidYouMean(name, names), at...)
 	}
 }
 
-// Function finds the function that a node calls.
+// Function returns the function that a node calls.
 func (c *Checker) Function(slug string, env *Environment, at ...any) *Document {
 	f := env.Functions[slug]
 	if f == nil && c.Document.Kind == KindFunction && c.Document.Slug == slug {
@@ -192,13 +192,13 @@ func (c *Checker) Function(slug string, env *Environment, at ...any) *Document {
 		}
 		c.Problem("unknown.function", "there is no function "+values.Shorten(slug), values.DidYouMean(slug, keys(env.Functions)), at...)
 	case f.Kind != KindFunction:
-		c.Problem("unknown.function", slug+" is a flow", "a flow is begun with a flow node", at...)
+		c.Problem("unknown.function", slug+" is a flow", "use a flow node to start a flow", at...)
 		return nil
 	}
 	return f
 }
 
-// ReturnNames are the names by which a function returns.
+// ReturnNames returns the names of the function's returns.
 func (d *Document) ReturnNames() []string {
 	var names []string
 	for _, id := range keys(d.Nodes) {
@@ -214,7 +214,7 @@ func (d *Document) ReturnNames() []string {
 	return names
 }
 
-// Extractor reports an extractor that the environment does not have.
+// Extractor reports an extractor that does not exist in the environment.
 func (c *Checker) Extractor(id, kind string, env *Environment, at ...any) {
 	found, ok := env.Extractors[id]
 	switch {
@@ -226,7 +226,7 @@ func (c *Checker) Extractor(id, kind string, env *Environment, at ...any) {
 	}
 }
 
-// Model reports a model that the environment does not have.
+// Model reports a model that does not exist in the environment.
 func (c *Checker) Model(name string, env *Environment, at ...any) {
 	provider, _, _ := strings.Cut(name, "/")
 	if !slices.Contains(env.Models, provider+"/*") {
@@ -234,7 +234,7 @@ func (c *Checker) Model(name string, env *Environment, at ...any) {
 	}
 }
 
-// Server reports a server that the environment does not have.
+// Server reports a server that does not exist in the environment.
 func (c *Checker) Server(name string, env *Environment, at ...any) bool {
 	if env.Servers == nil {
 		return true
@@ -266,11 +266,11 @@ func (t *triggerConfig) Refer(c *Checker, env *Environment) {
 	}
 }
 
-// maxFunctions bounds the functions that belong to one document.
+// maxFunctions limits the functions that a document needs.
 const maxFunctions = 100
 
-// linker joins a program and the functions that it calls, and that they call.
-// All share one map of programs, so that they may call each other and
+// linker links a program with the functions that it calls, directly or through
+// others. All share one map of programs, so that they may call each other and
 // themselves.
 type linker struct {
 	types       *Types
@@ -280,11 +280,11 @@ type linker struct {
 	queue       []called
 }
 
-// called is a function that something calls.
+// called is a function that a node calls.
 type called struct {
 	slug string
 	by   string // the function that calls it; "" for the document
-	at   []any  // where in the document this began
+	at   []any  // position in the document of the first call
 }
 
 func (l *linker) link(d *Document, c *compiled) *Program {
@@ -304,8 +304,8 @@ func (l *linker) link(d *Document, c *compiled) *Program {
 	return &program
 }
 
-// add links one function. What is wrong with it is told where the document
-// calls it.
+// add links one function. It reports problems of the function at the position in
+// the document that calls it.
 func (l *linker) add(f called) {
 	if l.programs[f.slug] != nil || l.report.full() {
 		return
@@ -317,9 +317,9 @@ func (l *linker) add(f called) {
 	d := l.environment.Functions[f.slug]
 	switch {
 	case d == nil && f.by == "":
-		return // reported with the node
+		return // the problem is reported with the node
 	case d == nil || d.root == nil:
-		l.report.problem("unknown.function", "the function "+f.by+" calls "+values.Shorten(f.slug)+", which is not there", "", f.at...)
+		l.report.problem("unknown.function", "the function "+f.by+" calls "+values.Shorten(f.slug)+", which does not exist", "", f.at...)
 		return
 	}
 	c := l.types.compiled(d)
@@ -337,7 +337,7 @@ func (l *linker) add(f called) {
 	}
 }
 
-// functions yields the functions that a node calls, and where it names them.
+// functions yields the functions that a node calls, and the position of each name.
 func (v *vertex) functions() func(yield func(slug string, at []any) bool) {
 	return func(yield func(string, []any) bool) {
 		if c, ok := v.config.(functional); ok {

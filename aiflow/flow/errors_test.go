@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// texts are the texts that turns send.
+// texts returns the texts that turns have sent.
 func texts(t testing.TB, turns ...*flow.Turn) []string {
 	t.Helper()
 	var out []string
@@ -27,7 +27,7 @@ func texts(t testing.TB, turns ...*flow.Turn) []string {
 	return out
 }
 
-// walk is the nodes that turns went through.
+// walk returns the nodes of some turns.
 func walk(turns ...*flow.Turn) string {
 	var out []string
 	for _, turn := range turns {
@@ -59,7 +59,7 @@ func call(slug string, next ...string) map[string]any {
 	return nodeOf("call", map[string]any{"function": slug}, next...)
 }
 
-// calling makes a flow with functions.
+// calling returns a flow with functions.
 func calling(t testing.TB, list map[string]any, settings map[string]any, functions ...json.RawMessage) *flow.Program {
 	t.Helper()
 	list["T"] = map[string]any{"type": "trigger", "next": map[string]any{"out": "A"}}
@@ -124,7 +124,7 @@ func TestWhoTakesAnError(t *testing.T) {
 	}
 }
 
-// onError takes one error at a time: the next one once the run has waited.
+// onError handles one error at a time: another one only after the run has waited.
 func TestOnErrorDoesNotGoInCircles(t *testing.T) {
 	t.Parallel()
 	w := goldenWorld(nil)
@@ -170,8 +170,8 @@ func TestLoopsAndFunctionsInEachOther(t *testing.T) {
 	require.NotContains(t, marshal(t, turn.Trace[len(turn.Trace)-1]), "because", "and what was secret there is in no trace")
 }
 
-// What is refused at the commit is named by its id, which is the same when
-// the turn is computed again.
+// A refused effect is identified by its id, which is the same when the turn is
+// computed again.
 func TestRefusedEffects(t *testing.T) {
 	t.Parallel()
 	p := calling(t, map[string]any{
@@ -238,7 +238,7 @@ func TestWhatIsRepeated(t *testing.T) {
 	}
 }
 
-// A flow that is not there fails the run that would go to it.
+// A missing flow fails the run that would jump to it.
 func TestRefusedJump(t *testing.T) {
 	t.Parallel()
 	p := nodes(t, map[string]any{"A": nodeOf("flow", map[string]any{"flow": "other"})})

@@ -18,7 +18,7 @@ const function = `{"format": "trunkline-flow/1", "kind": "function", "slug": "va
 		"f": {"type": "return", "config": {"name": "free", "value": {"gross": 0}}},
 		"g": {"type": "return", "config": {"value": {"gross": "{{ args.net * 1.19 }}"}}}}}`
 
-// around is what every-node.json refers to.
+// around returns what every-node.json refers to.
 func around(t testing.TB) *flow.Environment {
 	return &flow.Environment{
 		Engine: flow.EngineFlow, Functions: map[string]*flow.Document{"vat": decode(t, []byte(function))}, Flows: []string{"night"},

@@ -9,8 +9,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
-// A conversation of two turns. What a turn makes is data: its state is stored,
-// its effects are done, by whoever runs the flow.
+// A conversation of two turns. The result of a turn is data: the caller stores its
+// state and performs its effects.
 func Example() {
 	document, problems := flow.Decode([]byte(`{
 		"format": "trunkline-flow/1", "kind": "flow", "slug": "greeting", "name": "Greeting", "start": "begin",

@@ -13,33 +13,33 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// Codes with which those who do effects say what went wrong. After the first
-// two groups a call is repeated if its node says so: always when it reached no
-// server, else when that is safe.
+// Codes of errors of effects. After an error of the first two groups a call is
+// retried if its node says so: in any case if it did not reach the server,
+// otherwise only if that is safe.
 const (
 	CodeHTTPConnect    = "http.connect" // the request reached no server
 	CodeHTTPTimeout    = "http.timeout"
 	CodeMCPConnect     = "mcp.connect" // the request reached no server
 	CodeMCPTimeout     = "mcp.timeout"
-	CodeLLMLimited     = "llm.rate_limited" // the request was turned away
+	CodeLLMLimited     = "llm.rate_limited" // the server refused the request for now
 	CodeLLMTimeout     = "llm.timeout"
 	CodeLLMUnavailable = "llm.unavailable"
 
-	CodeNodeFailed      = "node.failed" // by the function of a node of one's own
+	CodeNodeFailed      = "node.failed" // returned by the function of a custom node type
 	CodeNodeTimeout     = "node.timeout"
 	CodeNodeUnavailable = "node.unavailable" // nothing was done
 
 	CodeHTTPBody    = "http.bad_body"
-	CodeHTTPAuth    = "http.credential"    // there is none, or it cannot be used
-	CodeUnsupported = "effect.unsupported" // the engine does not answer calls of the kind
-	CodeUnknown     = "effect.unknown"     // a call that must not be made twice was begun, and its end is not known
+	CodeHTTPAuth    = "http.credential"    // it does not exist or cannot be used
+	CodeUnsupported = "effect.unsupported" // the engine does not support calls of the kind
+	CodeUnknown     = "effect.unknown"     // a call that must not be made twice was started, and its outcome is unknown
 	CodeNoChat      = "channel.no_chat"
 
-	codeNoType = "unknown.type" // of a node that the program of an earlier time had
+	codeNoType = "unknown.type" // the program no longer has the node type
 )
 
-// Error is what went wrong in a run: what error outputs carry, and what
-// expressions see as error.
+// Error is an error in a run: error outputs carry it, and expressions see it as
+// error.
 type Error struct {
 	Code    string         `json:"code"` // such as http.timeout
 	Message string         `json:"message"`
@@ -51,7 +51,7 @@ type Error struct {
 // Error returns the code and the message.
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// Fault is err as the error of the node that runs.
+// Fault converts err to an Error of the current node.
 func (t *Turn) Fault(err error) *Error {
 	var e *Error
 	var x *expression.Error
@@ -71,7 +71,7 @@ func (t *Turn) Fault(err error) *Error {
 	return e
 }
 
-// failed takes a node's error output, or hands its error up.
+// failed takes a node's error output, or raises its error.
 func (r runner) failed(n *step, err error) *step {
 	var limit *limitError
 	if errors.As(err, &limit) {
@@ -85,7 +85,7 @@ func (r runner) failed(n *step, err error) *step {
 	e := r.Fault(err)
 	r.failing(n, e)
 	if f := r.top(); f.Loop != nil && f.Node == n.id {
-		r.pop() // the loop itself failed, not one of its rounds
+		r.pop() // the loop node itself failed, not a round
 	}
 	r.Row.Error = e
 	if next := n.next["error"]; next != nil {
@@ -98,8 +98,9 @@ func (r runner) failed(n *step, err error) *step {
 	return r.raise(e)
 }
 
-// raise finds who takes an error that the node itself does not: the loops and
-// calls around it, the onError of its graph. Otherwise the run fails.
+// raise finds a handler for an error that the node itself does not handle: the
+// loops and calls around it, or the onError of its document. Without a handler the
+// run fails.
 func (r runner) raise(e *Error) *step {
 	for {
 		var n *step
@@ -131,7 +132,7 @@ func (r runner) raise(e *Error) *step {
 	}
 }
 
-// errorValue is an error as expressions see it.
+// errorValue returns an error as expressions see it.
 func errorValue(e *Error) any {
 	if e == nil {
 		return nil
@@ -145,23 +146,23 @@ func errorValue(e *Error) any {
 type Failure struct {
 	Node string    `json:"node"`
 	At   time.Time `json:"at"`
-	// Call is the key of the call that failed, "" if none did, and Tries how
-	// often it was made. Another attempt has the same key.
+	// Call is the key of the call that failed, "" if none did. Tries is the number
+	// of its attempts. Another attempt has the same key.
 	Call  string `json:"call,omitempty"`
 	Tries int    `json:"tries,omitempty"`
-	// Once says that the call must not be made twice, and that the other side
-	// may have heard it.
+	// Once reports that the call must not be made twice, and that it may have
+	// reached the other side.
 	Once bool `json:"once,omitempty"`
 }
 
-// failure is where a run stands while it is asked who takes an error: if none
-// does, this is kept.
+// failure is the position of a run while a handler for its error is sought. It is
+// kept if there is none.
 type failure struct {
 	at     Failure
 	frames []Frame
 }
 
-// failing notes that a step failed, before calls and loops around it are left.
+// failing records the step that failed, before calls and loops around it are left.
 func (r runner) failing(n *step, e *Error) {
 	f := &failure{at: Failure{Node: n.id, At: r.World.Now}, frames: r.State.Frames}
 	if w := r.WaitedFor; w != nil && w.Kind == WaitEffect && w.Node == n.id {
@@ -170,8 +171,8 @@ func (r runner) failing(n *step, e *Error) {
 	r.failure = f
 }
 
-// keepFailure lets the run that has failed be retried. Its frames stay as they
-// were; their timers are gone.
+// keepFailure makes a failed run retryable. It restores the frames without their
+// timers.
 func (r runner) keepFailure() {
 	if r.failure == nil {
 		return
@@ -182,8 +183,7 @@ func (r runner) keepFailure() {
 	}
 }
 
-// retry continues with the step that failed. Calls around it have as much time
-// as they had left.
+// retry repeats the step that failed. Calls around it have the rest of their time.
 func (r runner) retry() {
 	f := r.State.Failed
 	r.State.Failed, r.State.Ended = nil, nil
@@ -208,59 +208,58 @@ func (r runner) retry() {
 	r.run(next)
 }
 
-// retries reports whether a run that ended can be retried.
+// retries reports whether a run that has ended can be retried.
 func (s *State) retries(in Retry) bool {
 	return s.Ended.Status == StatusFailed && s.Failed != nil && (in.Repeat || !s.Failed.Once)
 }
 
-// undelivered reports whether the other side of a call cannot have heard it.
+// undelivered reports whether a call certainly had no effect on the other side.
 func (e *Error) undelivered() bool {
 	switch e.Code {
 	case CodeHTTPConnect, CodeMCPConnect, CodeLLMLimited, CodeNodeUnavailable, CodeHTTPAuth, CodeUnsupported:
 		return true
-	case CodeHTTPStatus: // too many requests, or not now
+	case CodeHTTPStatus: // too many requests, or temporarily unavailable
 		return e.Detail["status"] == 429 || e.Detail["status"] == 503
 	}
 	return false
 }
 
-// RetryConfig is how often and when a call that failed for now is repeated.
+// RetryConfig configures the retries of a call after temporary errors.
 type RetryConfig struct {
 	Max    int           `json:"max" default:"0" min:"0" max:"5" doc:"Attempts after the first."`
 	Delay  time.Duration `json:"delay" default:"PT1S" min:"PT0.1S" max:"PT60S" doc:"Before the second attempt."`
 	Factor float64       `json:"factor" default:"2" min:"1" max:"4" doc:"By which the delay grows each time."`
 }
 
-// Safe reports whether a tool says of itself that its call, which failed, may
-// be made again.
+// Safe reports whether the hints of a tool allow to retry a call that failed.
 func (e *Error) Safe() bool { return e.Detail["safe"] == true }
 
-// Limits of a turn: it commits and continues in another.
+// Limits of a turn. At a limit the turn is stored, and another one continues.
 const (
 	limitTurnSteps    = 250
 	limitTurnEffects  = 50
 	limitTurnMessages = 20
-	limitTurnBytes    = 16 << 20 // that its expressions make
-	limitTurnWork     = 32 << 20 // bytes of variables that it writes and counts
+	limitTurnBytes    = 16 << 20 // that its expressions allocate
+	limitTurnWork     = 32 << 20 // bytes of variables that it writes or counts
 
-	stepEffects = 6 // at most, of one node
+	stepEffects = 6 // maximum of one node
 )
 
-// Limits of a run: it fails, and no error output takes that.
+// Limits of a run. At a limit the run fails; error outputs do not handle that.
 const (
 	limitRunSteps    = 100_000
 	limitRunTurns    = 1000
 	limitRunFrames   = 16
 	maxRunTTL        = 100 * 24 * time.Hour
-	limitRunTimeouts = 5  // in a row, without input from outside
-	limitRunSame     = 20 // messages of one content
+	limitRunTimeouts = 5  // consecutive, without input from outside
+	limitRunSame     = 20 // messages with the same content
 	sameWithin       = 5 * time.Minute
 
-	keepSaid   = 64 // contents that are counted at a time
+	keepSaid   = 64 // contents that are counted
 	keepRecent = 12 // nodes that a state remembers
 )
 
-// Codes of runs that reached a limit.
+// Codes of the limits of a run.
 const (
 	codeRunSteps    = "run.steps"
 	codeRunTurns    = "run.turns"
@@ -275,24 +274,24 @@ type limitError struct{ why *Error }
 
 func (e *limitError) Error() string { return e.why.Error() }
 
-// overLimit returns the error of a run that reached a limit.
+// overLimit returns the error for a limit of a run.
 func overLimit(code, format string, args ...any) *limitError {
 	return &limitError{&Error{Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
-// overBudget reports whether others should have their turns first.
+// overBudget reports whether the turn has reached a limit and should end.
 func (r runner) overBudget() bool {
 	return len(r.Trace) >= limitTurnSteps || len(r.Effects) > limitTurnEffects-stepEffects || r.messages >= limitTurnMessages ||
 		r.work > limitTurnWork || r.budget.Steps < limitTurnSteps*expression.MaxSteps || r.budget.Bytes < limitTurnBytes
 }
 
-// budget is what the expressions of one turn may spend: twice its share, so
-// that the node which takes the turn over its share ends well.
+// budget returns the budget of expressions in one turn. It is twice a turn's share,
+// so that the node that exceeds the share still completes.
 func budget() *expression.Budget {
 	return &expression.Budget{Steps: 2 * limitTurnSteps * expression.MaxSteps, Bytes: 2 * limitTurnBytes}
 }
 
-// lifetimeLimit is the limit that a run reached before this turn, if any.
+// lifetimeLimit returns the limit that a run has reached before this turn, if any.
 func (r runner) lifetimeLimit() *limitError {
 	switch s := r.State; {
 	case s.Turns > limitRunTurns:
@@ -303,7 +302,7 @@ func (r runner) lifetimeLimit() *limitError {
 	return nil
 }
 
-// stepLimit is the limit of steps, once it is reached.
+// stepLimit returns the limit of steps if it is reached.
 func (r runner) stepLimit() *limitError {
 	if r.State.Steps < limitRunSteps {
 		return nil
@@ -311,11 +310,11 @@ func (r runner) stepLimit() *limitError {
 	return overLimit(codeRunSteps, "the run took more than %d steps%s", limitRunSteps, repeated(r.recent))
 }
 
-// TimedOut leaves a node through its timeout output. A run that times out
-// again and again ends.
+// TimedOut leaves a node through its timeout output. It ends a run that times out
+// too often in a row.
 func (t *Turn) TimedOut() (Exit, error) {
 	if t.State.Timeouts++; t.State.Timeouts > limitRunTimeouts {
-		return Exit{}, overLimit(codeRunTimeouts, "nobody answered %d times in a row%s", t.State.Timeouts, repeated(t.recent))
+		return Exit{}, overLimit(codeRunTimeouts, "there was no answer %d times in a row%s", t.State.Timeouts, repeated(t.recent))
 	}
 	return Out("timeout"), nil
 }
@@ -343,8 +342,8 @@ func (t *Turn) say(content []byte) error {
 	return nil
 }
 
-// repeated names the path that the nodes entered last went round and round,
-// as the end of a sentence.
+// repeated describes the path that the recent nodes repeat, as the end of a
+// sentence.
 func repeated(recent []string) string {
 	for n := 1; n <= len(recent)/2; n++ {
 		last, before := recent[len(recent)-n:], recent[len(recent)-2*n:len(recent)-n]
@@ -361,8 +360,8 @@ func repeated(recent []string) string {
 	return ", at last: " + strings.Join(recent, " → ")
 }
 
-// rotated begins a circle with its first node by name, so that it reads the
-// same wherever it was cut.
+// rotated rotates a circle so that it begins with the alphabetically first node.
+// The text is then the same wherever the circle was cut.
 func rotated(circle []string) []string {
 	i := slices.Index(circle, slices.Min(circle))
 	return append(slices.Clone(circle[i:]), circle[:i]...)

@@ -8,16 +8,16 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
-// Expression is a member of a configuration that holds an expression.
+// Expression is a member of a configuration with an expression.
 type Expression struct {
 	Source  string
 	program *expression.Program // nil: not given
 }
 
-// Present says whether the member was given.
+// Present reports whether the member was given.
 func (e Expression) Present() bool { return e.Source != "" }
 
-// Kind is what is known of the value.
+// Kind returns what is known about the kind of the value.
 func (e Expression) Kind() expression.Kind {
 	if e.program == nil {
 		return 0
@@ -25,7 +25,7 @@ func (e Expression) Kind() expression.Kind {
 	return e.program.Type().Kind
 }
 
-// Eval evaluates the expression; without one it is nil.
+// Eval evaluates the expression. It returns nil if there is none.
 func (e Expression) Eval(env map[string]any, b *expression.Budget) (any, error) {
 	if e.program == nil {
 		return nil, nil
@@ -33,16 +33,16 @@ func (e Expression) Eval(env map[string]any, b *expression.Budget) (any, error) 
 	return e.program.Eval(env, b)
 }
 
-// Text is a member that holds a text with {{ expressions }}.
+// Text is a member with a text that may have {{ expressions }}.
 type Text struct {
 	Source   string
 	template *expression.Template // nil: not given
 }
 
-// Present says whether the member was given, or has a default.
+// Present reports whether the member was given, or has a default.
 func (t Text) Present() bool { return t.Source != "" }
 
-// Eval renders the text; without one it is "".
+// Eval renders the text. It returns "" if there is none.
 func (t Text) Eval(env map[string]any, b *expression.Budget) (string, error) {
 	if t.template == nil {
 		return "", nil
@@ -50,7 +50,7 @@ func (t Text) Eval(env map[string]any, b *expression.Budget) (string, error) {
 	return t.template.Text(env, b)
 }
 
-// Constant returns the text if there is one without expressions.
+// Constant returns the text if it has no expressions.
 func (t Text) Constant() (string, bool) {
 	if t.template == nil || !t.template.Constant() {
 		return "", false
@@ -59,10 +59,10 @@ func (t Text) Constant() (string, bool) {
 	return s, err == nil
 }
 
-// Literal says that no expression is in the text.
+// Literal reports whether the text has no expressions.
 func (t Text) Literal() bool { return t.template == nil || t.template.Constant() }
 
-// Authored is the text without its expressions: a space stands for each.
+// Authored returns the text with a space in place of each expression.
 func (t Text) Authored() string {
 	if t.template == nil {
 		return ""
@@ -70,39 +70,39 @@ func (t Text) Authored() string {
 	return t.template.Literal()
 }
 
-// contactMessage is the expression of what the contact wrote.
+// contactMessage matches an expression that is the contact's message.
 var contactMessage = regexp.MustCompile(`^\s*\{\{\s*input\s*\.\s*text\s*\}\}\s*$`)
 
-// Message says that the text is what the contact wrote, and nothing else.
+// Message reports whether the text is the contact's message and nothing else.
 func (t Text) Message() bool { return contactMessage.MatchString(t.Source) }
 
-// Data is a member that holds any JSON value, in which every string is a
-// template: a lone {{ expression }} keeps the type of its value.
+// Data is a member with any JSON value. Every string in it is a template; a
+// template of a single {{ expression }} keeps the type of its value.
 type Data struct {
 	source *tree
 	root   *dataNode
 }
 
-// dataNode is a part of a Data: a template, a list or an object with
-// something to render in it, or what stays as it is.
+// dataNode is a part of a Data: a template, a list or an object that contains
+// templates, or a constant.
 type dataNode struct {
 	constant any
 	template *expression.Template
 	items    []*dataNode
-	names    []string // of an object: of items
+	names    []string // of the items of an object
 	object   bool
 }
 
-// Present says whether the member was given; null is a value.
+// Present reports whether the member was given. Null counts as given.
 func (d Data) Present() bool { return d.source != nil }
 
-// IsObject reports whether the value is written as an object.
+// IsObject reports whether the document has an object here.
 func (d Data) IsObject() bool { return d.source != nil && d.source.kind == kindObject }
 
-// IsText reports whether the value is written as a text.
+// IsText reports whether the document has a string here.
 func (d Data) IsText() bool { return d.source != nil && d.source.kind == kindString }
 
-// Size is how many bytes of JSON the value takes in the document.
+// Size returns the size of the value in the document, in bytes of JSON.
 func (d Data) Size() int {
 	if d.source == nil {
 		return 0
@@ -110,8 +110,8 @@ func (d Data) Size() int {
 	return len(d.source.canonical())
 }
 
-// Eval renders the value; without one it is nil. What it shares with the
-// program must not be changed.
+// Eval renders the value. It returns nil if there is none. The result may share
+// parts with the program and must not be changed.
 func (d Data) Eval(env map[string]any, b *expression.Budget) (any, error) {
 	if d.root == nil {
 		return nil, nil
@@ -147,7 +147,7 @@ func (n *dataNode) eval(env map[string]any, b *expression.Budget) (any, error) {
 	return out, nil
 }
 
-// Constant returns the value if there is no template in it.
+// Constant returns the value if it has no templates.
 func (d Data) Constant() (v any, ok bool) {
 	if d.root == nil || d.root.template != nil || d.root.items != nil {
 		return nil, false
@@ -163,10 +163,10 @@ type Schema struct {
 	source *tree
 }
 
-// Present says whether the member was given.
+// Present reports whether the member was given.
 func (s Schema) Present() bool { return s.source != nil }
 
-// Raw is the schema in canonical form; nil when there is none.
+// Raw returns the schema in canonical form; nil if there is none.
 func (s Schema) Raw() json.RawMessage {
 	if s.source == nil {
 		return nil

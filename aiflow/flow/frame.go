@@ -11,19 +11,19 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// frames are the levels of a run while it takes a turn: the flow, and the
-// functions and loops that it is in.
+// frames are the levels of a run during a turn: the flow, and the functions and
+// loops that it is in.
 type frames struct {
 	state   *State
 	program *Program   // of the run
 	graphs  []*Program // of each frame
-	base    int        // the frame that holds the variables in sight
-	path    []string   // of the frames; nil: not yet written
-	hidden  []string   // the secrets of frames that have ended
+	base    int        // the frame whose variables are visible
+	path    []string   // of the frames; nil: not computed yet
+	hidden  []string   // secrets of frames that have ended
 }
 
-// link finds the graph of each frame; false when the state does not fit the
-// program.
+// link finds the program of each frame. It returns false if the state does not
+// match the program.
 func (fs *frames) link() bool {
 	fs.graphs = make([]*Program, 0, len(fs.state.Frames)+1)
 	g := fs.program
@@ -51,33 +51,33 @@ func (fs *frames) link() bool {
 	return fs.state.Next == "" || g.steps[fs.state.Next] != nil
 }
 
-// graph is the graph that runs.
+// graph returns the current program.
 func (fs *frames) graph() *Program { return fs.graphs[len(fs.graphs)-1] }
 
-// top is the innermost frame.
+// top returns the innermost frame.
 func (fs *frames) top() *Frame { return &fs.state.Frames[len(fs.state.Frames)-1] }
 
-// Scope is the frame whose variables are in sight.
+// Scope returns the frame whose variables are visible.
 func (fs *frames) Scope() *Frame { return &fs.state.Frames[fs.base] }
 
-// Slug is the slug of the document whose nodes run.
+// Slug returns the slug of the current document.
 func (fs *frames) Slug() string { return fs.graph().slug }
 
-// ReplyTimeout is how long the document waits for replies by default; 0: until
-// one comes.
+// ReplyTimeout returns how long the document waits for replies by default; 0:
+// without a limit.
 func (fs *frames) ReplyTimeout() time.Duration { return fs.graph().replyTimeout }
 
-// Locale is the language of the document, as pt-BR.
+// Locale returns the locale of the document, such as pt-BR.
 func (fs *frames) Locale() string { return fs.graph().locale }
 
-// AnswerReader is what [Types.ReadAnswers] was given; it may be nil.
+// AnswerReader returns the argument of [Types.ReadAnswers]; it may be nil.
 func (fs *frames) AnswerReader() AnswerReader { return fs.graph().answers }
 
 // IsSecret reports whether a variable is declared as secret.
 func (fs *frames) IsSecret(variable string) bool { return fs.graph().variables[variable].Secret }
 
-// pathNow names the frames above the node that runs. It is shared by the
-// steps of one frame.
+// pathNow returns the names of the frames above the current node. The steps of one
+// frame share it.
 func (fs *frames) pathNow() []string {
 	if fs.path != nil || len(fs.state.Frames) == 1 {
 		return fs.path
@@ -92,7 +92,8 @@ func (fs *frames) pathNow() []string {
 	return fs.path
 }
 
-// loopIndex is the frame of the loop node in the graph that runs, or -1.
+// loopIndex returns the index of the frame of a loop node in the current program,
+// or −1.
 func (fs *frames) loopIndex(node string) int {
 	for i := len(fs.state.Frames) - 1; i > fs.base; i-- {
 		if fs.state.Frames[i].Node == node {
@@ -102,7 +103,7 @@ func (fs *frames) loopIndex(node string) int {
 	return -1
 }
 
-// fits reports whether a frame can be above the graph that its node is in.
+// fits reports whether a frame can be above the program that has its node.
 func fits(f *Frame, below *Program) bool {
 	n := below.steps[f.Node]
 	if n == nil {
@@ -124,7 +125,7 @@ func waitable(n *step) bool {
 	return ok
 }
 
-// pop leaves the frame on top, and takes back its timer.
+// pop pops the top frame and cancels its timer.
 func (t *Turn) pop() Frame {
 	f := t.drop()
 	if f.Timer != "" {
@@ -133,15 +134,14 @@ func (t *Turn) pop() Frame {
 	return f
 }
 
-// popTo ends all frames above frame i.
+// popTo pops all frames above frame i.
 func (t *Turn) popTo(i int) {
 	for len(t.State.Frames) > i+1 {
 		t.pop()
 	}
 }
 
-// item is what the round is about: of each round of count and while, its
-// index.
+// item returns the item of the round. For count and while it is the index.
 func (l *Loop) item() any {
 	if l.Items == nil {
 		return l.Index
@@ -152,7 +152,7 @@ func (l *Loop) item() any {
 	return nil
 }
 
-// ValueOf is m as expressions take it: nothing when there is none.
+// ValueOf returns m as a value of expressions: nil if m is nil.
 func ValueOf(m map[string]any) any {
 	if m == nil {
 		return nil
@@ -160,8 +160,8 @@ func ValueOf(m map[string]any) any {
 	return m
 }
 
-// pathEnd is where nothing is connected: the loop's next round, the return of
-// a function, the end of the run.
+// pathEnd ends a path at an output without a connection: it continues with the
+// loop's next round, returns from a function, or ends the run.
 func (r runner) pathEnd() *step {
 	if f := r.top(); f.Loop != nil {
 		return r.graph().steps[f.Node]
@@ -185,7 +185,7 @@ func (r runner) leaveLoop() *step {
 // nextRound goes to the innermost loop's node.
 func (r runner) nextRound() *step { return r.graph().steps[r.top().Node] }
 
-// returned ends the function that runs and continues where it was called.
+// returned returns from the current function and continues after its call.
 func (r runner) returned(name string, v any) *step {
 	r.popTo(r.base)
 	f := r.pop()
@@ -211,7 +211,7 @@ func (r runner) returned(name string, v any) *step {
 
 // callTimedOut ends the call of frame i and takes its timeout output.
 func (r runner) callTimedOut(i int) *step {
-	r.State.Frames[i].Timer = "" // it has come
+	r.State.Frames[i].Timer = "" // it has fired
 	if w := r.State.Wait; w != nil {
 		r.State.Wait = nil
 		r.release(w)
@@ -224,8 +224,8 @@ func (r runner) callTimedOut(i int) *step {
 	return r.follow(n, exit, err)
 }
 
-// clone copies what a turn may change. Values themselves are never changed,
-// so they are shared.
+// clone copies the parts of a state that a turn may change. Values are immutable
+// and therefore shared.
 func (s *State) clone() *State {
 	c := *s
 	c.Frames = slices.Clone(s.Frames)
@@ -244,7 +244,7 @@ func (s *State) clone() *State {
 	return &c
 }
 
-// frameOf is the frame of a call that a timer ends, or -1.
+// frameOf returns the index of the frame of a call that a timer ends, or −1.
 func (s *State) frameOf(timer string) int {
 	for i := range s.Frames {
 		if timer != "" && s.Frames[i].Timer == timer {
@@ -254,7 +254,7 @@ func (s *State) frameOf(timer string) int {
 	return -1
 }
 
-// initial are the variables that a graph begins with.
+// initial returns the initial variables of a program.
 func (p *Program) initial() map[string]any {
 	vars := make(map[string]any, len(p.variables))
 	for name, v := range p.variables {
@@ -263,7 +263,7 @@ func (p *Program) initial() map[string]any {
 	return vars
 }
 
-// Shown are those of the document's variables that are not secret.
+// Shown returns the variables of the document that are not secret.
 func (d *Document) Shown(vars map[string]any) map[string]any {
 	out := make(map[string]any, len(vars))
 	for name, value := range vars {
@@ -274,7 +274,7 @@ func (d *Document) Shown(vars map[string]any) map[string]any {
 	return out
 }
 
-// mask takes the values of secret variables out of a trace row.
+// mask removes the values of secret variables from a trace row.
 func (fs *frames) mask(row *TraceRow) {
 	secrets := fs.Secrets()
 	if len(secrets) == 0 {
@@ -286,7 +286,7 @@ func (fs *frames) mask(row *TraceRow) {
 	row.Error = hideError(row.Error, secrets)
 }
 
-// Secrets are the values of secret variables and arguments, as texts.
+// Secrets returns the values of secret variables and arguments, as texts.
 func (fs *frames) Secrets() []string {
 	out := fs.hidden[:len(fs.hidden):len(fs.hidden)]
 	for i := range fs.state.Frames {
@@ -294,13 +294,13 @@ func (fs *frames) Secrets() []string {
 			out = fs.state.Frames[i].secrets(out, fs.graphs[i])
 		}
 	}
-	slices.SortFunc(out, func(a, b string) int { // longer ones first: they may hold others
+	slices.SortFunc(out, func(a, b string) int { // longer ones first: they may contain others
 		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 	})
 	return out
 }
 
-// hideError is e with secrets replaced.
+// hideError returns e with secrets masked.
 func hideError(e *Error, secrets []string) *Error {
 	if e == nil || len(secrets) == 0 {
 		return e
@@ -311,7 +311,7 @@ func hideError(e *Error, secrets []string) *Error {
 	return &c
 }
 
-// secrets appends those of one frame.
+// secrets appends the secrets of one frame.
 func (f *Frame) secrets(out []string, g *Program) []string {
 	return secretsOf(secretsOf(out, f.Vars, g.variables), f.Args, g.args)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// nodes makes a flow of the given nodes, which begins with node A.
+// nodes returns a flow of the given nodes, which starts with node A.
 func nodes(t testing.TB, list map[string]any, more ...map[string]any) *flow.Program {
 	t.Helper()
 	list["T"] = map[string]any{"type": "trigger", "config": map[string]any{"on": []any{map[string]any{"kind": "manual"}}}, "next": map[string]any{"out": "A"}}
@@ -32,8 +32,8 @@ func nodeOf(kind string, config map[string]any, next ...string) map[string]any {
 	return map[string]any{"type": kind, "config": config, "next": to}
 }
 
-// until takes turns until the run waits or has ended, and returns the last
-// and how many there were.
+// until takes turns until the run waits or has ended, and returns the last turn and
+// the number of turns.
 func until(t testing.TB, p *flow.Program, s *flow.State, in flow.Input, w flow.World) (*flow.Turn, int) {
 	t.Helper()
 	turn, err := p.Step(s, in, w)
@@ -106,7 +106,7 @@ func TestTurnHasItsShare(t *testing.T) {
 	})
 }
 
-// slow are assignments that take some thousand steps each.
+// slow returns assignments that take some thousand steps each.
 func slow(n int) []any {
 	out := make([]any, n)
 	for i := range out {
@@ -194,8 +194,8 @@ func TestValuesHaveLimits(t *testing.T) {
 		{"sum", []any{put("a", "set", 9223372036854775807), put("a", "increment", 1)}, "value.type: a: the sum is too large"},
 		{"no object", []any{put("a", "merge", 1)}, "value.type: a: only an object can be merged"},
 		{"into no object", []any{put("a", "set", 1), put("a", "merge", map[string]any{})}, "value.type: a: something can be merged into an object only"},
-		{"member of a number", []any{put("a", "set", 1), put("a.b", "set", 1)}, "value.type: a.b: b is looked for in something that is no object"},
-		{"item of a number", []any{put("a", "set", 1), put("a[0]", "set", 1)}, "value.type: a[0]: [0] is looked for in something that is no list"},
+		{"member of a number", []any{put("a", "set", 1), put("a.b", "set", 1)}, "value.type: a.b: b is looked for in a value that is not an object"},
+		{"item of a number", []any{put("a", "set", 1), put("a[0]", "set", 1)}, "value.type: a[0]: [0] is looked for in a value that is not a list"},
 		{"item beyond the end", []any{put("a", "set", []any{}), put("a[1]", "set", 1)}, "value.type: a[1]: the list has no item 1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestValuesHaveLimits(t *testing.T) {
 	}
 }
 
-// What comes from outside never stops a run by its size.
+// Input from outside never stops a run by its size.
 func TestLongMessageIsShortened(t *testing.T) {
 	t.Parallel()
 	p := nodes(t, map[string]any{"A": nodeOf("question", map[string]any{"saveTo": "a"})})

@@ -21,8 +21,8 @@ import (
 
 const guide = "../../docs/flows.md"
 
-// TestGuide holds the tables of the guide against the node types, and
-// compiles its example.
+// TestGuide compares the tables of the guide with the node types, and compiles its
+// example.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(guide)
@@ -95,7 +95,7 @@ type property struct {
 	XMax *float64 `json:"x-max"`
 }
 
-// rows writes the members of an object, and below them those of its members.
+// rows writes the members of an object, followed by their own members.
 // The messages of questions and hand-offs are those of a message.
 func rows(t *testing.T, b *strings.Builder, at string, schema json.RawMessage) {
 	t.Helper()
@@ -123,7 +123,7 @@ func rows(t *testing.T, b *strings.Builder, at string, schema json.RawMessage) {
 	}
 }
 
-// form says how a member is written, within which bounds, and its default.
+// form describes the form of a member, its limits, and its default.
 func (p *property) form() string {
 	form := map[string]string{"template": "text", "data": "value", "expression": "expression", "duration": "duration", "bytes": "size", "schema": "JSON Schema"}[p.Kind]
 	switch {
@@ -163,8 +163,7 @@ func (p *property) bounds() string {
 	return ""
 }
 
-// measure writes a bound: a number, or of a duration the largest unit that
-// fits.
+// measure formats a limit: a number, or a duration in the largest unit that fits.
 func (p *property) measure(v float64) string {
 	if p.Kind == "bytes" {
 		return fmt.Sprintf("%.0f KiB", v/1024)

@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// waits are runs that wait for each of what a run can wait for.
+// waits are runs with every kind of wait.
 func waits(t testing.TB) map[string]*flow.Program {
 	return map[string]*flow.Program{
 		"reply":   nodes(t, map[string]any{"A": nodeOf("question", map[string]any{"timeout": "PT1H"})}),
@@ -22,8 +22,8 @@ func waits(t testing.TB) map[string]*flow.Program {
 	}
 }
 
-// Each wait takes what it waits for and refuses everything else; the state is
-// as before then.
+// Each wait accepts its own input and refuses all others, which leave the state
+// unchanged.
 func TestInputsFitTheirWaits(t *testing.T) {
 	t.Parallel()
 	w := goldenWorld(nil)
@@ -136,7 +136,7 @@ func TestInputsAreReadAsWritten(t *testing.T) {
 	}
 }
 
-// A state is exact: what is read back is what was written.
+// Decoding an encoded state yields the same state.
 func TestStateIsExact(t *testing.T) {
 	t.Parallel()
 	values := map[string]any{
@@ -155,8 +155,8 @@ func TestStateIsExact(t *testing.T) {
 	require.Error(t, json.Unmarshal([]byte(`{"turns":"x"}`), &back))
 }
 
-// Ids of other systems are whole numbers beyond what a float64 holds. They
-// come through calls and their journal as they are.
+// Ids of other systems may exceed the precision of a float64. They pass through
+// calls and the journal unchanged.
 func TestLargeNumbersComeThrough(t *testing.T) {
 	t.Parallel()
 	const id = 9007199254740993
@@ -183,8 +183,7 @@ func TestLargeNumbersComeThrough(t *testing.T) {
 	}
 }
 
-// A turn is its arguments' alone: the caller's values are neither kept nor
-// changed.
+// A turn neither keeps nor changes the values of its caller.
 func TestTurnKeepsNothingOfItsCaller(t *testing.T) {
 	t.Parallel()
 	p := nodes(t, map[string]any{

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Note adds to the trace what the node was given and what it made. The names
-// of variables are those of the document: secret ones are masked.
+// Note adds the node's input and result to the trace. Names of variables are those
+// of the document; values of secret ones are masked.
 func (t *Turn) Note(in, out map[string]any) {
 	if in != nil {
 		t.Row.In = in
@@ -17,8 +17,8 @@ func (t *Turn) Note(in, out map[string]any) {
 	}
 }
 
-// Emit asks for an effect that has an ID: a [DataEvent], a [ContactChange].
-// make is given the id. It returns the error with which the world refused it.
+// Emit adds an effect that has an id: a [DataEvent], a [ContactChange]. make gets
+// the id. Emit returns the error if the effect was refused.
 func (t *Turn) Emit(make func(id string) Effect) error {
 	id := t.nextID()
 	if refused := t.World.Refused[id]; refused != nil {
@@ -31,7 +31,7 @@ func (t *Turn) Emit(make func(id string) Effect) error {
 // EmitNow adds an effect to the turn.
 func (t *Turn) EmitNow(e Effect) { t.Effects = append(t.Effects, e) }
 
-// Send queues a message: content is that of a send request.
+// Send queues a message with the content of a send request.
 func (t *Turn) Send(content map[string]any, replyTo string, typing time.Duration) error {
 	raw, err := encode(content)
 	if err != nil {
@@ -52,38 +52,38 @@ func (t *Turn) SendRaw(content json.RawMessage, replyTo string, typing time.Dura
 	})
 }
 
-// What a [Config] may be to the program besides a step of its own. The program
-// finds it by assertion: no part of it names a type of node.
+// Optional interfaces of a [Config]. The program finds them by type assertion and
+// knows no node types.
 type (
-	// looper runs the nodes behind its output body again and again.
+	// looper is a node that repeats the nodes after its output body.
 	looper interface {
-		// LoopRole says what expressions in the body call the item and the index,
-		// and of what kind the item is.
+		// LoopRole returns the names of the item and the index in expressions of
+		// the body, and the kind of the item.
 		LoopRole() LoopRole
 	}
 
-	// caller runs a function, whose value it saves.
+	// caller is a node that calls a function and saves its value.
 	caller interface{ SavesTo() string }
 
-	// jumper continues at a node without a connection.
+	// jumper is a node that jumps to another without a connection.
 	jumper interface{ Target() string }
 
-	// functional names functions that its node calls, and where.
+	// functional is a node that names functions.
 	functional interface {
 		UsesFunctions(yield func(slug string, at []any) bool)
 	}
 
-	// passer knows through which output its node is left when it is disabled.
+	// passer returns the output through which a run leaves the disabled node.
 	passer interface{ PassOutput() string }
 
-	// asker says what answer is in its expressions.
+	// asker returns the type of answer in its expressions.
 	asker interface{ Expects() string }
 )
 
-// LoopRole is what the program must know of a loop.
+// LoopRole describes a loop to the program.
 type LoopRole struct {
 	Item, Index string
 	Numbers     bool // the item is a number
 	Collects    bool
-	GoesOn      bool // with the next round after an error in one
+	GoesOn      bool // continue with the next round after an error in one
 }

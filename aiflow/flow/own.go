@@ -16,27 +16,27 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// Runner is what a node type does when it runs, made by [NodeFunc].
+// Runner runs the function of a node type. [NodeFunc] makes it.
 type Runner struct {
 	in  reflect.Type
 	run func(ctx context.Context, c NodeCall, in reflect.Value) (NodeResult, error)
 }
 
-// NodeFunc makes a function the [NodeType].Run of a node type. It is called as
-// an HTTP node calls an address: outside of any transaction, with its begin and
-// its result in the journal, as often as the node's retry says.
+// NodeFunc returns the [NodeType].Run of a node type that runs fn. The function is
+// called as an HTTP node calls an address: outside of any transaction, with its
+// start and its result in the journal, and with the retries of the node.
 //
-// In is a struct: the node's configuration, as [NodeType].Config describes
-// fields, but of plain Go types, any among them. Authors may write
-// {{ expressions }} in its texts, numbers and values of the type any, unless a
-// text has an enum or a pattern; fn gets what they render to, within the bounds
-// of the tags. The pattern credential is for ids of credentials, see [NodeCall].
-// Every node has the members timeout, retry and saveTo besides.
+// In is a struct: the node's configuration, with tags as in [NodeType].Config, but
+// with plain Go types, including any. Authors may write {{ expressions }} in texts,
+// numbers and values of the type any, unless a text has an enum or a pattern. fn
+// gets the rendered values, which satisfy the tags. The pattern credential is for
+// ids of credentials, see [NodeCall]. Every node also has the members timeout,
+// retry and saveTo.
 //
 // The context ends with the node's timeout, and fn must return then. An [*Error]
-// goes to the node's error output as it is; any other error has the code
-// [CodeNodeFailed], and its text is shown to authors. [CodeNodeUnavailable] says
-// that nothing was done, so that another attempt may be made.
+// goes to the node's error output unchanged. Any other error has the code
+// [CodeNodeFailed], and authors see its text. [CodeNodeUnavailable] means that
+// nothing was done, so that another attempt is safe.
 func NodeFunc[In any](fn func(ctx context.Context, c NodeCall, in In) (NodeResult, error)) *Runner {
 	if fn == nil {
 		return nil
@@ -46,40 +46,40 @@ func NodeFunc[In any](fn func(ctx context.Context, c NodeCall, in In) (NodeResul
 	}}
 }
 
-// NodeCall says for whom the function of a node is called.
+// NodeCall is the context of a call of a node's function.
 type NodeCall struct {
 	Account   string
 	Reference int64  // the reference; 0: the run has no chat
-	ChatID    string // on its reference; "": the run has no chat
+	ChatID    string // chat on the reference; "": the run has no chat
 	Run       string // id of the run
 	Node      string // id of the node in its document
-	// Key names the call for good: all attempts of one visit to the node have
-	// the same, and no other call has it.
+	// Key identifies the call: all attempts of one visit to the node have the same
+	// key, and no other call has it.
 	Key     string
 	Attempt int // from 1
-	// Authorize adds a credential of the account to a request, which may change
-	// its headers and the query of its URL. Without credentials it returns an
-	// [*Error] with the code [CodeHTTPAuth]. Never nil.
+	// Authorize adds a credential of the account to a request. It may change the
+	// headers and the query of the URL. Without credentials it returns an [*Error]
+	// with the code [CodeHTTPAuth]. Never nil.
 	Authorize func(ctx context.Context, credential string, r *http.Request) error
 }
 
-// NodeResult is what the function of a node gives back.
+// NodeResult is the result of a node's function.
 type NodeResult struct {
-	// Output is one of the node type's, but not error, by which the node is
-	// left. "": the one that a disabled node goes through, "out" for most.
+	// Output is the output of the node type, except error, through which the run
+	// leaves the node. "": that of a disabled node, which is "out" for most types.
 	Output string `json:"output,omitempty"`
-	// Value goes to the variable that the node's saveTo names, and into the
-	// trace: anything that is JSON, of at most 1 MiB.
+	// Value is saved to the variable in the node's saveTo, and shown in the trace:
+	// any JSON of at most 1 MiB.
 	Value any `json:"value,omitempty"`
 }
 
 // NodeRequest is a [CallNode].
 type NodeRequest struct {
 	Type   string          `json:"type"`
-	Config json.RawMessage `json:"config"` // an object: what the configuration rendered to
+	Config json.RawMessage `json:"config"` // an object: the rendered configuration
 }
 
-// The most that a node of one's own is given, and gives back.
+// Limits of the input and the result of a node's function.
 const (
 	maxOwn       = 256 << 10
 	maxOwnResult = 1 << 20
@@ -90,21 +90,21 @@ type own struct {
 	name    string
 	run     *Runner
 	once    bool
-	outputs []string // in their order, error among them
+	outputs []string // in order, including error
 	pass    string
 	plain   *shape // of In
 	open    *shape // of In in a document: texts and numbers may be templates
-	all     *shape // with the members of [ownConfig]
+	all     *shape // including the members of [ownConfig]
 }
 
-// ownName is how node types are called that are not built in: no later version
-// of ours has one of such a name.
+// ownName matches the names of custom node types. No built-in type will ever have
+// such a name.
 var ownName = regexp.MustCompile(`^x\.[a-z][a-z0-9_]{0,31}$`)
 
-// ownErrors are codes that every function may end with.
+// ownErrors are the codes of errors that every function may return.
 var ownErrors = []string{CodeNodeFailed, CodeNodeTimeout, CodeNodeUnavailable, CodeUnknown, CodeValueType}
 
-// newOwn makes a node type of one that has a function.
+// newOwn builds a node type that has a function.
 func newOwn(nt NodeType) (*nodeType, error) {
 	if nt.Config != nil {
 		return nil, fmt.Errorf("flow: node type %q has both Config and Run", nt.Name)
@@ -129,8 +129,8 @@ func newOwn(nt NodeType) (*nodeType, error) {
 	return &nodeType{NodeType: nt, shape: ownShape(), own: o}, nil
 }
 
-// ownOutputs are the outputs of a node type with a function: error is always
-// among them.
+// ownOutputs returns the outputs of a node type with a function, which always
+// include error.
 func ownOutputs(nt NodeType) ([]Output, error) {
 	outs := slices.Clone(nt.Outputs)
 	if len(outs) == 0 {
@@ -139,7 +139,7 @@ func ownOutputs(nt NodeType) ([]Output, error) {
 	seen := map[string]bool{}
 	for _, o := range outs {
 		if !values.Patterns["id"].MatchString(o.Name) || seen[o.Name] {
-			return nil, fmt.Errorf("its output %q stands twice, or does not match %s", o.Name, values.Patterns["id"])
+			return nil, fmt.Errorf("its output %q is given twice, or does not match %s", o.Name, values.Patterns["id"])
 		}
 		seen[o.Name] = true
 	}
@@ -152,16 +152,16 @@ func ownOutputs(nt NodeType) ([]Output, error) {
 	return outs, nil
 }
 
-// ownShape is the shape of what all nodes with functions have.
+// ownShape returns the shape of the members that all nodes with functions have.
 var ownShape = sync.OnceValue(func() *shape {
 	s, err := shapeOf(&ownConfig{})
 	if err != nil {
-		panic(err) // a mistake in this package, which every test would meet
+		panic(err) // a bug in this package, which every test would find
 	}
 	return s
 })
 
-// describe reads the tags of In.
+// describe derives the shapes from the tags of In.
 func (o *own) describe() (err error) {
 	if o.plain, err = shapeOf(reflect.New(o.run.in).Interface()); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (o *own) describe() (err error) {
 	return nil
 }
 
-// allowed refuses what functions are not given.
+// allowed refuses types that functions cannot get.
 func (s *shape) allowed() error {
 	switch s.form {
 	case formText, formExpression, formData, formSchema:
@@ -201,8 +201,8 @@ func (s *shape) allowed() error {
 	return nil
 }
 
-// opened is s with templates where they may stand: for texts that are free,
-// numbers and anything.
+// opened returns s with templates where they are allowed: in texts without enum or
+// pattern, in numbers and in values of any type.
 func (s *shape) opened(r *rules) *shape {
 	switch s.form {
 	case formString:
@@ -226,9 +226,9 @@ func (s *shape) opened(r *rules) *shape {
 	return s
 }
 
-// decode reads the configuration of a node of the type: into c what all nodes
-// with functions have; of the rest only the shape is checked, as its templates
-// are to be rendered first.
+// decode decodes the configuration of a node of the type. It stores the members of
+// all nodes with functions in c. Of the other members it checks only the shape,
+// since their templates are not rendered yet.
 func (o *own) decode(d decoder, config *tree, c *ownConfig) {
 	d.known(config, o.all)
 	d.members(config, reflect.ValueOf(c).Elem(), ownShape())
@@ -242,7 +242,7 @@ func (o *own) decode(d decoder, config *tree, c *ownConfig) {
 	c.given = Data{source: rest}
 }
 
-// field is the member of a name, or nil.
+// field returns the member with a name, or nil.
 func (s *shape) field(name string) *field {
 	for i := range s.fields {
 		if f := &s.fields[i]; f.name == name || f.alias == name && name != "" {
@@ -252,7 +252,7 @@ func (s *shape) field(name string) *field {
 	return nil
 }
 
-// open reads a member that may be a template.
+// open decodes a member that may be a template.
 func (d decoder) open(v *tree, to reflect.Value, s *shape, r *rules) {
 	if v.kind != kindString || !strings.Contains(v.text, "{{") {
 		d.value(v, to, s.elem, r)
@@ -261,16 +261,16 @@ func (d decoder) open(v *tree, to reflect.Value, s *shape, r *rules) {
 	d.template(v.text, r)
 }
 
-// declaredAs are the declared types whose values a form takes.
+// declaredAs maps forms to the declared type that they accept.
 var declaredAs = map[form]string{formString: "string", formInteger: "integer", formNumber: "number", formAny: "any"}
 
-// own compiles what the function of a node is given.
+// own compiles the templates in the configuration of a node with a function.
 func (c *compiler) own(config *ownConfig) {
 	config.given.root = c.data(config.given.source, 0)
 	c.fits(config.given.root, config.own.open)
 }
 
-// fits reports templates whose values cannot be what a member is to be.
+// fits reports templates whose values cannot have the type of their member.
 func (c *compiler) fits(n *dataNode, s *shape) {
 	if s.form == formOpen && n.template != nil {
 		if k := n.template.Type().Kind; !holdable(k, declaredAs[s.elem.form]) {
@@ -291,7 +291,7 @@ func (c *compiler) fits(n *dataNode, s *shape) {
 	}
 }
 
-// at is the shape of a member or an item; nil: it is not known.
+// at returns the shape of a member or an item; nil: unknown.
 func (s *shape) at(part any) *shape {
 	switch name, isName := part.(string); {
 	case s.form == formPointer:
@@ -306,7 +306,7 @@ func (s *shape) at(part any) *shape {
 	return nil
 }
 
-// Refer checks the credentials that a node names.
+// Refer checks the credentials in the configuration of a node.
 func (c *ownConfig) Refer(k *Checker, env *Environment) {
 	k.credentials(c.given.source, c.own.plain, &rules{}, env)
 }
@@ -336,14 +336,14 @@ func (k *Checker) credentials(v *tree, s *shape, r *rules, env *Environment, at 
 	}
 }
 
-// gone stands for a node type that the program of an earlier time had: who
-// comes to a node of it fails.
+// gone replaces a node type that the program no longer has. A run fails at a node
+// of it.
 type gone struct {
 	SaveTo string `json:"saveTo" pattern:"variable" writes:"true"`
 	name   string
 }
 
-// newGone is a type for a node whose type is not there.
+// newGone returns a replacement for a missing node type.
 func newGone(name string) *nodeType {
 	return &nodeType{NodeType: NodeType{Name: name, Wait: "gone"}, shape: goneShape()}
 }
@@ -351,13 +351,13 @@ func newGone(name string) *nodeType {
 var goneShape = sync.OnceValue(func() *shape {
 	s, err := shapeOf(&gone{})
 	if err != nil {
-		panic(err) // a mistake in this package, which every test would meet
+		panic(err) // a bug in this package, which every test would find
 	}
 	return s
 })
 
-// goneConfig keeps of a configuration which variable the node writes, so
-// that it exists, and the rest of the document means what it meant.
+// goneConfig keeps the name of the variable that the node writes. The variable then
+// exists, and the rest of the document keeps its meaning.
 func goneConfig(name string, config *tree) *gone {
 	g := &gone{name: name}
 	decoder{&report{}}.members(config, reflect.ValueOf(g).Elem(), goneShape())
@@ -367,10 +367,10 @@ func goneConfig(name string, config *tree) *gone {
 func (*gone) Outputs() []string { return nil }
 func (*gone) Check(*Checker)    {}
 
-// Step fails: there is no code for the node.
+// Step fails: the program has no code for the node.
 func (g *gone) Step(*Turn) (Exit, error) { return Exit{}, noType(g.name) }
 
-// Resume fails, whatever the function gave back.
+// Resume fails, whatever the result of the function.
 func (g *gone) Resume(*Turn, Input) (Exit, error) { return Exit{}, noType(g.name) }
 
 func noType(name string) *Error {

@@ -21,13 +21,13 @@ type ownConfig struct {
 	SaveTo  string        `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the result."`
 
 	own   *own
-	given Data // what the function is given
+	given Data // the configuration for the function
 }
 
 func (c *ownConfig) Outputs() []string { return c.own.outputs }
 func (*ownConfig) Check(*Checker)      {}
 
-// Step has the function called.
+// Step calls the function.
 func (c *ownConfig) Step(t *Turn) (Exit, error) {
 	v, err := t.Data(c.given)
 	if err == nil {
@@ -50,11 +50,11 @@ func (c *ownConfig) Step(t *Turn) (Exit, error) {
 	return t.Call(Call{Kind: CallNode, Once: c.own.once, Timeout: c.Timeout, Request: NodeRequest{c.own.name, raw}})
 }
 
-// Resume takes the result, or has the function called again.
+// Resume takes the result, or calls the function again.
 func (c *ownConfig) Resume(t *Turn, in Input) (Exit, error) {
 	done, ok := in.(EffectDone)
 	switch {
-	case !ok: // the time of a repetition has come
+	case !ok: // the time for another attempt has come
 		return c.Step(t)
 	case done.Err != nil:
 		return t.Again(c.Retry, done.Err, c.own.once)
@@ -78,9 +78,8 @@ func (c *ownConfig) Resume(t *Turn, in Input) (Exit, error) {
 	return Out(output), nil
 }
 
-// normalized is a rendered value as a document would have it: texts where texts
-// are wanted, and numbers where those are. What rendered to nothing is left
-// out, as if it were not given.
+// normalized converts a rendered value to the types of its shape: texts to numbers
+// and numbers to texts where necessary. It leaves out what rendered to nothing.
 func (s *shape) normalized(v any) (any, error) {
 	if s.form == formPointer {
 		return s.elem.normalized(v)
@@ -114,7 +113,7 @@ func (s *shape) normalized(v any) (any, error) {
 	return v, nil
 }
 
-// normalize settles a member or an item.
+// normalize normalizes a member or an item.
 func (s *shape) normalize(v, part any) (any, error) {
 	inner := s.at(part)
 	if inner == nil {
@@ -127,8 +126,8 @@ func (s *shape) normalize(v, part any) (any, error) {
 	return out, nil
 }
 
-// read makes an In of what a configuration rendered to. The error names the
-// first member that is not within the bounds of its tags.
+// read decodes a rendered configuration into an In. The error names the first
+// member that does not satisfy its tags.
 func (o *own) read(raw []byte) (reflect.Value, error) {
 	in, r := reflect.New(o.run.in).Elem(), &report{}
 	if root := parse(raw, 6*maxOwn, r); root != nil { // a journal may have written < as \u003c
@@ -144,7 +143,7 @@ func (o *own) read(raw []byte) (reflect.Value, error) {
 	return in, wrongType(p.Message)
 }
 
-// Call calls the function of a node type. It is for those who answer calls of
+// Call calls the function of a node type. It is for packages that answer calls of
 // the kind [CallNode], such as package runtime.
 func (t *Types) Call(ctx context.Context, r NodeRequest, c NodeCall) (NodeResult, error) {
 	nt := t.get(r.Type)
@@ -168,7 +167,7 @@ func (t *Types) Call(ctx context.Context, r NodeRequest, c NodeCall) (NodeResult
 	return NodeResult{}, &Error{Code: CodeNodeFailed, Message: err.Error()}
 }
 
-// measured is r with its value as JSON.
+// measured returns r with its value as JSON, if that is not too large.
 func (r NodeResult) measured() (NodeResult, error) {
 	raw, err := json.Marshal(r.Value)
 	switch {

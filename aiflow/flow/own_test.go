@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
-// shelf is what a node of an embedder is given.
+// shelf is the configuration of a node of an embedder.
 type shelf struct {
 	Item   string         `json:"item" required:"true" min:"1" max:"10" doc:"What is asked for."`
 	Colour string         `json:"colour" enum:"red,blue" default:"red" doc:"In which colour."`
@@ -30,7 +30,7 @@ type shelf struct {
 	} `json:"to" doc:"Where it goes."`
 }
 
-// shelves are types with x.shelf, which runs a function.
+// shelves returns types with x.shelf, which runs a function.
 func shelves(t testing.TB, run func(context.Context, flow.NodeCall, shelf) (flow.NodeResult, error)) *flow.Types {
 	t.Helper()
 	types := node.NewTypes()
@@ -46,8 +46,8 @@ func nothing(context.Context, flow.NodeCall, shelf) (flow.NodeResult, error) {
 	return flow.NodeResult{}, nil
 }
 
-// TestOwnNodeIsChecked finds what is wrong with a node of an embedder in each of
-// the three passes, at its place.
+// TestOwnNodeIsChecked checks the problems of a custom node in each of the three
+// passes, with their positions.
 func TestOwnNodeIsChecked(t *testing.T) {
 	t.Parallel()
 	types, env := shelves(t, nothing), &flow.Environment{Credentials: []string{"mine"}}
@@ -56,11 +56,11 @@ func TestOwnNodeIsChecked(t *testing.T) {
 		`{"item":"{{ vars.n }}","count":"{{ vars.n + 1 }}","words":["{{ vars.s }}"],"labels":{"a":[{"b":"{{ now }}"}]},"weight":"{{ vars.s }}",
 			"to":{"town":"{{ contact.name }}"},"key":"mine","gift":true,"timeout":"PT1M","retry":{"max":2},"saveTo":"n"}`: "",
 		`{}`:                                        "error shape.required /nodes/n/config: lacks item (What is asked for.)",
-		`{"item":"a glass of wine"}`:                "error shape.length /nodes/n/config/item: has 15 characters; at most 10 characters may stand here",
+		`{"item":"a glass of wine"}`:                "error shape.length /nodes/n/config/item: has 15 characters; the maximum is 10 characters",
 		`{"item":"cup","amount":2}`:                 "error shape.unknown /nodes/n/config/amount: is not known here (did you mean count?)",
 		`{"item":"cup","count":0}`:                  "error shape.range /nodes/n/config/count: must be from 1 to 99",
 		`{"item":"cup","count":"two"}`:              "error shape.type /nodes/n/config/count: must be a number, not a string",
-		`{"item":"cup","colour":"{{ 1 }}"}`:         `error shape.enum /nodes/n/config/colour: "{{ 1 }}" may not stand here (one of red, blue)`,
+		`{"item":"cup","colour":"{{ 1 }}"}`:         `error shape.enum /nodes/n/config/colour: "{{ 1 }}" is not allowed here (one of red, blue)`,
 		`{"item":"cup","words":"{{ vars.s }}"}`:     "error shape.type /nodes/n/config/words: must be a list, not a string",
 		`{"item":"cup","to":{}}`:                    "error shape.required /nodes/n/config/to: lacks town",
 		`{"item":"cup","timeout":"PT1H"}`:           "error shape.range /nodes/n/config/timeout: must be from PT1S to PT5M",
@@ -90,7 +90,7 @@ func TestOwnNodeIsChecked(t *testing.T) {
 	require.Equal(t, []string{"error unknown.type /nodes/n/type: this program has no node type x.shell (did you mean x.shelf?)"}, lines(problems))
 }
 
-// TestOwnNodeIsDescribed shows a palette and a schema what an editor needs.
+// TestOwnNodeIsDescribed checks the palette and the schema for editors.
 func TestOwnNodeIsDescribed(t *testing.T) {
 	t.Parallel()
 	types := shelves(t, nothing)
@@ -120,7 +120,7 @@ func TestOwnNodeIsDescribed(t *testing.T) {
 	}
 }
 
-// stocked is a run that came to x.shelf with a configuration.
+// stocked returns a run that has reached x.shelf with a configuration.
 func stocked(t testing.TB, types *flow.Types, config string) (*story, *flow.Turn) {
 	t.Helper()
 	p, problems := compile(t, types, []byte(`{"format":"trunkline-flow/1","kind":"flow","slug":"s","name":"S","start":"t",
@@ -136,8 +136,8 @@ func stocked(t testing.TB, types *flow.Types, config string) (*story, *flow.Turn
 	return s, turn
 }
 
-// TestOwnNodeRuns renders a configuration, calls, and leaves by the output that
-// the function says.
+// TestOwnNodeRuns renders a configuration, calls the function, and leaves by the
+// output that it returns.
 func TestOwnNodeRuns(t *testing.T) {
 	t.Parallel()
 	var got shelf
@@ -200,13 +200,13 @@ func textOf(v any) string {
 	return s
 }
 
-// TestOwnNodeOutOfBounds takes the error output when a configuration renders to
-// what no function is given.
+// TestOwnNodeOutOfBounds takes the error output if the rendered configuration is
+// invalid.
 func TestOwnNodeOutOfBounds(t *testing.T) {
 	t.Parallel()
 	types := shelves(t, nothing)
 	for config, want := range map[string]string{
-		`{"item":"a {{ start.item }} of wine"}`:        "value.type: item: has 13 characters; at most 10 characters may stand here",
+		`{"item":"a {{ start.item }} of wine"}`:        "value.type: item: has 13 characters; the maximum is 10 characters",
 		`{"item":"{{ start.none }}"}`:                  "value.type: lacks item",
 		`{"item":"cup","count":"{{ start.n * 100 }}"}`: "value.type: count: must be from 1 to 99",
 		`{"item":"cup","count":"{{ start.n / 2 }}"}`:   "value.type: count: must be of type integer",
@@ -221,8 +221,7 @@ func TestOwnNodeOutOfBounds(t *testing.T) {
 	}
 }
 
-// TestOwnNodeFails says by a code what became of a call, and whether it is made
-// again.
+// TestOwnNodeFails checks the codes of failed calls, and whether they are repeated.
 func TestOwnNodeFails(t *testing.T) {
 	t.Parallel()
 	ended, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
@@ -274,8 +273,8 @@ func TestOwnNodeFails(t *testing.T) {
 	}
 }
 
-// TestOwnNodeIsGone refuses to publish a document with a node type that the
-// program does not have. One that was published runs until it comes to the node.
+// TestOwnNodeIsGone refuses to publish a document with a missing node type. A
+// published one runs until it reaches the node.
 func TestOwnNodeIsGone(t *testing.T) {
 	t.Parallel()
 	document := func(next, more string) []byte {
@@ -303,7 +302,8 @@ func TestOwnNodeIsGone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "unknown.type", turn.State.Ended.Output)
 
-	// A run that waited for the function when the program lost it.
+	// A run that waited for the function when the program was changed to one
+	// without it.
 	before, problems := shelves(t, nothing).Compile(decode(t, document("", "")), nil)
 	require.NotNil(t, before, "%v", lines(problems))
 	turn, err = before.Step(nil, flow.Begin{}, goldenWorld(nil))
@@ -323,17 +323,17 @@ func TestOwnNodeIsGone(t *testing.T) {
 	require.NotNil(t, p, "%v", lines(problems))
 }
 
-// TestRegisterFunction refuses what could not be a node.
+// TestRegisterFunction checks that invalid node types are refused.
 func TestRegisterFunction(t *testing.T) {
 	t.Parallel()
 	run := flow.NodeFunc(nothing)
 	for want, nt := range map[string]flow.NodeType{
-		`flow: node type "x.a" has both Config and Run`:                           {Name: "x.a", Run: run, Config: func() flow.Config { return &pingConfig{} }},
-		`flow: node type "x.b" has neither Run nor Config`:                        {Name: "x.b", Run: flow.NodeFunc[shelf](nil)},
-		`flow: the function of node type "x.c" takes a string, not a struct`:      {Name: "x.c", Run: taking[string]()},
-		`flow: node type "x.d": its output "out" stands twice`:                    {Name: "x.d", Run: run, Outputs: []flow.Output{{Name: "out"}, {Name: "out"}}},
-		`flow: node type "x.e": its output "a:b" stands twice, or does not match`: {Name: "x.e", Run: run, Outputs: []flow.Output{{Name: "a:b"}}},
-		`flow: node type "x.f": it has no output "out", by which it is left`:      {Name: "x.f", Run: run, Outputs: []flow.Output{{Name: "yes"}}},
+		`flow: node type "x.a" has both Config and Run`:                             {Name: "x.a", Run: run, Config: func() flow.Config { return &pingConfig{} }},
+		`flow: node type "x.b" has neither Run nor Config`:                          {Name: "x.b", Run: flow.NodeFunc[shelf](nil)},
+		`flow: the function of node type "x.c" takes a string, not a struct`:        {Name: "x.c", Run: taking[string]()},
+		`flow: node type "x.d": its output "out" is given twice`:                    {Name: "x.d", Run: run, Outputs: []flow.Output{{Name: "out"}, {Name: "out"}}},
+		`flow: node type "x.e": its output "a:b" is given twice, or does not match`: {Name: "x.e", Run: run, Outputs: []flow.Output{{Name: "a:b"}}},
+		`flow: node type "x.f": it has no output "out", by which it is left`:        {Name: "x.f", Run: run, Outputs: []flow.Output{{Name: "yes"}}},
 		`flow: node type "x.g": text: a function takes plain types`: {Name: "x.g", Run: taking[struct {
 			Text []flow.Text `json:"text"`
 		}]()},
@@ -362,8 +362,8 @@ func taking[In any]() *flow.Runner {
 	return flow.NodeFunc(func(context.Context, flow.NodeCall, In) (flow.NodeResult, error) { return flow.NodeResult{}, nil })
 }
 
-// FuzzOwnNode configures a node of an embedder in any way: what compiles runs,
-// and the function gets what it was promised.
+// FuzzOwnNode configures a custom node in any way: what compiles runs, and the
+// function gets valid arguments.
 func FuzzOwnNode(f *testing.F) {
 	for _, seed := range []string{
 		`{"item":"cup"}`, `{"item":"{{ start.item }}","count":"{{ start.n }}"}`, `{"item":"{{ start.list }}"}`, `{"item":"a","labels":{"x":{"y":["{{ now }}"]}}}`,

@@ -11,26 +11,26 @@ import (
 // The severities of a [Problem].
 const (
 	SeverityError   = "error"   // a document with one does not compile
-	SeverityWarning = "warning" // it does, but does perhaps not what its author means
+	SeverityWarning = "warning" // it compiles, but may not do what its author means
 )
 
-// Problem is what is wrong with a document, and where. Path is a JSON pointer
-// (RFC 6901) to a value that the document has: what is missing is reported at
-// the object that lacks it.
+// Problem is a problem of a document with its position. Path is a JSON pointer (RFC
+// 6901) to an existing value of the document: a missing member is reported at its
+// object.
 type Problem struct {
 	Severity string `json:"severity"`
-	// Code is stable: "shape.…" is what a JSON Schema could tell, "graph.…",
-	// "expression.…" and the like is what the document means, "unknown.…" what
-	// it refers to and is not there.
+	// Code is stable. "shape.…" is what a JSON Schema could find, "graph.…",
+	// "expression.…" and the like concern the meaning of the document, and
+	// "unknown.…" concerns references to things that do not exist.
 	Code    string `json:"code"`
 	NodeID  string `json:"nodeId"` // "" when it is about no node
 	Path    string `json:"path"`
 	At      *int   `json:"at"` // byte offset in the expression or template at Path
 	Message string `json:"message"`
-	Hint    string `json:"hint"` // how to put it right; "", in JSON null: not known
+	Hint    string `json:"hint"` // how to fix it; "", in JSON null: unknown
 }
 
-// MarshalJSON writes a hint that is not there as null.
+// MarshalJSON writes an empty hint as null.
 func (p Problem) MarshalJSON() ([]byte, error) {
 	type plain Problem
 	out := struct {
@@ -43,7 +43,7 @@ func (p Problem) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Error makes a Problem an error, for callers who need but one.
+// Error returns the problem as the text of an error.
 func (p Problem) Error() string {
 	if p.Path == "" {
 		return p.Message
@@ -51,13 +51,13 @@ func (p Problem) Error() string {
 	return p.Path + ": " + p.Message
 }
 
-// Failed says whether one of the problems is an error.
+// Failed reports whether one of the problems is an error.
 func Failed(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == SeverityError })
 }
 
-// sortProblems puts problems in the order of rank, which knows nodes: those of
-// the document itself first. Two about one value stay as they were found.
+// sortProblems sorts problems by the rank of their nodes: those of the document
+// itself come first. Problems of one node keep their order.
 func sortProblems(problems []Problem, rank map[string]int) {
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(
@@ -77,29 +77,29 @@ func rankOf(rank map[string]int, id string) int {
 	return len(rank)
 }
 
-// report gathers the problems of a document. It knows where a walk over it
-// stands.
+// report collects the problems of a document. It knows the position of the walk
+// over the document.
 type report struct {
-	root     *tree // nil while it is read
+	root     *tree // nil while the document is parsed
 	path     []any // names and indices
 	problems []Problem
 	errors   int
 }
 
-// What is reported of one document at most: a hostile one shall not cost more
-// than its size. Warnings take no room from errors.
+// Limits of the problems of a document, so that a hostile document does not cost
+// more than its size. Warnings do not count as errors.
 const (
 	maxErrors   = 200
 	maxWarnings = 100
 )
 
-// full says that looking for more errors is in vain.
+// full reports whether no more errors can be added.
 func (r *report) full() bool { return r.errors >= maxErrors }
 
 func (r *report) push(part any) { r.path = append(r.path, part) }
 func (r *report) pop()          { r.path = r.path[:len(r.path)-1] }
 
-// problem adds an error at where the walk stands, or below.
+// problem adds an error at the position of the walk, or below.
 func (r *report) problem(code, message, hint string, at ...any) {
 	r.add(Problem{Severity: SeverityError, Code: code, Message: message, Hint: hint}, at...)
 }
@@ -108,8 +108,8 @@ func (r *report) warn(code, message, hint string, at ...any) {
 	r.add(Problem{Severity: SeverityWarning, Code: code, Message: message, Hint: hint}, at...)
 }
 
-// add adds p. A place that the document does not have, because a default
-// is there, becomes the closest one around it.
+// add adds p. A position that the document does not have, because a default
+// applies, becomes the closest one around it.
 func (r *report) add(p Problem, at ...any) {
 	if p.Severity == SeverityError {
 		if r.full() {
@@ -127,7 +127,7 @@ func (r *report) add(p Problem, at ...any) {
 	r.problems = append(r.problems, p)
 }
 
-// pointer writes a JSON pointer (RFC 6901).
+// pointer returns a JSON pointer (RFC 6901).
 func pointer(path []any) string {
 	var b strings.Builder
 	for _, part := range path {
@@ -142,7 +142,7 @@ func pointer(path []any) string {
 	return b.String()
 }
 
-// nodeOf is the node that a path leads into, or "".
+// nodeOf returns the id of the node that a path leads into, or "".
 func nodeOf(path []any) string {
 	if len(path) < 2 || path[0] != "nodes" {
 		return ""

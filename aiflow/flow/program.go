@@ -9,33 +9,32 @@ import (
 	"time"
 )
 
-// Program is a document made ready to run. It never changes: any number of
-// runs may use it at the same time.
+// Program is a compiled document. It is immutable: any number of runs may use it
+// concurrently.
 type Program struct {
 	hash         string
 	slug         string
 	start        *step
 	steps        map[string]*step
-	functions    map[string]*Program // by slug; those of the functions too
+	functions    map[string]*Program // by slug, including those that functions call
 	variables    map[string]variable
 	args         map[string]variable
 	returns      map[string]variable
-	onError      *step // where errors go that no node took; may be nil
+	onError      *step // handler of errors that no node handles; may be nil
 	replyTimeout time.Duration
 	location     *time.Location // of the settings; never nil
 	locale       string
-	secret       bool         // a variable of this document is secret
-	answers      AnswerReader // nil: questions understand answers by themselves
+	secret       bool         // the document has a secret variable
+	answers      AnswerReader // nil: only the questions' own rules
 }
 
-// variable is what a document declares of a variable, an argument or a
-// returned value.
+// variable is the declaration of a variable, an argument or a returned value.
 type variable struct {
 	Typed
-	initial any // the default, as [admit] makes it
+	initial any // the default, converted by [admit]
 }
 
-// step is a node made ready to run.
+// step is a compiled node.
 type step struct {
 	id, typ  string
 	config   Config
@@ -44,24 +43,24 @@ type step struct {
 	pass     string // the output of a disabled node
 }
 
-// Hash names the document by its content.
+// Hash returns the hash of the document's content.
 func (p *Program) Hash() string { return p.hash }
 
-// Stepper is a node type's behaviour: what its Config does when a run comes
-// to the node. Step returns an [*Error] to take the error output.
+// Stepper is the behaviour of a node type: what its Config does when a run reaches
+// the node. Step returns an [*Error] to take the error output.
 type Stepper interface {
 	Step(t *Turn) (Exit, error)
 }
 
-// Resumer is a [Stepper] that waits ([Turn.Wait]) and takes what it waited
-// for. It may return [ErrNotWaiting]: the input is refused and the run waits
-// as before.
+// Resumer is a [Stepper] that waits ([Turn.Wait]) and handles the input that ends
+// the wait. It may return [ErrNotWaiting]: the input is then refused and the run
+// continues to wait.
 type Resumer interface {
 	Stepper
 	Resume(t *Turn, in Input) (Exit, error)
 }
 
-// Exit is how a run leaves a node.
+// Exit describes how a run leaves a node.
 type Exit struct {
 	output string
 	kind   exitKind
@@ -69,48 +68,47 @@ type Exit struct {
 	node   *step
 }
 
-// exitKind says how a node is left.
+// exitKind is the way in which a run leaves a node.
 type exitKind uint8
 
 const (
 	exitOutput   exitKind = iota
 	exitWait              // stays at the node
 	exitNode              // goes to a node without an output: goto, and into a function
-	exitPathEnd           // as if nothing were connected
+	exitPathEnd           // the path ends, as without a connection
 	exitBreak             // out of the loop around
 	exitContinue          // to the loop's next round
 	exitReturn            // out of the function, with value under the name output
 	exitEnded             // the run is over
 )
 
-// Out leaves a node by one of its outputs.
+// Out returns an exit through an output.
 func Out(output string) Exit { return Exit{output: output} }
 
-// Functions are the slugs of the functions that the program can come to, in
-// order.
+// Functions returns the slugs of the functions that the program may call, directly
+// or through others, sorted.
 func (p *Program) Functions() []string { return slices.Sorted(maps.Keys(p.functions)) }
 
-// Reach says what the nodes of a document do beyond its run, with those of the
-// functions that they call. A node of a type that is not built in may do
-// anything.
+// Reach describes what the nodes of a document, and of the functions that they
+// call, can do outside of the run. A custom node type may do anything.
 type Reach struct {
-	// Leaves says that what the document is given may leave its run: by HTTP, a
-	// tool, a message, an event, a change of the contact, another flow, or an
-	// agent that has tools.
+	// Leaves reports that the input of the document may leave the run: by HTTP, a
+	// tool, a message, an event, a change of the contact, another flow, or an agent
+	// with tools.
 	Leaves bool
-	// Fixed says that it leaves only to hosts that the author wrote down, and
+	// Fixed reports that it leaves only to hosts that the author wrote down, and
 	// only by requests that read.
 	Fixed bool
-	// Private says that the document may give back what belongs to the account,
-	// Foreign that strangers may have written what it gives back.
+	// Private reports that the document may return data of the account. Foreign
+	// reports that it may return what outsiders wrote.
 	Private, Foreign bool
 }
 
-// anywhere is the reach of what is not known.
+// anywhere is the reach of unknown nodes.
 var anywhere = Reach{Leaves: true, Private: true, Foreign: true}
 
-// Reach is that of the document, with the functions that it may call, in
-// whatever depth. A function that is called and not among them may do anything.
+// Reach returns the reach of the document with the functions that it may call, at
+// any depth. A called function that is not in functions may do anything.
 func (d *Document) Reach(functions []*Document) Reach {
 	w := reaching{functions: map[string]*Document{}, seen: map[*Document]bool{}, found: Reach{Fixed: true}}
 	for _, f := range functions {
@@ -124,7 +122,7 @@ func (d *Document) Reach(functions []*Document) Reach {
 	return w.found
 }
 
-// reaching walks through documents.
+// reaching computes the reach of documents.
 type reaching struct {
 	functions map[string]*Document
 	seen      map[*Document]bool
@@ -150,14 +148,14 @@ func (w *reaching) add(r Reach) {
 	}
 }
 
-// node adds the reach of a node. Nodes that are switched off count, too: the
-// answer does not depend on what is switched.
+// node adds the reach of a node. Disabled nodes count, too: the result does not
+// depend on which nodes are disabled.
 func (w *reaching) node(n Node) {
 	switch n.Type {
 	case "trigger", "condition", "switch", "loop", "break", "continue", "goto", "note", "end", "return", "throw", "set", "random", "delay":
-	case "wait", "extract": // the integrator's event, and what is in a text
+	case "wait", "extract": // the integrator's event, and values in a text
 		w.add(Reach{Foreign: true})
-	case "assistant": // it is told of the project's files
+	case "assistant": // it gets parts of the project's files
 		w.add(Reach{Private: true, Foreign: true})
 	case "http":
 		w.add(reachOfHTTP(n.Config))
@@ -167,12 +165,12 @@ func (w *reaching) node(n Node) {
 		w.call(c.Function)
 	case "agent":
 		w.agent(n)
-	default: // tool, message, question, handoff, event, contact, flow, and those that are not built in
+	default: // tool, message, question, handoff, event, contact, flow, and custom types
 		w.add(anywhere)
 	}
 }
 
-// config reads the configuration of a node. One that cannot be read may be
+// config decodes the configuration of a node. One that cannot be decoded may do
 // anything.
 func (w *reaching) config(n Node, to any) {
 	if len(n.Config) > 0 && json.Unmarshal(n.Config, to) != nil {
@@ -200,11 +198,11 @@ func (w *reaching) agent(n Node) {
 	}
 }
 
-// writtenHost is an address whose host is before any expression.
+// writtenHost matches an address whose host comes before any expression.
 var writtenHost = regexp.MustCompile(`^(?i:https?)://[^/?#\\@{}\s]+(?:[/?#]|$)`)
 
-// reachOfHTTP is that of an HTTP node. What is public is not the account's:
-// that needs no credential, and no header that may be one.
+// reachOfHTTP returns the reach of an HTTP node. A public resource is not data of
+// the account: it needs no credential and no header that may be one.
 func reachOfHTTP(config json.RawMessage) Reach {
 	c := struct {
 		Method, URL, Auth string

@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// documentOf is a document of nodes that need not be connected.
+// documentOf returns a document of nodes that need not be connected.
 func documentOf(t *testing.T, slug, nodes string) *flow.Document {
 	t.Helper()
 	d, problems := flow.Decode([]byte(fmt.Sprintf(`{"format": "trunkline-flow/1", "kind": "function", "slug": %q, "name": "F", "start": "give",
@@ -18,7 +18,7 @@ func documentOf(t *testing.T, slug, nodes string) *flow.Document {
 	return d
 }
 
-// TestReach reads off nodes what a function does beyond its run.
+// TestReach checks what functions can do outside of their run.
 func TestReach(t *testing.T) {
 	t.Parallel()
 	node := func(typ, config string) string { return fmt.Sprintf(`, "n": {"type": %q, "config": %s}`, typ, config) }

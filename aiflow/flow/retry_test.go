@@ -10,8 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// story takes turns of a run whose state is written and read back between
-// them.
+// story takes turns of a run whose state is encoded and decoded between them.
 type story struct {
 	p     *flow.Program
 	w     flow.World
@@ -31,7 +30,7 @@ func (s *story) step(t testing.TB, in flow.Input) (*flow.Turn, error) {
 	return turn, err
 }
 
-// asks is the call that a turn makes.
+// asks returns the call that a turn makes.
 func asks(t testing.TB, turn *flow.Turn) flow.Call {
 	t.Helper()
 	for _, e := range turn.Effects {
@@ -43,7 +42,7 @@ func asks(t testing.TB, turn *flow.Turn) flow.Call {
 	return flow.Call{}
 }
 
-// posting is a loop with a function that posts, in another loop.
+// posting returns a loop with a function that posts, in another loop.
 func posting(t testing.TB, method string) *story {
 	t.Helper()
 	p := calling(t, map[string]any{
@@ -58,8 +57,7 @@ func posting(t testing.TB, method string) *story {
 	return &story{p: p, w: goldenWorld(nil)}
 }
 
-// TestRetry fails a run in the middle of a loop of a function in a loop, and
-// has it continue there.
+// TestRetry fails a run in a loop of a function in a loop, and continues it there.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	s := posting(t, "GET")
@@ -99,8 +97,8 @@ func TestRetry(t *testing.T) {
 	require.ErrorIs(t, err, flow.ErrNotWaiting)
 }
 
-// TestRetryOnce makes a call that must not be made twice again only when that
-// is said, unless nobody can have heard it.
+// TestRetryOnce checks that a call which must not be made twice is repeated only on
+// request, unless it certainly did not reach the other side.
 func TestRetryOnce(t *testing.T) {
 	t.Parallel()
 	for code, seen := range map[string]bool{
@@ -127,8 +125,7 @@ func TestRetryOnce(t *testing.T) {
 	}
 }
 
-// TestRetryOfWhatWasTurnedAway makes a call again that the server has not
-// begun with.
+// TestRetryOfWhatWasTurnedAway repeats a call that the server has refused to start.
 func TestRetryOfWhatWasTurnedAway(t *testing.T) {
 	t.Parallel()
 	for status, seen := range map[int]bool{429: false, 503: false, 500: true, 400: true} {
@@ -141,7 +138,7 @@ func TestRetryOfWhatWasTurnedAway(t *testing.T) {
 	}
 }
 
-// TestRetryOfWhatCannotGoOn refuses runs that did not end by an error.
+// TestRetryOfWhatCannotGoOn refuses to retry runs that did not end with an error.
 func TestRetryOfWhatCannotGoOn(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"completed", "failed", "cancelled"} {

@@ -10,8 +10,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
-// TestSchedule names the times of schedules, among them those that clocks
-// leave out or show twice.
+// TestSchedule checks the times of schedules, including those that are skipped or
+// occur twice when clocks change.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -11,118 +11,116 @@ import (
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 )
 
-// State is a run between two turns: all that the next turn needs beside the
-// document and the [World]. It is a value: [Program.Step] never changes the
-// one it is given. Its JSON is exact: what is written and read back continues
-// as if it had stayed in memory.
+// State is a run between two turns: all that the next turn needs besides the
+// document and the [World]. It is a value: [Program.Step] never changes its
+// argument. Encoding a state as JSON and decoding it loses nothing.
 type State struct {
-	Hash  string `json:"hash"`  // of the document that it was begun with
+	Hash  string `json:"hash"`  // of the document with which the run was started
 	Turns int    `json:"turns"` // taken so far
 	Steps int    `json:"steps"` // nodes entered so far
-	Rows  int    `json:"rows"`  // of the trace, in all
+	Rows  int    `json:"rows"`  // rows of the trace
 
-	// Serial is the last number given to an effect, a timer or a wait. The ids
-	// of these are unique in their run, and the same when a turn is computed
-	// again.
+	// Serial is the last number given to an effect, a timer or a wait. Their ids
+	// are unique in the run, and the same when a turn is computed again.
 	Serial int `json:"serial"`
 
-	Start  map[string]any `json:"start,omitempty"` // what began the run
-	Input  map[string]any `json:"input,omitempty"` // what last resumed it
+	Start  map[string]any `json:"start,omitempty"` // input that started the run
+	Input  map[string]any `json:"input,omitempty"` // input that last resumed it
 	Frames []Frame        `json:"frames,omitempty"`
 
-	// Next is the node with which [Continue] continues, after a turn that
-	// reached one of its limits.
+	// Next is the node with which [Continue] continues after a turn that reached
+	// one of its limits.
 	Next  string  `json:"next,omitempty"`
 	Wait  *Wait   `json:"wait,omitempty"`
 	Ended *Ending `json:"ended,omitempty"`
-	// Failed is the step that failed the run, whose frames are then as they
-	// were; nil for one that nothing can continue.
+	// Failed is the step that failed the run, whose frames are kept as they were.
+	// It is nil for a run that cannot be retried.
 	Failed  *Failure `json:"failed,omitempty"`
-	Retries int      `json:"retries,omitempty"` // of the run, so far
+	Retries int      `json:"retries,omitempty"` // of the run so far
 
-	Timeouts int    `json:"timeouts,omitempty"` // in a row, without input from outside
+	Timeouts int    `json:"timeouts,omitempty"` // consecutive, without input from outside
 	Said     []Said `json:"said,omitempty"`     // what was sent in the last five minutes
-	Recent   string `json:"recent,omitempty"`   // the ids of the nodes entered last, to name a path that repeats
+	Recent   string `json:"recent,omitempty"`   // ids of the nodes entered last, to describe a path that repeats
 }
 
-// Frame is one level of a run: the flow itself, a function that was called,
-// or a loop. The flow is the first.
+// Frame is one level of a run: the flow itself, a called function, or a loop. The
+// first frame is the flow.
 type Frame struct {
-	Node     string         `json:"node,omitempty"`     // the call or loop node in the frame below; none for the flow
+	Node     string         `json:"node,omitempty"`     // the call or loop node in the frame below; "" for the flow
 	Function string         `json:"function,omitempty"` // the slug of a called function
 	Vars     map[string]any `json:"vars,omitempty"`
 	Args     map[string]any `json:"args,omitempty"`
-	Error    *Error         `json:"error,omitempty"`   // what an error path took last
+	Error    *Error         `json:"error,omitempty"`   // the error of the current error path
 	Deadline time.Time      `json:"deadline,omitzero"` // of a call
-	Timer    string         `json:"timer,omitempty"`   // that ends it; "" until the call waits
-	Caught   bool           `json:"caught,omitempty"`  // the flow's onError is handling an error already
+	Timer    string         `json:"timer,omitempty"`   // of the deadline; "" until the call waits
+	Caught   bool           `json:"caught,omitempty"`  // the flow's onError is already handling an error
 	Loop     *Loop          `json:"loop,omitempty"`    // set for a loop, which has neither Vars nor Args
 }
 
-// Loop is how far a loop has come.
+// Loop is the progress of a loop.
 type Loop struct {
 	Index int   `json:"i"`
-	Count int   `json:"n"` // rounds in all; -1: not known yet
+	Count int   `json:"n"` // total rounds; -1: unknown
 	Items []any `json:"items,omitempty"`
-	// Failed says that the round ended with an error that the loop passes over.
+	// Failed reports that the round ended with an error that the loop ignores.
 	Failed bool `json:"failed,omitempty"`
 }
 
-// Said counts one content that was sent.
+// Said counts messages with the same content.
 type Said struct {
 	Sum   uint32 `json:"s"`
 	Count int    `json:"n"`
-	Since int64  `json:"t"` // Unix seconds of the first
+	Since int64  `json:"t"` // Unix seconds of the first message
 }
 
-// WaitKind says what a run waits for.
+// WaitKind is the kind of input for which a run waits.
 type WaitKind string
 
-// What a run can wait for.
+// The kinds of waits.
 const (
 	WaitReply    WaitKind = "reply"    // a message of the contact: [Reply]
 	WaitTimer    WaitKind = "timer"    // time: [Timer]
 	WaitEvent    WaitKind = "event"    // [Event]
 	WaitHandoff  WaitKind = "handoff"  // a person: [Assigned], [HandoffClosed]
 	WaitEffect   WaitKind = "effect"   // the result of a [Call]: [EffectDone]
-	WaitApproval WaitKind = "approval" // a person's consent: [Approval]
+	WaitApproval WaitKind = "approval" // a person's decision: [Approval]
 )
 
-// Wait is where a run is between two turns.
+// Wait is the state of a run between two turns.
 type Wait struct {
 	Kind  WaitKind  `json:"kind"`
 	Node  string    `json:"node"`
-	ID    string    `json:"id,omitempty"`    // what the answer names: the effect's or the approval's id
+	ID    string    `json:"id,omitempty"`    // id that the input must name: that of the effect or the approval
 	Timer string    `json:"timer,omitempty"` // its id; "" means without end
 	Until time.Time `json:"until,omitzero"`  // when Timer is due
 	Event string    `json:"event,omitempty"` // the name, for [WaitEvent]
-	Reply bool      `json:"reply,omitempty"` // a [Reply] ends it too, beside Kind
-	Data  any       `json:"data,omitempty"`  // the node's own, as JSON
-	Tries int       `json:"tries,omitempty"` // answers that did not fit, or attempts made
+	Reply bool      `json:"reply,omitempty"` // a [Reply] also ends the wait
+	Data  any       `json:"data,omitempty"`  // the node's own data, as JSON
+	Tries int       `json:"tries,omitempty"` // invalid answers, or attempts
 	Once  bool      `json:"once,omitempty"`  // a [Call] that must not be made twice
-	Parts []string  `json:"parts,omitempty"` // fragments of a message that are being joined
+	Parts []string  `json:"parts,omitempty"` // parts of an answer so far
 }
 
-// Ending is how a run ended.
+// Ending describes how a run ended.
 type Ending struct {
 	Status Status `json:"status"`
 	Output any    `json:"output,omitempty"`
 	Error  *Error `json:"error,omitempty"` // of a failed run
-	Jump   *Jump  `json:"jump,omitempty"`  // the flow that takes over
+	Jump   *Jump  `json:"jump,omitempty"`  // the flow that follows
 }
 
-// Status is what became of a run that ended.
+// Status is the final status of a run.
 type Status string
 
-// What becomes of a run.
+// The final statuses of a run.
 const (
 	StatusCompleted Status = "completed"
 	StatusCancelled Status = "cancelled"
 	StatusFailed    Status = "failed"
 )
 
-// UnmarshalJSON reads a state as it was written: whole numbers are whole, and
-// exact to 64 bits.
+// UnmarshalJSON decodes a state exactly: whole numbers stay integers, with up to 64
+// bits.
 func (s *State) UnmarshalJSON(raw []byte) error {
 	var r stateReader
 	*s = State{}
@@ -141,7 +139,7 @@ func (s *State) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// stateReader reads parts of a state and keeps the first error.
+// stateReader decodes parts of a state and keeps the first error.
 type stateReader struct{ err error }
 
 func (r *stateReader) fail(err error) {
@@ -329,7 +327,7 @@ func (r *stateReader) value(v []byte) any {
 	return out
 }
 
-// other reads what is rare.
+// other decodes rare members by reflection.
 func (r *stateReader) other(raw []byte, v any) {
 	if err := values.Decode(raw, v); err != nil {
 		r.fail(err)
@@ -350,12 +348,12 @@ func (e *Error) normalize() {
 	}
 }
 
-// normalized puts numbers for what was read as their text; lists and objects are
-// changed in place.
+// normalized converts numbers that were decoded as texts. It changes lists and
+// objects in place.
 func normalized(v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		n, _ := values.AdmitNumber(v) // no state holds one that is too large
+		n, _ := values.AdmitNumber(v) // no state has a number that is too large
 		return n
 	case []any:
 		for i, item := range v {

@@ -9,10 +9,10 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// tagged is a state without its methods: what its tags say.
+// tagged is a state without its methods, which encodes by its tags.
 type tagged flow.State
 
-// States are written and read by hand as their tags say.
+// The hand-written code encodes and decodes states as the tags say.
 func TestStateIsAsItsTagsSay(t *testing.T) {
 	t.Parallel()
 	for _, st := range stages(t) {

@@ -4,11 +4,11 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// States are written and read at every turn. Done by hand that takes a third
-// of what reflection takes, which would be half of a turn; a test holds it
-// against the tags of the structs.
+// States are encoded and decoded in every turn. Hand-written code takes a third of
+// the time of reflection, which would be half of a turn. A test compares it with
+// the tags of the structs.
 
-// MarshalJSON writes the state.
+// MarshalJSON encodes the state.
 func (s *State) MarshalJSON() ([]byte, error) {
 	m := values.NewMembers(1024)
 	m.Text("hash", s.Hash)

@@ -26,14 +26,14 @@ const (
 	kindNull   = 'n'
 )
 
-// maxDepth bounds how deep a document may be nested: the levels of a value,
-// and those above it.
+// maxDepth limits the nesting of a document: the levels of a value, and those above
+// it.
 const maxDepth = 48
 
 // tree is a JSON value as it is in a document.
 type tree struct {
 	kind    byte
-	text    string // of a string; a number as it is written; "true", "false"
+	text    string // of a string; the literal of a number; "true", "false"
 	members []member
 	items   []*tree
 }
@@ -43,7 +43,7 @@ type member struct {
 	value *tree
 }
 
-// get returns the member called name, or nil.
+// get returns the member with a name, or nil.
 func (t *tree) get(name string) *tree {
 	for i := range t.members {
 		if t.members[i].name == name {
@@ -63,13 +63,13 @@ func (t *tree) at(names ...string) *tree {
 	return t
 }
 
-// kinds name values for people.
+// kinds are the names of kinds for people.
 var kinds = map[byte]string{
 	kindObject: "an object", kindArray: "a list", kindString: "a string", kindNumber: "a number", kindBool: "true or false", kindNull: "null",
 }
 
-// parse reads a JSON value of at most max bytes. What is no JSON is a problem
-// and no tree; the rest of what is wrong is reported to r.
+// parse parses a JSON value of at most max bytes. It returns nil, and reports a
+// problem, if raw is not JSON. It reports other problems to r.
 func parse(raw []byte, max int, r *report) *tree {
 	if len(raw) > max {
 		r.problem("shape.size", fmt.Sprintf("has %d bytes; %d are allowed", len(raw), max), "")
@@ -87,7 +87,7 @@ func parse(raw []byte, max int, r *report) *tree {
 	return b.build(bytes.TrimSpace(raw), 0)
 }
 
-// syntaxError says what encoding/json finds wrong, and where.
+// syntaxError returns the error of encoding/json with its position.
 func syntaxError(raw []byte) string {
 	var any json.RawMessage
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -109,11 +109,11 @@ func place(raw []byte, offset int64) string {
 	return fmt.Sprintf("line %d, column %d", line, max(1, column))
 }
 
-// builder turns valid JSON into a tree.
+// builder builds a tree from valid JSON.
 type builder struct {
 	*report
-	deep    bool // told of once
-	numbers int  // that are too large: so many leave room for other problems
+	deep    bool // the depth was reported already
+	numbers int  // numbers that are too large; only some are reported, to leave room for other problems
 }
 
 func (b *builder) build(raw []byte, depth int) *tree {
@@ -153,7 +153,7 @@ func (b *builder) object(raw []byte, depth int) *tree {
 		name := string(key)
 		b.push(name)
 		if seen[name] {
-			b.problem("shape.duplicate", "stands twice", "")
+			b.problem("shape.duplicate", "is given twice", "")
 		} else {
 			seen[name] = true
 			t.members = append(t.members, member{name, b.build(value, depth+1)})
@@ -163,7 +163,7 @@ func (b *builder) object(raw []byte, depth int) *tree {
 	return t
 }
 
-// number refuses what no number of ours can hold.
+// number refuses a number that is too large.
 func (b *builder) number(text string) *tree {
 	if _, err := strconv.ParseFloat(text, 64); err != nil {
 		if b.numbers++; b.numbers <= maxErrors/4 {
@@ -179,11 +179,11 @@ func unquote(raw []byte) string {
 		return string(inner)
 	}
 	var s string
-	_ = json.Unmarshal(raw, &s) // of valid JSON it does not fail
+	_ = json.Unmarshal(raw, &s) // cannot fail for valid JSON
 	return s
 }
 
-// plain is the value of t as expressions have it.
+// plain returns t as a value of expressions.
 func (t *tree) plain() any {
 	switch t.kind {
 	case kindString:
@@ -191,7 +191,7 @@ func (t *tree) plain() any {
 	case kindBool:
 		return t.text == "true"
 	case kindNumber:
-		n, _ := values.AdmitNumber(json.Number(t.text)) // the builder refuses what is none
+		n, _ := values.AdmitNumber(json.Number(t.text)) // the builder refuses invalid numbers
 		return n
 	case kindArray:
 		list := make([]any, len(t.items))
@@ -209,11 +209,10 @@ func (t *tree) plain() any {
 	return nil
 }
 
-// escapePointer writes a name as a part of a JSON pointer.
+// escapePointer escapes a name for a JSON pointer.
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
-// has says whether t has a value at a JSON pointer's parts, and how many of
-// them it has.
+// has returns for how many parts of a JSON pointer t has a value.
 func (t *tree) has(parts []any) int {
 	for i, part := range parts {
 		switch part := part.(type) {
@@ -232,12 +231,12 @@ func (t *tree) has(parts []any) int {
 	return len(parts)
 }
 
-// canonical is t in its canonical form: without spaces, members in the
-// order of their names (by bytes), numbers in their shortest form and strings
-// with the fewest escapes.
+// canonical returns t in canonical form: without white space, members sorted by
+// name (bytewise), numbers in their shortest form and strings with the fewest
+// escapes.
 func (t *tree) canonical() []byte { return t.write(nil, true) }
 
-// write appends t with its members as they stand, or sorted.
+// write appends t, with its members sorted or in their order.
 func (t *tree) write(out []byte, sorted bool) []byte {
 	switch t.kind {
 	case kindObject:
@@ -273,13 +272,13 @@ func (t *tree) write(out []byte, sorted bool) []byte {
 	return append(out, t.text...)
 }
 
-// appendNumber writes whole numbers up to 64 bits by their digits, others as
-// the shortest form that reads back as the same number.
+// appendNumber writes whole numbers of up to 64 bits as digits, and others in the
+// shortest form that yields the same number.
 func appendNumber(out []byte, text string) []byte {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return strconv.AppendInt(out, n, 10)
 	}
-	f, _ := strconv.ParseFloat(text, 64) // it was read before
+	f, _ := strconv.ParseFloat(text, 64) // it was parsed before
 	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		return strconv.AppendInt(out, int64(f), 10)
 	}
@@ -295,11 +294,11 @@ func appendString(out []byte, s string) []byte {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // of a string it does not fail
+	_ = e.Encode(s) // cannot fail for a string
 	return append(out, strings.TrimSuffix(b.String(), "\n")...)
 }
 
-// plainText says whether nothing of s has to be escaped.
+// plainText reports whether s needs no escapes.
 func plainText(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -309,7 +308,7 @@ func plainText(s string) bool {
 	return true
 }
 
-// hashOf names bytes by their SHA-256, in hexadecimal.
+// hashOf returns the SHA-256 of b in hexadecimal.
 func hashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

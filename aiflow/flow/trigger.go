@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
-// triggerConfig says what starts a flow.
+// triggerConfig is the configuration of a node that starts a flow.
 type triggerConfig struct {
 	On       []triggerRule `json:"on" max:"20" doc:"What starts the flow; any one of them is enough."`
 	Channels []string      `json:"channels" max:"20" doc:"Types of references on which it listens, such as provider-cloud; none: all."`
@@ -89,16 +89,16 @@ func (r triggerRule) checkCron(c *Checker, i int) {
 	}
 }
 
-// Schedule says at which times a trigger starts its flow.
+// Schedule is a schedule on which a trigger starts its flow.
 type Schedule struct {
 	Cron     string // minute, hour, day, month and weekday
-	Timezone string // whose clocks count, as Europe/Berlin
+	Timezone string // time zone of the schedule, such as Europe/Berlin
 }
 
-// Next is the first time after another at which the schedule comes; false: it
-// never does. A time that clocks leave out when they are set forward comes when
-// they are set; one that they show twice comes the first time, unless the
-// schedule names every hour, which then has two of them.
+// Next returns the first time of the schedule after another; false: there is none.
+// A time that is skipped when clocks go forward occurs at the moment of the change.
+// A time that occurs twice counts only the first time, unless the schedule names
+// every hour.
 func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	fine := true
 	c := parseCron(s.Cron, func(string, string) { fine = false })
@@ -108,11 +108,11 @@ func (s Schedule) Next(after time.Time) (time.Time, bool) {
 	return c.next(after, values.Location(s.Timezone, time.UTC))
 }
 
-// Schedules are the times at which the trigger starts its flow.
+// Schedules returns the schedules on which the trigger starts its flow.
 func (t *Trigger) Schedules() []Schedule { return t.schedules }
 
-// Schedules are the times at which the trigger of a document starts it, which
-// may refer to what is not there any more; none if it does not compile.
+// Schedules returns the schedules of a document's trigger. The document may refer
+// to things that no longer exist. If it does not compile there are none.
 func (t *Types) Schedules(document []byte) []Schedule {
 	d, _ := Decode(document)
 	if d == nil {
@@ -124,24 +124,24 @@ func (t *Types) Schedules(document []byte) []Schedule {
 	return nil
 }
 
-// Step continues: what starts a flow is looked at before it starts.
+// Step continues: the trigger has matched before the flow starts.
 func (*triggerConfig) Step(*Turn) (Exit, error) { return Out("out"), nil }
 
-// Inbound is a message of a contact as a trigger sees it.
+// Inbound is a message of a contact as seen by a trigger.
 type Inbound struct {
-	Channel  string // the kind of reference it came on: "provider-cloud"
+	Channel  string // the kind of its reference: "provider-cloud"
 	Group    bool
 	First    bool // the contact's first message in its chat
 	Text     string
-	Button   string  // the id of the button or list row that was chosen; "": none
-	Referral *string // the payload of the advertisement or link that led here; nil: none did
+	Button   string  // id of the chosen button or list row; "": none
+	Referral *string // payload of the advertisement or link that led here; nil: none
 }
 
-// Rank says how narrow the rule is that took an arrival: of two flows with
-// the same priority the one with the lower rank answers.
+// Rank is the specificity of the rule that matched a message. Of two flows with the
+// same priority the one with the lower rank answers.
 type Rank int
 
-// The ranks, from the narrowest rule to the widest.
+// The ranks, from the most specific rule to the most general.
 const (
 	RankButton Rank = iota
 	RankKeyword
@@ -151,11 +151,11 @@ const (
 	RankAny
 )
 
-// Trigger is what a program's trigger node says, ready to be asked about
-// messages. It does not change.
+// Trigger matches messages against the rules of a program's trigger node. It is
+// immutable.
 type Trigger struct {
 	Priority int           // the higher one answers; -100..100
-	Cooldown time.Duration // how long it stays silent in a chat after it was started there
+	Cooldown time.Duration // how long it stays silent in a chat after a start there
 	WhenBusy string        // "ignore", "interrupt" or "queue"
 
 	channels []string
@@ -166,14 +166,13 @@ type Trigger struct {
 	schedules []Schedule
 }
 
-// rule takes arrivals, or does not.
+// rule matches messages.
 type rule struct {
 	rank  Rank
 	takes func(Inbound) bool
 }
 
-// Trigger returns the program's trigger; one that takes nothing for a
-// function, which has none.
+// Trigger returns the program's trigger. That of a function matches nothing.
 func (p *Program) Trigger() *Trigger {
 	t := &Trigger{}
 	if p.start == nil {
@@ -198,12 +197,12 @@ func (p *Program) Trigger() *Trigger {
 	return t
 }
 
-// Kinds are what the trigger listens to, in the order of its node and each
-// once: the kinds of its rules, but "always" for any_message and "regex" for
-// keywords that are regular expressions.
+// Kinds returns the kinds of the trigger's rules, each once, in the order of its
+// node. It has "always" for any_message, and "regex" for keywords that are regular
+// expressions.
 func (t *Trigger) Kinds() []string { return slices.Clone(t.kinds) }
 
-// kind is a rule in one word.
+// kind returns the name of a rule for [Trigger.Kinds].
 func (r triggerRule) kind() string {
 	switch {
 	case r.Kind == "any_message":
@@ -214,8 +213,8 @@ func (r triggerRule) kind() string {
 	return r.Kind
 }
 
-// Narrowest is the rank of the narrowest rule that takes messages: [RankAny]
-// if none does.
+// Narrowest returns the rank of the most specific rule for messages: [RankAny] if
+// there is none.
 func (t *Trigger) Narrowest() Rank {
 	if len(t.rules) == 0 {
 		return RankAny
@@ -223,7 +222,7 @@ func (t *Trigger) Narrowest() Rank {
 	return t.rules[0].rank
 }
 
-// Match says whether the trigger takes an arrival, and by how narrow a rule.
+// Match reports whether the trigger matches a message, and the rank of the rule.
 func (t *Trigger) Match(a Inbound) (Rank, bool) {
 	if a.Group && !t.groups || len(t.channels) > 0 && !slices.Contains(t.channels, a.Channel) {
 		return 0, false
@@ -236,8 +235,7 @@ func (t *Trigger) Match(a Inbound) (Rank, bool) {
 	return 0, false
 }
 
-// rules are those of a message; schedules, events and calls of the API take
-// none.
+// rules returns the rules for messages. Schedules, events and API calls have none.
 func (r triggerRule) rules() []rule {
 	switch r.Kind {
 	case "any_message":
@@ -254,8 +252,8 @@ func (r triggerRule) rules() []rule {
 	return nil
 }
 
-// words are the rules of keywords, one for each. White space around a text
-// does not count.
+// words returns one rule for each keyword. White space around a text does not
+// count.
 func (r triggerRule) words() []rule {
 	var out []rule
 	for _, word := range r.Keywords {
@@ -281,7 +279,7 @@ func (r triggerRule) compare(text, word string) bool {
 	return text == word
 }
 
-// fold makes texts alike that the rule does not tell apart.
+// fold normalizes a text as the rule compares it.
 func (r triggerRule) fold(text string) string {
 	text = strings.TrimSpace(text)
 	if r.CaseSensitive {
@@ -290,8 +288,8 @@ func (r triggerRule) fold(text string) string {
 	return strings.ToLower(text)
 }
 
-// pattern is nil for what is no regular expression, which no compiled
-// document has.
+// pattern returns nil for an invalid regular expression, which no compiled document
+// has.
 func (r triggerRule) pattern(word string) *regexp.Regexp {
 	re, _, err := pattern.Compile(r.source(word))
 	if err != nil {

@@ -15,18 +15,18 @@ var cronFields = [5]struct {
 	low, high int
 }{{"minute", 0, 59}, {"hour", 0, 23}, {"day", 1, 31}, {"month", 1, 12}, {"weekday", 0, 7}}
 
-// cron is a schedule: of each field the values that it names, as bits.
+// cron is a schedule: a set of values for each field, as bits.
 type cron struct {
 	minute, hour, day, month, weekday uint64
-	// Of a day of the month and a weekday that are both named one is enough.
+	// If both a day of the month and a weekday are given, one of them is enough.
 	either bool
 }
 
 // everyHour are the bits of all hours.
 const everyHour = 1<<24 - 1
 
-// parseCron reads five fields of numbers, ranges, lists and steps, as
-// */15 8-18 * * 1-5. What is wrong it tells bad, with a hint.
+// parseCron parses five fields of numbers, ranges, lists and steps, such as */15
+// 8-18 * * 1-5. It reports errors to bad, with a hint.
 func parseCron(text string, bad func(message, hint string)) cron {
 	parts := strings.Fields(text)
 	if len(parts) != len(cronFields) {
@@ -49,8 +49,8 @@ func parseCron(text string, bad func(message, hint string)) cron {
 	return c
 }
 
-// cronItem reads one item of a list: *, 5, 1-5, each with a step or without.
-// One number with a step continues to the end of the range.
+// cronItem parses one item of a list: *, 5, 1-5, each with or without a step. A
+// number with a step extends to the end of the range.
 func cronItem(item string, low, high int) (set uint64, ok bool) {
 	item, step, stepped := strings.Cut(item, "/")
 	every := 1
@@ -82,7 +82,7 @@ func cronItem(item string, low, high int) (set uint64, ok bool) {
 	return set, true
 }
 
-// comes says whether the schedule names a day that some year has.
+// comes reports whether some year has a day of the schedule.
 func (c cron) comes() bool {
 	if c.either || c.day == 0 {
 		return true
@@ -96,7 +96,7 @@ func (c cron) comes() bool {
 	return false
 }
 
-// on says whether the schedule names a day.
+// on reports whether the schedule includes a day.
 func (c cron) on(day time.Time) bool {
 	if c.month&(1<<int(day.Month())) == 0 {
 		return false
@@ -108,11 +108,11 @@ func (c cron) on(day time.Time) bool {
 	return monthday && weekday
 }
 
-// farthest bounds the search for a day: the 29th of February may be a Sunday
-// once in 40 years.
+// farthest bounds the search for a day: the 29th of February falls on a given
+// weekday at least once in 40 years.
 const farthest = 41 * 366
 
-// next is the first time after another, by the clocks of a place.
+// next returns the first time after another, by the local clock.
 func (c cron) next(after time.Time, at *time.Location) (time.Time, bool) {
 	local := after.In(at)
 	for d := range farthest {
@@ -132,14 +132,14 @@ func (c cron) next(after time.Time, at *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// within is the first time after another in an hour of the clock, which is
-// given as if it were UTC.
+// within returns the first time after another within an hour of the local clock,
+// which is given as if it were UTC.
 func (c cron) within(hour, after time.Time, at *time.Location) (first time.Time, ok bool) {
 	for minutes := c.minute; minutes != 0; minutes &= minutes - 1 {
 		shown := hour.Add(time.Duration(bits.TrailingZeros64(minutes)) * time.Minute)
 		for i, t := range instants(shown, at) {
 			if i > 0 && c.hour != everyHour {
-				break // it has been that time once
+				break // that time has passed already
 			}
 			if t.After(after) && (!ok || t.Before(first)) {
 				first, ok = t, true
@@ -149,9 +149,9 @@ func (c cron) within(hour, after time.Time, at *time.Location) (first time.Time,
 	return first, ok
 }
 
-// instants are when clocks of a place show a time, which is given as if it were
-// UTC: twice when they are set back, and when they are set forward over it, at
-// the moment when they are.
+// instants returns the instants at which local clocks show a time, which is given
+// as if it were UTC. There are two when clocks go back. When clocks go forward over
+// the time it is the moment of the change.
 func instants(shown time.Time, at *time.Location) []time.Time {
 	_, before := shown.Add(-24 * time.Hour).In(at).Zone()
 	_, then := shown.Add(24 * time.Hour).In(at).Zone()

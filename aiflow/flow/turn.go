@@ -9,63 +9,61 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// World is what a turn sees of the outside. It is frozen: all nodes of the
-// turn see the same.
+// World is what a turn sees of the outside. It does not change during the turn.
 type World struct {
 	Now     time.Time
 	Run     RunInfo
 	Contact map[string]any // as expressions see it; nil: the run has no chat
 	Chat    map[string]any // {id, reference, variables}
 
-	// Refused are effects of this very turn that could not be done when it
-	// was first computed, by their id: a window that is closed, a type that
-	// the reference lacks. Computed again, the turn takes the error outputs of
-	// their nodes.
+	// Refused are effects of this turn that could not be performed when it was
+	// first computed, with their errors by id: a closed 24-hour window, a type that
+	// the reference does not support. When the turn is computed again, their nodes
+	// take their error outputs.
 	Refused map[string]*Error
 
-	// Extractor finds entities and intents. Without one, nodes that need it
-	// end with the code extract.unavailable.
+	// Extractor finds entities and intents. nil: nodes that need it fail with the
+	// code extract.unavailable.
 	Extractor Extractor
 }
 
-// RunInfo is what expressions see as run.
+// RunInfo is the value of run in expressions.
 type RunInfo struct {
 	ID        string
 	StartedAt time.Time
 }
 
-// Turn is one turn of a run: what [Program.Step] returns, and what a node
-// works with while it takes its step.
+// Turn is one turn of a run. [Program.Step] returns it, and nodes use it in their
+// steps.
 type Turn struct {
 	State   *State     // to be stored
-	Effects []Effect   // in the order in which they are to be done
+	Effects []Effect   // in the order in which they must be performed
 	Trace   []TraceRow // the steps taken
-	// More says that the turn reached one of its limits. Others should have
-	// their turns first; then it continues with [Continue].
+	// More reports that the turn reached one of its limits. After the turns of
+	// other runs it goes on with [Continue].
 	More bool
 
 	environment
 
 	node      *step
 	Row       TraceRow
-	WaitedFor *Wait // what the input ended
+	WaitedFor *Wait // the wait that the input ended
 	failure   *failure
-	retried   int // how often, until a step has said so
+	retried   int // number of retries, until a step has recorded it
 	recent    []string
 	messages  int
-	size      int // of all variables; -1: not yet counted
+	size      int // of all variables; -1: not counted yet
 	work      int // bytes of variables that were written and counted
 }
 
-// Step takes one turn: it gives the run what it waits for and continues until
-// the run waits again, ends, or has had its share. It has no effects of its
-// own and depends on nothing but its arguments: the same arguments give the
-// same turn. The state is not changed; the turn has the new one. A run begins
-// with no state and [Begin].
+// Step takes one turn: it gives the run an input and continues until the run waits
+// again, ends, or reaches a limit of the turn. It is a pure function: the same
+// arguments yield the same turn, and the given state is not changed. A run starts
+// with a nil state and [Begin].
 //
-// It returns [ErrNotWaiting] when the input does not fit, and
-// [ErrOtherDocument] when the state does not. What goes wrong inside the flow
-// is no error: it is in the turn.
+// Step returns [ErrNotWaiting] if the run does not wait for the input, and
+// [ErrOtherDocument] if the state belongs to another document. An error within the
+// flow is not an error of Step: the turn has it.
 func (p *Program) Step(s *State, in Input, w World) (*Turn, error) {
 	t, err := p.open(s, in, &w)
 	if err != nil {
@@ -109,7 +107,7 @@ func (p *Program) open(s *State, in Input, w *World) (*Turn, error) {
 	return t, nil
 }
 
-// newState makes the state of a new run.
+// newState returns the state of a new run.
 func (p *Program) newState(in Begin) (*State, error) {
 	start, err := admitInput("input", in.Input)
 	if err != nil {
@@ -129,10 +127,10 @@ func (p *Program) newState(in Begin) (*State, error) {
 	return s, nil
 }
 
-// runner takes a turn: it moves the run from node to node.
+// runner runs a turn: it moves the run from node to node.
 type runner struct{ *Turn }
 
-// receive gives the run its input and runs on.
+// receive handles the input and continues the run.
 func (r runner) receive(in Input) error {
 	if e := r.lifetimeLimit(); e != nil {
 		e.why.Node = r.standing()
@@ -163,7 +161,7 @@ func (r runner) receive(in Input) error {
 	return r.resume(in)
 }
 
-// standing is the node at which the run is before it takes its input.
+// standing returns the node at which the run is before its input.
 func (r runner) standing() string {
 	switch s := r.State; {
 	case s.Wait != nil:
@@ -176,7 +174,7 @@ func (r runner) standing() string {
 	return r.program.start.id
 }
 
-// resume gives a waiting node what it waited for.
+// resume passes the input to the node that waits.
 func (r runner) resume(in Input) error {
 	r.WaitedFor = r.State.Wait
 	r.State.Wait = nil
@@ -195,7 +193,7 @@ func (r runner) resume(in Input) error {
 	return nil
 }
 
-// accept notes what came from outside.
+// accept records an input from outside.
 func (r runner) accept(in Input) (err error) {
 	switch in := in.(type) {
 	case Reply:
@@ -216,16 +214,15 @@ func (r runner) accept(in Input) (err error) {
 	return err
 }
 
-// uncatch lets onError take errors again. Between two of them the run must
-// have waited for a person, or for some time: else it would go round in
-// circles.
+// uncatch allows onError to handle another error. Between two errors the run must
+// have waited for a person or for some time; otherwise it could loop forever.
 func (r runner) uncatch() {
 	for i := range r.State.Frames {
 		r.State.Frames[i].Caught = false
 	}
 }
 
-// run takes steps until the run waits, ends or has had its share.
+// run runs steps until the run waits, ends or reaches a limit of the turn.
 func (r runner) run(n *step) {
 	for n != nil {
 		if r.overBudget() {
@@ -245,7 +242,7 @@ func (r runner) run(n *step) {
 	}
 }
 
-// perform lets a node take its step, or continue with what it waited for.
+// perform runs a node's Step, or its Resume with the input.
 func (r runner) perform(n *step, in Input) (exit Exit, err error) {
 	r.begin(n)
 	defer func() {
@@ -269,8 +266,8 @@ func (r runner) perform(n *step, in Input) (exit Exit, err error) {
 	return Out(n.pass), nil
 }
 
-// follow writes the trace of a step and says where the run continues; nil when
-// the turn is over.
+// follow records a step in the trace and returns the next one; nil if the turn is
+// over.
 func (r runner) follow(n *step, exit Exit, err error) *step {
 	if r.State.Ended != nil {
 		r.trace()
@@ -303,7 +300,7 @@ func (r runner) follow(n *step, exit Exit, err error) *step {
 	return nil // exitWait
 }
 
-// close finishes the turn's books.
+// close completes the state at the end of the turn.
 func (r runner) close() {
 	if r.State.Wait != nil {
 		r.setCallTimers()
@@ -314,13 +311,13 @@ func (r runner) close() {
 	r.State.Recent = strings.Join(r.recent, " ")
 }
 
-// begin begins the trace row of a node.
+// begin starts the trace row of a node.
 func (r runner) begin(n *step) {
 	r.node = n
 	r.Row = TraceRow{Node: n.id, Type: n.typ, At: r.World.Now, Path: r.pathNow()}
 }
 
-// trace writes the row of the step that was taken.
+// trace adds the row of the step.
 func (r runner) trace() {
 	r.State.Rows++
 	r.Row.Seq, r.Row.Retry = r.State.Rows, r.retried
@@ -330,8 +327,8 @@ func (r runner) trace() {
 	r.Trace = append(r.Trace, r.Row)
 }
 
-// leave writes that a call or loop, begun earlier, is left by an output, and
-// says where that leads.
+// leave records the output of a call or loop that started earlier, and returns the
+// step that follows.
 func (r runner) leave(n *step, output string, out map[string]any, e *Error) *step {
 	r.begin(n)
 	r.Row.Output, r.Row.Out, r.Row.Error = output, out, e

@@ -21,7 +21,7 @@ type stage struct {
 	state   []byte
 }
 
-// stages are all waits of the goldens.
+// stages returns all waits of the goldens.
 func stages(t testing.TB) []stage {
 	files, err := filepath.Glob("testdata/turns/*.json")
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func stages(t testing.TB) []stage {
 	return out
 }
 
-// anyMessage is what a contact may send.
+// anyMessage returns a random message of a contact.
 func anyMessage(r *rand.Rand) map[string]any {
 	texts := []string{"", "hi", "1", "yes", "no", "3,5", "tomorrow", "stop", "\x00\xff", "ada@example.com", "+4915112345678", "small", "𝕳", "{{ vars }}"}
 	m := map[string]any{"id": "m", "type": "text", "text": texts[r.IntN(len(texts))]}
@@ -60,8 +60,7 @@ func anyMessage(r *rand.Rand) map[string]any {
 	return m
 }
 
-// anyInput is what may happen to a run, more often than not something that
-// it waits for.
+// anyInput returns a random input, mostly one that the run waits for.
 func anyInput(r *rand.Rand, s *flow.State) flow.Input {
 	w := flow.Wait{ID: "1", Timer: "2", Event: "x"}
 	if s.Wait != nil {
@@ -103,9 +102,8 @@ func anyInput(r *rand.Rand, s *flow.State) flow.Input {
 	return flow.Reply{Message: anyMessage(r)}
 }
 
-// Whatever comes, a turn ends well: the run waits, has ended or has more to
-// do, and continues from its stored state as it does from memory. Nothing
-// panics.
+// After any input the run waits, has ended or has more to do, and continues from
+// its stored state as from memory. Nothing panics.
 func TestAnythingMayCome(t *testing.T) {
 	t.Parallel()
 	all := stages(t)
@@ -137,7 +135,7 @@ func read(t testing.TB, state []byte) *flow.State {
 	return s
 }
 
-// sound checks what holds after each turn.
+// sound checks the invariants after each turn.
 func sound(t testing.TB, turn *flow.Turn) {
 	s := turn.State
 	states := 0
@@ -165,8 +163,8 @@ func sound(t testing.TB, turn *flow.Turn) {
 	require.NotContains(t, marshal(t, turn.Trace), "panicked")
 }
 
-// FuzzStep gives runs broken states and inputs. They are refused or taken,
-// and nothing panics.
+// FuzzStep gives runs broken states and inputs. They are refused or accepted, and
+// nothing panics.
 func FuzzStep(f *testing.F) {
 	all := stages(f)
 	for i, st := range all {

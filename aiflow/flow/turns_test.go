@@ -14,8 +14,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
-// conversation is a golden file: a document, what happens to a run of it, and
-// what each turn makes of that. -update rewrites what is expected.
+// conversation is a golden file: a document, the inputs of a run, and the expected
+// turns. -update rewrites the turns.
 type conversation struct {
 	About     string                     `json:"about"`
 	Document  json.RawMessage            `json:"document"`
@@ -61,8 +61,8 @@ func TestTurns(t *testing.T) {
 	seen.complete(t)
 }
 
-// converse plays a conversation. The state is written and read back between
-// the turns.
+// converse plays a conversation. It encodes and decodes the state between the
+// turns.
 func converse(t *testing.T, file string, seen *coverage) {
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -101,7 +101,7 @@ func goldenWorld(contact map[string]any) flow.World {
 	}
 }
 
-// compile makes the document of the conversation ready; it must be faultless.
+// compile compiles the document of the conversation, which must have no problems.
 func (c conversation) compile(t testing.TB) *flow.Program {
 	t.Helper()
 	env := &flow.Environment{Functions: map[string]*flow.Document{}}
@@ -165,7 +165,7 @@ func (p *player) state(t testing.TB) *flow.State {
 	return &s
 }
 
-// named puts the ids of the wait for their names.
+// named replaces the names of waits by their ids.
 func named(raw json.RawMessage, s *flow.State) json.RawMessage {
 	if s == nil || s.Wait == nil {
 		return raw
@@ -219,7 +219,7 @@ func marshal(t testing.TB, v any) string {
 	return string(raw)
 }
 
-// finder finds what the goldens look for.
+// finder is the Extractor of the goldens.
 type finder struct{}
 
 func (finder) Entities(text string, types []string, _ string, _ time.Time) (map[string]any, error) {

@@ -10,51 +10,51 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
-// The engines that run documents. A node type says which of them have it.
+// The engines that run documents. A node type names those that support it.
 const (
 	EngineBot  = "botengine"
 	EngineFlow = "aiflow"
 )
 
 // Config is the decoded and checked configuration of one node: a pointer to a
-// struct whose fields are the members of the document's `config`. It does not
-// change once its document is compiled, and is used by many runs at once.
+// struct whose fields are the members of the document's `config`. It is immutable
+// after its document is compiled, and many runs use it concurrently.
 type Config interface {
-	// Outputs are the outputs that a node with this configuration has. One
-	// that ends in ":*" stands for all of its family, as "status:*".
+	// Outputs returns the outputs of a node with this configuration. A name that
+	// ends in ":*", such as "status:*", means a family of outputs.
 	Outputs() []string
-	// Check finds what is wrong beyond the shape of the configuration. The
-	// expressions and templates in it are compiled already.
+	// Check reports problems beyond the shape of the configuration. Expressions and
+	// templates are compiled already.
 	Check(c *Checker)
 	Stepper
 }
 
-// NodeType is a type of node: what a document may say of it, and what a
-// palette shows.
+// NodeType describes a type of node: its representation in documents and in a
+// palette.
 type NodeType struct {
-	Name    string   // of one's own: "x." and an id
-	Group   string   // of the palette: "flow", "talk", "data", "ai" or one's own; "" with Run: "data"
+	Name    string   // of a custom type: "x." and an id
+	Group   string   // in the palette: "flow", "talk", "data", "ai" or another; "" with Run: "data"
 	Text    string   // one sentence for people who write flows
 	Engines []string // nil: all
 	Outputs []Output // in the order in which they are shown
-	// Pass is the output that a disabled node goes through; "": "out".
+	// Pass is the output through which a run leaves a disabled node; "": "out".
 	Pass   string
 	Wait   string   // what a node may wait for: "reply", "timer", "event", "handoff", "approval"
-	Effect string   // what it does to the world: "send", "http", "llm", "mcp", "event", "contact"; "" with Run: "node"
+	Effect string   // its effect: "send", "http", "llm", "mcp", "event", "contact"; "" with Run: "node"
 	Errors []string // codes of the errors that go to its error output
 
-	// Run is what the node does, made by [NodeFunc]: a function that is called
-	// durably. Its argument is the configuration, and Config is nil. Without
-	// Outputs the node has "out", and "error" always.
+	// Run is the function of the node, made by [NodeFunc]. It is called durably
+	// with the configuration; Config must be nil. The outputs of the node are
+	// Outputs, by default "out", and always "error".
 	Run *Runner
-	// Repeat says that calling Run twice does no harm, as where it only looks
-	// something up: a call is made again after a crash. A call of others that was
-	// under way then is not, and ends with the code [CodeUnknown].
+	// Repeat reports that calling Run twice does no harm, for example because it
+	// only reads. After a crash the call is then made again. Without Repeat a call
+	// that was in progress fails with the code [CodeUnknown].
 	Repeat bool
 
-	// Config is for nodes that do all they do in their turn, or wait for the
-	// contact: it makes an empty configuration: a pointer to a struct. Its fields
-	// are described by tags:
+	// Config returns an empty configuration: a pointer to a struct. It is for nodes
+	// that do all they do within a turn, or wait for the contact. Tags describe the
+	// fields:
 	//
 	//	json      the member's name
 	//	doc       one sentence about it
@@ -71,12 +71,12 @@ type NodeType struct {
 	//	scope     of an expression, what it sees besides: answer, response,
 	//	          or with loop the node's own item and index
 	//
-	// The tags of the items of a list and the members of a map are itemMin,
+	// The tags for the items of a list and the members of a map are itemMin,
 	// itemMax, itemEnum and itemPattern.
 	//
 	// A field is a string, bool, int, float64, [time.Duration], [Text],
-	// [Expression], [Data], [Bytes], [Schema], a struct, or a list, a map by
-	// strings or a pointer of these.
+	// [Expression], [Data], [Bytes], [Schema], a struct, or a list, a map with
+	// string keys or a pointer of these.
 	Config func() Config
 }
 
@@ -97,8 +97,8 @@ func (t NodeType) pass() string {
 	return "out"
 }
 
-// Types are the node types that documents may use. Their methods may be called
-// at the same time.
+// Types are the node types that documents may use. Its methods are safe for
+// concurrent use.
 type Types struct {
 	mu          sync.RWMutex
 	byName      map[string]*nodeType
@@ -111,10 +111,10 @@ type Types struct {
 type nodeType struct {
 	NodeType
 	shape *shape
-	own   *own // nil: it has no Run
+	own   *own // nil: the type has no Run
 }
 
-// all is the shape of the configuration as documents have it.
+// all returns the shape of the whole configuration in documents.
 func (t *nodeType) all() *shape {
 	if t.own != nil {
 		return t.own.all
@@ -122,8 +122,8 @@ func (t *nodeType) all() *shape {
 	return t.shape
 }
 
-// TypesOf returns node types whose names are not those of own types: package
-// node calls it with the built-in ones. A mistake in a type panics.
+// TypesOf returns types whose names are not those of custom types. Package node
+// calls it with the built-in types. It panics if a type is invalid.
 func TypesOf(nodes ...NodeType) *Types {
 	t := &Types{byName: map[string]*nodeType{}}
 	for _, nt := range nodes {
@@ -134,17 +134,17 @@ func TypesOf(nodes ...NodeType) *Types {
 	return t.Clone()
 }
 
-// Clone returns the same types with room for others: what is registered in one
-// is not in the other.
+// Clone returns a copy of the types. Types registered in the copy are not in the
+// original, and vice versa.
 func (t *Types) Clone() *Types {
 	return &Types{byName: maps.Clone(t.byName), expressions: expression.NewCache(keptExpressions)}
 }
 
-// Register adds a node type of one's own. A name that is taken or is none of
-// one's own, and a configuration that the tags do not describe, are errors.
+// Register adds a custom node type. It returns an error if the name is taken or not
+// that of a custom type, or if the tags of the configuration are invalid.
 func (t *Types) Register(nt NodeType) error {
 	if !ownName.MatchString(nt.Name) {
-		return fmt.Errorf("flow: %q is no name of a node type of one's own: it must match %s", nt.Name, ownName)
+		return fmt.Errorf("flow: %q is not a name of a custom node type: it must match %s", nt.Name, ownName)
 	}
 	return t.add(nt)
 }
@@ -160,11 +160,11 @@ func (t *Types) add(nt NodeType) error {
 		return fmt.Errorf("flow: there is a node type %q already", nt.Name)
 	}
 	t.byName[nt.Name] = made
-	t.memory.clear() // what was unknown may be known now
+	t.memory.clear() // cached problems may be out of date now
 	return nil
 }
 
-// newNodeType reads the configuration of a type.
+// newNodeType derives the shape of a type's configuration.
 func newNodeType(nt NodeType) (*nodeType, error) {
 	switch {
 	case nt.Run != nil:
@@ -185,22 +185,22 @@ func (t *Types) get(name string) *nodeType {
 	return t.byName[name]
 }
 
-// names are all node types in the order of their names.
+// names returns the names of all node types, sorted.
 func (t *Types) names() []string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return slices.Sorted(maps.Keys(t.byName))
 }
 
-// Limits of what is kept compiled.
+// Limits of the cache of compiled documents.
 const (
 	keptDocuments   = 256
-	keptBytes       = 16 << 20 // of documents; compiled they take several times that
+	keptBytes       = 16 << 20 // of documents; compiled they take several times as much
 	keptExpressions = 4096
 )
 
-// memory keeps what documents compiled to, by their hash. Which of them go
-// when it is full is left to chance: all are cheap to make again.
+// memory caches compiled documents by their hash. When it is full it evicts random
+// entries: all are cheap to compile again.
 type memory struct {
 	mu    sync.Mutex
 	kept  map[string]*compiled
@@ -239,18 +239,16 @@ func (m *memory) clear() {
 	m.kept, m.bytes = nil, 0
 }
 
-// AnswerReader reads what contacts answer to questions. A program that finds
-// values in messages gives its own to [Types.ReadAnswers], so that a question
-// understands what the program finds elsewhere. What it returns must depend on
-// its arguments alone, for a turn may be computed twice. It is used by many
-// goroutines at once.
+// AnswerReader reads the answers of contacts to questions. With
+// [Types.ReadAnswers], a program lets questions understand the values that it finds
+// in messages elsewhere. Results must depend only on the arguments, since a turn
+// may be computed twice. Methods must be safe for concurrent use.
 type AnswerReader interface {
-	// Speaks says whether it knows the language of a locale, as pt-BR. The
-	// answers in other languages it reads only where a question does not
-	// understand them by itself.
+	// Speaks reports whether the reader supports the language of a locale such as
+	// pt-BR. In other languages it is used only for answers that a question does
+	// not understand by itself.
 	Speaks(locale string) bool
-	// ReadAnswer reads a text that is one value and nothing else. By its kind
-	// that is
+	// ReadAnswer reads a text that consists of one value. By kind the value is
 	//
 	//	date     string, YYYY-MM-DD
 	//	time     string, HH:MM:SS
@@ -260,31 +258,31 @@ type AnswerReader interface {
 	//	phone    string, E.164
 	//	boolean  bool
 	//
-	// and ok is false when the text is no such value.
+	// ok is false if the text is not such a value.
 	ReadAnswer(kind, text string, o AnswerOptions) (value any, ok bool)
 }
 
-// AnswerOptions say how an answer is meant.
+// AnswerOptions determine how an answer is read.
 type AnswerOptions struct {
-	Locale string    // the contact's language, else the document's, as pt-BR
-	Region string    // the country of the contact's phone number, else of the locale, as BR; "": unknown
-	Now    time.Time // what dates are relative to, in the document's time zone
+	Locale string    // the contact's language, else the document's, such as pt-BR
+	Region string    // country of the contact's phone number, else of the locale, such as BR; "": unknown
+	Now    time.Time // reference point of dates, in the document's time zone
 }
 
-// ReadAnswers has questions understand answers as r does. Call it before a
-// document is compiled. nil: by themselves alone.
+// ReadAnswers lets questions read answers with r. Call it before any document is
+// compiled. nil: questions use only their own rules.
 func (t *Types) ReadAnswers(r AnswerReader) { t.answers = r }
 
-// Extractor understands text. Its answers must depend on its arguments
-// alone, for a turn may be computed twice.
+// Extractor finds entities and intents in texts. Results must depend only on the
+// arguments, since a turn may be computed twice.
 type Extractor interface {
-	// Entities finds values of the given types, and of dictionaries, by type.
+	// Entities returns values of the given types and dictionaries, by type.
 	Entities(text string, types []string, locale string, now time.Time) (map[string]any, error)
-	// Intent ranks the intents of an extractor: the best two, better first.
+	// Intent returns the two most likely intents of an extractor, the better first.
 	Intent(extractor, text, locale string) ([]Intent, error)
 }
 
-// Intent is what the author of a message may have meant.
+// Intent is a possible intent of a message.
 type Intent struct {
 	ID         string  `json:"id"`
 	Confidence float64 `json:"confidence"` // from 0 to 1

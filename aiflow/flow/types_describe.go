@@ -8,41 +8,41 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// Palette is what an editor needs to know of the language.
+// Palette describes the language to an editor.
 type Palette struct {
 	Format string        `json:"format"`
 	Limits Limits        `json:"limits"`
-	Nodes  []Description `json:"nodes"` // in the order of their names
+	Nodes  []Description `json:"nodes"` // sorted by name
 }
 
-// Limits bound documents.
+// Limits are the limits of documents.
 type Limits struct {
 	Nodes     int `json:"nodes"`
 	Variables int `json:"variables"`
-	Functions int `json:"functions"` // that belong to one document
+	Functions int `json:"functions"` // functions that one document may need
 	Bytes     int `json:"bytes"`     // without ui
 	UIBytes   int `json:"uiBytes"`
 }
 
-// Description is a node type as an editor shows it.
+// Description describes a node type to an editor.
 type Description struct {
 	Name    string   `json:"type"`
 	Group   string   `json:"group"`
 	Text    string   `json:"text"`
 	Engines []string `json:"engines"`
 	Outputs []Output `json:"outputs"`
-	Pass    string   `json:"pass"` // the output that a disabled node goes through
+	Pass    string   `json:"pass"` // the output through which a run leaves a disabled node
 	Wait    string   `json:"wait,omitempty"`
 	Effect  string   `json:"effect,omitempty"`
 	Errors  []string `json:"errors"`
-	// Config is a JSON Schema, its members in the order in which a form shows
-	// them. Beside the standard's words it has x-kind (template, expression,
-	// data, duration, bytes, schema, and the name of a pattern), and x-min and
-	// x-max where the standard has no word for a bound.
+	// Config is a JSON Schema whose members are in the order of a form. Besides
+	// standard keywords it has x-kind (template, expression, data, duration, bytes,
+	// schema, or the name of a pattern), and x-min and x-max where the standard has
+	// no keyword for a limit.
 	Config json.RawMessage `json:"config"`
 }
 
-// Describe lists the node types. It is the same for the same types.
+// Describe describes the node types. The result depends only on the types.
 func (t *Types) Describe() Palette {
 	p := Palette{
 		Format: Format,
@@ -66,8 +66,8 @@ func (t *nodeType) describe() Description {
 	}
 }
 
-// Schema is a JSON Schema of whole documents with these node types. What it
-// accepts has the right shape; what it means is for [Types.Compile].
+// Schema returns a JSON Schema of whole documents with these node types. It checks
+// only the shape; [Types.Compile] checks the meaning.
 func (t *Types) Schema() json.RawMessage {
 	var cases []*tree
 	for _, name := range t.names() {
@@ -91,7 +91,7 @@ func (t *Types) Schema() json.RawMessage {
 	return document.write(nil, false)
 }
 
-// replace gives the member name another value.
+// replace replaces the value of a member.
 func (t *tree) replace(name string, value *tree) {
 	for i := range t.members {
 		if t.members[i].name == name {
@@ -100,10 +100,10 @@ func (t *tree) replace(name string, value *tree) {
 	}
 }
 
-// branch is an object of these members.
+// branch returns an object with these members.
 func branch(members ...member) *tree { return &tree{kind: kindObject, members: members} }
 
-// list is a list of strings.
+// list returns a list of strings.
 func list(words ...string) *tree {
 	t := &tree{kind: kindArray}
 	for _, w := range words {
@@ -112,7 +112,7 @@ func list(words ...string) *tree {
 	return t
 }
 
-// leaf is an object with a string.
+// leaf returns an object with one string.
 func leaf(name, value string) *tree {
 	t := &tree{kind: kindObject}
 	t.word(name, value)
@@ -131,7 +131,7 @@ func (t *tree) truth(name string, value bool) {
 	t.members = append(t.members, member{name, &tree{kind: kindBool, text: strconv.FormatBool(value)}})
 }
 
-// schema is the JSON Schema of a shape within rules.
+// schema returns the JSON Schema of a shape with rules.
 func (s *shape) schema(r *rules) *tree {
 	switch s.form {
 	case formPointer:
@@ -163,7 +163,7 @@ func (s *shape) schema(r *rules) *tree {
 	return s.textSchema(r)
 }
 
-// openSchema is the JSON Schema of what may be a template.
+// openSchema returns the JSON Schema of a value that may be a template.
 func (s *shape) openSchema(r *rules) *tree {
 	switch s.form {
 	case formString:
@@ -233,7 +233,7 @@ func (s *shape) numberSchema(r *rules) *tree {
 	return t
 }
 
-// textKinds are what an editor is told of forms that are written as strings.
+// textKinds are the values of x-kind for forms that are strings.
 var textKinds = map[form]string{formDuration: "duration", formBytes: "bytes", formText: "template", formExpression: "expression"}
 
 func (s *shape) textSchema(r *rules) *tree {

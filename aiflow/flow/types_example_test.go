@@ -8,9 +8,9 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
-// discount is the configuration of a node type of one's own. The tags say
-// what may be in a document; expressions are compiled and checked when the
-// document is.
+// discount is the configuration of a custom node type. The tags describe its
+// representation in documents. Expressions are compiled and checked with the
+// document.
 type discount struct {
 	Of      flow.Expression `json:"of" required:"true" want:"number" doc:"The price."`
 	Percent int             `json:"percent" default:"10" min:"1" max:"90" doc:"How much is taken off."`
@@ -19,14 +19,14 @@ type discount struct {
 
 func (*discount) Outputs() []string { return []string{"out", "free"} }
 
-// Check finds what tags cannot say.
+// Check finds what tags cannot express.
 func (d *discount) Check(c *flow.Checker) {
 	if d.Percent%5 != 0 {
 		c.Problem("discount.step", "must be a multiple of 5", "", "percent")
 	}
 }
 
-// Step is what the node does when a run comes to it.
+// Step returns what the node does when a run comes to it.
 func (d *discount) Step(t *flow.Turn) (flow.Exit, error) {
 	price, err := t.Eval(d.Of)
 	if err != nil {
@@ -39,8 +39,7 @@ func (d *discount) Step(t *flow.Turn) (flow.Exit, error) {
 	return flow.Out("out"), t.Set(d.SaveTo, cents)
 }
 
-// A node type of one's own is like the built-in ones: to documents, to
-// editors and to runs.
+// Documents, editors and runs treat a custom node type like a built-in one.
 func ExampleTypes_Register() {
 	types := node.NewTypes()
 	err := types.Register(flow.NodeType{

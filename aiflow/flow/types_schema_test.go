@@ -17,7 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// schema compiles a JSON Schema with an implementation that is not ours.
+// schema compiles a JSON Schema with an independent implementation.
 func schema(t testing.TB, raw []byte) *jsonschema.Schema {
 	t.Helper()
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
@@ -29,11 +29,11 @@ func schema(t testing.TB, raw []byte) *jsonschema.Schema {
 	return s
 }
 
-// shapes are the codes of what a JSON Schema finds too.
+// shapes are the codes of problems that a JSON Schema also finds.
 var shapes = []string{"shape.unknown", "shape.required", "shape.type", "shape.enum", "shape.pattern", "unknown.type"}
 
-// What the schema refuses is an error, and what is an error of shape the
-// schema refuses, as another implementation reads it.
+// The schema refuses exactly the documents with problems of shape, according to an
+// independent implementation.
 func TestSchemaAgrees(t *testing.T) {
 	t.Parallel()
 	types := node.NewTypes()

@@ -13,8 +13,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// The node types have the members, values, defaults and outputs of the
-// format's own list.
+// The node types have the members, values, defaults and outputs of the format's
+// specification.
 func TestNodesAreThoseOfTheFormat(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join(testkit.Shared(t), "spec", "flows", "nodes.json"))

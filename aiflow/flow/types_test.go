@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
-// plain is a configuration of nothing.
+// plain is a configuration without members.
 type plain struct {
 	Outs []string `json:"outs"`
 }
@@ -58,8 +58,8 @@ func TestRegister(t *testing.T) {
 	config := func() flow.Config { return &plain{} }
 	for want, nt := range map[string]flow.NodeType{
 		`flow: node type "x.x" has neither Run nor Config`:                {Name: "x.x"},
-		`flow: "x.No" is no name of a node type of one's own`:             {Name: "x.No", Config: config},
-		`flow: "message" is no name of a node type of one's own`:          {Name: "message", Config: config},
+		`flow: "x.No" is not a name of a custom node type`:                {Name: "x.No", Config: config},
+		`flow: "message" is not a name of a custom node type`:             {Name: "message", Config: config},
 		`x.a: it must be a pointer to a struct`:                           {Name: "x.a", Config: func() flow.Config { return notAPointer{} }},
 		`x.b: name: there is no pattern "nothing"`:                        {Name: "x.b", Config: func() flow.Config { return &badPattern{} }},
 		`x.c: name: reading the bound "many"`:                             {Name: "x.c", Config: func() flow.Config { return &badBound{} }},
@@ -78,8 +78,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// A type that is registered later is known to documents that were compiled
-// before.
+// Documents that were compiled before a type is registered know it afterwards.
 func TestRegisterLater(t *testing.T) {
 	t.Parallel()
 	types := node.NewTypes()
@@ -103,7 +102,7 @@ func TestCompileNothing(t *testing.T) {
 	}
 }
 
-// Programs are compiled, kept and forgotten by many at once.
+// Programs are compiled, cached and evicted concurrently.
 func TestCompileAtOnce(t *testing.T) {
 	t.Parallel()
 	types := node.NewTypes()
@@ -126,8 +125,8 @@ func TestCompileAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// A function may call itself and others, however deep; what is wrong with one
-// is told where the document begins to call.
+// A function may call itself and others, at any depth. A problem in one is reported
+// at the call in the document.
 func TestFunctions(t *testing.T) {
 	t.Parallel()
 	functions := map[string]*flow.Document{}
@@ -154,8 +153,8 @@ func TestFunctions(t *testing.T) {
 
 	for slug, want := range map[string][]string{
 		"self": {}, "ping": {},
-		"lost":   {"error unknown.function /nodes/n/config/function: the function lost calls nowhere, which is not there"},
-		"deep":   {"error unknown.function /nodes/n/config/function: the function lost calls nowhere, which is not there"},
+		"lost":   {"error unknown.function /nodes/n/config/function: the function lost calls nowhere, which does not exist"},
+		"deep":   {"error unknown.function /nodes/n/config/function: the function lost calls nowhere, which does not exist"},
 		"broken": {"error function.broken /nodes/n/config/function: the function broken has errors (correct them first)"},
 		"uses":   {"error function.broken /nodes/n/config/function: the function broken has errors (correct them first)"},
 		"f0":     {"error document.functions /nodes/n/config/function: needs more than 100 functions"},
@@ -171,7 +170,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// loops is a flow of so many loops, one in the other.
+// loops returns a flow of nested loops.
 func loops(n int) string {
 	var nodes []string
 	for i := range n {
@@ -204,16 +203,16 @@ func TestSizes(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ document, want string }{
 		"1000 nodes":     {nodes(1000), ""},
-		"1001 nodes":     {nodes(1001), "error shape.length /nodes: has 1001 members; at most 1000 members may stand here"},
+		"1001 nodes":     {nodes(1001), "error shape.length /nodes: has 1001 members; the maximum is 1000 members"},
 		"200 variables":  {variables(200), ""},
-		"201 variables":  {variables(201), "error shape.length /variables: has 201 members; at most 200 members may stand here"},
+		"201 variables":  {variables(201), "error shape.length /variables: has 201 members; the maximum is 200 members"},
 		"ui":             {with(`"ui": {"x": "` + strings.Repeat("x", (256<<10)-8) + `"}`), ""},
 		"large ui":       {with(`"ui": {"x": "` + strings.Repeat("x", (256<<10)-7) + `"}`), "error shape.size /ui: has 262145 bytes; 262144 are allowed"},
 		"large":          {with(`"translations": {"x": "` + strings.Repeat("x", flow.MaxBytes) + `"}`), "error shape.size : has 1048710 bytes; 1048576 are allowed"},
 		"spaces":         {with(`"ui": ` + strings.Repeat(" ", flow.MaxBytes) + `{}`), ""},
 		"long value":     {one(`{"type": "set", "config": {"assign": [{"var": "v", "value": [` + strings.Repeat("1,", 1000) + `1]}]}}`), "error shape.length /nodes/n/config/assign/0/value: has 1001 items; a list has at most 1000"},
 		"deep value":     {one(`{"type": "set", "config": {"assign": [{"var": "v", "value": ` + strings.Repeat("[", 33) + strings.Repeat("]", 33) + `}]}}`), "error value.depth /nodes/n/config/assign/0/value" + strings.Repeat("/0", 32) + ": has more than 32 levels"},
-		"large template": {one(`{"type": "message", "config": {"text": "` + "{{ 1 }}" + strings.Repeat("x", 4993) + `"}}`), "error shape.length /nodes/n/config/text: has 5000 characters; at most 4096 characters may stand here"},
+		"large template": {one(`{"type": "message", "config": {"text": "` + "{{ 1 }}" + strings.Repeat("x", 4993) + `"}}`), "error shape.length /nodes/n/config/text: has 5000 characters; the maximum is 4096 characters"},
 		"large body": {
 			one(`{"type": "http", "config": {"url": "https://x.example", "method": "POST", "body": {"kind": "json", "value": [` + strings.Repeat(`"`+strings.Repeat("x", 60_000)+`", `, 5) + `1]}}}`),
 			"error shape.size /nodes/n/config/body/value: has more than 256 KiB",
@@ -223,7 +222,7 @@ func TestSizes(t *testing.T) {
 			"error shape.size /nodes/n/config/output/schema: has 32776 bytes; 32768 are allowed",
 		},
 		"16 loops": {loops(17), ""},
-		"17 loops": {loops(18), "error loop.depth /nodes/l17: stands in more than 16 loops"},
+		"17 loops": {loops(18), "error loop.depth /nodes/l17: is in more than 16 loops"},
 	} {
 		_, problems := compile(t, types, []byte(c.document), nil)
 		var errors []string

@@ -12,8 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// Set changes a variable of the graph that runs, or a place in it:
-// cart.items[0].price. Objects on the way are made, lists are not.
+// Set sets a variable of the current document, or a path in it such as
+// cart.items[0].price. It creates missing objects, but not lists.
 func (t *Turn) Set(path string, v any) error {
 	v, err := admit(v)
 	if err != nil {
@@ -30,8 +30,8 @@ func (t *Turn) Save(name string, v any) error {
 	return t.Set(name, v)
 }
 
-// Change replaces what is at a path by what to makes of it. Both are
-// admitted values.
+// Change replaces the value at a path by the result of to. Both are admitted
+// values.
 func (t *Turn) Change(path string, to func(any) (any, error)) error {
 	name, rest := values.CutPath(path)
 	vars := t.Scope().Vars
@@ -54,7 +54,7 @@ func (t *Turn) Change(path string, to func(any) (any, error)) error {
 	return t.grow(old, v)
 }
 
-// grow keeps count of the size of all variables.
+// grow updates the total size of the variables.
 func (t *Turn) grow(old, v any) error {
 	if t.size < 0 {
 		t.size = 0
@@ -74,10 +74,10 @@ func (t *Turn) grow(old, v any) error {
 	return nil
 }
 
-// Removed takes a place away.
+// Removed is the result of a change that removes the value at a path.
 type Removed struct{}
 
-// changeAt returns v with the place at rest changed. v itself stays as it is.
+// changeAt returns a copy of v with a change at the path rest.
 func changeAt(v any, rest string, to func(any) (any, error)) (any, error) {
 	switch {
 	case rest == "":
@@ -88,7 +88,7 @@ func changeAt(v any, rest string, to func(any) (any, error)) (any, error) {
 	name, rest := values.CutPath(rest[1:])
 	m, ok := v.(map[string]any)
 	if !ok && v != nil {
-		return nil, wrongType(name + " is looked for in something that is no object")
+		return nil, wrongType(name + " is looked for in a value that is not an object")
 	}
 	item, err := changeAt(m[name], rest, to)
 	if err != nil {
@@ -113,7 +113,7 @@ func changeItem(v any, rest string, to func(any) (any, error)) (any, error) {
 	case err != nil:
 		return nil, wrongType("[" + index + "] is no number")
 	case !ok && v != nil:
-		return nil, wrongType("[" + index + "] is looked for in something that is no list")
+		return nil, wrongType("[" + index + "] is looked for in a value that is not a list")
 	case i < 0 || i > len(list):
 		return nil, wrongType("the list has no item " + index)
 	}
@@ -139,32 +139,32 @@ func changeItem(v any, rest string, to func(any) (any, error)) (any, error) {
 	return list, nil
 }
 
-// Limits of a value.
+// Limits of values.
 const (
 	limitVariables = 256 << 10 // all variables of a run together
 )
 
-// admit returns v as a state holds it: a JSON value of its own whose whole
-// numbers are int, within the limits of a value. What it shares with v is never
-// changed by a run.
+// admit returns a copy of v for a state: a JSON value whose whole numbers are int,
+// within the limits of values. It may share parts with v, which a run never
+// changes.
 func admit(v any) (any, error) {
 	v, err := values.Admit(v)
 	return v, ofRun(err)
 }
 
-// conform returns v as a declared type has it.
+// conform converts v to a declared type.
 func conform(v any, kind string) (any, error) {
 	v, err := values.Conform(v, kind)
 	return v, ofRun(err)
 }
 
-// encode writes any value as JSON.
+// encode encodes any value as JSON.
 func encode(v any) (json.RawMessage, error) {
 	raw, err := values.Encode(v)
 	return raw, ofRun(err)
 }
 
-// ofRun is an error of a value as that of a run.
+// ofRun converts an error about a value to an error of a run.
 func ofRun(err error) error {
 	var e *values.Error
 	if errors.As(err, &e) {
@@ -177,7 +177,7 @@ func wrongType(message string) *Error { return &Error{Code: CodeValueType, Messa
 
 func tooLarge(message string) *Error { return &Error{Code: codeValueSize, Message: message} }
 
-// named puts the name of a value before what is wrong with it.
+// named prefixes an error with the name of its value.
 func named(err error, name string) error {
 	var e *Error
 	if err = ofRun(err); errors.As(err, &e) {
@@ -186,8 +186,8 @@ func named(err error, name string) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// admitInput is admit for what comes from outside: what is too large is
-// shortened, so that no message stops a run. nil stays nil.
+// admitInput is admit for input from outside. It shortens what is too large, so
+// that no message can stop a run. nil stays nil.
 func admitInput(what string, v map[string]any) (map[string]any, error) {
 	if v == nil {
 		return nil, nil
@@ -203,14 +203,14 @@ func admitInput(what string, v map[string]any) (map[string]any, error) {
 	return values.ObjectOf(out), nil
 }
 
-// Codes of values that cannot be kept.
+// Codes of values that cannot be stored.
 const (
 	CodeValueType = values.CodeType
 	codeValueSize = values.CodeSize
 )
 
-// conformAll checks values against their declarations: all that are required
-// are there, none is unknown, and each has its type.
+// conformAll checks values against their declarations: required ones must be
+// present, all must be declared, and each must have its type.
 func conformAll(what string, given map[string]any, declared map[string]variable) (map[string]any, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := declared[name]; !ok {

@@ -11,8 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
-// accepts reports whether the run waits for an input. Nodes may refuse one
-// that passes here.
+// accepts reports whether the run waits for an input. A node may still refuse it.
 func (s *State) accepts(in Input) bool {
 	if s.Ended != nil {
 		again, is := in.(Retry)
@@ -49,32 +48,31 @@ func (w *Wait) accepts(in Input) bool {
 	return false
 }
 
-// nextID numbers an effect, a timer or a wait.
+// nextID returns the id of a new effect, timer or wait.
 func (t *Turn) nextID() string {
 	t.State.Serial++
 	return strconv.Itoa(t.State.Serial)
 }
 
-// Wait makes the run wait at the node that takes its step. The node continues
-// in its Resume.
+// Wait makes the run wait at the current node, which continues in its Resume.
 func (t *Turn) Wait(w Wait) Exit {
 	w.Node = t.node.id
 	t.State.Wait = &w
 	return Exit{kind: exitWait}
 }
 
-// Waited is the wait that the input of this turn ended, for a node's Resume.
+// Waited returns the wait that the input of this turn ended, for a node's Resume.
 func (t *Turn) Waited() Wait { return *t.WaitedFor }
 
-// SetTimer asks for a [Timer] and returns its id.
+// SetTimer sets a [Timer] and returns its id.
 func (t *Turn) SetTimer(at time.Time) string {
 	id := t.nextID()
 	t.EmitNow(SetTimer{ID: id, At: at})
 	return id
 }
 
-// dropTimer takes back the timer of the wait that ended, unless it has come
-// or the node waits on with it.
+// dropTimer cancels the timer of the wait that ended, unless it has fired or the
+// node continues to wait with it.
 func (r runner) dropTimer(in Input) {
 	id := r.WaitedFor.Timer
 	if came, ok := in.(Timer); id == "" || ok && came.ID == id {
@@ -85,8 +83,8 @@ func (r runner) dropTimer(in Input) {
 	}
 }
 
-// setCallTimers asks for the timers of calls that wait for the first time. A
-// function that never waits needs none.
+// setCallTimers sets the timers of calls that wait for the first time. A function
+// that never waits needs none.
 func (r runner) setCallTimers() {
 	for i := range r.State.Frames {
 		f := &r.State.Frames[i]
@@ -96,7 +94,7 @@ func (r runner) setCallTimers() {
 	}
 }
 
-// release ends what a wait holds in the world.
+// release cancels the effects that belong to a wait.
 func (r runner) release(w *Wait) {
 	if w.Timer != "" {
 		r.EmitNow(CancelTimer{ID: w.Timer})
@@ -129,7 +127,7 @@ func (r runner) fail(e *Error) {
 	r.keepFailure()
 }
 
-// cancel ends the run because a user asked for it.
+// cancel ends the run on request of a user.
 func (r runner) cancel(in Cancel) {
 	if w := r.State.Wait; w != nil {
 		r.State.Wait = nil
@@ -144,44 +142,44 @@ func (r runner) cancel(in Cancel) {
 
 var (
 	// ErrNotWaiting is returned for an input that the run does not wait for:
-	// another message, a timer that was taken back, a run that ended. Nothing
-	// has changed then.
+	// another message, a cancelled timer, or an input for a run that has ended. The
+	// run is unchanged.
 	ErrNotWaiting = apierr.New("flow", apierr.Conflict, "the run does not wait for this")
-	// ErrOtherDocument is returned for a state of another document.
+	// ErrOtherDocument is returned if the state belongs to another document.
 	ErrOtherDocument = apierr.New("flow", apierr.Conflict, "the flow has changed since the simulation began: begin again")
 )
 
-// Input is what makes a run take a turn: one of the types below.
+// Input is an input that makes a run take a turn: one of the types below.
 type Input interface{ kind() string }
 
 type (
-	// Begin starts a run. It alone goes with no state.
+	// Begin starts a run. It is the only input for a nil state.
 	Begin struct {
-		// Input is what expressions see as start and, until the run is
-		// resumed, as input: the caller's object, or the message that the
-		// trigger took: {id, type, text, media, reply, location, contacts}.
+		// Input is the value of start in expressions and, until the run is resumed,
+		// of input: the caller's object, or the message that the trigger matched:
+		// {id, type, text, media, reply, location, contacts}.
 		Input map[string]any `json:"input,omitempty"`
-		Args  map[string]any `json:"args,omitempty"` // of a function that is run by itself
-		Vars  map[string]any `json:"vars,omitempty"` // over the defaults of the document
+		Args  map[string]any `json:"args,omitempty"` // of a function that runs by itself
+		Vars  map[string]any `json:"vars,omitempty"` // replace defaults of the document
 	}
-	// Reply is a message of the contact, in the form of [Begin].Input.
+	// Reply is a message of the contact, in the format of [Begin].Input.
 	Reply struct {
 		Message map[string]any `json:"message"`
 	}
-	// Timer says that the time of a [SetTimer] has come.
+	// Timer reports that a timer of [SetTimer] has fired.
 	Timer struct {
 		ID string `json:"id"`
 	}
-	// EffectDone is what came of a [Call]: a result in the form that its kind
-	// has, or an error.
+	// EffectDone is the outcome of a [Call]: a result whose type depends on the
+	// kind of the call, or an error.
 	EffectDone struct {
 		ID     string `json:"id"`
 		Result any    `json:"result,omitempty"`
 		Err    *Error `json:"error,omitempty"`
 	}
-	// Assigned says that a person has taken the chat over.
+	// Assigned reports that a person has taken the chat.
 	Assigned struct{}
-	// HandoffClosed says that the person is done.
+	// HandoffClosed reports that the person has closed the conversation.
 	HandoffClosed struct{}
 	// Event is a named event for nodes that wait for one.
 	Event struct {
@@ -197,12 +195,12 @@ type (
 	Cancel struct {
 		Reason string `json:"reason,omitempty"`
 	}
-	// Continue continues after a turn with More.
+	// Continue continues the run after a turn with More.
 	Continue struct{}
-	// Retry has a run that failed continue with the step that failed.
+	// Retry makes a failed run continue with the step that failed.
 	Retry struct {
-		// Repeat makes a call again that must not be made twice, and may have
-		// been. Without it such a run does not continue.
+		// Repeat allows to repeat a call that must not be made twice and may have
+		// been made. Without it such a run does not continue.
 		Repeat bool `json:"repeat,omitempty"`
 	}
 )
@@ -219,8 +217,8 @@ func (Cancel) kind() string        { return "cancel" }
 func (Continue) kind() string      { return "continue" }
 func (Retry) kind() string         { return "retry" }
 
-// EncodeInput writes an input as an object with its kind, which
-// [DecodeInput] reads.
+// EncodeInput encodes an input as an object with its kind as the only member.
+// [DecodeInput] decodes it.
 func EncodeInput(in Input) (json.RawMessage, error) {
 	raw, err := json.Marshal(map[string]Input{in.kind(): in})
 	if err != nil {
@@ -229,7 +227,7 @@ func EncodeInput(in Input) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// DecodeInput reads what [EncodeInput] wrote.
+// DecodeInput decodes an input that [EncodeInput] encoded.
 func DecodeInput(raw json.RawMessage) (Input, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &in); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// distinct is a text of so many words, each of which is in it once.
+// distinct returns a text of distinct words.
 func distinct(words int) string {
 	var b strings.Builder
 	for i := range words {
@@ -28,8 +28,8 @@ func distinct(words int) string {
 	return b.String()
 }
 
-// maxRows is the most rows of one transaction: a batch, and the row of the
-// file.
+// maxRows is the maximum number of rows of one transaction: a batch, and the row of
+// the file.
 const maxRows = 151
 
 // TestTransactionsAreBounded stores and removes ten times as much: the
@@ -79,8 +79,8 @@ func TestLongPassages(t *testing.T) {
 	})
 }
 
-// TestInterrupted ends the storing of a file at a commit, as a process that is
-// killed does: the file is never found, and removed when its time is over.
+// TestInterrupted aborts storing a file at a commit, like a process that is killed:
+// the file is never found, and is removed after the timeout.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -113,8 +113,8 @@ func TestInterrupted(t *testing.T) {
 	})
 }
 
-// TestCancelled gives up a file whose upload is cancelled; what is left goes at
-// once, and its room is free again.
+// TestCancelled cancels an upload: what was stored is removed at once, and its room
+// is free again.
 func TestCancelled(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -133,8 +133,8 @@ func TestCancelled(t *testing.T) {
 	})
 }
 
-// TestDeletedMeanwhile deletes a project while a file is stored in it, and has
-// two nodes remove what is left.
+// TestDeletedMeanwhile deletes a project while a file is stored in it, and has two
+// nodes remove the rest.
 func TestDeletedMeanwhile(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		started := make(chan struct{})

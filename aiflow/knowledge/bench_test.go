@@ -13,8 +13,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// prose is text of so many passages, whose words are as common as those of a
-// language: the n-th stands a n-th as often as the first.
+// prose returns a text with a number of passages whose words are as frequent as in
+// a language: the n-th word occurs an n-th as often as the first.
 func prose(passages int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.1, 1, 20_000)

@@ -15,10 +15,10 @@ import (
 	"github.com/trunklinehq/trunkline/internal/page"
 )
 
-// NewFile is a file that is to be kept.
+// NewFile is a file to add.
 type NewFile struct {
-	Name string // with its ending; at most 200 characters
-	Type string // media type; "" or application/octet-stream: what the ending says
+	Name string // with its extension; at most 200 characters
+	Type string // media type; "" or application/octet-stream: derived from the extension
 	Data []byte
 }
 
@@ -27,21 +27,21 @@ type File struct {
 	ID        string
 	Name      string
 	Type      string
-	Bytes     int64 // as it was given
+	Bytes     int64 // size of the original file
 	Passages  int64
 	CreatedAt time.Time
 }
 
-// List bounds a page of a list.
+// List selects a page of a list.
 type List struct {
-	Limit  int    // at least 1, above 200 it is 200; 0: 50
-	Cursor string // Page.Next of the page before; "": the first page
+	Limit  int    // maximum 200; 0: 50
+	Cursor string // Page.Next of the previous page; "": the first page
 }
 
 // Page is a page of a list.
 type Page struct {
 	Items []File // never nil
-	Next  string // the cursor of the next page; "": it is the last
+	Next  string // the cursor of the next page; "": this is the last
 }
 
 type fileRow struct {
@@ -60,9 +60,9 @@ func (r fileRow) view() File {
 
 const fileColumns = `number, id, name, type, bytes, passages, created_us`
 
-// Add reads a file and keeps its text. It is stored in many small transactions,
-// between which others write, and found when Add returns; what a crash or an
-// error has interrupted is never found, and [Service.Run] removes it.
+// Add adds the text of a file. It stores the file in many small transactions, so
+// that other writers do not have to wait. The file can be found when Add returns.
+// After a crash or an error the file is never found, and [Service.Run] removes it.
 func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, error) {
 	n.Name = strings.TrimSpace(n.Name)
 	switch {
@@ -112,15 +112,15 @@ func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, err
 	return row.view(), nil
 }
 
-// Bytes are those of the files that an account keeps, and of those that are being
-// stored.
+// Bytes returns the total size of the files of an account, including those that are
+// being stored.
 func (s *Service) Bytes(ctx context.Context, q sqlx.QueryerContext, account string) (n int64, err error) {
 	err = sqlx.GetContext(ctx, q, &n, `SELECT CAST(COALESCE(SUM(f.bytes), 0) AS BIGINT) FROM knowledge_file AS f JOIN aiflow_project AS p ON p.id = f.project
 		WHERE p.account = $1 AND NOT p.removed AND (f.ready OR f.due_us > 0)`, account)
 	return n, err
 }
 
-// exists says whether the account has a project.
+// exists returns an error unless the account has the project.
 func (a *Account) exists(ctx context.Context, project string) error {
 	if uuid.Validate(project) != nil {
 		return ErrNotFound
@@ -155,7 +155,7 @@ func (a *Account) Files(ctx context.Context, project string, l List) (Page, erro
 	return Page{out, next}, nil
 }
 
-// postings say which words are in which passages of a file.
+// postings maps words to the passages of a file that contain them.
 type postings struct {
 	terms   map[string][]byte
 	lengths []byte // words of each passage

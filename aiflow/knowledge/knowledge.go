@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Bounds of what is kept.
+// Limits of files and projects.
 const (
 	MaxFile    = 10 << 20  // bytes of a file
 	MaxProject = 100 << 20 // bytes of all files of a project
@@ -31,12 +31,12 @@ var ErrNotFound = apierr.New("knowledge", apierr.NotFound, "there is no such pro
 // Fields are name, type, data, limit and cursor.
 type Invalid = apierr.Invalid
 
-// ErrUnsupported reports a kind of file out of which no text can be taken.
+// ErrUnsupported reports a type of file from which no text can be extracted.
 var ErrUnsupported = apierr.New("knowledge", apierr.Unsupported,
 	"no text can be taken out of such a file: text, Markdown, CSV, JSON and HTML are understood")
 
-// TooLarge reports that a file, its text with the names that are repeated in it,
-// or all files of its project have too many bytes.
+// TooLarge reports that a file, its text including repeated headings, or all files
+// of its project have too many bytes.
 type TooLarge struct {
 	What  string // "file", "text" or "project"
 	Limit int64  // bytes
@@ -46,28 +46,29 @@ func (e *TooLarge) Error() string {
 	return fmt.Sprintf("knowledge: the %s has more than %d bytes", e.What, e.Limit)
 }
 
-// Texts are texts whose meaning is to be found out.
+// Texts are texts to embed.
 type Texts struct {
 	Account, Project string
-	Flow, Run        string // that asks; "": a file is being stored
+	Flow, Run        string // that searches; "": a file is being stored
 	Texts            []string
 }
 
 // Options configures a [Service].
 type Options struct {
-	// Embed says where texts lie: see [llm.Embedder]. What fails is logged, and
-	// passages are found by their words. nil: always.
+	// Embed returns the embeddings of texts: see [llm.Embedder]. Errors are logged,
+	// and passages are then found only by their words. nil: there are no
+	// embeddings.
 	//
 	// [llm.Embedder]: https://pkg.go.dev/github.com/trunklinehq/trunkline/aiflow/llm#Embedder
 	Embed func(ctx context.Context, t Texts) ([][]float32, error)
-	// Admit refuses a file that an account would keep, before anything is stored
-	// or asked of a model. nil: none is refused.
+	// Admit can refuse a file of an account. It is called before anything is stored
+	// or sent to a model. nil: no file is refused.
 	Admit  func(ctx context.Context, account string, bytes int64) error
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 }
 
-// Service keeps files. It is safe for concurrent use.
+// Service stores and searches files. It is safe for concurrent use.
 type Service struct {
 	db   *database.DB
 	opts Options
@@ -76,13 +77,13 @@ type Service struct {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate creates or upgrades the tables of this package. Those of package
-// aiflow must be there. [New] does it, too.
+// Migrate creates or upgrades the tables of this package. Those of package aiflow
+// must exist. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "knowledge", migrations)
 }
 
-// New returns a Service over db, and creates or upgrades its tables.
+// New returns a Service over db. It creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s := &Service{}
 	if opts != nil {
@@ -104,8 +105,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	return s, nil
 }
 
-// Account is the share of a [Service] that belongs to one account. What
-// belongs to another is not found.
+// Account is the part of a [Service] that belongs to one account. It finds nothing
+// that belongs to another account.
 type Account struct {
 	s  *Service
 	id string

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The kinds of files that are understood.
+// The supported types of files.
 const (
 	typeText     = "text/plain"
 	typeMarkdown = "text/markdown"
@@ -27,12 +27,13 @@ const (
 	typeHTML     = "text/html"
 )
 
-// byEnding are types by the end of a file's name.
+// byEnding maps extensions of file names to types.
 var byEnding = map[string]string{
 	".txt": typeText, ".md": typeMarkdown, ".markdown": typeMarkdown, ".csv": typeCSV, ".json": typeJSON, ".html": typeHTML, ".htm": typeHTML,
 }
 
-// typeOf is the type of a file: what is said of it, else what its name says.
+// typeOf returns the type of a file: the declared one, or else the one of the
+// extension.
 func typeOf(name, said string) (string, error) {
 	kind, _, err := mime.ParseMediaType(said)
 	known := slices.Contains([]string{typeText, typeMarkdown, typeCSV, typeJSON, typeHTML}, kind)
@@ -48,28 +49,28 @@ func typeOf(name, said string) (string, error) {
 	return "", ErrUnsupported
 }
 
-// maxText bounds the text of a file together with headings, columns and paths,
-// which are repeated for all that stands under them.
+// maxText limits the text of a file including headings, columns and paths, which
+// are repeated for everything below them.
 const maxText = 4 * MaxFile
 
-// room is how many more bytes of text a file may become.
+// room is the number of bytes that are left for the text of a file.
 type room int
 
-// take makes room for texts, if there is some.
+// take reserves room for texts. It reports whether there is enough.
 func (r *room) take(texts ...string) bool {
 	for _, t := range texts {
-		*r -= room(len(t) + 16) // with what a text takes beside its bytes
+		*r -= room(len(t) + 16) // includes the overhead of a text
 	}
 	return *r >= 0
 }
 
-// section is a stretch of a file under one heading.
+// section is a part of a file under one heading.
 type section struct {
-	heading string   // those above it, too: "Rooms > Prices"
+	heading string   // including the headings above: "Rooms > Prices"
 	blocks  []string // paragraphs, rows
 }
 
-// read takes the text out of a file.
+// read extracts the text of a file.
 func read(kind string, data []byte) ([]section, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
@@ -98,10 +99,10 @@ func paragraphs(text string) (out []string) {
 	return out
 }
 
-// headings are those above a place of a file, by their level.
+// headings are the headings above a position in a file, by level.
 type headings [6]string
 
-// set puts a heading at a level from 1 to 6, and removes those below it.
+// set sets the heading of a level from 1 to 6, and removes the lower ones.
 func (h *headings) set(level int, title string) {
 	h[level-1] = truncate(title, maxHeading)
 	clear(h[level:])
@@ -111,7 +112,7 @@ func (h *headings) String() string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(h[:]), func(s string) bool { return s == "" }), " > ")
 }
 
-// markdown cuts a file at its headings, those in fenced code aside.
+// markdown splits a file at its headings, ignoring those in fenced code.
 func markdown(text string) ([]section, error) {
 	var out []section
 	left := room(maxText)

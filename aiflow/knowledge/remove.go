@@ -14,13 +14,13 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// removedTopic is woken when a file is to be removed.
+// removedTopic is the topic that is notified when a file is to be removed.
 const removedTopic = "knowledge.removed"
 
 const cleanInterval = 30 * time.Second
 
-// Delete takes a file away. It is found no longer when Delete returns;
-// [Service.Run] removes its text.
+// Delete deletes a file. It is no longer found when Delete returns; [Service.Run]
+// removes its text.
 func (a *Account) Delete(ctx context.Context, project, file string) error {
 	if uuid.Validate(project) != nil || uuid.Validate(file) != nil {
 		return ErrNotFound
@@ -48,13 +48,13 @@ func (a *Account) Delete(ctx context.Context, project, file string) error {
 	return nil
 }
 
-// DeleteAll removes all files of the account. It works in small steps, each
-// durable, and may be called again after an error or a crash.
+// DeleteAll removes all files of the account. It works in small durable steps, and
+// may be called again after an error or a crash.
 func (a *Account) DeleteAll(ctx context.Context) error {
 	return a.s.removeEach(ctx, `account = $1`, a.id)
 }
 
-// abandon gives up a file that could not be stored.
+// abandon gives up storing a file.
 func (s *Service) abandon(ctx context.Context, file int64) {
 	ctx = context.WithoutCancel(ctx)
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
@@ -63,13 +63,13 @@ func (s *Service) abandon(ctx context.Context, file int64) {
 	})
 	if err != nil {
 		s.opts.Logger.WarnContext(ctx, "giving up a file that could not be stored", "error", err)
-		return // it is removed when its time is over
+		return // it is removed after indexTimeout
 	}
 	s.db.Notify(removedTopic)
 }
 
-// Run removes the text of files that were deleted, of deleted projects and of
-// files whose storing was interrupted, until ctx ends.
+// Run removes the text of deleted files, of files of deleted projects and of files
+// that were not stored completely, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	changed := s.db.Listen(ctx, removedTopic)
 	tick := time.NewTicker(cleanInterval)
@@ -87,8 +87,8 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// Clean removes what cannot be found any more, in small transactions.
-// [Service.Run] does so by itself.
+// Clean removes everything that can no longer be found, in small transactions.
+// [Service.Run] calls it regularly.
 func (s *Service) Clean(ctx context.Context) error {
 	if err := s.removeEach(ctx, `NOT ready AND due_us <= $1`, database.Micros(s.opts.Now())); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *Service) Clean(ctx context.Context) error {
 	return s.removeEach(ctx, `NOT EXISTS (SELECT 1 FROM aiflow_project p WHERE p.id = knowledge_file.project AND NOT p.removed)`)
 }
 
-// removeEach removes the files of a condition.
+// removeEach removes the files that match a condition.
 func (s *Service) removeEach(ctx context.Context, where string, args ...any) error {
 	for {
 		var files []int64
@@ -115,11 +115,11 @@ func (s *Service) removeEach(ctx context.Context, where string, args ...any) err
 	}
 }
 
-// remove removes a file, last its row: what is interrupted continues from there.
-// Two nodes may remove the same one.
+// remove removes a file, its row last, so that an interrupted removal can continue.
+// Two nodes may remove the same file.
 func (s *Service) remove(ctx context.Context, file int64) error {
 	for _, q := range []string{
-		// From now on nothing is added to it.
+		// No passages are added from now on.
 		`UPDATE knowledge_file SET ready = FALSE, due_us = 0 WHERE number = $1 AND (ready OR due_us > 0) AND $2 > 0`,
 		`DELETE FROM knowledge_posting WHERE (project, term, file) IN (SELECT project, term, file FROM knowledge_posting WHERE file = $1 LIMIT $2)`,
 		`DELETE FROM knowledge_passage WHERE (file, part) IN (SELECT file, part FROM knowledge_passage WHERE file = $1 LIMIT $2)`,

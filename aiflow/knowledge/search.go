@@ -12,40 +12,41 @@ import (
 	"github.com/google/uuid"
 )
 
-// Query says what is looked for.
+// Query configures a search.
 type Query struct {
 	Text      string
-	Passages  int // at most; 0: 6
-	Bytes     int // of their texts together, at most; 0: 8 KiB
+	Passages  int // maximum number; 0: 6
+	Bytes     int // maximum size of all their texts; 0: 8 KiB
 	Flow, Run string
 }
 
-// Passage is a part of a file.
+// Passage is a part of a file that a search found.
 type Passage struct {
 	File  string // its id
 	Name  string
 	Part  int // from 1
 	Text  string
-	Score float64 // the better, the higher; to be compared within one search
+	Score float64 // higher is better; comparable within one search
 }
 
-// Bounds of a search.
+// Limits of a search.
 const (
 	maxQuery    = 4 << 10 // bytes of the question
 	maxTerms    = 48
-	maxPostings = 60_000 // passages that are looked at for their words
-	weakest     = 0.3    // of the best score: what is below is left out
+	maxPostings = 60_000 // passages that are ranked
+	weakest     = 0.3    // fraction of the best score below which passages are left out
 )
 
-// BM25: how soon more of a word counts no more, and how much a long passage is
-// held against it.
+// Parameters of BM25: the saturation of the frequency of a word, and the
+// normalization by the length of a passage.
 const (
 	saturation  = 1.2
 	lengthiness = 0.75
 )
 
-// Search finds the passages of a project's files that say something about a
-// question, the best first; none when no word is shared.
+// Search finds the passages of a project's files that are relevant to a question,
+// the best first. It finds none if they share no word with it, unless there are
+// embeddings.
 func (a *Account) Search(ctx context.Context, project string, q Query) ([]Passage, error) {
 	if uuid.Validate(project) != nil {
 		return nil, ErrNotFound
@@ -66,7 +67,7 @@ func (a *Account) Search(ctx context.Context, project string, q Query) ([]Passag
 	return a.show(ctx, c, q, found)
 }
 
-// corpus is what is known of all files of a project.
+// corpus has the index data of all files of a project.
 type corpus struct {
 	project  string
 	files    map[int64]*corpusFile
@@ -81,7 +82,7 @@ type corpusFile struct {
 	Passages int64
 	Words    int64
 	Lengths  []byte
-	lengths  []int // read when they are needed
+	lengths  []int // read on demand
 }
 
 func (a *Account) corpus(ctx context.Context, project string) (*corpus, error) {
@@ -101,7 +102,7 @@ func (a *Account) corpus(ctx context.Context, project string) (*corpus, error) {
 	return c, nil
 }
 
-// length is how many words a passage has.
+// length returns the number of words of a passage.
 func (f *corpusFile) length(part int) int {
 	if f.lengths == nil {
 		f.lengths = []int{}
@@ -119,7 +120,7 @@ func (f *corpusFile) length(part int) int {
 	return f.lengths[part-1]
 }
 
-// spot names a passage.
+// spot identifies a passage.
 type spot struct {
 	file int64
 	part int
@@ -131,7 +132,7 @@ type hit struct {
 	score float64
 }
 
-// byScore orders hits, the better first, and equal ones always alike.
+// byScore orders hits by descending score. The order of equal scores is fixed.
 func byScore(a, b hit) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.file, b.file), cmp.Compare(a.part, b.part))
 }
@@ -168,7 +169,7 @@ func (a *Account) lexical(ctx context.Context, c *corpus, text string) ([]hit, e
 	return c.rank(marks), nil
 }
 
-// mark says how often a word is in a passage.
+// mark is the frequency of a word in a passage.
 type mark struct {
 	spot
 	times int
@@ -191,8 +192,8 @@ func unpack(to []mark, file int64, parts []byte) []mark {
 	return to
 }
 
-// rank scores passages by the words that are in them. The rarest words come
-// first, and when enough passages have been looked at the others do not count.
+// rank scores passages by their words. It begins with the rarest words and ignores
+// the others once enough passages have been scored.
 func (c *corpus) rank(marks map[string][]mark) []hit {
 	terms := make([]string, 0, len(marks))
 	for t := range marks {
@@ -226,7 +227,7 @@ func (c *corpus) rank(marks map[string][]mark) []hit {
 	return hits
 }
 
-// show reads the texts of the best, as far as there is room.
+// show reads the texts of the best hits, up to the limits of the query.
 func (a *Account) show(ctx context.Context, c *corpus, q Query, hits []hit) ([]Passage, error) {
 	hits = hits[:min(len(hits), q.Passages)]
 	if len(hits) == 0 {
@@ -255,7 +256,7 @@ func (a *Account) show(ctx context.Context, c *corpus, q Query, hits []hit) ([]P
 	left := q.Bytes
 	for _, h := range hits {
 		text, there := texts[h.spot]
-		if !there || len(text) > left { // deleted meanwhile, or no room
+		if !there || len(text) > left { // deleted meanwhile, or too long
 			continue
 		}
 		left -= len(text)
@@ -265,7 +266,7 @@ func (a *Account) show(ctx context.Context, c *corpus, q Query, hits []hit) ([]P
 	return out, nil
 }
 
-// Note is what a model is told of passages. "" without any.
+// Note returns a text that presents passages to a model; "" if there are none.
 func Note(found []Passage) string {
 	if len(found) == 0 {
 		return ""

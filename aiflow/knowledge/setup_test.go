@@ -22,7 +22,7 @@ type fixture struct {
 	db      *sqlx.DB
 }
 
-// nobody is a world in which no run does anything.
+// nobody is a ChatService in which runs do nothing.
 type nobody struct{ runtime.ChatService }
 
 func setup(t testing.TB, db *sqlx.DB, opts *knowledge.Options) *fixture {
@@ -74,7 +74,7 @@ func (f *fixture) search(t testing.TB, text string) []knowledge.Passage {
 	return found
 }
 
-// names are the files of passages, in order.
+// names returns the files of passages, in order.
 func names(found []knowledge.Passage) []string {
 	out := []string{}
 	for _, p := range found {

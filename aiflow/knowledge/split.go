@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Sizes of passages in bytes, their headings aside.
+// Sizes of passages in bytes, without their headings.
 const (
 	usualPassage = 1200
 	maxPassage   = 2000
@@ -13,11 +13,11 @@ const (
 	maxHeading   = 200
 )
 
-// maxPassages is how many a file may have.
+// maxPassages is the maximum number of passages of a file.
 const maxPassages = 50_000
 
-// split makes passages of sections. One that follows another of the same section
-// begins with the end of that, so that what stands across the cut is found.
+// split makes passages of sections. A passage begins with the end of the previous
+// one of the same section, so that text across the split is found.
 func split(sections []section) (out []string) {
 	for _, s := range sections {
 		heading := truncate(s.heading, maxHeading)
@@ -50,8 +50,7 @@ func split(sections []section) (out []string) {
 	return out
 }
 
-// pieces are blocks of which none is too long: those are cut where sentences,
-// lines or words end.
+// pieces splits blocks that are too long, at the end of sentences, lines or words.
 func pieces(blocks []string) (out []string) {
 	for _, b := range blocks {
 		for len(b) > maxPassage-overlap {
@@ -75,7 +74,7 @@ func pieces(blocks []string) (out []string) {
 	return out
 }
 
-// truncate is the beginning of a text, in whole characters.
+// truncate returns the beginning of a text, without splitting a character.
 func truncate(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -86,7 +85,7 @@ func truncate(s string, limit int) string {
 	return s[:limit]
 }
 
-// tail is the end of a text, from the beginning of a word.
+// tail returns the end of a text, from the beginning of a word.
 func tail(s string, limit int) string {
 	if len(s) <= limit {
 		return ""

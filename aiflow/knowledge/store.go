@@ -16,17 +16,17 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Bounds of one transaction. On SQLite everybody who writes waits for it.
+// Limits of one transaction. On SQLite all other writers wait for it.
 const (
 	batchRows  = 150
-	batchBytes = 256 << 10 // one row may have more
+	batchBytes = 256 << 10 // a single row may have more
 )
 
-// indexTimeout is after how long without a transaction a file that is being
+// indexTimeout is the time without a transaction after which a file that is being
 // stored counts as abandoned.
 const indexTimeout = 5 * time.Minute
 
-// store writes a file in small transactions. It is listed and searched after
+// store writes a file in small transactions. The file is listed and searched after
 // the last one.
 func (a *Account) store(ctx context.Context, project string, row *fileRow, passages []string, vectors [][]float32, in *postings) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.reserve(ctx, tx, project, row) })
@@ -43,8 +43,8 @@ func (a *Account) store(ctx context.Context, project string, row *fileRow, passa
 	return err
 }
 
-// reserve inserts the row of a file, which counts against the bounds of its
-// project from then on.
+// reserve inserts the row of a file, which then counts against the limits of its
+// project.
 func (a *Account) reserve(ctx context.Context, tx *sqlx.Tx, project string, row *fileRow) error {
 	if err := a.lock(ctx, tx, project); err != nil {
 		return err
@@ -63,24 +63,24 @@ func (a *Account) reserve(ctx context.Context, tx *sqlx.Tx, project string, row 
 		SELECT $1, account, id, $2, $3, $4, $5, 0, $6, $7, FALSE, $8 FROM aiflow_project WHERE id = $9 AND account = $10 AND NOT removed RETURNING number`,
 		row.ID, row.Name, row.Type, row.Bytes, row.Passages, []byte{}, row.CreatedUS, a.s.deadline(), project, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return ErrNotFound // deleted meanwhile
+		return ErrNotFound // the project was deleted meanwhile
 	}
 	return err
 }
 
 func (s *Service) deadline() int64 { return database.Micros(s.opts.Now().Add(indexTimeout)) }
 
-// lock keeps others from adding files to a project, and from deleting it, until
-// tx ends.
+// lock locks the project, so that no other transaction adds files to it or deletes
+// it until tx ends.
 func (a *Account) lock(ctx context.Context, tx *sqlx.Tx, project string) error {
 	if a.s.db.Dialect != database.Postgres {
-		return nil // there is one writer at a time
+		return nil // SQLite has only one writer at a time
 	}
 	_, err := tx.ExecContext(ctx, `SELECT 1 FROM aiflow_project WHERE id = $1 FOR NO KEY UPDATE`, project)
 	return err
 }
 
-// fill stores the passages of a file, and in which of them its words stand.
+// fill stores the passages of a file and the index of its words.
 func (a *Account) fill(ctx context.Context, project string, file int64, passages []string, vectors [][]float32, in *postings) error {
 	b := batch{s: a.s, file: file, into: `knowledge_passage (file, part, text, vector)`, columns: 4}
 	for i, text := range passages {
@@ -104,7 +104,7 @@ func (a *Account) fill(ctx context.Context, project string, file int64, passages
 	return b.flush(ctx)
 }
 
-// publish lets a file be listed and searched.
+// publish makes a file visible to lists and searches.
 func (a *Account) publish(ctx context.Context, project string, row *fileRow, in *postings) error {
 	return a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if err := a.lock(ctx, tx, project); err != nil {
@@ -119,12 +119,12 @@ func (a *Account) publish(ctx context.Context, project string, row *fileRow, in 
 	})
 }
 
-// recordTx records what was done to a file of a project.
+// recordTx records an action on a file in the audit log.
 func recordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, project, file, name string) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: file, ObjectName: name, Details: map[string]any{"project": project}})
 }
 
-// oneRow is [ErrNotFound] when an update has found nothing.
+// oneRow returns [ErrNotFound] if an update has changed no row.
 func oneRow(res sql.Result, err error) error {
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func oneRow(res sql.Result, err error) error {
 	return ErrNotFound
 }
 
-// batch gathers rows of a file that is being stored for one transaction.
+// batch collects rows of a file for one transaction.
 type batch struct {
 	s       *Service
 	file    int64
@@ -145,7 +145,7 @@ type batch struct {
 	bytes   int
 }
 
-// add stores what was gathered when there is no room for one more row.
+// add adds a row. It first stores the batch if that is full.
 func (b *batch) add(ctx context.Context, bytes int, row ...any) error {
 	if len(b.values) >= batchRows*b.columns || len(b.values) > 0 && b.bytes+bytes > batchBytes {
 		if err := b.flush(ctx); err != nil {
@@ -156,7 +156,7 @@ func (b *batch) add(ctx context.Context, bytes int, row ...any) error {
 	return nil
 }
 
-// flush stores what was gathered, unless the file was given up meanwhile.
+// flush stores the batch, unless the file was given up meanwhile.
 func (b *batch) flush(ctx context.Context) error {
 	if len(b.values) == 0 {
 		return nil
@@ -172,11 +172,11 @@ func (b *batch) flush(ctx context.Context) error {
 	return err
 }
 
-// rowsAtOnce is how many rows a statement inserts: SQLite takes numbered
-// parameters in quadratic time.
+// rowsAtOnce is the number of rows of one INSERT: SQLite needs quadratic time for
+// numbered parameters.
 const rowsAtOnce = 40
 
-// insertMany inserts rows of so many columns.
+// insertMany inserts rows with a number of columns.
 func insertMany(ctx context.Context, tx *sqlx.Tx, into string, columns int, values []any) error {
 	for part := range slices.Chunk(values, columns*rowsAtOnce) {
 		var b strings.Builder

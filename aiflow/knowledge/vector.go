@@ -8,20 +8,20 @@ import (
 	"slices"
 )
 
-// Bounds of embeddings.
+// Limits of embeddings.
 const (
-	embedBatch = 96 // texts that are asked about at once
-	// maxCompared is how many passages are compared by what they mean: all of
-	// a project that has no more, else those that share most words.
+	embedBatch = 96 // texts of one call
+	// maxCompared is the maximum number of passages whose embeddings are compared:
+	// all of a small project, otherwise those that share the most words.
 	maxCompared = 2000
-	// likeness is the least cosine of what is shown though no word is shared.
+	// likeness is the minimum cosine of a passage that shares no word.
 	likeness = 0.3
-	// fusion dampens the first ranks when two orders become one, see Cormack
-	// and others: "Reciprocal Rank Fusion", 2009.
+	// fusion dampens the first ranks when two rankings are merged, see Cormack et
+	// al., "Reciprocal Rank Fusion", 2009.
 	fusion = 60
 )
 
-// vectors are where texts lie; nil when there is no model to say so.
+// vectors returns the embeddings of texts; nil if there is no model or it fails.
 func (s *Service) vectors(ctx context.Context, t Texts) [][]float32 {
 	if s.opts.Embed == nil {
 		return nil
@@ -35,7 +35,7 @@ func (s *Service) vectors(ctx context.Context, t Texts) [][]float32 {
 			err = fmt.Errorf("knowledge: %d vectors for %d texts", len(vs), len(batch))
 		}
 		if err != nil {
-			s.opts.Logger.WarnContext(ctx, "what texts mean could not be found out", "project", t.Project, "error", err)
+			s.opts.Logger.WarnContext(ctx, "texts could not be embedded", "project", t.Project, "error", err)
 			return nil
 		}
 		out = append(out, vs...)
@@ -43,7 +43,7 @@ func (s *Service) vectors(ctx context.Context, t Texts) [][]float32 {
 	return out
 }
 
-// packed is a vector of length 1 as it is stored.
+// packed encodes a vector, normalized to length 1.
 func packed(v []float32) []byte {
 	var sum float64
 	for _, x := range v {
@@ -60,7 +60,7 @@ func packed(v []float32) []byte {
 	return out
 }
 
-// near is the cosine of two stored vectors; 0 when they cannot be compared.
+// near returns the cosine of two stored vectors; 0 when they cannot be compared.
 func near(a, b []byte) float64 {
 	if len(a) != len(b) {
 		return 0
@@ -72,7 +72,7 @@ func near(a, b []byte) float64 {
 	return float64(sum)
 }
 
-// semantic joins what was found by words with what means the same.
+// semantic merges the hits by words with the hits by meaning.
 func (a *Account) semantic(ctx context.Context, c *corpus, q Query, found []hit) ([]hit, error) {
 	if a.s.opts.Embed == nil {
 		return found, nil
@@ -102,7 +102,7 @@ type vectorRow struct {
 	Vector []byte
 }
 
-// compared reads the vectors of the passages that may be alike.
+// compared reads the embeddings of the passages to compare.
 func (a *Account) compared(ctx context.Context, c *corpus, found []hit) (rows []vectorRow, err error) {
 	if c.passages <= maxCompared {
 		err = a.s.db.SelectContext(ctx, &rows, `SELECT p.file, p.part, p.vector FROM knowledge_passage p JOIN knowledge_file f ON f.number = p.file
@@ -129,7 +129,7 @@ func (a *Account) compared(ctx context.Context, c *corpus, found []hit) (rows []
 	return rows, nil
 }
 
-// fuse makes one order of two.
+// fuse merges several rankings.
 func fuse(orders ...[]hit) []hit {
 	scores := map[spot]float64{}
 	for _, hits := range orders {

@@ -8,15 +8,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWord is the most bytes of a word that is looked for.
+// maxWord is the maximum size of an indexed word, in bytes.
 const maxWord = 64
 
-// words are the words of a text in the form in which they are compared: lower
-// case, without accents and common endings. Scripts without spaces give pairs
-// of characters.
+// words returns the words of a text in normalized form: lower case, without accents
+// and common endings. Text in scripts without spaces yields pairs of characters.
 func words(text string) (out []string) {
 	var b strings.Builder
-	var last rune // of a script without spaces
+	var last rune // previous character of a script without spaces
 	flush := func() {
 		if b.Len() > 0 {
 			out = append(out, truncate(stem(b.String()), maxWord))
@@ -48,13 +47,13 @@ func words(text string) (out []string) {
 	return out
 }
 
-// unspaced says whether a character belongs to a script without spaces.
+// unspaced reports whether a character belongs to a script without spaces.
 func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
-// endings are taken off words, so that "rooms" finds "room" and "Zimmern"
-// finds "Zimmer". It is rough: it only has to do the same to both.
+// endings are removed from words, so that "rooms" finds "room" and "Zimmern" finds
+// "Zimmer". This is a rough stemming: it only has to treat both sides alike.
 var endings = []string{"ungen", "ung", "ings", "ing", "ies", "ern", "ers", "es", "en", "er", "ed", "em", "s", "e", "n", "y"}
 
 func stem(w string) string {

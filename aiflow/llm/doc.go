@@ -1,6 +1,6 @@
-// Package llm is about language models: what they are asked and what they
-// answer, for all providers alike. Package openai and package anthropic speak to
-// providers; package mock needs none.
+// Package llm has language models behind one interface: requests and answers are
+// the same for all providers. Packages openai and anthropic call providers; package
+// mock needs none.
 //
 //	models, err := llm.NewModels(map[string]llm.Model{"mock": mock.New()})
 //	model, name, err := models.Find("mock/echo")
@@ -10,13 +10,13 @@
 //	})
 //	fmt.Println(answer.Message.Text(), answer.Usage.Output)
 //
-// A model is an interface of one method; what else one can do, [Lister] and
-// [Embedder] say. It makes one attempt: [Retry] makes several. Package usage writes
-// down what calls cost, package structured has a model answer with JSON that fits a
-// schema, package llmtest plays models in tests.
+// A model is an interface with one method. [Lister] and [Embedder] are optional
+// abilities. A model makes one attempt: [Retry] makes several. Package usage
+// records what calls cost, package structured makes a model answer with JSON that
+// matches a schema, and package llmtest has scripted models for tests.
 //
 // # Errors
 //
-// Why a model did not answer is an [*Error] with a [Code] that is the same for all
-// providers; [Error.Temporary] says whether another attempt may succeed.
+// The error of a model is an [*Error] with a [Code] that is the same for all
+// providers. [Error.Temporary] reports whether another attempt may succeed.
 package llm

@@ -1,12 +1,13 @@
 package llm
 
-// Estimate is about how many tokens a text takes: a quarter of its bytes,
-// rounded up. Providers count in their own ways; where one says what it
-// counted, that holds.
+// Estimate returns the approximate number of tokens of a text: a quarter of its
+// bytes, rounded up. Providers count differently; where a provider returns its
+// count, that applies.
 func Estimate(text string) int64 { return int64(len(text)+3) / 4 }
 
-// Estimate is about how many tokens a request takes: the sum over its texts,
-// with what tools are called, take and return. A file counts as its bytes do.
+// Estimate returns the approximate number of tokens of a request: the sum over its
+// texts, including the names, arguments and results of tools. A file counts by its
+// bytes.
 func (r *Request) Estimate() int64 {
 	n := Estimate(r.System) + Estimate(string(r.Schema))
 	for _, t := range r.Tools {
@@ -18,7 +19,7 @@ func (r *Request) Estimate() int64 {
 	return n
 }
 
-// Estimate is about how many tokens a message takes.
+// Estimate returns the approximate number of tokens of a message.
 func (m *Message) Estimate() (n int64) {
 	for _, p := range m.Parts {
 		n += Estimate(p.Text) + int64(len(p.Data)+3)/4

@@ -32,7 +32,7 @@ func ExampleModels() {
 	fmt.Println(err)
 	// Output:
 	// Parcels leave at noon. done 16 6
-	// llm.no_model: there is no model "openai/gpt-5" here
+	// llm.no_model: there is no model "openai/gpt-5"
 }
 
 // A model that is busy for a moment is asked again.

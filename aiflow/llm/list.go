@@ -7,29 +7,29 @@ import (
 	"sync"
 )
 
-// Lister is a [Model] that knows which models it has.
+// Lister is a [Model] that can list its models.
 type Lister interface {
 	Model
-	// List names them, in the provider's order. Its errors are those of
+	// List returns the models, in the provider's order. Its errors are those of
 	// Generate.
 	List(ctx context.Context) ([]Offer, error)
 }
 
-// Offer is a model that a provider has.
+// Offer is a model of a provider.
 type Offer struct {
 	Name  string // the provider's name of the model: "gpt-5"
-	Title string // what people call it; "": nothing else
+	Title string // name for people; "": there is no other
 }
 
 // Offers are the models of one provider.
 type Offers struct {
 	Provider string
 	Items    []Offer
-	Err      error // why they cannot be had; nil: they are all there
+	Err      error // why they are unknown; nil: Items has all of them
 }
 
-// List asks all providers at once which models they have, and answers in the
-// order of their names. A provider that cannot say has no items.
+// List lists the models of all providers concurrently and returns them sorted by
+// provider. A provider that cannot list its models has no items.
 func (m *Models) List(ctx context.Context) []Offers {
 	if m == nil {
 		return nil

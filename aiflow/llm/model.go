@@ -11,66 +11,67 @@ type Model interface {
 	Generate(ctx context.Context, r *Request) (*Response, error)
 }
 
-// Request is what a model is asked.
+// Request is a request to a model.
 type Request struct {
 	Model    string    // the provider's name of the model
-	System   string    // what it is told before all else
-	Messages []Message // in order; the last is of the user, or the results of tools
+	System   string    // the instructions
+	Messages []Message // in order; the last one is of the user, or has the results of tools
 	Tools    []ToolSpec
-	// Choice says whether tools may be called. Zero: the model decides.
+	// Choice controls whether the model may call tools. Zero: the model decides.
 	Choice ToolChoice
-	// Schema is a JSON Schema (2020-12) of an object that the answer must fit.
-	// nil: the answer is a text. Providers differ in how strictly they keep to
-	// it, so the answer must be validated.
+	// Schema is a JSON Schema (2020-12) of an object that the answer must match.
+	// nil: the answer is a text. Not every provider enforces it, so the answer must
+	// be validated.
 	Schema json.RawMessage
-	// Temperature is from 0, the likeliest words, to 2. nil: the provider's.
+	// Temperature is from 0, the most likely words, to 2. nil: the provider's
+	// default.
 	Temperature *float64
 	MaxTokens   int // of the answer; 0: DefaultMaxTokens
-	// OnText receives the parts of the text as they come, on the goroutine of
-	// Generate. nil: the answer comes whole.
+	// OnText receives the parts of the text as they arrive, on the goroutine of
+	// Generate. nil: the answer is not streamed.
 	OnText func(part string)
 }
 
-// DefaultMaxTokens is how long an answer may be when its request does not say.
+// DefaultMaxTokens is the maximum length of an answer if the request has none.
 const DefaultMaxTokens = 1024
 
-// ToolChoice says whether a model may call tools.
+// ToolChoice controls whether a model may call tools.
 type ToolChoice string
 
-// Whether a model may call tools.
+// Values of [ToolChoice].
 const (
 	ChoiceAuto     ToolChoice = ""
 	ChoiceNone     ToolChoice = "none"
 	ChoiceRequired ToolChoice = "required"
 )
 
-// Response is what a model answered.
+// Response is the answer of a model.
 type Response struct {
 	Message  Message
 	Stop     Stop
 	Usage    Usage
-	Provider string // who answered: "openai"
-	Model    string // the model that answered, as the provider calls it; it may be another than asked
+	Provider string // the provider that answered: "openai"
+	Model    string // the model that answered, as the provider calls it; not always the requested one
 }
 
-// Stop says why a model stopped.
+// Stop is the reason why a model stopped.
 type Stop string
 
-// Why a model stops.
+// Reasons why a model stops.
 const (
 	StopDone    Stop = "done"
-	StopTools   Stop = "tools"   // it wants the tools of Message.Calls called
-	StopLength  Stop = "length"  // MaxTokens are used up
-	StopRefused Stop = "refused" // it declines, or a filter of the provider does
+	StopTools   Stop = "tools"   // it requests the calls in Message.Calls
+	StopLength  Stop = "length"  // it has reached MaxTokens
+	StopRefused Stop = "refused" // it refuses to answer, or a filter of the provider does
 )
 
-// Usage is what an answer took, in tokens.
+// Usage is the number of tokens of a call.
 type Usage struct {
-	Known        bool  `json:"known"`        // the provider said it; else all is 0
-	Input        int64 `json:"input"`        // all of it: the cached parts are inside
-	Output       int64 `json:"output"`       // all of it: Reasoning is inside
-	CacheRead    int64 `json:"cacheRead"`    // inside Input
-	CacheWrite   int64 `json:"cacheWrite"`   // inside Input; kept for minutes
-	CacheWrite1h int64 `json:"cacheWrite1h"` // inside Input, beside CacheWrite; kept for an hour
-	Reasoning    int64 `json:"reasoning"`    // inside Output
+	Known        bool  `json:"known"`        // the provider returned it; otherwise all fields are 0
+	Input        int64 `json:"input"`        // total, including cached tokens
+	Output       int64 `json:"output"`       // total, including Reasoning
+	CacheRead    int64 `json:"cacheRead"`    // part of Input
+	CacheWrite   int64 `json:"cacheWrite"`   // part of Input; cached for minutes
+	CacheWrite1h int64 `json:"cacheWrite1h"` // part of Input, in addition to CacheWrite; cached for an hour
+	Reasoning    int64 `json:"reasoning"`    // part of Output
 }

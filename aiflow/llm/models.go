@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Models are the models of several providers under one name each:
+// Models are the models of several providers under names of the form
 // "provider/model".
 type Models struct{ byProvider map[string]Model }
 
@@ -17,7 +17,7 @@ func NewModels(byProvider map[string]Model) (*Models, error) {
 	m := &Models{byProvider: make(map[string]Model, len(byProvider))}
 	for name, model := range byProvider {
 		if !providerName.MatchString(name) {
-			return nil, fmt.Errorf("llm: %q is no name of a provider", name)
+			return nil, fmt.Errorf("llm: %q is not a valid name of a provider", name)
 		}
 		if model == nil {
 			return nil, fmt.Errorf("llm: the model of %s is nil", name)
@@ -27,9 +27,8 @@ func NewModels(byProvider map[string]Model) (*Models, error) {
 	return m, nil
 }
 
-// Find returns who answers for a model such as "openai/gpt-5", and the name
-// that it has there: "gpt-5". Without such a provider the error has
-// [CodeNoModel].
+// Find returns the model for a name such as "openai/gpt-5", and the provider's name
+// of it: "gpt-5". If there is no such provider the error has [CodeNoModel].
 func (m *Models) Find(ref string) (Model, string, error) {
 	provider, name, ok := strings.Cut(ref, "/")
 	if ok && name != "" && m != nil {
@@ -37,5 +36,5 @@ func (m *Models) Find(ref string) (Model, string, error) {
 			return model, name, nil
 		}
 	}
-	return nil, "", &Error{Code: CodeNoModel, Message: fmt.Sprintf("there is no model %q here", ref), Provider: provider, Model: name}
+	return nil, "", &Error{Code: CodeNoModel, Message: fmt.Sprintf("there is no model %q", ref), Provider: provider, Model: name}
 }

@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// RetryOptions are how often a model is asked again.
+// RetryOptions configures [Retry].
 type RetryOptions struct {
-	// Attempts is how often it is asked in all. 0: 3, −1: once.
+	// Attempts is the maximum number of attempts. 0: 3, −1: one.
 	Attempts int
-	// Wait is how long at least half of the pause before the second attempt
-	// is; each later pause is twice as long. A provider that says how long to
-	// wait is believed. 0: 500 ms.
+	// Wait is the minimum of half of the pause before the second attempt; each
+	// later pause is twice as long. If the provider returns a time to wait, that
+	// applies. 0: 500 ms.
 	Wait time.Duration
-	// MaxWait is the longest pause. A provider that wants a longer one is not
-	// asked again. 0: 30 s.
+	// MaxWait is the maximum pause. There is no further attempt if the provider
+	// requires a longer one. 0: 30 s.
 	MaxWait time.Duration
 }
 
-// Retry asks a model again when it fails in a way that may pass, see
-// [Error.Temporary]: never after parts of an answer have been given to OnText,
-// and never beyond the context's deadline. When the pause would end behind
-// that, the error comes at once.
+// Retry returns a model that repeats calls after temporary errors, see
+// [Error.Temporary]. It does not repeat a call after parts of an answer have been
+// passed to OnText. If the pause would exceed the context's deadline it returns the
+// error at once.
 func Retry(m Model, o *RetryOptions) Model {
 	r := retrier{model: m}
 	if o != nil {
@@ -73,17 +73,17 @@ func (r retrier) Generate(ctx context.Context, req *Request) (*Response, error) 
 	}
 }
 
-// pause is how long to wait after an attempt. It is not the same for all, so
-// that those who failed together do not come back together.
+// pause returns how long to wait after an attempt. It is random, so that clients
+// that failed together do not retry together.
 func (r retrier) pause(attempt int) time.Duration {
 	d := r.Wait << min(attempt-1, 10)
 	if d <= 0 || d > r.MaxWait {
 		d = r.MaxWait
 	}
-	return d/2 + rand.N(d/2+1) //nolint:gosec // a pause is no secret
+	return d/2 + rand.N(d/2+1) //nolint:gosec // a pause need not be unpredictable
 }
 
-// late reports whether the caller will have gone after a pause.
+// late reports whether the deadline is before the end of a pause.
 func late(ctx context.Context, pause time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && time.Until(deadline) <= pause

@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
 )
 
-// failing is a step that fails as a provider does.
+// failing returns a step that fails as a provider does.
 func failing(code llm.Code, after time.Duration) llmtest.Step {
 	return llmtest.Fail(&llm.Error{Code: code, Message: "no", After: after})
 }
@@ -85,7 +85,7 @@ func TestRetryNeverRepeatsWhatWasStreamed(t *testing.T) {
 	require.Equal(t, 1, script.Count().Requests)
 }
 
-// careless is a model that streams, fails and does not say that it streamed.
+// careless is a model that streams, fails and does not report that it streamed.
 type careless struct{ asked int }
 
 func (c *careless) Generate(_ context.Context, r *llm.Request) (*llm.Response, error) {

@@ -1,10 +1,11 @@
-// Package memory keeps what models and contacts said to each other, so that
-// the next question finds what came before: that of the run, of the chat, or
-// of the contact on all its references.
+// Package memory remembers conversations of models and contacts, so that a model
+// knows the earlier messages: those of the run, of the chat, or of the contact on
+// all its references.
 //
-// What is recalled is bounded in messages and tokens. A call of a tool is never
-// parted from its result: results of long ago are left out first, then whole
-// turns; on request a model sums up what fell out.
+// The messages that are recalled are limited in number and tokens. A call of a tool
+// always stays together with its result. When there is too much, old results of
+// tools are left out first, then whole turns. On request a model summarizes what
+// was left out.
 //
 //	memories, err := memory.New(ctx, db, nil)
 //	place := memory.Place{Scope: memory.ScopeChat, Run: run.ID, Chat: memory.Chat{Reference: 1, ID: "ana@sandbox"}}
@@ -12,7 +13,7 @@
 //	// ask the model: earlier.Messages, then the question
 //	err = memories.For(account).Remember(ctx, place, key, said)
 //
-// A turn is kept under its key: to remember it again, after a crash say, replaces
-// it. Its tables begin with memory_; what is older than Options.Retention is
-// forgotten by [Service.Run], what only a run remembers with [Service.EndRunTx].
+// A turn has a key. Remembering a turn again, for example after a crash, replaces
+// it. The tables begin with memory_. [Service.Run] deletes what is older than
+// Options.Retention. [Service.EndRunTx] deletes what only one run remembers.
 package memory

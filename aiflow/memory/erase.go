@@ -12,27 +12,26 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Erasure chooses what is erased.
+// Erasure selects what to erase.
 type Erasure struct {
 	Reference int64
-	ChatIDs   []string // every id by which the chat is or was known; nil: all of the reference
-	// MessageIDs are messages that the contact wrote in groups: what was
-	// answered to them goes, too. Ignored without ChatIDs.
+	ChatIDs   []string // all current and former ids of the chat; nil: all chats of the reference
+	// MessageIDs are messages that the contact wrote in groups. The answers to them
+	// are erased, too. Ignored without ChatIDs.
 	MessageIDs []string
-	Before     time.Time // what was said later stays; zero: nothing does
+	Before     time.Time // later turns stay; zero: none stays
 }
 
 const (
-	// chunk is how many names a statement has, and how many rows one removes.
+	// chunk is the number of names in a statement, and of rows that one deletes.
 	chunk = 500
-	// maxRun is how long a run may remember: the longest waits end before.
+	// maxRun is how long a run may remember; the longest waits are shorter.
 	maxRun        = 100 * 24 * time.Hour
 	pruneInterval = time.Hour
 )
 
-// Erase removes what was said in chats, and summaries that tell of it. It works
-// in small steps, each durable, and may be called again after an error or a
-// crash.
+// Erase removes the turns of chats, and the summaries that may cover them. It works
+// in small durable steps, and may be called again after an error or a crash.
 func (a *Account) Erase(ctx context.Context, e Erasure) error {
 	if err := a.eraseSummaries(ctx, e); err != nil {
 		return err
@@ -61,8 +60,8 @@ func (a *Account) Erase(ctx context.Context, e Erasure) error {
 	return nil
 }
 
-// eraseSummaries removes the summaries that may tell of what is erased. Those
-// of groups tell of all who wrote there.
+// eraseSummaries removes the summaries that may cover erased turns. A summary of a
+// group covers everyone who wrote there.
 func (a *Account) eraseSummaries(ctx context.Context, e Erasure) error {
 	groups := map[string]bool{}
 	for part := range slices.Chunk(e.MessageIDs, chunk) {
@@ -94,7 +93,7 @@ func (a *Account) eraseSummaries(ctx context.Context, e Erasure) error {
 	}
 }
 
-// eraseAmong removes those of some summaries that may tell of what is erased.
+// eraseAmong removes those of some summaries that may cover erased turns.
 func (a *Account) eraseAmong(ctx context.Context, rows []turnRow, e Erasure, groups map[string]bool) error {
 	var gone []int64
 	for _, r := range rows {
@@ -122,7 +121,7 @@ func (a *Account) eraseAmong(ctx context.Context, rows []turnRow, e Erasure, gro
 	return nil
 }
 
-// EndRunTx forgets, when tx commits, what only a run remembers that is over.
+// EndRunTx deletes, when tx commits, what only a run remembers that has ended.
 func (s *Service) EndRunTx(ctx context.Context, tx *sqlx.Tx, run string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM memory_turn WHERE run = $1 AND scope = $2`, run, ScopeRun.rank()); err != nil {
 		return fmt.Errorf("memory: forgetting a run: %w", err)
@@ -130,13 +129,13 @@ func (s *Service) EndRunTx(ctx context.Context, tx *sqlx.Tx, run string) error {
 	return nil
 }
 
-// DeleteAll removes everything of the account. It works in small steps, each
-// durable, and may be called again after an error or a crash.
+// DeleteAll removes everything of the account. It works in small durable steps, and
+// may be called again after an error or a crash.
 func (a *Account) DeleteAll(ctx context.Context) error {
 	return a.s.remove(ctx, `account = $1`, a.id)
 }
 
-// Run forgets what is older than the retention until ctx ends.
+// Run deletes turns older than the retention until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(pruneInterval)
 	defer tick.Stop()
@@ -152,8 +151,8 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// Prune forgets what is older than the retention, and what only runs remember
-// that must have ended long ago. [Service.Run] does so by itself.
+// Prune deletes turns older than the retention, and turns of runs that must have
+// ended long ago. [Service.Run] calls it regularly.
 func (s *Service) Prune(ctx context.Context) error {
 	now := s.opts.Now()
 	if err := s.remove(ctx, `at_us < $1 AND scope = 1`, database.Micros(now.Add(-maxRun))); err != nil {
@@ -165,7 +164,7 @@ func (s *Service) Prune(ctx context.Context) error {
 	return s.remove(ctx, `at_us < $1`, database.Micros(now.Add(-s.opts.Retention)))
 }
 
-// remove deletes the turns of a condition, some at a time.
+// remove deletes the turns that match a condition, in small steps.
 func (s *Service) remove(ctx context.Context, where string, args ...any) error {
 	err := s.db.InSteps(ctx, fmt.Sprintf(`DELETE FROM memory_turn WHERE seq IN (SELECT seq FROM memory_turn WHERE %s LIMIT %d)`, where, chunk), args...)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Scope says whose messages are recalled.
+// Scope determines which messages are recalled.
 type Scope string
 
-// Whose messages are recalled.
+// The scopes.
 const (
 	ScopeNone    Scope = "none"
 	ScopeRun     Scope = "run"
@@ -23,8 +23,7 @@ const (
 	ScopeContact Scope = "contact" // on all references
 )
 
-// rank orders scopes: a turn that was said in one is recalled in the smaller
-// ones, too.
+// rank orders scopes: a turn of one scope is also recalled in the smaller ones.
 func (s Scope) rank() int64 {
 	switch s {
 	case ScopeRun:
@@ -37,22 +36,22 @@ func (s Scope) rank() int64 {
 	return 0
 }
 
-// Chat names a chat.
+// Chat identifies a chat.
 type Chat struct {
-	Reference int64 // of its reference; 0: there is none
+	Reference int64 // its reference; 0: none
 	ID        string
 }
 
-// Place is where something is said.
+// Place is the place of a conversation.
 type Place struct {
 	Scope Scope
 	Run   string
-	Chat  Chat // zero: the run has none, and remembers for itself
-	// Message is the id of the message that is answered. "": none.
+	Chat  Chat // zero: the run has no chat, and only the run remembers
+	// Message is the id of the message to answer. "": none.
 	Message string
 }
 
-// scope is the place's, which without a chat is no more than the run's.
+// scope returns the scope of the place, which without a chat is that of the run.
 func (p Place) scope() Scope {
 	if p.Chat.Reference == 0 && p.Scope.rank() > 0 {
 		return ScopeRun
@@ -62,13 +61,12 @@ func (p Place) scope() Scope {
 
 // Options configures a [Service].
 type Options struct {
-	// Names returns the names by which a chat is or was known on its reference;
-	// everywhere adds those of the same contact on all references. nil: a chat has
+	// Names returns the current and former names of a chat on its reference; with
+	// everywhere also those of the same contact on all references. nil: a chat has
 	// one name, and a contact one chat.
 	Names func(ctx context.Context, account string, c Chat, everywhere bool) ([]Chat, error)
-	// Lock says whether a run is there, and keeps it from being erased until tx
-	// ends: what was said in one that was erased meanwhile is not kept. nil: all
-	// are there.
+	// Lock reports whether a run exists, and locks it so that it is not erased
+	// until tx ends. Turns of an erased run are not stored. nil: all runs exist.
 	Lock func(ctx context.Context, tx *sqlx.Tx, account, run string) (bool, error)
 	// Retention is how long turns of chats and contacts are kept; 0: for ever.
 	Retention time.Duration
@@ -76,7 +74,7 @@ type Options struct {
 	Now       func() time.Time // nil: time.Now
 }
 
-// Service keeps conversations. It is safe for concurrent use.
+// Service stores conversations. It is safe for concurrent use.
 type Service struct {
 	db   *database.DB
 	opts Options
@@ -90,7 +88,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "memory", migrations)
 }
 
-// New returns a Service over db, and creates or upgrades its tables.
+// New returns a Service over db. It creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s := &Service{}
 	if opts != nil {
@@ -121,7 +119,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	return s, nil
 }
 
-// Account is the share of a [Service] that belongs to one account.
+// Account is the part of a [Service] that belongs to one account.
 type Account struct {
 	s  *Service
 	id string

@@ -61,7 +61,7 @@ func (f *fixture) say(t *testing.T, p memory.Place, text string) {
 	require.NoError(t, f.Remember(t.Context(), p, p.Run+"."+text, []llm.Message{llm.User(text), llm.Assistant("re " + text)}))
 }
 
-// messages are the texts that are recalled.
+// messages returns the texts that are recalled.
 func (f *fixture) messages(t *testing.T, p memory.Place) []string {
 	t.Helper()
 	return texts(f.recall(t, memory.Question{Place: p, Messages: 20, Tokens: 8000}))
@@ -141,7 +141,7 @@ func TestRememberInTransaction(t *testing.T) {
 	})
 }
 
-// lookup is a turn in which a tool was called.
+// lookup returns a turn in which a tool was called.
 func lookup(question string, size int) []llm.Message {
 	return []llm.Message{
 		llm.User(question),

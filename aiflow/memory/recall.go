@@ -10,25 +10,25 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// Question says what is to be recalled.
+// Question selects what to recall.
 type Question struct {
 	Place Place
-	// Key is that of the turn that asks: what was kept under it is left out.
+	// Key is the key of the current turn, which is not recalled.
 	Key      string
-	Messages int // at most, 0: none
-	Tokens   int // at most, as [Tokens] counts them
-	// Sum sums up what falls out. nil: it is forgotten.
+	Messages int // maximum number; 0: none
+	Tokens   int // maximum number, as [Tokens] counts them
+	// Sum summarizes what does not fit. nil: it is left out.
 	Sum Summarizer
 }
 
-// History is what is recalled.
+// History is a recalled conversation.
 type History struct {
 	Messages []llm.Message // the oldest first
-	Summary  string        // of what came before them; "": there is none
+	Summary  string        // of earlier turns; "": none
 }
 
-// Note is what a model is told of the summary, for the end of its
-// instructions. "" without one.
+// Note returns a text with the summary for the end of a model's instructions; "" if
+// there is no summary.
 func (h History) Note() string {
 	if h.Summary == "" {
 		return ""
@@ -37,7 +37,7 @@ func (h History) Note() string {
 		strings.ReplaceAll(h.Summary, "</summary>", "") + "\n</summary>"
 }
 
-// Recall returns what was said before.
+// Recall returns the earlier turns of a conversation.
 func (a *Account) Recall(ctx context.Context, q Question) (History, error) {
 	if q.Place.scope().rank() == 0 || q.Messages <= 0 || q.Tokens <= 0 {
 		return History{}, nil
@@ -57,11 +57,11 @@ func (a *Account) Recall(ctx context.Context, q Question) (History, error) {
 	return h, nil
 }
 
-// past is what is kept of a place.
+// past is the stored conversation of a place.
 type past struct {
 	turns   []turn // the oldest first
-	summary string // of what came before them
-	covers  []Chat // whose turns the summary sums up
+	summary string // of earlier turns
+	covers  []Chat // chats whose turns the summary covers
 }
 
 type turnRow struct {
@@ -93,7 +93,7 @@ func (a *Account) past(ctx context.Context, q Question) (past, error) {
 		switch {
 		case r.UpTo > 0:
 			if q.Sum == nil || r.Scope != q.Place.scope().rank() || upTo > 0 {
-				continue // there is no question, it sums up another place, or is out of date
+				continue // there is no question, or the summary is of another place or out of date
 			}
 			upTo, p.summary = r.UpTo, r.Messages
 			if p.covers, err = readCovers(r.Covers); err != nil {
@@ -111,7 +111,7 @@ func (a *Account) past(ctx context.Context, q Question) (past, error) {
 	return p, nil
 }
 
-// where is the condition of a place, beside account and scope.
+// where returns the condition for a place, in addition to account and scope.
 func (a *Account) where(ctx context.Context, p Place) (string, []any, error) {
 	if p.scope() == ScopeRun {
 		return `run = $1`, []any{p.Run}, nil

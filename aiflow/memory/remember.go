@@ -12,16 +12,16 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Bounds of what is kept.
+// Limits of stored turns.
 const (
 	maxTurns  = 200      // of a chat, and of a run
 	maxResult = 8 << 10  // bytes of a tool's result
 	maxTurn   = 64 << 10 // bytes of a turn's texts
 )
 
-// Remember keeps what was said in a turn: the question, calls with their
-// results, and the answer. key names the turn; under one that is known the
-// newer words replace the older. Files are remembered by their names alone.
+// Remember stores a turn: the question, calls with their results, and the answer.
+// key identifies the turn; a turn with a known key replaces the stored one. Of
+// files only the names are stored.
 func (a *Account) Remember(ctx context.Context, p Place, key string, said []llm.Message) error {
 	return a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		return a.RememberTx(context.WithoutCancel(ctx), tx, p, key, said)
@@ -56,7 +56,7 @@ func (a *Account) insert(ctx context.Context, tx *sqlx.Tx, p Place, key, message
 	return err
 }
 
-// trim removes the oldest turns of a place that has too many.
+// trim removes the oldest turns of a place beyond the limit.
 func (a *Account) trim(ctx context.Context, tx *sqlx.Tx, p Place) error {
 	const oldest = ` AND seq < (SELECT MIN(seq) FROM (SELECT seq FROM memory_turn WHERE `
 	where, args := `run = $1`, []any{p.Run}
@@ -70,7 +70,7 @@ func (a *Account) trim(ctx context.Context, tx *sqlx.Tx, p Place) error {
 	return nil
 }
 
-// kept is what a turn leaves behind.
+// kept returns the messages of a turn in the form in which they are stored.
 func kept(said []llm.Message) []llm.Message {
 	out := make([]llm.Message, 0, len(said))
 	left := maxTurn
@@ -95,7 +95,7 @@ func kept(said []llm.Message) []llm.Message {
 	return out
 }
 
-// head is the beginning of a text, of at most so many bytes.
+// head returns the beginning of a text, with at most limit bytes.
 func head(s string, limit int) string {
 	if len(s) <= limit {
 		return s

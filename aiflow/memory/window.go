@@ -6,18 +6,18 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// turn is what was said at once: it is recalled as a whole or not at all.
+// turn is a turn of a conversation. It is recalled as a whole or not at all.
 type turn struct {
 	seq  int64
 	chat Chat
 	said []llm.Message
 }
 
-// leftOut stands for a tool's result that is not recalled.
+// leftOut replaces the result of a tool that is not recalled.
 const leftOut = "[left out]"
 
-// Tokens is about how many tokens a message is, rather too many than too few:
-// three bytes make one.
+// Tokens returns the approximate number of tokens of a message. It rather
+// overestimates: three bytes count as one token.
 func Tokens(m *llm.Message) int {
 	n := 4
 	for _, p := range m.Parts {
@@ -53,9 +53,9 @@ func messagesOf(turns []turn) (n int) {
 	return n
 }
 
-// fit are the newest of turns, in order, within bounds. Results of tools go
-// first, the oldest before the newer; then whole turns, the oldest first; at
-// last the results of the newest turn.
+// fit returns the newest turns, in order, within the limits. It drops results of
+// tools first, the oldest first; then whole turns, the oldest first; finally the
+// results of the newest turn.
 func fit(turns []turn, messages, tokens int) []turn {
 	turns = slices.Clone(turns)
 	for len(turns) > 0 && messagesOf(turns) > messages {
@@ -82,7 +82,7 @@ func fit(turns []turn, messages, tokens int) []turn {
 	return turns
 }
 
-// emptied is a turn without what tools returned.
+// emptied returns a turn without the results of tools.
 func (t turn) emptied() turn {
 	said := slices.Clone(t.said)
 	for i := range said {
@@ -97,7 +97,7 @@ func (t turn) emptied() turn {
 	return t
 }
 
-// plain is a turn without tools: what was asked and what was answered.
+// plain returns a turn without tools: only the question and the answer.
 func (t turn) plain() turn {
 	t.said = slices.DeleteFunc(slices.Clone(t.said), func(m llm.Message) bool { return len(m.Calls) > 0 || len(m.Results) > 0 })
 	return t

@@ -1,7 +1,7 @@
 // Command agent lets a language model answer the customers of a shop, with two
-// tools that know the orders. What you type is what a customer writes, on a
-// simulated phone; the model is a built-in one that needs no key, or a real one
-// when the environment has a key.
+// tools for looking up orders and opening hours. You type what a customer writes on
+// a simulated phone. The model is built in and needs no key, or a real one if the
+// environment has a key.
 package main
 
 import (
@@ -47,7 +47,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // it is temporary
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 	db, err := sqldb.Open(ctx, "sqlite://"+filepath.Join(dir, "shop.db"))
 	if err != nil {
 		return err
@@ -77,7 +77,8 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 	return errors.Join(err, <-done)
 }
 
-// chooseModel is the model that there is a key for.
+// chooseModel returns a model for which the environment has a key, or else the
+// built-in one.
 func chooseModel() (models map[string]llm.Model, name string, err error) {
 	if key := os.Getenv("OPENAI_API_KEY"); key != "" {
 		m, err := openai.New(&openai.Options{Key: key, BaseURL: os.Getenv("OPENAI_BASE_URL")}) // "": OpenAI's own
@@ -99,7 +100,7 @@ type phone struct {
 	line *messaging.Account
 }
 
-// open makes the shop: its account, a line with simulated phones, and the flow
+// open sets up the shop: its account, a line with simulated phones, and the flow
 // that answers there.
 func open(ctx context.Context, s *server.Server, model string) (*phone, error) {
 	owner, err := s.Auth.SignUp(ctx, auth.NewUser{Email: "ana@example.org", Name: "Ana", Password: "correct horse"})
@@ -114,7 +115,7 @@ func open(ctx context.Context, s *server.Server, model string) (*phone, error) {
 	flows := s.Flows.For(account)
 	flow, err := flows.Deploy(ctx, aiflow.Deployment{
 		Project: "Shop", Flow: []byte(strings.ReplaceAll(shopFlow, "MODEL", model)),
-		By: aiflow.Publisher{User: owner.User.ID}, // the agent acts with the rights of its publisher
+		By: aiflow.Publisher{User: owner.User.ID}, // the agent acts with the permissions of its publisher
 	})
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func open(ctx context.Context, s *server.Server, model string) (*phone, error) {
 	return &phone{sandbox.Phone{Inbox: s.Messaging, Reference: line.ID, Name: "customer"}, s.Messaging.For(account)}, nil
 }
 
-// talk writes what is typed, and shows what is answered.
+// talk sends each typed line from the phone, and prints the answer.
 func (p *phone) talk(ctx context.Context, in io.Reader, out io.Writer) error {
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		sent, err := p.Write(ctx, provider.Text{Text: lines.Text()})
@@ -141,7 +142,7 @@ func (p *phone) talk(ctx context.Context, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// await waits until the phone shows an answer to a message.
+// await waits until the phone shows the answer to a message.
 func (p *phone) await(ctx context.Context, sent string) (string, error) {
 	for {
 		screen, err := p.line.Screen().List(ctx, p.Reference, p.Name, messaging.List{Limit: 1})

@@ -7,7 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// orders are those of the shop.
+// orders are the orders of the shop.
 var orders = map[string]order{
 	"A-17": {Status: "on its way", Arrives: "tomorrow"},
 	"A-18": {Status: "being packed", Arrives: "on Friday"},
@@ -18,8 +18,8 @@ type order struct {
 	Arrives string `json:"arrives" doc:"When it arrives."`
 }
 
-// shopTools registers what the agent can look up. The comments are all that a
-// model knows of it.
+// shopTools registers the functions that the agent can call. Their doc tags and
+// descriptions are all that a model knows about them.
 func shopTools(s *server.Server) error {
 	type number struct {
 		Order string `json:"order" maxLength:"20" doc:"Number of the order, such as A-17."`

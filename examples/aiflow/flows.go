@@ -1,7 +1,7 @@
 package main
 
-// document is a flow or a function, with the members that these two need: see
-// docs/flows.md for all.
+// document is a flow or a function, with only the members that these two need:
+// docs/flows.md has all of them.
 type document struct {
 	Format    string           `json:"format"`
 	Kind      string           `json:"kind"`
@@ -22,10 +22,10 @@ type typed struct {
 type node struct {
 	Type   string            `json:"type"`
 	Config map[string]any    `json:"config,omitempty"`
-	Next   map[string]string `json:"next,omitempty"` // by output the node that follows
+	Next   map[string]string `json:"next,omitempty"` // the next node for each output
 }
 
-// vat is a function: a price with its tax.
+// vat returns a function that adds the tax to a price.
 func vat() document {
 	return document{
 		Format: "trunkline-flow/1", Kind: "function", Slug: "vat", Name: "VAT", Start: "give",
@@ -37,8 +37,8 @@ func vat() document {
 	}
 }
 
-// invoice is a flow: it calls vat for each item, and says whether the sum is
-// large.
+// invoice returns a flow that calls vat for each item and gives a discount if the
+// sum is large.
 func invoice() document {
 	return document{
 		Format: "trunkline-flow/1", Kind: "flow", Slug: "invoice", Name: "Invoice", Start: "begin",

@@ -1,6 +1,6 @@
-// Command aiflow uses package aiflow alone, without chats, accounts and the
-// server: it builds a function and a flow that calls it for each item of an
-// order, publishes both, runs the flow and prints what it did, step by step.
+// Command aiflow uses package aiflow alone, without chats, accounts and the server.
+// It deploys a flow and a function that the flow calls for each item of an order,
+// runs the flow, and prints each step.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 func run(ctx context.Context, database string, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	db, err := sqldb.Open(ctx, database) // or the *sqlx.DB that you have
+	db, err := sqldb.Open(ctx, database) // or an existing *sqlx.DB
 	if err != nil {
 		return err
 	}
@@ -38,9 +38,9 @@ func run(ctx context.Context, database string, out io.Writer) error {
 		return err
 	}
 	done := make(chan error, 1)
-	go func() { done <- flows.Run(ctx) }() // takes the steps, also those that an earlier run of the program left
+	go func() { done <- flows.Run(ctx) }() // executes steps, including those of an earlier run of the program
 	account := flows.For(aiflow.OneAccount)
-	// A second run of the program finds both as they are, and publishes nothing.
+	// A second run of the program finds both unchanged and publishes nothing.
 	deployed, err := account.Deploy(ctx, aiflow.Deployment{Project: "Shop", Flow: text(invoice()), Functions: []json.RawMessage{text(vat())}})
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func trace(ctx context.Context, account *aiflow.Account, id string, out io.Write
 	if err != nil {
 		return err
 	}
-	for range seen { // until it has ended
+	for range seen { // until the run has ended
 	}
 	d, err := account.Runs().Get(ctx, id)
 	if err != nil {
@@ -82,7 +82,7 @@ func trace(ctx context.Context, account *aiflow.Account, id string, out io.Write
 	return err
 }
 
-// text is a document as JSON, which holds strings, lists and maps only.
+// text encodes a document, which has only strings, lists and maps.
 func text(doc document) json.RawMessage {
 	raw, err := json.Marshal(doc)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// calendar has the times of a day, and who comes: what the flow asks over HTTP.
+// calendar has the times of a day. The flow calls it over HTTP.
 type calendar struct {
 	mu    sync.Mutex
 	times []string
-	taken map[string]string // by time who comes
+	taken map[string]string // name of the contact by time
 }
 
-// handler serves GET /slots, and PUT /slots/{time} with who comes.
+// handler serves GET /slots, and PUT /slots/{time} with the name of the contact.
 func (c *calendar) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /slots", func(w http.ResponseWriter, _ *http.Request) {
@@ -46,7 +46,7 @@ func (c *calendar) free() []string {
 	return free
 }
 
-// book gives a time to a contact, who may ask again: the flow repeats a request
+// book assigns a time to a contact. It may be repeated: the flow repeats a request
 // whose answer was lost.
 func (c *calendar) book(t, who string) bool {
 	c.mu.Lock()

@@ -1,6 +1,6 @@
-// Command appointments books appointments: flow.json is the talk, calendar.go
-// the program that knows which times are free. Who is not understood gets a
-// person. What you type is what a customer writes, on a simulated phone.
+// Command appointments books appointments. flow.json is the conversation, and
+// calendar.go knows the free times. A contact whom the flow does not understand is
+// handed over to a person. You type what a customer writes on a simulated phone.
 package main
 
 import (
@@ -48,7 +48,7 @@ func run(ctx context.Context, day *calendar, in io.Reader, out io.Writer) error 
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // it is temporary
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 	db, err := sqldb.Open(ctx, "sqlite://"+filepath.Join(dir, "chats.db"))
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func run(ctx context.Context, day *calendar, in io.Reader, out io.Writer) error 
 
 	s, err := server.New(ctx, server.Config{
 		DB: db, Secrets: []server.Secret{"a secret of this example, which keeps nothing"},
-		WebhookAllow: []string{"127.0.0.1"}, // flows reach no private address otherwise
+		WebhookAllow: []string{"127.0.0.1"}, // otherwise flows cannot reach private addresses
 		Exclusive:    true, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ type phone struct {
 	news *messaging.ChangeStream
 }
 
-// open makes the account, a line with simulated phones, and the bot.
+// open sets up the account, a line with simulated phones, and the bot.
 func open(ctx context.Context, s *server.Server, calendar string) (*phone, error) {
 	owner, err := s.Auth.SignUp(ctx, auth.NewUser{Email: "ana@example.org", Name: "Ana", Password: "correct horse"})
 	if err != nil {
@@ -117,7 +117,8 @@ func open(ctx context.Context, s *server.Server, calendar string) (*phone, error
 	return &phone{sandbox.Phone{Inbox: s.Messaging, Reference: line.ID, Name: "joe"}, news}, nil
 }
 
-// talk writes what is typed until that ends, and shows what comes meanwhile.
+// talk sends each typed line from the phone until the input ends. Meanwhile it
+// prints what arrives.
 func (p *phone) talk(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -140,7 +141,7 @@ func (p *phone) talk(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 }
 
-// show prints the answers, and what the front desk sees, until ctx ends.
+// show prints the answers, and the notes for the front desk, until ctx ends.
 func (p *phone) show(ctx context.Context, out io.Writer) error {
 	asked := false
 	for {

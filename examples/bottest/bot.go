@@ -17,7 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 )
 
-// answer is what the bot says to a text.
+// answer returns the bot's answer to a text.
 func answer(text string) string {
 	text = strings.ToLower(text)
 	switch {
@@ -29,10 +29,11 @@ func answer(text string) string {
 	return "Somebody will answer you soon."
 }
 
-// bot answers on lines of the WhatsApp Cloud API, and in tests on the sandbox.
+// bot answers on lines of the WhatsApp Cloud API, and on the sandbox in tests.
 type bot struct{ chats *messaging.Service }
 
-// newBot makes a bot on a database. A graphURL of "" is Meta's.
+// newBot returns a bot that uses a database. graphURL is the address of the Graph
+// API, "" is Meta's.
 func newBot(ctx context.Context, db *sqlx.DB, secret, graphURL string) (*bot, error) {
 	b := &bot{}
 	var err error
@@ -43,7 +44,7 @@ func newBot(ctx context.Context, db *sqlx.DB, secret, graphURL string) (*bot, er
 	return b, err
 }
 
-// EventsTx stores the answers in the transaction of what they answer.
+// EventsTx stores the answers in the transaction of the messages.
 func (b *bot) EventsTx(ctx context.Context, tx *sqlx.Tx, events []messaging.Event) error {
 	for _, e := range events {
 		if e.Type != messaging.EventMessage || e.Actor != messaging.ActorContact {
@@ -63,10 +64,10 @@ func (b *bot) EventsTx(ctx context.Context, tx *sqlx.Tx, events []messaging.Even
 	return nil
 }
 
-// Committed has nothing to do: the service looks after what is to be sent.
+// Committed does nothing: the service sends the answers.
 func (*bot) Committed() {}
 
-// ServeHTTP is the address that Meta posts to.
+// ServeHTTP receives the callbacks of Meta.
 func (b *bot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		challenge, ok := graph.Challenge(r.URL.Query(), func(token string) bool {
@@ -90,7 +91,7 @@ func (b *bot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 	case errors.Is(err, messaging.ErrUnverified):
 		w.WriteHeader(http.StatusUnauthorized)
-	case err != nil: // what is not kept is not taken: it comes again
+	case err != nil: // the callback was not stored: Meta sends it again
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 }

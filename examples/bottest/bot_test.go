@@ -75,7 +75,7 @@ func TestNumber(t *testing.T) {
 	require.Len(t, meta.Shown("16505551234"), 1, "the answer left again after the failure, and arrived once")
 }
 
-// The program starts, refuses what is no callback, and ends.
+// The program starts, refuses a body that is not a callback, and ends.
 func TestProgram(t *testing.T) {
 	for name, value := range map[string]string{
 		"APP_SECRET": "a secret of tests that is long enough", "PHONE_NUMBER_ID": "1", "BUSINESS_ACCOUNT_ID": "2",

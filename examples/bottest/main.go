@@ -1,6 +1,6 @@
-// Command bottest is a bot of a WhatsApp number that says when a shop is open,
-// and in bot_test.go how it is tested without any account: what it says, a talk
-// on the sandbox, and the real protocol against a fake of Meta's API.
+// Command bottest is a bot for a WhatsApp number that tells when a shop is open.
+// bot_test.go shows how to test a bot without any account: its answers, a
+// conversation on the sandbox, and the real protocol against a fake of Meta's API.
 package main
 
 import (

@@ -1,7 +1,6 @@
-// Command echobot answers every message with the same text. What you type is
-// what a contact writes on a simulated phone. An answer is stored in the
-// transaction of the message that it answers: whenever the program is killed,
-// each message has one answer, and never two.
+// Command echobot answers every message with the same text. You type what a contact
+// writes on a simulated phone. An answer is stored in the transaction of its
+// message: even if the program is killed, each message gets exactly one answer.
 package main
 
 import (
@@ -53,11 +52,11 @@ func run(ctx context.Context, database string, in io.Reader, out io.Writer) erro
 	return errors.Join(err, <-done)
 }
 
-// echo is told of what happens, in the transaction in which it happens.
+// echo receives events in the transactions that store them.
 type echo struct{ chats *messaging.Service }
 
-// EventsTx answers what contacts write. It only writes rows: the answers leave
-// after the commit.
+// EventsTx answers the messages of contacts. It only writes rows: the answers are
+// sent after the commit.
 func (e *echo) EventsTx(ctx context.Context, tx *sqlx.Tx, events []messaging.Event) error {
 	for _, event := range events {
 		if event.Type != messaging.EventMessage || event.Actor != messaging.ActorContact {
@@ -80,10 +79,10 @@ func (e *echo) EventsTx(ctx context.Context, tx *sqlx.Tx, events []messaging.Eve
 	return nil
 }
 
-// Committed has nothing to do: the service looks after what is to be sent.
+// Committed does nothing: the service sends the answers.
 func (*echo) Committed() {}
 
-// talk writes what is typed from a contact's phone, and shows what comes back.
+// talk sends each typed line from a contact's phone, and prints the answer.
 func (e *echo) talk(ctx context.Context, in io.Reader, out io.Writer) error {
 	acc := e.chats.For(messaging.OneAccount)
 	line, err := acc.References().Create(ctx, messaging.NewReference{Name: "Echo", Type: sandbox.Kind}) // simulated phones
@@ -108,7 +107,7 @@ func (e *echo) talk(ctx context.Context, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// delivered waits until an answer is on the phone, and returns its text.
+// delivered waits until an answer has arrived on the phone, and returns its text.
 func delivered(ctx context.Context, news *messaging.ChangeStream) (string, error) {
 	for {
 		entries, err := news.Next(ctx, time.Minute)

@@ -1,7 +1,6 @@
-// Command embed is a shop that exists already, with a gorilla/mux router, routes
-// and a password of its own. addChat adds the whole engine to it: its API stands
-// under /chat with tokens of its own, and the shop's handlers call its services
-// in Go.
+// Command embed is an existing shop with a gorilla/mux router, its own routes and
+// its own password. addChat adds the whole engine: its API is under /chat with its
+// own tokens, and the shop's handlers call its services in Go.
 package main
 
 import (
@@ -36,7 +35,7 @@ func main() {
 }
 
 func run(ctx context.Context, addr, database string) error {
-	db, err := sqldb.Open(ctx, database) // or the *sqlx.DB that you have
+	db, err := sqldb.Open(ctx, database) // or an existing *sqlx.DB
 	if err != nil {
 		return err
 	}
@@ -67,7 +66,7 @@ func run(ctx context.Context, addr, database string) error {
 	return errors.Join(err, <-done)
 }
 
-// addChat puts the engine under /chat.
+// addChat adds the engine under /chat.
 func addChat(ctx context.Context, router *mux.Router, db *sqlx.DB) (*server.Server, error) {
 	chat, err := server.New(ctx, server.Config{
 		DB: db, Secrets: []server.Secret{server.Secret(os.Getenv("APP_SECRET"))}, BaseURL: "http://localhost:4000/chat", Exclusive: true,

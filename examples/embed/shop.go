@@ -15,14 +15,14 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
-// shop is the program that was there before.
+// shop is the existing program.
 type shop struct {
 	messages *messaging.Account
 	line     provider.ReferenceID
 }
 
-// ship tells the customer of an order that it is on its way. Pressed twice, it
-// tells once.
+// ship notifies the customer of an order that it is on its way. If the button is
+// pressed twice it notifies once.
 func (s *shop) ship(w http.ResponseWriter, r *http.Request) {
 	id := mux.Vars(r)["id"]
 	_, err := s.messages.Send(r.Context(), messaging.SendRequest{
@@ -40,7 +40,7 @@ func (s *shop) ship(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// staffOnly is how the shop has always kept strangers out.
+// staffOnly returns the shop's existing authentication.
 func staffOnly(password string) mux.MiddlewareFunc {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +54,7 @@ func staffOnly(password string) mux.MiddlewareFunc {
 	}
 }
 
-// open makes the shop's account and line in the engine, or finds those of an
+// open creates the shop's account and line in the engine, or finds those of an
 // earlier run.
 func open(ctx context.Context, chat *server.Server, kind provider.Kind) (account string, line provider.ReferenceID, err error) {
 	owner := auth.NewUser{Email: "shop@example.org", Name: "Shop", Password: os.Getenv("SHOP_PASSWORD")}

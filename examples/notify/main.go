@@ -1,6 +1,6 @@
-// Command notify is a service that notifies customers by templates of a
-// WhatsApp number. Each notification has an id, under which it is sent once,
-// however often and from however many places it is asked for.
+// Command notify is a service that notifies customers with templates of a WhatsApp
+// number. Each notification has an id. It is sent once, however often it is
+// requested.
 package main
 
 import (
@@ -42,7 +42,7 @@ func run(ctx context.Context, addr, database, graphURL string) error {
 	defer db.Close() //nolint:errcheck // the program ends
 	chats, err := messaging.New(ctx, db, &messaging.Options{
 		Providers: []provider.Provider{cloud.New(&cloud.Options{GraphURL: graphURL})},
-		Secrets:   []string{os.Getenv("APP_SECRET")}, // seals the token at rest
+		Secrets:   []string{os.Getenv("APP_SECRET")}, // seals the stored token
 		Exclusive: true,
 	})
 	if err != nil {
@@ -54,7 +54,7 @@ func run(ctx context.Context, addr, database, graphURL string) error {
 	}
 	working, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { done <- chats.Run(working) }() // sends, also what an earlier run left
+	go func() { done <- chats.Run(working) }() // sends, including messages of an earlier run
 	web := &http.Server{Addr: addr, Handler: n, ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = web.Shutdown(context.WithoutCancel(ctx)) })
 	if err = web.ListenAndServe(); errors.Is(err, http.ErrServerClosed) {
@@ -69,7 +69,7 @@ type notifier struct {
 	line provider.ReferenceID
 }
 
-// open takes the line of an earlier run, or makes it.
+// open finds the line of an earlier run, or creates it.
 func (n *notifier) open(ctx context.Context) error {
 	lines, err := n.acc.References().List(ctx, cloud.Kind, messaging.List{})
 	if err != nil {
@@ -87,8 +87,8 @@ func (n *notifier) open(ctx context.Context) error {
 		return err
 	}
 	n.line = made.ID
-	// Fetched now, the templates are known to the first notice, too; and what is
-	// wrong with the settings is known at the start.
+	// Fetch the templates now, so that the first notice knows them and wrong
+	// settings are found at the start.
 	if _, err = n.acc.Templates().List(ctx, n.line, messaging.TemplateFilter{}, messaging.List{}); err != nil {
 		return errors.Join(err, n.acc.References().Delete(ctx, n.line))
 	}
@@ -104,8 +104,8 @@ type notice struct {
 	Values   []string `json:"values"`   // of the parameters in the template's body
 }
 
-// ServeHTTP sends a notice. It is answered with 201 and the message, or with 200
-// and the same message when the notice was sent before.
+// ServeHTTP sends a notice. It answers with 201 and the message, or with 200 and
+// the same message if the notice was sent before.
 func (n *notifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in notice
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&in); err != nil || in.ID == "" {
@@ -138,7 +138,7 @@ func (n *notifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// call is the template with its values, as Meta takes them.
+// call returns the template with its values in Meta's format.
 func (in *notice) call() (provider.TemplateCall, error) {
 	type parameter struct {
 		Type string `json:"type"`

@@ -20,7 +20,7 @@ import (
 
 const customer = "16505551234"
 
-// meta is a fake of Meta's API with an approved template, and the settings for it.
+// meta returns a fake of Meta's API with an approved template, and the settings for it.
 func meta(t *testing.T) (fake *graphtest.Server, settings map[string]string) {
 	t.Helper()
 	number := graphtest.Line{

@@ -1,8 +1,8 @@
-// Command otel is a Trunkline server whose traces go to an OpenTelemetry
-// collector, such as Jaeger or Tempo, over OTLP. The standard variables say
-// where to, and how many of them: OTEL_EXPORTER_OTLP_ENDPOINT,
-// OTEL_TRACES_SAMPLER and the others. It is a module of its own, so that no one
-// else has what an exporter needs.
+// Command otel is a Trunkline server that sends its traces to an OpenTelemetry
+// collector, such as Jaeger or Tempo, over OTLP. The standard variables configure
+// the destination and the sampling: OTEL_EXPORTER_OTLP_ENDPOINT,
+// OTEL_TRACES_SAMPLER and others. It is a separate module, so that other programs
+// do not get the dependencies of an exporter.
 package main
 
 import (
@@ -46,7 +46,7 @@ func run(ctx context.Context, addr, database string) (err error) {
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		err = errors.Join(err, traces.Shutdown(last)) // it exports what is left
+		err = errors.Join(err, traces.Shutdown(last)) // exports the remaining spans
 	}()
 	db, err := sqldb.Open(ctx, database)
 	if err != nil {
@@ -63,7 +63,8 @@ func run(ctx context.Context, addr, database string) (err error) {
 	return s.ListenAndServe(ctx, addr)
 }
 
-// tracer samples and exports as the environment says.
+// tracer returns a provider that samples and exports as configured in the
+// environment.
 func tracer(ctx context.Context) (*sdk.TracerProvider, error) {
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {

@@ -55,14 +55,14 @@ func collect(t *testing.T) *collector {
 	return c
 }
 
-// of are the names of the spans of a trace.
+// of returns the names of the spans of a trace.
 func (c *collector) of(id string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Sorted(maps.Keys(c.traces[id]))
 }
 
-// all are the ids of the traces.
+// all returns the ids of the traces.
 func (c *collector) all() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,6 @@
-// Command ownfunction offers agents a function of the program's own, price in
-// price.go, beside the built-in ones: over the Model Context Protocol and over
-// REST. It prints the token to call it with.
+// Command ownfunction offers agents a custom function, price in price.go, in
+// addition to the built-in ones: over the Model Context Protocol and over REST. It
+// prints the token for calling it.
 package main
 
 import (

@@ -20,8 +20,9 @@ type price struct {
 	Currency string `json:"currency"`
 }
 
-// shop registers a function beside the built-in ones. Its arguments are checked
-// by the tags; the comments are all that a model knows of it.
+// shop registers a function in addition to the built-in ones. The tags of its
+// arguments are the rules for validation. The doc tags and the description are all
+// that a model knows about it.
 func shop(s *server.Server) error {
 	return mcp.Register(s.MCP, mcp.Function[item, price]{
 		Name: "price", Description: "Says what something costs in the shop.", Permission: "chats.read", ReadOnly: true,

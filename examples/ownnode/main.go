@@ -1,6 +1,5 @@
-// Command ownnode answers with a flow that has a node type of the program's
-// own: x.town, in town.go. What you type is what a contact writes on a simulated
-// phone.
+// Command ownnode answers with a flow that uses a custom node type: x.town, in
+// town.go. You type what a contact writes on a simulated phone.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 )
 
-// talk writes what is typed from a contact's phone, and shows what comes back.
+// talk sends each typed line from a contact's phone, and prints the answer.
 func talk(ctx context.Context, chats *messaging.Service, line provider.ReferenceID, in io.Reader, out io.Writer) error {
 	news, err := chats.For(messaging.OneAccount).Changes(ctx, line, "")
 	if err != nil {
@@ -33,7 +33,7 @@ func talk(ctx context.Context, chats *messaging.Service, line provider.Reference
 	return nil
 }
 
-// delivered waits until an answer is on the phone, and returns its text.
+// delivered waits until an answer has arrived on the phone, and returns its text.
 func delivered(ctx context.Context, news *messaging.ChangeStream) (string, error) {
 	for {
 		entries, err := news.Next(ctx, time.Minute)

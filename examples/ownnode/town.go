@@ -6,16 +6,16 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// towns are those that the shop delivers to, by their postal codes.
+// towns are the towns to which the shop delivers, by postal code.
 var towns = map[string]string{"10115": "Berlin", "28013": "Madrid", "75001": "Paris"}
 
-// address is what an author of flows says in a node of the type. Where it has
-// {{ expressions }}, the function gets what they render to.
+// address is the configuration of a node of the type. Where an author has written
+// {{ expressions }}, the function gets the rendered values.
 type address struct {
 	Postcode string `json:"postcode" required:"true" max:"10" doc:"Of the town, such as 10115."`
 }
 
-// town is a node type: its function is called as an HTTP node calls an address.
+// town returns a node type: its function is called as an HTTP node calls an address.
 func town() flow.NodeType {
 	return flow.NodeType{
 		Name: "x.town", Text: "Finds the town of a postal code.", Repeat: true,

@@ -1,6 +1,6 @@
-// Command ownprovider answers on a kind of line of its own: package tcpline, a
-// gateway that is spoken to over TCP. All that the engine does for other lines
-// it does for this one: order, repetitions, sessions.
+// Command ownprovider answers on a custom kind of line: package tcpline, for a
+// gateway with a TCP protocol. The engine gives it everything that other lines
+// have: order, retries, sessions.
 package main
 
 import (
@@ -60,13 +60,13 @@ func run(ctx context.Context, database, gateway string, out io.Writer) error {
 	go func() { done <- chats.Run(working) }()
 	err = greet(ctx, acc, news, out)
 	if ctx.Err() != nil {
-		err = nil // it was told to end
+		err = nil // it was asked to end
 	}
 	stop()
 	return errors.Join(err, <-done)
 }
 
-// open takes the line of an earlier run, or makes it.
+// open finds the line of an earlier run, or creates it.
 func open(ctx context.Context, acc *messaging.Account, gateway string) (provider.ReferenceID, error) {
 	settings := map[string]string{"gateway": gateway}
 	lines, err := acc.References().List(ctx, tcpline.Kind, messaging.List{})
@@ -82,7 +82,7 @@ func open(ctx context.Context, acc *messaging.Account, gateway string) (provider
 	return line, err
 }
 
-// greet answers everybody by name, until ctx ends.
+// greet answers every contact by name, until ctx ends.
 func greet(ctx context.Context, acc *messaging.Account, news *messaging.ChangeStream, out io.Writer) error {
 	for {
 		entries, err := news.Next(ctx, time.Minute)

@@ -1,7 +1,7 @@
 // Command webhookonly uses package webhook alone, without chats and without the
-// server: each line that is typed is an order, stored and told to a receiver.
-// The order and its event are one transaction: neither is there without the
-// other, whenever the program is killed.
+// server. Each typed line is an order, which is stored and sent to a receiver. The
+// order and its event are stored in one transaction, so that neither exists without
+// the other, even if the program is killed.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 }
 
 func run(ctx context.Context, database, url string) error {
-	db, err := sqldb.Open(ctx, database) // or the *sqlx.DB that you have
+	db, err := sqldb.Open(ctx, database) // or an existing *sqlx.DB
 	if err != nil {
 		return err
 	}
@@ -44,14 +44,14 @@ func run(ctx context.Context, database, url string) error {
 	}
 	d, err := webhook.New(ctx, db, &webhook.Options{
 		Secrets:   []string{os.Getenv("APP_SECRET")}, // seals what is stored
-		Allow:     []string{"127.0.0.1"},             // private addresses are refused otherwise
+		Allow:     []string{"127.0.0.1"},             // otherwise private addresses are refused
 		Exclusive: true,                              // no other process uses this database
 	})
 	if err != nil {
 		return err
 	}
 	_, _, err = d.For(webhook.OneAccount).Put(ctx, webhook.Settings{
-		Scope: "shop", URL: url, Secret: os.Getenv("WEBHOOK_SECRET"), // signs; what the receiver verifies with
+		Scope: "shop", URL: url, Secret: os.Getenv("WEBHOOK_SECRET"), // signs; the receiver verifies with it
 	})
 	if err != nil {
 		return err
@@ -63,10 +63,10 @@ func run(ctx context.Context, database, url string) error {
 			}
 		}
 	}()
-	return d.Run(ctx) // delivers, also what an earlier run left, until ctx ends
+	return d.Run(ctx) // delivers until ctx ends, including events of an earlier run
 }
 
-// order stores an order and what is to be told of it.
+// order stores an order and its event.
 func order(ctx context.Context, db *sqlx.DB, d *webhook.Dispatcher, what string) error {
 	tx, err := db.BeginTxx(ctx, nil)
 	if err != nil {
@@ -89,7 +89,7 @@ func order(ctx context.Context, db *sqlx.DB, d *webhook.Dispatcher, what string)
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	d.Committed() // do not wait for the next look
+	d.Committed() // do not wait for the next poll
 	fmt.Printf("order %d is stored\n", id)
 	return nil
 }

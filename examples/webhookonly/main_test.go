@@ -44,7 +44,7 @@ func TestKill(t *testing.T) {
 
 	p := start(t, bin, args...)
 	p.order(t, "2 cups", "order 1 is stored")
-	p.kill(t) // nobody has listened so far
+	p.kill(t) // no receiver has listened so far
 
 	rec := listen(t, addr)
 	p = start(t, bin, args...)
@@ -56,7 +56,7 @@ func TestKill(t *testing.T) {
 	p.order(t, "3 plates", "order 2 is stored")
 	delayed := rec.next(t)
 	require.JSONEq(t, `{"order":2,"what":"3 plates"}`, delayed.body)
-	p.kill(t) // it has not heard whether the receiver took it
+	p.kill(t) // the answer of the receiver has not arrived yet
 	rec.release()
 
 	p = start(t, bin, args...)
@@ -113,7 +113,7 @@ func (p *program) kill(t *testing.T) {
 	_ = p.cmd.Wait() // it was killed
 }
 
-// delivery is what the receiver heard.
+// delivery is a delivery as the receiver got it.
 type delivery struct{ id, sequence, body string }
 
 type receiver struct {
@@ -122,7 +122,7 @@ type receiver struct {
 	gate chan struct{} // closed: answers go out
 }
 
-// listen is a receiver at addr that verifies what it gets.
+// listen returns a receiver at addr that verifies what it gets.
 func listen(t *testing.T, addr string) *receiver {
 	t.Helper()
 	rec := &receiver{got: make(chan delivery, 16), gate: make(chan struct{})}

@@ -1,5 +1,5 @@
-// Command webhookreceiver takes Trunkline's webhooks: it verifies who signed
-// them, keeps each event once, and prints it.
+// Command webhookreceiver receives Trunkline's webhooks: it verifies their
+// signatures, stores each event once, and prints it.
 package main
 
 import (
@@ -19,9 +19,9 @@ import (
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-// receiver keeps events in a table whose key is their webhook-id, so that a
-// repetition is known after a restart too. One that does more than keep them
-// inserts that row in the transaction of its work.
+// receiver stores events in a table with the webhook-id as key, so that it
+// recognizes repetitions even after a restart. A receiver that does more inserts
+// that row in the transaction of its work.
 type receiver struct {
 	secret string
 	db     *sqlx.DB
@@ -38,9 +38,9 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	event := r.Header.Get("X-Trunkline-Event")
-	ctx := context.WithoutCancel(r.Context()) // kept and printed, or neither, also when the sender is gone meanwhile
+	ctx := context.WithoutCancel(r.Context()) // store and print the event even if the sender disconnects
 	fresh, err := rc.keep(ctx, r.Header.Get("webhook-id"), event, body)
-	if err != nil { // what is not kept is not taken: it comes again
+	if err != nil { // the event was not stored: it is sent again
 		slog.ErrorContext(r.Context(), "keeping an event", slog.Any("error", err))
 		http.Error(w, "try again", http.StatusServiceUnavailable)
 		return

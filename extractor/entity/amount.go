@@ -14,10 +14,10 @@ type MoneyValue struct {
 // QuantityValue is a number of units.
 type QuantityValue struct {
 	Amount float64 `json:"amount"`
-	Unit   string  `json:"unit"` // its symbol: kg, km, °C
+	Unit   string  `json:"unit"` // symbol: kg, km, °C
 }
 
-// amountScan reads numbers of something: percentages, quantities, money.
+// amountScan reads numbers with a unit: percentages, quantities, money.
 type amountScan struct{ *numberScan }
 
 // percentageAt finds 12.5 %, and twelve per cent.
@@ -48,8 +48,8 @@ func (s *amountScan) quantityAt(i int) (any, int) {
 	return QuantityValue{Amount: n, Unit: unit}, end
 }
 
-// attachedUnit says whether a letter that would multiply the figures before it
-// may be a unit of them: 8m, 10mm.
+// attachedUnit reports whether a letter right after figures may be their unit: 8m,
+// 10mm. Alone it would be a multiplier (million).
 func (s *amountScan) attachedUnit(i int) bool {
 	if s.sign(i) > i {
 		i = s.sign(i)
@@ -57,7 +57,8 @@ func (s *amountScan) attachedUnit(i int) bool {
 	return i < len(s.tokens) && s.tokens[i].kind == digits
 }
 
-// figured is a number in figures, with its sign, without what multiplies it.
+// figured returns a number in figures with its sign, without a multiplier that
+// follows.
 func (s *amountScan) figured(i int) (float64, int) {
 	if s.touched(i) {
 		return 0, i
@@ -73,7 +74,7 @@ func (s *amountScan) figured(i int) (float64, int) {
 	return sign * n.value, n.end
 }
 
-// counted is a number, or an article that means one.
+// counted returns a number, or 1 for an article such as "a".
 func (s *amountScan) counted(i int) (float64, int) {
 	if n, at := s.signed(i); at > i {
 		return n, at
@@ -82,7 +83,7 @@ func (s *amountScan) counted(i int) (float64, int) {
 	return 1, at
 }
 
-// andHalf adds the half that some say behind the unit: two kilos and a half.
+// andHalf adds a half that follows the unit: two kilos and a half.
 func (s *amountScan) andHalf(n float64, i int) (float64, int) {
 	if n == math.Trunc(n) {
 		if _, end := s.language.phrases["andHalf"].at(s.tokens, i); end > i {
@@ -92,7 +93,7 @@ func (s *amountScan) andHalf(n float64, i int) (float64, int) {
 	return n, i
 }
 
-// signed is a number with its sign.
+// signed returns a number with its sign.
 func (s *amountScan) signed(i int) (float64, int) {
 	v, end := s.numberAt(i)
 	switch n := v.(type) {
@@ -107,7 +108,7 @@ func (s *amountScan) signed(i int) (float64, int) {
 // moneyAt finds $ 5, 5 €, five dollars and 20 cents.
 func (s *amountScan) moneyAt(i int) (any, int) {
 	if currency, at := s.language.signs.at(s.tokens, i); at > i && s.begins(i) && s.meant(i, at) {
-		if f := s.numeral(at); f.end > 0 { // also right behind letters: usd50
+		if f := s.numeral(at); f.end > 0 { // also right after letters: usd50
 			n, end := f.value, f.end
 			if _, again := s.language.currencies.at(s.tokens, end); again > end && s.tokens[again-1].kind == word {
 				end = again // $ 5 dollars
@@ -132,8 +133,8 @@ func (s *amountScan) moneyAt(i int) (any, int) {
 	return nil, i
 }
 
-// unitAt is where the unit of an amount is: behind a hyphen, or behind
-// what follows a million (de euros).
+// unitAt returns the position of an amount's unit. A hyphen, or the "de" in "a
+// million de euros", may precede it.
 func (s *amountScan) unitAt(i int) int {
 	if s.hyphened(i) {
 		return i + 1
@@ -144,8 +145,9 @@ func (s *amountScan) unitAt(i int) int {
 	return i
 }
 
-// begins and ends say that a currency is no part of a longer word or number:
-// tokens of letters are whole words anyway, but R in front of $ is not.
+// begins and ends report whether a currency is a word of its own and not part of a
+// longer word or number. Tokens of letters are always whole words; the R before $
+// is not.
 func (s *amountScan) begins(i int) bool {
 	return s.tokens[i].kind == word || !s.joined(i) || i == 0 || s.tokens[i-1].kind == symbol
 }
@@ -154,8 +156,8 @@ func (s *amountScan) ends(end int) bool {
 	return s.tokens[end-1].kind == word || !s.joined(end) || s.tokens[end].kind != digits
 }
 
-// meant says whether a code is one. Some are words as well (try, pen, cop): in
-// small letters only the best known count.
+// meant reports whether a word is meant as a currency code. Some codes are ordinary
+// words as well (try, pen, cop): in lower case only the best-known codes count.
 func (s *amountScan) meant(i, end int) bool {
 	t := s.tokens[i]
 	if end != i+1 || t.kind != word || len(t.text) != 3 || !s.language.codes[t.text] {
@@ -164,7 +166,7 @@ func (s *amountScan) meant(i, end int) bool {
 	return s.text[t.start:t.end] == strings.ToUpper(t.text) || t.text == "usd" || t.text == "eur" || t.text == "gbp" || t.text == "brl" || t.text == "mxn"
 }
 
-// scaled reads the scale that some put behind the currency: 75 usd millones.
+// scaled reads a multiplier that follows the currency: 75 usd millones.
 func (s *amountScan) scaled(n float64, i int) (float64, int) {
 	if i < len(s.tokens) && s.tokens[i].kind == word {
 		if scale, ok := s.language.scales[s.tokens[i].text]; ok && scale >= 1e6 {
@@ -174,7 +176,7 @@ func (s *amountScan) scaled(n float64, i int) (float64, int) {
 	return n, i
 }
 
-// withCents reads: and 20 cents, with 50.
+// withCents reads cents that follow: and 20 cents, with 50.
 func (s *amountScan) withCents(n float64, i int) (float64, int) {
 	if n != math.Trunc(n) || i >= len(s.tokens) {
 		return n, i
@@ -200,8 +202,8 @@ func (s *amountScan) withCents(n float64, i int) (float64, int) {
 	return n, i
 }
 
-// money is an amount. A sign or name that several countries have ($, peso) is
-// the one of the region; behind the $ of a table stands whose it is elsewhere.
+// money returns an amount. A symbol or name that several countries use ($, peso)
+// means the currency of the region. The table dollars says what $ means there.
 func (s *amountScan) money(n float64, currency string) MoneyValue {
 	if elsewhere, ok := strings.CutPrefix(currency, "$"); ok {
 		if currency = dollars[s.region]; currency == "" {
@@ -211,7 +213,8 @@ func (s *amountScan) money(n float64, currency string) MoneyValue {
 	return MoneyValue{Amount: math.Round(n*1e4) / 1e4, Currency: currency}
 }
 
-// dollars is what $ means where it is not the dollar of the United States.
+// dollars maps a region to the currency that $ means there, where it is not the US
+// dollar.
 var dollars = map[string]string{
 	"MX": "MXN", "AR": "ARS", "CL": "CLP", "CO": "COP", "UY": "UYU", "DO": "DOP", "CU": "CUP", "BR": "BRL",
 	"CA": "CAD", "AU": "AUD", "NZ": "NZD", "SG": "SGD", "HK": "HKD", "TW": "TWD",

@@ -18,7 +18,7 @@ func BenchmarkFind(b *testing.B) {
 	looks(b, message, o)
 }
 
-// looks counts CPU, for other programs may keep the machine busy.
+// looks measures CPU time, since other programs may keep the machine busy.
 func looks(b *testing.B, text string, o *entity.Options) {
 	before := testkit.OwnCPUTime(b)
 	for b.Loop() {
@@ -27,7 +27,7 @@ func looks(b *testing.B, text string, o *entity.Options) {
 	b.ReportMetric(float64((testkit.OwnCPUTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
-// size is what a hostile text has, of which only so much is looked at.
+// size is the length of a hostile text, of which only a part is read.
 const size = 64 << 10
 
 // hostile are texts that make the most work.
@@ -49,7 +49,7 @@ var hostile = map[string]string{
 	"marks":    "e" + strings.Repeat("\u0301", size/2-1),
 }
 
-// TestHostile finds only what is there in all of them.
+// TestHostile checks that hostile texts yield only values that are in them.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	for name, text := range hostile {

@@ -12,7 +12,7 @@ func (f *finder) booleans() []Match {
 			i++
 			continue
 		}
-		if v == "" || end == i+1 && len(f.tokens[i].text) == 1 && said > 1 { // neither, or a letter among words
+		if v == "" || end == i+1 && len(f.tokens[i].text) == 1 && said > 1 { // neither yes nor no, or a single letter among words
 			i = end
 			continue
 		}
@@ -25,11 +25,11 @@ func (f *finder) booleans() []Match {
 	return out
 }
 
-// toned says whether a character only colours the emoji before it.
+// toned reports whether a character only modifies the emoji before it.
 func toned(c string) bool { return c >= "\U0001F3FB" && c <= "\U0001F3FF" || c == "\uFE0F" }
 
-// said is how many tokens say something. A yes is the surer the less else is
-// said.
+// said returns the number of tokens with a meaning. The fewer other words a text
+// has, the surer is its yes.
 func (f *finder) said() int {
 	n := 0
 	for _, t := range f.tokens {

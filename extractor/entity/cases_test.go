@@ -13,16 +13,16 @@ import (
 	"github.com/trunklinehq/trunkline/extractor/entity"
 )
 
-// leastOwn is how many of a hundred of our own cases must be right at least, in
-// English, Spanish and Portuguese, of types that are not mentioned all.
+// leastOwn is the percentage of our own cases that must be right in English,
+// Spanish and Portuguese, 100 for types that are missing.
 var leastOwn = map[string][3]int{
 	entity.Boolean: {93, 100, 100}, // "fine" and "y, please" are none
 	entity.Time:    {100, 100, 99}, // "à uma" is "a uma" without its accent
 }
 
-// TestOwnCases says how many of our own cases are right: what is found first in
-// each sentence of testdata/cases is what is behind it, or nothing is. They
-// were written without a look at the rules; what is wrong stays in.
+// TestOwnCases counts how many of our own cases are right: the first value found in
+// each sentence of testdata/cases must be the one after it, or there must be none.
+// The cases were written without looking at the rules, and wrong ones stay in.
 func TestOwnCases(t *testing.T) {
 	t.Parallel()
 	for _, typ := range entity.Types() {
@@ -57,7 +57,7 @@ func TestOwnCases(t *testing.T) {
 	}
 }
 
-// first is what is found first of a type, as JSON; "-" when nothing is.
+// first returns what is found first of a type, as JSON; "-" when nothing is.
 func first(t *testing.T, typ, language, text string) string {
 	t.Helper()
 	region := map[string]string{"en": "US", "es": "ES", "pt": "BR"}[language]

@@ -87,7 +87,7 @@ func TestRecognizersText(t *testing.T) {
 	}
 }
 
-// finds says whether a text is found within another.
+// finds reports whether a text is found within another.
 func finds(typ, text, want string, o *entity.Options) bool {
 	asked := *o
 	asked.Types = []string{typ}

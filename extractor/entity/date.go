@@ -12,7 +12,7 @@ func (s *timeScan) dateAt(i int) (any, int) {
 	return s.language.date.at(s, i, s.dateOf)
 }
 
-// dateOf is the day that a rule means:
+// dateOf returns the day that a rule means:
 //
 //	date       day and month, of a year or of the next that has it
 //	day        the next such day of a month
@@ -60,7 +60,7 @@ func (s *timeScan) dateOf(r *rule, b bound) (any, bool) {
 	return written(at, ok)
 }
 
-// feast is a day that has a name.
+// feast returns a holiday in a year, or its next date.
 func (s *timeScan) feast(monthDay string, b bound) (any, bool) {
 	at, err := time.Parse("1-2", monthDay)
 	if err != nil {
@@ -77,21 +77,21 @@ func written(at time.Time, ok bool) (any, bool) {
 	return at.Format(time.DateOnly), true
 }
 
-// day is the day of a time in its zone, as midnight of UTC, where no day is
-// longer than another.
+// day returns the day of a time in its zone, as midnight in UTC, where all days
+// have 24 hours.
 func day(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 }
 
-// exactly is a day that exists. The month may be beyond the year.
+// exactly returns a date if it exists. The month may exceed 12.
 func exactly(year, month, d int) (time.Time, bool) {
 	first := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
 	at := first.AddDate(0, 0, d-1)
 	return at, d >= 1 && at.Month() == first.Month()
 }
 
-// onDate is a day of a year, or the next such from today on: the 29th of
-// February may be years away.
+// onDate returns a date in a year, or its next occurrence from today on. The 29th
+// of February may be years away.
 func onDate(today time.Time, b bound) (time.Time, bool) {
 	if b.year != 0 {
 		return exactly(b.year, b.month, b.day)
@@ -104,7 +104,7 @@ func onDate(today time.Time, b bound) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// onDay is the next such day of a month, from today on.
+// onDay returns the next such day of a month, from today on.
 func onDay(today time.Time, d int) (time.Time, bool) {
 	for month := range 12 {
 		if at, ok := exactly(today.Year(), int(today.Month())+month, d); ok && !at.Before(today) {
@@ -114,8 +114,8 @@ func onDay(today time.Time, d int) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// onWeekday is such a day of a week from this one, or the next after today.
-// A week begins on Monday.
+// onWeekday returns a weekday: of this week or of one some weeks away, or the next
+// such day after today. Weeks begin on Monday.
 func onWeekday(today time.Time, weekday int, argument string, weeks int) time.Time {
 	offset := weekday - isoWeekday(today)
 	if argument == "" {
@@ -129,7 +129,8 @@ func onWeekday(today time.Time, weekday int, argument string, weeks int) time.Ti
 
 func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 
-// onWeekdayDay is Friday the 13th.
+// onWeekdayDay returns a weekday that falls on a day of the month, such as Friday
+// the 13th.
 func onWeekdayDay(today time.Time, b bound) (time.Time, bool) {
 	for month := range 12 * 8 {
 		at, ok := exactly(today.Year(), int(today.Month())+month, b.day)
@@ -140,7 +141,7 @@ func onWeekdayDay(today time.Time, b bound) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// onNth is the nth such day of the week in a month.
+// onNth returns the nth such weekday of a month.
 func onNth(today time.Time, b bound, months int) (time.Time, bool) {
 	if b.month == 0 {
 		return nthOf(today.Year(), int(today.Month())+months, b)
@@ -171,8 +172,9 @@ func nthOf(year, month int, b bound) (time.Time, bool) {
 	return exactly(first.Year(), int(first.Month()), 1+offset+7*(b.nth-1))
 }
 
-// shifted is a length of time away: of days at least, and by hours it is no
-// day. From the end of a month, months lead to the end of a month.
+// shifted returns a day that is a span away. The span has at least one day: hours
+// alone are not a date. Adding months to the last day of a month leads to the last
+// day of a month.
 func shifted(from time.Time, sum span, sign float64) (time.Time, bool) {
 	if sum.seconds != 0 || sum.years+sum.months+sum.days == 0 || sum.years > 9999 || sum.months > 12*9999 || sum.days > 366*9999 {
 		return time.Time{}, false

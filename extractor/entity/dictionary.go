@@ -9,35 +9,35 @@ import (
 	"github.com/trunklinehq/trunkline/internal/text"
 )
 
-// Entry is a word of one's own, and what else people call it.
+// Entry is a word of a dictionary with its synonyms.
 type Entry struct {
 	Value    string   `json:"value"`
 	Synonyms []string `json:"synonyms,omitempty"`
 }
 
-// Bounds of a dictionary.
+// Limits of a dictionary.
 const (
-	MaxEntries = 10_000 // with synonyms
+	MaxEntries = 10_000 // including synonyms
 	MaxTerm    = 128    // bytes of a value or synonym
 )
 
-// WordList finds words of one's own, in any case, with or without accents,
-// and with a typing mistake: one in a term of five to eight letters, two in a
-// longer one. It may be used by many at once.
+// WordList finds the words of a dictionary, in any case, with or without accents,
+// and with typing mistakes: one in a term of five to eight letters, two in a longer
+// one. It is safe for concurrent use.
 type WordList struct {
 	name  string
 	exact map[string]string // folded term → value
-	fuzzy map[int][]term    // by letters
-	limit int               // tokens of the longest term
+	fuzzy map[int][]term    // by number of letters
+	limit int               // most tokens of a term
 }
 
 type term struct {
 	letters []rune
-	mask    uint64 // of its letters
+	mask    uint64 // set of its letters
 	value   string
 }
 
-// NewDictionary reads a dictionary. Errors name the entry.
+// NewDictionary builds a dictionary. Errors name the entry.
 func NewDictionary(name string, entries []Entry) (*WordList, error) {
 	d := &WordList{name: name, exact: map[string]string{}, fuzzy: map[int][]term{}}
 	for i, e := range entries {
@@ -85,7 +85,7 @@ func joinTokens(tokens []token) string {
 	return out.String()
 }
 
-// allowed is how many edits a term of so many letters may be away.
+// allowed returns how many edits a term of that many letters tolerates.
 func allowed(letters int) int {
 	switch {
 	case letters < 5:
@@ -104,16 +104,16 @@ func maskOf(letters []rune) uint64 {
 	return m
 }
 
-// Looking for terms with typing mistakes takes time in the size of the text and
-// of the dictionary, of all its authors: in one text, so much of it is done.
-// Behind that terms are found as they are written.
+// The search for terms with typing mistakes takes time in proportion to the text
+// and the dictionaries. One text may use this much; after that only exact terms are
+// found.
 const (
-	maxEffort  = 32 << 20 // terms that are looked at
-	cellEffort = 16       // of comparing a letter with a letter
+	maxEffort  = 32 << 20 // steps, of which looking at a term takes one
+	cellEffort = 16       // steps of comparing two letters
 )
 
-// near is the term with the least edits, the first of several. It takes what it
-// costs from effort.
+// near returns the term with the fewest edits, the first of several. It subtracts
+// its cost from effort.
 func (d *WordList) near(said string, effort *int) (value string, away int) {
 	letters := []rune(said)
 	mask := maskOf(letters)
@@ -157,7 +157,8 @@ func (f *finder) dictionaries() []Match {
 	return out
 }
 
-// termAt is the longest term that begins at a token, exactly or nearly.
+// termAt returns the longest term that begins at a token, exact or with typing
+// mistakes.
 func (f *finder) termAt(d *WordList, i int, effort *int) (value string, end int, sure float64) {
 	keys := f.keysAt(i, d.limit)
 	for n := len(keys) - 1; n >= 0; n-- {
@@ -178,7 +179,7 @@ func (f *finder) termAt(d *WordList, i int, effort *int) (value string, end int,
 	return "", i, 0
 }
 
-// keysAt are the keys of one token, of two, and so on.
+// keysAt returns the keys of the next token, of the next two, and so on.
 func (f *finder) keysAt(i, limit int) []string {
 	tokens := f.tokens[i:min(i+limit, len(f.tokens))]
 	size := 0

@@ -2,13 +2,13 @@
 // phone numbers, dates, amounts and the like. It needs no model and no network,
 // and takes far less than a millisecond for a message.
 //
-// A [WordList] finds words of one's own, with typing mistakes. [Parse] reads a text
-// that is one value and nothing else, such as the answer to a question.
+// A [WordList] finds words of a dictionary, also with typing mistakes. [Parse]
+// reads a text that consists of one value, such as the answer to a question.
 //
-// Words are understood by tables, one a language (languages/*.json): a language
-// is added by a table, without code. Offsets are of bytes, and always slice the
-// text to what was matched. What is not valid (a card number with a wrong check
-// digit, the 31st of April) is not found.
+// Words come from tables, one for each language (languages/*.json). A new language
+// needs only a table, no code. Offsets count bytes and always slice the text to
+// what matched. Invalid values (a card number with a wrong check digit, the 31st of
+// April) are not found.
 //
 //	for _, m := range entity.Find("lunch on friday at 1pm?", &entity.Options{Locale: "en", Now: now}) {
 //		fmt.Println(m.Type, m.Text, m.Value)

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// DocumentValue is the number of a document. Of its characters only the last
-// four are shown: the number itself is in the text.
+// DocumentValue is the number of a document. It holds only the last four
+// characters; the text has the full number.
 type DocumentValue struct {
 	Kind   string `json:"kind"` // cpf, cnpj, iban or card
 	Masked string `json:"masked"`
 }
 
-// maxDocument is the longest number, with the marks between its characters.
+// maxDocument is the maximum length of a number with its separators.
 const maxDocument = 50
 
-// documents finds numbers with right check digits.
+// documents finds numbers with valid check digits.
 func (f *finder) documents() []Match {
 	var out []Match
 	for i := 0; i < len(f.tokens); {
@@ -30,14 +30,14 @@ func (f *finder) documents() []Match {
 	return out
 }
 
-// documentAt tries the longest run of characters and marks first.
+// documentAt tries the longest run of characters and separators first.
 func (f *finder) documentAt(i int) (any, int) {
 	first := f.tokens[i]
 	if f.chained(i) {
 		return nil, i
 	}
 	if first.kind == symbol || i > 0 && f.joined(i) && f.tokens[i-1].kind != symbol ||
-		first.kind == word && len(first.text) != 2 { // the country of an IBAN
+		first.kind == word && len(first.text) != 2 { // the country code of an IBAN
 		return nil, i
 	}
 	var ends []int
@@ -65,7 +65,7 @@ func (f *finder) documentAt(i int) (any, int) {
 	return nil, i
 }
 
-// documentOf is the document that a text is the number of.
+// documentOf returns the document whose number the text is.
 func documentOf(text string) (DocumentValue, bool) {
 	plain := strings.ToUpper(strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' {
@@ -91,12 +91,13 @@ func documentOf(text string) (DocumentValue, bool) {
 	return DocumentValue{Kind: kind, Masked: strings.Repeat("*", len(plain)-4) + plain[len(plain)-4:]}, true
 }
 
-// repeated says whether all figures are the same: their check digits are right.
+// repeated reports whether all digits are the same. The check digits of such
+// numbers are valid, but the numbers are not in use.
 func repeated(s string) bool { return s == "" || strings.Count(s, s[:1]) == len(s) }
 
-// checked says whether the digit at a place is right by the digits before it,
-// modulo 11, with weights that grow from the right: from 2 up to the bound, and
-// again.
+// checked reports whether the digit at a position is the check digit of the digits
+// before it: modulo 11, with weights that grow from the right, from 2 to the bound,
+// and then start again.
 func checked(s string, at, bound int) bool {
 	sum, weight := 0, 2
 	for i := at - 1; i >= 0; i-- {
@@ -112,7 +113,7 @@ func checked(s string, at, bound int) bool {
 	return int(s[at]-'0') == digit
 }
 
-// luhn is the check of card numbers, ISO/IEC 7812.
+// luhn reports whether the check digit of a card number is right (ISO/IEC 7812).
 func luhn(s string) bool {
 	sum := 0
 	for i := range len(s) {
@@ -127,7 +128,7 @@ func luhn(s string) bool {
 	return sum%10 == 0
 }
 
-// goodIBAN is the check of ISO 13616: 1 modulo 97.
+// goodIBAN reports whether the check digits are right: 1 modulo 97 (ISO 13616).
 func goodIBAN(s string) bool {
 	if len(s) < 15 || len(s) > 34 || s[0] < 'A' || s[1] < 'A' || s[2] > '9' || s[3] > '9' {
 		return false

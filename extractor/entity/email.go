@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Bounds of RFC 5321.
+// Limits of RFC 5321.
 const (
 	maxLocal  = 64
 	maxDomain = 253
 )
 
-// emails finds addresses around each @.
+// emails finds the address around each @.
 func (f *finder) emails() []Match {
 	var out []Match
 	for at := range len(f.text) {
@@ -35,8 +35,8 @@ func localByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(".!#$%&*+-/=?^_{|}~", c) >= 0
 }
 
-// apostrophe says whether there is one that parts letters, as in o'brien: others
-// are quotation marks.
+// apostrophe reports whether an apostrophe between letters is at i, as in o'brien.
+// Other apostrophes are quotation marks.
 func apostrophe(text string, i int) bool {
 	return text[i] == '\'' && i > 0 && alphanumeric(text[i-1]) && alphanumeric(text[i+1])
 }
@@ -45,7 +45,7 @@ func goodLocal(local string) bool {
 	return local != "" && len(local) <= maxLocal && local[0] != '.' && local[len(local)-1] != '.' && !strings.Contains(local, "..")
 }
 
-// domainLength is how far a domain, or an address in brackets, reaches. A dot
+// domainLength returns the length of a domain, or of an address in brackets. A dot
 // or hyphen at the end belongs to the sentence.
 func domainLength(text string) int {
 	if strings.HasPrefix(text, "[") {
@@ -65,7 +65,7 @@ func alphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// goodDomain says whether a domain could exist.
+// goodDomain reports whether a domain is well-formed.
 func goodDomain(domain string) bool {
 	if inner, ok := strings.CutPrefix(domain, "["); ok {
 		_, err := netip.ParseAddr(strings.TrimPrefix(strings.TrimSuffix(inner, "]"), "IPv6:"))

@@ -9,10 +9,10 @@ import (
 
 // The kinds of values.
 const (
-	Email      = "email"      // string, its host in lower case
+	Email      = "email"      // string, the host in lower case
 	URL        = "url"        // string
 	Phone      = "phone"      // string, E.164
-	Number     = "number"     // int64 when whole and exact, else float64
+	Number     = "number"     // int64 for an exact whole number, else float64
 	Ordinal    = "ordinal"    // int64; −1 is the last one
 	Money      = "money"      // MoneyValue
 	Percentage = "percentage" // int64 or float64, 12.5 for 12.5 %
@@ -25,17 +25,17 @@ const (
 	Dictionary = "dictionary" // string, the entry's value
 )
 
-// Types are all kinds that [Find] knows.
+// Types returns all kinds that [Find] knows.
 func Types() []string {
 	return []string{Email, URL, Document, Phone, Money, Percentage, Date, Time, Duration, Quantity, Ordinal, Number, Boolean, Dictionary}
 }
 
-// MaxText is how many bytes of a text are looked at, and of these no more than
-// some thousand words, numbers and signs: messages are shorter, and who sends
-// more shall not make more work.
+// MaxText is the number of bytes that [Find] reads of a text. It also reads at most
+// some thousand words, numbers and signs, so that a long message costs no more than
+// a usual one.
 const MaxText = 16 << 10
 
-// maxTokens is how many words, numbers and signs these are.
+// maxTokens is the maximum number of words, numbers and signs.
 const maxTokens = 2500
 
 // Match is a value that was found.
@@ -49,27 +49,27 @@ type Match struct {
 	Confidence float64 `json:"confidence"` // from 0 to 1
 }
 
-// Options say what to look for and how a text is meant.
+// Options select what to find and how to read a text.
 type Options struct {
-	Types  []string  // nil: all of [Types]; unknown ones find nothing
-	Locale string    // of the text, as pt-BR; without a table for it: English
-	Region string    // of phone numbers without a country and of bare $, as BR; "": the locale's
-	Now    time.Time // what dates are relative to, in the writer's zone; zero: the clock, in UTC
+	Types  []string  // nil: all of [Types]; unknown types find nothing
+	Locale string    // of the text, such as pt-BR; English if it has no table
+	Region string    // for phone numbers without a country and for a bare $, such as BR; "": the locale's
+	Now    time.Time // the reference point of dates, in the writer's zone; zero: the clock, in UTC
 
-	PossiblePhones bool        // numbers of a right length too, valid or not
+	PossiblePhones bool        // also numbers of a possible length that are not valid
 	Dictionaries   []*WordList // for Dictionary
 }
 
-// Find finds values, in order of their place. Values of one type do not
-// overlap; a number within a value of another type that was asked for is part
-// of that.
+// Find finds values, in the order of their position. Values of one type do not
+// overlap. A number within a value of another requested type is part of that value
+// and is not reported.
 func Find(text string, o *Options) []Match {
 	return newFinder(text, o).find()
 }
 
-// Parse reads a text that is one value and nothing else but words that lead to
-// it (on, the). It is more generous than [Find]: "the 27" is a date if a date
-// was asked for.
+// Parse reads a text that consists of one value, which words such as "on" or "the"
+// may introduce. It accepts more than [Find]: "the 27" is a date if the type is
+// Date.
 func Parse(typ, text string, o *Options) (any, bool) {
 	f := newFinder(strings.TrimRight(strings.TrimSpace(text), ".,;:!?"), o)
 	f.whole = true
@@ -124,7 +124,7 @@ func (f *finder) find() []Match {
 	return withoutParts(out)
 }
 
-// matches are those of one type, in order.
+// matches returns the values of one type, in order.
 func (f *finder) matches(typ string) []Match {
 	switch typ {
 	case Email:
@@ -146,7 +146,8 @@ func (f *finder) matches(typ string) []Match {
 	return nil
 }
 
-// recogniser finds a value that begins at a token, and tells the token behind it.
+// recogniser returns a function that finds a value at a token and returns the token
+// after it.
 func (f *finder) recogniser(typ string) func(i int) (value any, end int) {
 	switch typ {
 	case Number:
@@ -169,7 +170,7 @@ func (f *finder) recogniser(typ string) func(i int) (value any, end int) {
 	return nil
 }
 
-// each looks at every token that begins no earlier than the last match ends.
+// each calls at for every token after the end of the last match.
 func (f *finder) each(typ string, at func(int) (any, int)) []Match {
 	var out []Match
 	for i := 0; i < len(f.tokens); {
@@ -184,8 +185,8 @@ func (f *finder) each(typ string, at func(int) (any, int)) []Match {
 	return out
 }
 
-// rank says which of two overlapping types is the part of which: the higher
-// one stays. Types of one rank may overlap.
+// rank orders types that overlap: the value with the higher rank stays, the other
+// is part of it. Types of equal rank may overlap.
 func rank(typ string) int {
 	switch typ {
 	case Number:
@@ -199,12 +200,12 @@ func rank(typ string) int {
 	case Phone:
 		return 4
 	case Boolean, Dictionary:
-		return -1 // neither a part nor a whole
+		return -1 // never part of another value
 	}
 	return 5
 }
 
-// withoutParts drops what lies within, or over, a match of a higher rank.
+// withoutParts drops values that overlap one of a higher rank.
 func withoutParts(all []Match) []Match {
 	dropped := make([]bool, len(all))
 	for i, a := range all {

@@ -53,7 +53,7 @@ func isFound(t *testing.T, line, language, region string) {
 	holds(t, parts[1], found)
 }
 
-// holds is true of whatever is found in any text.
+// holds checks properties of all matches in any text.
 func holds(t *testing.T, text string, found []entity.Match) {
 	t.Helper()
 	ends := map[string]int{}
@@ -130,9 +130,9 @@ func TestMoneyOfTheRegion(t *testing.T) {
 	}
 }
 
-// TestDictionaryTakesNoTime: whoever wrote it and the text. Words that all have
-// the same letters are compared one by one, which takes minutes without a bound.
-// What is written right is found all the same.
+// TestDictionaryTakesNoTime checks dictionaries and texts that would take minutes
+// without a limit, because all words have the same letters. Exact words are still
+// found.
 func TestDictionaryTakesNoTime(t *testing.T) {
 	t.Parallel()
 	entries := []entity.Entry{{Value: strings.Repeat("a ", 60)}, {Value: "special delivery"}}
@@ -183,7 +183,7 @@ func TestDictionary(t *testing.T) {
 	require.ErrorContains(t, err, "dictionary[0].value")
 }
 
-// FuzzFind holds every recogniser to its offsets, in every language.
+// FuzzFind checks the offsets of every recogniser in every language.
 func FuzzFind(f *testing.F) {
 	for language := range regions {
 		raw, err := os.ReadFile(filepath.Join("testdata", language+".txt"))

@@ -7,7 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/extractor/entity"
 )
 
-// What somebody writes on a Wednesday.
+// A text that was written on a Wednesday.
 func ExampleFind() {
 	for _, m := range entity.Find("lunch next friday at 1pm, about 25 euros?", &entity.Options{
 		Types: []string{entity.Date, entity.Time, entity.Money}, Locale: "en", Now: time.Date(2026, 3, 4, 9, 0, 0, 0, time.UTC),

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// maxFigures is how many tokens a number in figures may have: 20 digits have 13.
+// maxFigures is the maximum number of tokens of a number in figures: 20 digits with
+// separators have 13.
 const maxFigures = 16
 
-// figures reads a number in figures, with marks of thousands and decimals.
+// figures reads a number in figures, with thousands and decimal separators.
 func (s *numberScan) figures(i int) numeral {
 	end := i + 1
 	for end < i+maxFigures && s.joined(end) && (s.is(end, ".") || s.is(end, ",") || s.is(end, "'")) && s.joined(end+1) && s.tokens[end+1].kind == digits {
@@ -38,7 +39,7 @@ func (s *numberScan) figures(i int) numeral {
 	return s.power(s.exponent(n))
 }
 
-// spaced is the token behind thousands that spaces part: 1 234 567.
+// spaced returns the token after thousands that spaces separate: 1 234 567.
 func (s *numberScan) spaced(i int) int {
 	end := i + 1
 	if len(s.tokens[i].text) > 3 || s.tokens[i].text[0] == '0' {
@@ -93,7 +94,7 @@ func (s *numberScan) exponent(n numeral) numeral {
 	return fractional(v, i+1, true)
 }
 
-// fractional is a number that was computed.
+// fractional returns a number that was computed.
 func fractional(v float64, end int, figures bool) numeral {
 	n := numeral{value: v, end: end, figures: figures}
 	if math.IsInf(v, 0) || math.IsNaN(v) {
@@ -103,7 +104,8 @@ func fractional(v float64, end int, figures bool) numeral {
 	return n
 }
 
-// plain writes figures as strconv reads them; "" if their marks make no sense.
+// plain returns figures in the syntax of strconv, or "" if their separators make no
+// sense.
 func (s *numberScan) plain(i, end int) string {
 	marks := map[string]int{}
 	last := ""
@@ -130,14 +132,14 @@ func (s *numberScan) plain(i, end int) string {
 				return ""
 			}
 			out.WriteString(t.text)
-		case seen: // thousands behind the decimals
+		case seen: // a thousands separator after the decimals
 			return ""
 		}
 	}
 	return out.String()
 }
 
-// decimalMark is which of the marks parts the decimals; "" for none.
+// decimalMark returns the separator of the decimals, or "" if there are none.
 func (s *numberScan) decimalMark(i, end int, marks map[string]int, last string) string {
 	switch {
 	case len(marks) == 2:
@@ -149,7 +151,7 @@ func (s *numberScan) decimalMark(i, end int, marks map[string]int, last string) 
 	case last == s.language.decimal:
 		return last
 	case len(s.tokens[end-1].text) == 3 && len(s.tokens[i].text) <= 3 && s.tokens[i].text != "0":
-		return "" // 1.234 where the comma parts decimals
+		return "" // 1.234 where the comma separates decimals
 	}
 	return last
 }

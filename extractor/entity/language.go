@@ -14,18 +14,18 @@ import (
 //go:embed languages/*.json
 var files embed.FS
 
-// common is the file of what is the same in all languages.
+// common is the file with the rules that all languages share.
 const common = "common"
 
 // language is a table of rules, ready for use.
 type language struct {
-	decimal    string // the mark of decimals, as words are written: . or ,
+	decimal    string // decimal separator of written numbers: . or ,
 	order      string // of a date in figures: dmy or mdy
 	cardinals  map[string]float64
 	hundreds   map[string]bool // words that multiply by 100
 	scales     map[string]float64
-	attached   map[string]float64 // letters behind a figure: 20k
-	fractions  map[string]float64 // by what one divides
+	attached   map[string]float64 // multipliers right after figures: 20k
+	fractions  map[string]float64 // divisors
 	ordinals   map[string]int64
 	relative   phrases // ordinals from the end
 	suffixes   map[string]bool
@@ -38,13 +38,13 @@ type language struct {
 	percent    phrases
 	codes      map[string]bool // of currencies, ISO 4217
 	boolean    phrases
-	known      map[string]bool // words that a slot can begin with
+	known      map[string]bool // words with which a slot can begin
 	date       *grammar
 	time       *grammar
 	duration   *grammar
 }
 
-// table is the form of a file.
+// table is the format of a language file.
 type table struct {
 	Decimal, Order                       string
 	Numbers, Scales, Attached, Fractions map[string]string
@@ -62,7 +62,7 @@ type tableRule struct {
 	Whole           bool
 }
 
-// languages are all tables, read once: the names are the files' names.
+// languages returns all tables by the names of their files. It reads them once.
 var languages = sync.OnceValue(func() map[string]*language {
 	shared := readTable(common)
 	out := map[string]*language{}
@@ -84,7 +84,7 @@ var languages = sync.OnceValue(func() map[string]*language {
 	return out
 })
 
-// readTable reads a file that is part of the program: it panics on a mistake.
+// readTable reads an embedded file. It panics if the file is invalid.
 func readTable(name string) *table {
 	raw, err := files.ReadFile("languages/" + name + ".json")
 	if err == nil {
@@ -96,14 +96,14 @@ func readTable(name string) *table {
 	panic(fmt.Errorf("reading the table of language %s: %w", name, err))
 }
 
-// Speaks says whether there is a table for the language of a locale, as pt-BR;
-// "" is English.
+// Speaks reports whether there is a table for the language of a locale such as
+// pt-BR. "" is English.
 func Speaks(locale string) bool {
 	base, _, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
 	return base == "" || languages()[strings.ToLower(base)] != nil
 }
 
-// languageOf is the table for a locale, and the locale's region.
+// languageOf returns the table for a locale and the locale's region.
 func languageOf(locale string) (*language, string) {
 	base, region, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
 	l := languages()[strings.ToLower(base)]
@@ -176,14 +176,14 @@ func newLanguage(t, shared *table) (*language, error) {
 	return l, nil
 }
 
-// know remembers words, so that all others need not be looked up.
+// know records words that can begin a value, so that other words need no lookup.
 func know[V any](l *language, words map[string]V) {
 	for w := range words {
 		l.known[w] = true
 	}
 }
 
-// compile reads rules.
+// compile parses rules.
 func (l *language) compile(rules []tableRule) (*grammar, error) {
 	out := make([]*rule, len(rules))
 	for i, r := range rules {
@@ -196,7 +196,7 @@ func (l *language) compile(rules []tableRule) (*grammar, error) {
 	return newGrammar(out)
 }
 
-// merged is one table of two. Where both have a value, both phrases count.
+// merged merges two tables. Where both have a value, its phrases add up.
 func merged(a, b map[string]string) map[string]string {
 	out := map[string]string{}
 	for _, t := range []map[string]string{a, b} {
@@ -220,7 +220,7 @@ func wordSet(words string) map[string]bool {
 	return out
 }
 
-// values reads a table from number to single words.
+// values inverts a table from numbers to words.
 func values(t map[string]string) (map[string]float64, error) {
 	out := map[string]float64{}
 	for value, words := range t {

@@ -7,21 +7,21 @@ import (
 
 // numeral is a number in a text.
 type numeral struct {
-	known bool // it was looked for
+	known bool // the lookup has been done
 	value float64
-	exact int64 // the same, when whole
+	exact int64 // the same, if whole
 	whole bool
-	end   int // the token behind it; 0: there is none
+	end   int // the token after it; 0: there is no number
 
 	base    float64 // without a fraction that follows in words (and a half)
 	baseEnd int
 	figures bool // it begins with figures
 }
 
-// numberScan reads numbers, in figures and in words, and ordinals.
+// numberScan reads numbers in figures and in words, and ordinals.
 type numberScan struct {
 	*scan
-	found []numeral // by token, as they are asked for
+	found []numeral // by token, filled on demand
 }
 
 // aloneAt finds a number that is a word of its own. Articles are not numbers.
@@ -50,7 +50,7 @@ func (s *numberScan) numberAt(i int) (any, int) {
 	return n.any(), n.end
 }
 
-// sign is the token behind a minus.
+// sign returns the token after a minus.
 func (s *numberScan) sign(i int) int {
 	if s.is(i, "-") || s.is(i, "−") {
 		if s.tokens[i].gap && s.joined(i+1) {
@@ -74,7 +74,7 @@ func negative(n numeral) any {
 	return n.any()
 }
 
-// tidy is an int64 for a whole number that a float64 holds exactly.
+// tidy returns an int64 for a whole number that a float64 represents exactly.
 func tidy(v float64) any {
 	if v == math.Trunc(v) && math.Abs(v) <= 1<<53 {
 		return int64(v)
@@ -82,7 +82,7 @@ func tidy(v float64) any {
 	return v
 }
 
-// numeral is the number that begins at a token, found once.
+// numeral returns the number that begins at a token. It caches the result.
 func (s *numberScan) numeral(i int) numeral {
 	if i >= len(s.tokens) {
 		return numeral{}
@@ -109,8 +109,8 @@ func (s *numberScan) numeral(i int) numeral {
 	return n
 }
 
-// leadsDecimals says whether a token is the mark of a number without a whole
-// part: .5
+// leadsDecimals reports whether a token is the decimal separator of a number
+// without a whole part, as in .5.
 func (s *numberScan) leadsDecimals(i int) bool {
 	return (s.is(i, ".") || s.is(i, s.language.decimal)) && s.tokens[i].gap && s.joined(i+1) && s.tokens[i+1].kind == digits
 }
@@ -136,7 +136,7 @@ func (s *numberScan) extended(i int, n numeral) numeral {
 	return s.over(n)
 }
 
-// partBehind reads: and three quarters.
+// partBehind reads a fraction that follows: and three quarters.
 func (s *numberScan) partBehind(i int) (float64, int) {
 	if i >= len(s.tokens) {
 		return 0, i
@@ -154,7 +154,7 @@ func (s *numberScan) partBehind(i int) (float64, int) {
 	return 0, i
 }
 
-// over reads: one over three, two out of five.
+// over reads fractions in words: one over three, two out of five.
 func (s *numberScan) over(n numeral) numeral {
 	_, from := s.language.phrases["over"].at(s.tokens, n.end)
 	if from == n.end || from >= len(s.tokens) || !n.whole {
@@ -173,8 +173,8 @@ func (s *numberScan) over(n numeral) numeral {
 	return rebased(n, n.value/by.value, by.end)
 }
 
-// unitOf is what a half is the half of: one and a half, but also two million
-// and a half.
+// unitOf returns the unit of a half that follows: 1 in "one and a half", a million
+// in "two million and a half".
 func (s *numberScan) unitOf(n numeral) float64 {
 	if scale, ok := s.language.scales[s.tokens[n.end-1].text]; ok && scale >= 1e6 {
 		return scale
@@ -188,7 +188,7 @@ func rebased(n numeral, v float64, end int) numeral {
 	return out
 }
 
-// multiplied reads the word or letter that follows figures.
+// multiplied reads a multiplier after figures.
 func (s *numberScan) multiplied(n numeral) numeral {
 	if s.joined(n.end) && s.tokens[n.end].kind == word {
 		if scale, ok := s.language.attached[s.tokens[n.end].text]; ok && !s.joinedWord(n.end) {
@@ -202,7 +202,8 @@ func (s *numberScan) multiplied(n numeral) numeral {
 	return n
 }
 
-// joinedWord says whether figures follow a token at once: 2k3 is not a number.
+// joinedWord reports whether figures follow a token without a space: 2k3 is not a
+// number.
 func (s *numberScan) joinedWord(i int) bool {
 	return s.joined(i+1) && s.tokens[i+1].kind == digits
 }

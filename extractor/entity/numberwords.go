@@ -32,7 +32,7 @@ func (s *numberScan) words(i int) numeral {
 	return fractional(v, end, false)
 }
 
-// halves reads: half a million, a quarter million; and a half alone.
+// halves reads half a million, a quarter million, and a half alone.
 func (s *numberScan) halves(i int) numeral {
 	text, end := s.language.phrases["half"].at(s.tokens, i)
 	part, err := strconv.ParseFloat(text, 64)
@@ -48,8 +48,8 @@ func (s *numberScan) halves(i int) numeral {
 	return fractional(part, end, false)
 }
 
-// denominator is by what a word divides a number before it (three quarters),
-// and the token behind it. Several of it need its plural.
+// denominator returns the divisor that a word names (three quarters) and the token
+// after it. After a number other than one it must be a plural.
 func (s *numberScan) denominator(i int, of float64) (float64, int) {
 	if s.hyphened(i) {
 		i++
@@ -66,7 +66,7 @@ func (s *numberScan) denominator(i int, of float64) (float64, int) {
 	return d, i + 1
 }
 
-// decimals reads the rest of: two point five.
+// decimals reads the rest of a number such as two point five.
 func (s *numberScan) decimals(v float64, i int) (float64, int) {
 	_, from := s.language.phrases["point"].at(s.tokens, i)
 	if from == i || v != math.Trunc(v) || v > 1e15 {
@@ -91,8 +91,8 @@ func (s *numberScan) decimals(v float64, i int) (float64, int) {
 	return n, end
 }
 
-// sum reads words that make one number: two thousand three hundred and five.
-// With figures before it, only scales may come first.
+// sum reads words that form one number: two thousand three hundred and five. After
+// figures, only multipliers may come first.
 func (s *numberScan) sum(i int, figures float64) (float64, int) {
 	c := counter{language: s.language, group: figures}
 	end := i
@@ -119,8 +119,8 @@ func (s *numberScan) sum(i int, figures float64) (float64, int) {
 	return c.total(), end
 }
 
-// connects says whether a token may be between the words of a number, and
-// a word of it follows, or figures (3 hundred and 21).
+// connects reports whether a token may join the words of a number, and a number
+// word or figures follow it (3 hundred and 21).
 func (s *numberScan) connects(i int, c *counter) bool {
 	if i+1 >= len(s.tokens) {
 		return false
@@ -143,14 +143,14 @@ func (s *numberScan) connects(i int, c *counter) bool {
 // counter adds up the words of a number.
 type counter struct {
 	language *language
-	parts    []part // of which each is smaller than the one before
+	parts    []part // each is smaller than the one before
 	group    float64
 	any      bool // the group has a word
 }
 
 type part struct{ value, scale float64 }
 
-// take adds a word. onlyScale: figures precede it.
+// take adds a word. onlyScale means that figures precede it.
 func (c *counter) take(w string, onlyScale bool) bool {
 	if c.language.hundreds[w] {
 		if c.group >= 100 && !onlyScale || c.group != math.Trunc(c.group) && !onlyScale {
@@ -172,7 +172,7 @@ func (c *counter) take(w string, onlyScale bool) bool {
 	return true
 }
 
-// figures adds what connects found to fit.
+// figures adds figures that connects has accepted.
 func (c *counter) figures(t token) bool {
 	n, err := strconv.ParseFloat(t.text, 64)
 	if t.kind != digits || err != nil {
@@ -183,8 +183,8 @@ func (c *counter) figures(t token) bool {
 	return true
 }
 
-// fits says whether a word's number can be added to the group: after twenty
-// three, not thirty.
+// fits reports whether a number can be added to the group: three can follow twenty,
+// thirty cannot.
 func (c *counter) fits(n float64) bool {
 	below := math.Mod(c.group, 100)
 	switch {
@@ -200,7 +200,7 @@ func (c *counter) fits(n float64) bool {
 	return math.Mod(below, 10) == 0 && below != 10
 }
 
-// scale multiplies the group, and what is smaller than the scale, by it.
+// scale multiplies the group, and the parts that are smaller than the scale, by it.
 func (c *counter) scale(scale float64, onlyScale bool) bool {
 	v := c.group
 	n := len(c.parts)

@@ -32,7 +32,7 @@ func (s *numberScan) ordinalFigures(i int) (any, int) {
 	return n, end + 1
 }
 
-// ordinalWords reads a number whose last word, or each word, is an ordinal.
+// ordinalWords reads a number of which the last word, or each word, is an ordinal.
 func (s *numberScan) ordinalWords(i int) (any, int) {
 	var total int64
 	end := i
@@ -53,7 +53,7 @@ func (s *numberScan) ordinalWords(i int) (any, int) {
 		case n >= 100 && total > 0 && (n >= 1000 || total < n):
 			part := total
 			if n <= 1e6 {
-				part = total % (n * n) // of millions, the thousandth multiplies what follows
+				part = total % (n * n) // in "millionth" after thousands, the thousands multiply what follows
 			}
 			total += part * (n - 1)
 		case total%10 != 0 || total > 0 && n >= 10 && total%100 != 0:
@@ -74,7 +74,7 @@ func (s *numberScan) ordinalResult(total int64, i, end int, found bool) (any, in
 	return total, end
 }
 
-// cardinalPart reads the words before the ordinal, with the hyphen.
+// cardinalPart reads the words before the ordinal and the hyphen.
 func (s *numberScan) cardinalPart(i int) (int64, int) {
 	v, end := s.sum(i, 0)
 	if end == i {

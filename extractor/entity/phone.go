@@ -6,8 +6,8 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// Bounds of what may be a phone number, in digits (E.164), and how many of a
-// text are looked up: the numbering plans take their time.
+// Limits of a phone number in digits (E.164), and the maximum number of lookups for
+// one text: a lookup in the numbering plans is slow.
 const (
 	minPhone  = 7
 	maxPhone  = 15
@@ -37,8 +37,8 @@ func (f *finder) phones() []Match {
 	return out
 }
 
-// phoneRun is how far figures reach, with the marks that people put between
-// them, and how many there are.
+// phoneRun returns the end of a run of figures with the separators of phone
+// numbers, and the number of digits in it.
 func (f *finder) phoneRun(i int) (end, count int) {
 	open := 0
 	marks := 0
@@ -67,7 +67,8 @@ func (f *finder) phoneRun(i int) (end, count int) {
 	return last, count
 }
 
-// extension is the token behind an extension (x 123), or the same.
+// extension returns the token after an extension (x 123), or the same token if
+// there is none.
 func (f *finder) extension(i int) int {
 	at := i + 1
 	if !f.is(i, "x") && !f.is(i, "ext") {
@@ -82,8 +83,8 @@ func (f *finder) extension(i int) int {
 	return i
 }
 
-// alone says whether a run is not the part of a word, an amount, a date or a
-// number that someone calls by #, nor 0.123.
+// alone reports whether a run is not part of a word, an amount, a date, a number
+// after # or a decimal such as 0.123.
 func (f *finder) alone(i, end int) bool {
 	if i > 0 && f.joined(i) && (f.tokens[i-1].kind != symbol || strings.Contains("#$€£@_/=.-", f.tokens[i-1].text)) {
 		return false
@@ -100,7 +101,7 @@ func (f *finder) alone(i, end int) bool {
 	return strings.Count(f.text[f.tokens[i].start:f.tokens[end-1].end], "/") <= 1
 }
 
-// phone reads a number and says how sure that is one: 0 for none.
+// phone parses a number and returns its confidence; 0: it is not a phone number.
 func (f *finder) phone(said string) (string, float64) {
 	plain := said
 	if rest, ok := strings.CutPrefix(said, "00"); ok {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// phrases are words, or several in a row, with what they mean.
+// phrases maps words, or several words in a row, to their meaning.
 type phrases map[string][]phrase // by the first token, longest first
 
 type phrase struct {
@@ -13,7 +13,7 @@ type phrase struct {
 	value  string
 }
 
-// newPhrases reads a table from value to phrases, which | parts.
+// newPhrases reads a table from values to phrases, which | separates.
 func newPhrases(table map[string]string) phrases {
 	p := phrases{}
 	for value, all := range table {
@@ -43,7 +43,8 @@ func (p phrases) add(text, value string) {
 	}
 }
 
-// at is the longest phrase that begins at a token, and the token behind it.
+// at returns the meaning of the longest phrase that begins at a token, and the
+// token after it.
 func (p phrases) at(tokens []token, i int) (value string, end int) {
 	if i >= len(tokens) {
 		return "", i

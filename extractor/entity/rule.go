@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// rule is a way to say something: words, [optional ones], (one|or the other)
-// and {slots}, and what that means.
+// rule is a pattern with its meaning. A pattern consists of words, [optional
+// words], (one|or another) and {slots}.
 type rule struct {
 	pattern sequence
-	is      string // the meaning, which the type's recogniser knows
-	whole   bool   // only where the text has nothing else
-	order   string // mdy or dmy: only of interest where two rules fit
+	is      string // the meaning, in terms of the type's recogniser
+	whole   bool   // only if the text has nothing else
+	order   string // mdy or dmy: the preferred order, where two rules match
 }
 
-// node is a part of a pattern. It calls next with every place behind itself,
-// until next is content.
+// node is a part of a pattern. It calls next with each position after a match of
+// the part, until next returns true.
 type node interface {
 	match(s *timeScan, i int, b bound, next func(int, bound) bool) bool
-	first(add func(string)) (empty bool) // the tokens, or {slots}, it may begin with
+	first(add func(string)) (empty bool) // the tokens, or {slots}, that it may begin with
 }
 
 type (
@@ -77,7 +77,7 @@ func (c choice) first(add func(string)) bool {
 	return empty
 }
 
-// pattern reads a rule's text.
+// pattern parses the text of a rule.
 func pattern(text string) (sequence, error) {
 	p := reader{rest: text}
 	q, err := p.sequence("")
@@ -89,7 +89,7 @@ func pattern(text string) (sequence, error) {
 
 type reader struct{ rest string }
 
-// sequence reads up to one of the given characters, and leaves that.
+// sequence parses up to one of the given characters, which it leaves unread.
 func (p *reader) sequence(until string) (sequence, error) {
 	var q sequence
 	for p.rest = strings.TrimLeft(p.rest, " "); p.rest != ""; p.rest = strings.TrimLeft(p.rest, " ") {
@@ -151,7 +151,7 @@ func (p *reader) choice(open byte) (node, error) {
 	}
 }
 
-// grammar is the rules of one type, by what they begin with.
+// grammar holds the rules of one type by the token with which they begin.
 type grammar struct {
 	words map[string][]*rule
 	slots []slotRules
@@ -191,9 +191,9 @@ func newGrammar(rules []*rule) (*grammar, error) {
 	return g, nil
 }
 
-// at tries the rules that may begin at a token, and returns the longest: the
-// one of the preferred order, then the first, of several. means says what a
-// rule that fits stands for, and whether that is anything.
+// at tries the rules that may begin at a token and returns the longest match. Of
+// several it takes the one in the preferred order of dates, then the first. means
+// returns the value of a rule that matches, and whether it has one.
 func (g *grammar) at(s *timeScan, i int, means func(*rule, bound) (any, bool)) (value any, end int) {
 	best, preferred := i, false
 	if s.chained(i) {

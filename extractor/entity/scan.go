@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// scan is a text that is read: its tokens, and how its language and region are
-// to be understood. All that reads values embeds it.
+// scan is a text with its tokens, language and region. Every reader of values
+// embeds it.
 type scan struct {
 	text     string
 	options  Options
@@ -15,7 +15,7 @@ type scan struct {
 	now      time.Time
 	tokens   []token
 	whole    bool // the text is one value
-	lead     int  // whole: how many tokens only lead to it
+	lead     int  // if whole: number of tokens that only introduce the value
 }
 
 func newScan(text string, o *Options) *scan {
@@ -37,7 +37,7 @@ func newScan(text string, o *Options) *scan {
 	return s
 }
 
-// truncate bounds a text, at a character.
+// truncate bounds a text, between characters.
 func truncate(text string) string {
 	if len(text) <= MaxText {
 		return text
@@ -49,17 +49,17 @@ func truncate(text string) string {
 	return text[:end]
 }
 
-// match is a value between two bytes of the text.
+// match returns a value between two bytes of the text.
 func (s *scan) match(typ string, value any, start, end int, confidence float64) Match {
 	return Match{Name: typ, Type: typ, Value: value, Text: s.text[start:end], Start: start, End: end, Confidence: confidence}
 }
 
-// is says whether a token is that word or character.
+// is reports whether a token is that word or character.
 func (s *scan) is(i int, text string) bool {
 	return i < len(s.tokens) && s.tokens[i].text == text
 }
 
-// joined says whether a token follows the one before it without white space.
+// joined reports whether no white space precedes a token.
 func (s *scan) joined(i int) bool {
 	return i < len(s.tokens) && !s.tokens[i].gap
 }
@@ -67,29 +67,30 @@ func (s *scan) joined(i int) bool {
 // joinedToWord reports whether a word or figures follow without white space.
 func (s *scan) joinedToWord(i int) bool { return s.joined(i) && s.tokens[i].kind != symbol }
 
-// hyphened says whether a hyphen ties two words.
+// hyphened reports whether a hyphen ties two words.
 func (s *scan) hyphened(i int) bool {
 	return s.is(i, "-") && s.joined(i) && s.joined(i+1) && s.tokens[i+1].kind == word
 }
 
-// touched says whether a token is the tail of something: A17, 1.2.3.
+// touched reports whether a token continues another: the 17 of A17, the 2 of 1.2.3.
 func (s *scan) touched(i int) bool {
 	return s.tokens[i].kind == digits && s.joined(i) && i > 0 && s.tokens[i-1].kind == word
 }
 
-// chained says whether a token continues with a decimal number or a chain such
-// as 1-2-3-4, in which no value begins.
+// chained reports whether a token continues a decimal number or a chain such as
+// 1-2-3-4, in which no value begins.
 func (s *scan) chained(i int) bool {
 	return i >= 2 && s.tokens[i].kind == digits && s.joined(i) && s.tokens[i-2].kind == digits && s.ties(i-1)
 }
 
-// ended says whether a value can end before a token: not within a chain.
+// ended reports whether a value can end before a token, which it cannot within a
+// chain.
 func (s *scan) ended(end int) bool {
 	return s.tokens[end-1].kind != digits || !s.ties(end) || !s.joined(end+1) || s.tokens[end+1].kind != digits
 }
 
-// ties says whether a token is a mark that joins what is before it with
-// what follows.
+// ties reports whether a token is a mark that joins what precedes it with what
+// follows.
 func (s *scan) ties(i int) bool {
 	if !s.joined(i) || s.tokens[i].kind != symbol {
 		return false
@@ -101,14 +102,15 @@ func (s *scan) ties(i int) bool {
 	return false
 }
 
-// article says whether all of a number is a word that is mostly no number: un.
+// article reports whether a number is only a word that is mostly an article, such
+// as un.
 func (s *scan) article(i, end int) bool {
 	_, one := s.language.phrases["one"].at(s.tokens, i)
 	return one > i && one == end
 }
 
-// order is how a date in figures is meant. Only in the United States, and in
-// English without a region, the month comes first.
+// order returns the order of day and month of a date in figures. The month comes
+// first only in the United States, and in English without a region.
 func (s *scan) order() string {
 	if s.language.order == "mdy" && s.region != "" && s.region != "US" {
 		return "dmy"

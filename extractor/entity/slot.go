@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// timeScan reads dates, times and durations by the rules of the language. The
-// slots of the rules are filled here.
+// timeScan reads dates, times and durations by the rules of the language. It fills
+// the slots of the rules.
 type timeScan struct {
 	*numberScan
-	lengths []length // by token, as they are asked for
+	lengths []length // by token, filled on demand
 }
 
-// bound is what the slots of a rule were filled with.
+// bound holds the values of a rule's slots.
 type bound struct {
 	day, month, year, weekday, nth int
 	hour, minute, second           int
@@ -22,22 +22,22 @@ type bound struct {
 	sum                            span
 }
 
-// span is a length of time. Months and years are kept apart: they are of
-// different lengths.
+// span is a length of time. Months and years are counted apart because their
+// lengths vary.
 type span struct {
 	years, months, days, seconds float64
 }
 
-// How long a month and a year count as a duration.
+// The length of a month and a year in a duration, and the seconds of a day.
 const (
 	daysOfMonth = 30
 	daysOfYear  = 365
 	secondsADay = 24 * 60 * 60
 )
 
-// fill fills a slot from a token on, and returns the token behind it; the
-// same: nothing of the kind is there. What is no slot of its own is a
-// table of phrases in the language's file.
+// fill fills a slot from a token and returns the token after it, or the same token
+// if nothing fits. A name that is not a slot of this function is a table of phrases
+// in the language's file.
 func (s *timeScan) fill(name string, i int, b *bound) int {
 	if i >= len(s.tokens) {
 		return i
@@ -93,13 +93,13 @@ func (s *timeScan) figureSlot(i, minLen, maxLen, low, high int, to *int) int {
 	return i + 1
 }
 
-// yearSlot reads a year of four or two figures, or of words.
+// yearSlot reads a year of four or two figures, or in words.
 func (s *timeScan) yearSlot(i int, to *int) int {
 	if end := s.figureSlot(i, 4, 4, 1000, 2999, to); end > i {
 		return end
 	}
 	if end := s.figureSlot(i, 2, 2, 0, 99, to); end > i {
-		// As people write them: up to 2049, and from 1950 on.
+		// Two figures mean a year from 1950 to 2049.
 		if *to += 2000; *to >= 2050 {
 			*to -= 100
 		}
@@ -179,8 +179,8 @@ func (s *timeScan) countSlot(i, high int, to *int) int {
 	return n.baseEnd
 }
 
-// minutesSlot reads a count of minutes, which an article is not: las nueve y
-// una pizza.
+// minutesSlot reads a number of minutes. An article is not one: las nueve y una
+// pizza.
 func (s *timeScan) minutesSlot(i int, b *bound) int {
 	var n int
 	end := s.countSlot(i, 59, &n)
@@ -191,7 +191,7 @@ func (s *timeScan) minutesSlot(i int, b *bound) int {
 	return end
 }
 
-// amountSlot reads any number, or what means one: a, a few.
+// amountSlot reads any number, or words for one: a, a few.
 func (s *timeScan) amountSlot(i int, to *float64) int {
 	if v, end := s.language.phrases["few"].at(s.tokens, i); end > i {
 		n, err := strconv.ParseFloat(v, 64)
@@ -212,15 +212,15 @@ func (s *timeScan) amountSlot(i int, to *float64) int {
 	return i
 }
 
-// length is lengths of time that are added.
+// length is a cached sum of lengths of time.
 type length struct {
-	known bool // it was looked for
+	known bool // the lookup has been done
 	sum   span
-	end   int // the token behind it; where it would begin: there is none
+	end   int // the token after it; its own beginning: there is none
 }
 
-// spanSlot reads lengths of time that are added: 2 years, 1 month and 3 days.
-// They are looked for once.
+// spanSlot reads lengths of time that add up: 2 years, 1 month and 3 days. It
+// caches the result.
 func (s *timeScan) spanSlot(i int, to *span) int {
 	if l := &s.lengths[i]; !l.known {
 		l.known = true
@@ -274,7 +274,7 @@ func (s *timeScan) lengthSlot(i int, to *span) int {
 	return s.add(to, n, unit, i, end)
 }
 
-// add adds n of a unit, which is written as a number and one of s, d, m, y.
+// add adds n units. unit is a number followed by one of s, d, m, y.
 func (s *timeScan) add(to *span, n float64, unit string, i, end int) int {
 	size, err := strconv.ParseFloat(unit[:len(unit)-1], 64)
 	if err != nil || n > 1e6 {
@@ -313,7 +313,7 @@ func (s *timeScan) phraseSlot(name string, i int, b *bound) int {
 	switch name {
 	case "month":
 		b.month = n
-	case "weekday", "wd": // wd: also short forms, which alone are other words
+	case "weekday", "wd": // wd: also short forms, which are other words elsewhere
 		b.weekday = n
 	case "base":
 		b.base = n

@@ -15,8 +15,8 @@ func (s *timeScan) timeAt(i int) (any, int) {
 	return s.language.time.at(s, i, timeOf)
 }
 
-// timeOf is the time that a rule means: clock (hour, minute, second),
-// past and to (a count of minutes from the hour), or the time itself.
+// timeOf returns the time that a rule means: clock (hour, minute, second), past and
+// to (minutes relative to the hour), or the time itself.
 func timeOf(r *rule, b bound) (any, bool) {
 	minutes := 0
 	switch r.is {
@@ -36,7 +36,7 @@ func timeOf(r *rule, b bound) (any, bool) {
 	return fmt.Sprintf("%02d:%02d:%02d", at/3600, at/60%60, at%60), true
 }
 
-// hourOf is an hour of the day by the part of the day: am, pm, or night, of
+// hourOf returns an hour of the day by the part of the day: am, pm, or night, of
 // which the hours after midnight are a part.
 func hourOf(hour int, part string) (int, bool) {
 	switch {
@@ -58,7 +58,7 @@ func (s *timeScan) durationAt(i int) (any, int) {
 	}
 	return s.language.duration.at(s, i, func(r *rule, b bound) (any, bool) {
 		if seconds, err := strconv.ParseInt(r.is, 10, 64); err == nil {
-			return seconds, true // the words say it all
+			return seconds, true // the words are the duration itself
 		}
 		days := b.sum.years*daysOfYear + b.sum.months*daysOfMonth + b.sum.days
 		v := days*secondsADay + b.sum.seconds

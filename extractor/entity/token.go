@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// kind is what a token is made of.
+// kind is the kind of a token.
 type kind uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	digits             // 0 to 9
 )
 
-// token is a word, a run of digits or one other character. White space is no
+// token is a word, a run of digits or one other character. White space is not a
 // token.
 type token struct {
 	start, end int
@@ -26,7 +26,7 @@ type token struct {
 	text       string // lower case, without accents
 }
 
-// tokenize cuts a text up.
+// tokenize splits a text into tokens.
 func tokenize(text string) []token {
 	out := make([]token, 0, len(text)/4+1)
 	gap := true
@@ -62,7 +62,7 @@ func kindOf(r rune) kind {
 	return symbol
 }
 
-// fold is a text in lower case and without accents, as people type it in haste.
+// fold returns a text in lower case and without accents, as people type it in haste.
 func fold(s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

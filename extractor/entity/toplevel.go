@@ -1,7 +1,7 @@
 package entity
 
-// topLevel are the ends of hosts: all of countries, and of the others those
-// that are in common use (root zone of IANA).
+// topLevel lists top-level domains: those of all countries, and the common ones of
+// the others (IANA root zone).
 const topLevel = " com net org edu gov mil int info biz name pro aero coop museum mobi jobs travel tel cat asia post arpa" +
 	" app dev io ai page blog shop store online site website web tech cloud digital email live life world today news media" +
 	" design agency studio academy school university college education training church health care clinic dental hospital" +

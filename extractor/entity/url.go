@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// maxURL is how long a URL may be, in bytes.
+// maxURL is the maximum length of a URL, in bytes.
 const maxURL = 2048
 
-// urls finds addresses with a scheme, those that begin with www, and domains
-// that end as one may.
+// urls finds addresses with a scheme, those that begin with www, and domains that
+// end in a known top-level domain.
 func (f *finder) urls() []Match {
 	var out []Match
 	for start := 0; start < len(f.text); {
@@ -68,7 +68,7 @@ func urlWithin(chunk string) (from, to int, sure float64) {
 	return 0, 0, 0
 }
 
-// asciiLower keeps offsets: other letters may change their length.
+// asciiLower converts only ASCII letters, so that offsets do not change.
 func asciiLower(s string) string {
 	b := []byte(s)
 	for i, c := range b {
@@ -79,8 +79,8 @@ func asciiLower(s string) string {
 	return string(b)
 }
 
-// trimURL takes off what belongs to the sentence: the full stop, and a bracket
-// that is not opened within.
+// trimURL removes what belongs to the sentence: the full stop, and a closing
+// bracket without an opening one.
 func trimURL(s string) string {
 	for s != "" {
 		last := s[len(s)-1]
@@ -104,8 +104,8 @@ func hostOf(s string) (host, rest string) {
 	return s, ""
 }
 
-// goodHost says whether a host behind a scheme could exist: that of a private
-// network has a name of its own.
+// goodHost reports whether a host after a scheme could exist. Hosts of private
+// networks may have a name without a dot.
 func goodHost(host string) bool {
 	if host == "localhost" {
 		return true
@@ -117,9 +117,9 @@ func goodHost(host string) bool {
 	return len(labels) > 1 && goodLabels(labels) && hostRunes(host)
 }
 
-// bareHost says whether a text without a scheme is a host: one whose last part
-// is a known domain, and that is no time (7.am) and no two sentences that a
-// space is missing between (Yes.No).
+// bareHost reports whether a text without a scheme is a host. Its last part must be
+// a known domain, and it must not be a time (7.am) or two sentences without a space
+// between them (Yes.No).
 func bareHost(host, rest string) bool {
 	labels := strings.Split(host, ".")
 	last := labels[len(labels)-1]

@@ -6,10 +6,10 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// Writer is what the phone number of a writer (E.164, the + may be missing) says
-// of what they write: the region of numbers without a country, such as BR, and
-// the zone of their dates. Where a number says nothing of them, they are "" and
-// nil; so is the zone where a number has several.
+// Writer returns what the phone number of a writer (E.164, with or without +) says
+// about the writer's texts: the region of numbers without a country, such as BR,
+// and the time zone of dates. The region is "" and the zone nil if the number does
+// not tell them. The zone is also nil if the number has several.
 func Writer(phone string) (region string, zone *time.Location) {
 	if phone == "" {
 		return "", nil

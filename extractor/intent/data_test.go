@@ -16,8 +16,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// TestBanking77 learns 77 intents of a bank's customers from 10,003 examples
-// and tells those of 3,080 others; what people say elsewhere is none of them.
+// TestBanking77 learns 77 intents of a bank's customers from 10,003 examples and
+// classifies 3,080 others. Sentences from elsewhere must have no intent.
 func TestBanking77(t *testing.T) {
 	t.Parallel()
 	shared := testkit.Shared(t)

@@ -1,10 +1,10 @@
 // Package intent tells what a message is about, from examples: it learns in
 // seconds, on the machine itself, without a language model or a network.
 //
-// A text becomes the words, pairs of words and pieces of words it has, each
-// weighed by how rare it is; a softmax regression learns which of them speak
-// for which intent. The same examples make the same [Model]. A model may be
-// used by many at once.
+// A text becomes the words, pairs of words and parts of words that it has, each
+// weighed by its rarity. A softmax regression learns which of them speak for which
+// intent. The same examples always make the same [Model]. A model is safe for
+// concurrent use.
 //
 //	m, err := intent.Train(ctx, []intent.Intent{
 //		{Name: "refund", Examples: []string{"I want my money back", ...}},
@@ -12,8 +12,8 @@
 //	})
 //	best, ok := m.Classify("give me back my money", 0.5)
 //
-// [Model.MarshalBinary] writes a model to be kept, at most [MaxStored] bytes, and
-// [Model.Evaluate] says how good it is on examples that it has not learned from.
-// Errors name the field of the examples that is wrong; bytes that are not a model are
+// [Model.MarshalBinary] encodes a model in at most [MaxStored] bytes.
+// [Model.Evaluate] measures it on examples that it has not learned from. Errors
+// name the field of the examples that is invalid; bytes that are not a model are
 // [ErrStored].
 package intent

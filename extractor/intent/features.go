@@ -7,16 +7,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxText is how many bytes of a text are read.
+// maxText is the number of bytes that are read of a text.
 const maxText = 4096
 
-// Lengths of the pieces of words, in letters with the edges of the word.
+// Lengths of the parts of words, in letters including the edges of the word.
 const (
 	shortestPiece = 3
 	maxPiece      = 5
 )
 
-// features are the hashes of what a text has, each with how often.
+// features returns the hashes of a text's features and how often each occurs.
 func features(text string) map[uint32]float32 {
 	out := map[uint32]float32{}
 	var last string
@@ -31,7 +31,7 @@ func features(text string) map[uint32]float32 {
 	return out
 }
 
-// words are the words of a text: lower case, without accents.
+// words returns the words of a text in lower case, without accents.
 func words(text string) []string {
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "")
@@ -45,8 +45,8 @@ func words(text string) []string {
 	return strings.FieldsFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsSymbol(r) })
 }
 
-// pieces adds the pieces of a word, so that other forms of it, and mistakes,
-// are near.
+// pieces adds the parts of a word, so that its other forms and misspellings are
+// similar.
 func pieces(w string, out map[uint32]float32) {
 	letters := []rune("<" + w + ">")
 	if len(letters) > 64 {

@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/extractor/intent"
 )
 
-// shop is what customers of a shop say.
+// shop returns intents of the customers of a shop.
 func shop() []intent.Intent {
 	return []intent.Intent{
 		{Name: "refund", Examples: []string{
@@ -128,7 +128,7 @@ func TestStored(t *testing.T) {
 	require.ErrorIs(t, again.UnmarshalBinary(raw), intent.ErrStored)
 }
 
-// FuzzStored reads anything, and what could be read ranks.
+// FuzzStored decodes arbitrary bytes. A model that could be decoded must rank.
 func FuzzStored(f *testing.F) {
 	m, err := intent.Train(f.Context(), shop()[:2])
 	require.NoError(f, err)

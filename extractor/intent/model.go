@@ -7,23 +7,23 @@ import (
 	"slices"
 )
 
-// Score is how likely an intent is meant.
+// Score is the probability of an intent.
 type Score struct {
 	Name       string  `json:"name"`
-	Confidence float64 `json:"confidence"` // from 0 to 1; of all intents together 1
+	Confidence float64 `json:"confidence"` // from 0 to 1; the sum over all intents is 1
 }
 
-// Model tells intents apart.
+// Model classifies texts by intent.
 type Model struct {
 	names   []string
 	bias    []float32
-	rows    map[uint32]int32 // feature → its row of weights
+	rows    map[uint32]int32 // index of the weights of each feature
 	rarity  []float32        // of each row
-	unknown float32          // rarity of what no example has
+	unknown float32          // rarity of features that no example has
 	weights []float32        // by row, then intent
 }
 
-// Names are the intents, in the order of their training.
+// Names returns the intents, in the order of their training.
 func (m *Model) Names() []string { return slices.Clone(m.names) }
 
 // active is a feature of a text that the model knows.
@@ -32,15 +32,15 @@ type active struct {
 	value float32
 }
 
-// Text is a text as models see it: who asks several reads it once.
+// Text holds the features of a text, so that several models can share them.
 type Text struct{ features []feature }
 
 type feature struct {
 	hash  uint32
-	value float32 // by how often it is there
+	value float32 // from the number of occurrences
 }
 
-// Read makes out what models look at in a text.
+// Read extracts the features of a text.
 func Read(text string) *Text {
 	found := features(text)
 	t := &Text{make([]feature, 0, len(found))}
@@ -50,8 +50,9 @@ func Read(text string) *Text {
 	return t
 }
 
-// activeOf are the known features of a text, scaled to length 1 together with
-// the unknown ones: a text of which little is known speaks for nothing.
+// activeOf returns the known features of a text. They are scaled to length 1
+// together with the unknown ones, so that a text with few known features counts
+// little.
 func (m *Model) activeOf(text *Text) []active {
 	out := make([]active, 0, len(text.features))
 	var sum float64
@@ -75,8 +76,8 @@ func (m *Model) activeOf(text *Text) []active {
 	return out
 }
 
-// Rank ranks all intents, better first. A text without anything known ranks
-// them by how many examples they have.
+// Rank ranks all intents, the most likely first. It ranks a text without known
+// features by the number of examples of each intent.
 func (m *Model) Rank(text string) []Score { return m.rank(Read(text)) }
 
 func (m *Model) rank(text *Text) []Score {
@@ -90,18 +91,18 @@ func (m *Model) rank(text *Text) []Score {
 	return out
 }
 
-// Classify is the best intent, and whether it is as likely as the threshold.
+// Classify returns the most likely intent, and whether it reaches the threshold.
 func (m *Model) Classify(text string, threshold float64) (Score, bool) {
 	return m.ClassifyText(Read(text), threshold)
 }
 
-// ClassifyText is [Model.Classify] of a text that was read before.
+// ClassifyText is like [Model.Classify] for a text that [Read] has read.
 func (m *Model) ClassifyText(text *Text, threshold float64) (Score, bool) {
 	best := m.rank(text)[0]
 	return best, best.Confidence >= threshold
 }
 
-// probabilities fills in how likely each intent is.
+// probabilities fills p with the probability of each intent.
 func (m *Model) probabilities(x []active, p []float32) {
 	copy(p, m.bias)
 	n := len(p)

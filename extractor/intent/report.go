@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// NoMatch is the name, in a [Report], of what is less likely than the
-// threshold, and of examples that belong to no intent.
+// NoMatch is the name, in a [Report], for texts that stay below the threshold and
+// for examples that belong to no intent.
 const NoMatch = "nomatch"
 
-// Report says how good a model is on examples that it has not learned from.
+// Report measures a model on examples that it has not learned from.
 type Report struct {
 	Examples int         `json:"examples"`
 	Right    int         `json:"right"`
@@ -17,15 +17,15 @@ type Report struct {
 	Confused []Confusion `json:"confused"`
 }
 
-// Result is how well an intent is told from the others.
+// Result measures how well one intent is recognised.
 type Result struct {
 	Name     string `json:"name"`
 	Examples int    `json:"examples"`
 	Right    int    `json:"right"`
-	Others   int    `json:"others"` // examples of others that were taken for it
+	Others   int    `json:"others"` // examples of other intents that were taken for this one
 }
 
-// Confusion is how often one intent is taken for another, and an example.
+// Confusion counts how often one intent is taken for another, with an example.
 type Confusion struct {
 	Intent  string `json:"intent"`
 	Taken   string `json:"taken"`
@@ -33,8 +33,8 @@ type Confusion struct {
 	Example string `json:"example"`
 }
 
-// Evaluate tries a model on examples. Those of the intent [NoMatch] must be
-// less likely than the threshold.
+// Evaluate measures a model on examples. Examples of the intent [NoMatch] must stay
+// below the threshold.
 func (m *Model) Evaluate(intents []Intent, threshold float64) Report {
 	r := Report{Intents: []Result{}, Confused: []Confusion{}}
 	taken := map[string]int{}

@@ -10,24 +10,24 @@ import (
 	"slices"
 )
 
-// MaxStored is how many bytes a stored model has at most. Weights that say the
-// least are left out for it, and all are rounded: a model that is read again
-// ranks nearly, not exactly, as before.
+// MaxStored is the maximum size of an encoded model in bytes. To fit, encoding
+// omits the smallest weights and rounds the others: a decoded model ranks nearly,
+// not exactly, as before.
 const MaxStored = 3 << 20
 
-// version is the first byte of a stored model. It changes with the form, and
-// with what features are made of.
+// version is the first byte of an encoded model. It changes with the format and
+// with the kinds of features.
 const version = 1
 
-// ErrStored reports bytes that are not a model of this version: it must be trained
-// again.
+// ErrStored reports bytes that are not a model of this version: the model must be
+// trained again.
 var ErrStored = errors.New("intent: the stored model cannot be read")
 
-// steps is how finely weights are rounded: to an int8.
+// steps is the resolution of encoded weights, which are int8.
 const steps = 127
 
-// MarshalBinary writes the model: names, bias, and for each feature its hash,
-// rarity and the weights that are not nothing.
+// MarshalBinary encodes the model: names, bias, and for each feature its hash, its
+// rarity and its weights that are not zero.
 func (m *Model) MarshalBinary() ([]byte, error) {
 	out := []byte{version}
 	out = binary.AppendUvarint(out, uint64(len(m.names)))
@@ -51,18 +51,18 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	return out, nil
 }
 
-// maxWeight is more than any weight that is learned.
+// maxWeight is greater than any weight that training yields.
 const maxWeight = 1e6
 
-// rarityStep is how finely rarities are rounded: they are less than 15.
+// rarityStep is the resolution of encoded rarities, which are less than 15.
 const rarityStep = 17
 
 func appendFloat(out []byte, f float32) []byte {
 	return binary.LittleEndian.AppendUint32(out, math.Float32bits(f))
 }
 
-// scale is the largest weight, and the least that is stored so that all have
-// room.
+// scale returns the largest weight, and the smallest that is encoded so that all
+// fit.
 func (m *Model) scale(room int) (largest, least float32) {
 	sizes := make([]float32, 0, len(m.weights))
 	for _, w := range m.weights {
@@ -81,7 +81,7 @@ func (m *Model) scale(room int) (largest, least float32) {
 	return largest, least
 }
 
-// appendRow writes the weights of a feature that are more than the least.
+// appendRow encodes the weights of a feature that exceed the least.
 func (m *Model) appendRow(out []byte, row int, largest, least float32) []byte {
 	n := len(m.names)
 	weights := m.weights[row*n : row*n+n]
@@ -100,8 +100,8 @@ func (m *Model) appendRow(out []byte, row int, largest, least float32) []byte {
 	return out
 }
 
-// UnmarshalBinary reads a model that [Model.MarshalBinary] wrote. Its error is
-// an [ErrStored].
+// UnmarshalBinary decodes a model that [Model.MarshalBinary] has encoded. Its
+// errors wrap [ErrStored].
 func (m *Model) UnmarshalBinary(raw []byte) error {
 	r := stored{rest: raw}
 	read, err := r.model()
@@ -112,7 +112,7 @@ func (m *Model) UnmarshalBinary(raw []byte) error {
 	return nil
 }
 
-// stored reads a stored model; after an error, zeros.
+// stored reads an encoded model. After an error it returns zeros.
 type stored struct {
 	rest []byte
 	err  error

@@ -10,36 +10,36 @@ import (
 	"strings"
 )
 
-// Bounds of what is learned from.
+// Limits of the examples.
 const (
 	MaxIntents  = 200
 	MaxExamples = 500  // of an intent
 	MaxExample  = 1000 // bytes
 )
 
-// Intent is something that people may want, and how they say it.
+// Intent is something that people may want, with examples of how they say it.
 type Intent struct {
 	Name     string   `json:"name"`
 	Examples []string `json:"examples"`
 }
 
-// maxWeights is how many weights a model has at most, of four bytes each: of
-// more features, those that the most examples have are used.
+// maxWeights is the maximum number of weights of a model, of four bytes each. If
+// there are more features, it uses those that occur in the most examples.
 const maxWeights = 8 << 20
 
-// How the weights are learned: steps, and by how much a wrong answer moves
-// them, which falls to nothing in the end.
+// Training parameters: steps, and how far a wrong answer moves the weights. That
+// distance falls to zero towards the end.
 const (
 	minEpochs = 12
 	maxEpochs = 60
 	allSteps  = 120_000
 	rate      = 6.0
-	decay     = 2e-6 // of the weights in use, at each step
+	decay     = 2e-6 // of the used weights, at each step
 )
 
-// Train learns intents from their examples. It takes about a second for a
-// thousand examples; it ends with the context's error when that ends first.
-// Errors name the field.
+// Train trains a model on examples. A thousand examples take about a second. It
+// returns the context's error when the context ends first. Other errors name the
+// field.
 func Train(ctx context.Context, intents []Intent) (*Model, error) {
 	if err := Check(intents); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func Train(ctx context.Context, intents []Intent) (*Model, error) {
 	return m, nil
 }
 
-// Check refuses what cannot be learned, as [Train] does, which takes no time.
-// Errors name the field.
+// Check validates examples as [Train] does, without training. Errors name the
+// field.
 func Check(intents []Intent) error {
 	if len(intents) < 2 || len(intents) > MaxIntents {
 		return fmt.Errorf("intents must be 2 to %d", MaxIntents)
@@ -91,8 +91,8 @@ func Check(intents []Intent) error {
 	return nil
 }
 
-// know gives each feature of the examples a row. Where there are many
-// examples, what only one of them has teaches nothing about others.
+// know gives each feature of the examples a row. Where there are many examples, it
+// ignores features that only one of them has.
 func (m *Model) know(texts []string) {
 	in := map[uint32]int{}
 	for _, text := range texts {
@@ -121,7 +121,7 @@ func (m *Model) know(texts []string) {
 	m.unknown = float32(math.Log(all/2) + 1)
 }
 
-// learn goes over the examples in one random order after another.
+// learn goes over the examples several times, each time in another random order.
 func (m *Model) learn(ctx context.Context, examples [][]active, labels []int) error {
 	random := rand.New(rand.NewPCG(1, uint64(len(examples)))) //nolint:gosec // the same examples make the same model
 	epochs := min(max(allSteps/len(examples), minEpochs), maxEpochs)

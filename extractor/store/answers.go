@@ -15,9 +15,9 @@ const (
 	maxAnswers = 10_000
 )
 
-// answers are what models said of texts a while ago: messages repeat, and a
-// turn that a crash broke off is taken again. They are kept in memory alone,
-// for they hold what people wrote.
+// answers caches the recent answers of models: messages repeat, and a turn that a
+// crash interrupted runs again. The cache is only in memory because it holds what
+// people wrote.
 type answers struct {
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]answer
@@ -28,10 +28,10 @@ type answer struct {
 	at      time.Time
 }
 
-// answerKey names what a version of an extractor was asked about a text.
+// answerKey identifies a question to a version of an extractor about a text.
 func answerKey(c *compiled, said Said, names []string) [sha256.Size]byte {
 	h := sha256.New()
-	_ = binary.Write(h, binary.BigEndian, c.revision) // hashes take everything
+	_ = binary.Write(h, binary.BigEndian, c.revision) // writing to a hash never fails
 	for _, s := range []string{c.ID, today(said.Now), strings.Join(names, "\x00"), said.Text} {
 		_ = binary.Write(h, binary.BigEndian, int64(len(s)))
 		h.Write([]byte(s))

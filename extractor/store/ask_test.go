@@ -14,8 +14,8 @@ import (
 const trip = `{"model": "mock/x", "instructions": "Cities in English.", "when": "always", "schema": {"type": "object", "required": ["city"],
 	"properties": {"city": {"type": "string"}, "people": {"type": "integer"}, "date": {"type": "string"}}}}`
 
-// TestValuesOfAModel: what a model says without words of the message that prove
-// it is dropped; what it takes is told.
+// TestValuesOfAModel checks that values without evidence in the message are
+// dropped, and that usage is reported.
 func TestValuesOfAModel(t *testing.T) {
 	t.Parallel()
 	p := &parrot{answer: `{"values": {"city": "Vienna", "people": 3}, "evidence": {"city": "nach  WIEN", "people": "three of us"}}`}
@@ -45,7 +45,8 @@ func TestValuesOfAModel(t *testing.T) {
 	require.Equal(t, 3, p.times(), "another version is asked again")
 }
 
-// TestModelsAreAskedForWhatIsMissing: and for nothing when nothing is.
+// TestModelsAreAskedForWhatIsMissing checks that a model is asked only for missing
+// values.
 func TestModelsAreAskedForWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	p := &parrot{answer: `{"values": {"city": "Rome"}, "evidence": {"city": "Rome"}}`}
@@ -62,8 +63,8 @@ func TestModelsAreAskedForWhatIsMissing(t *testing.T) {
 	require.Equal(t, 1, p.times(), "of nothing nothing is asked")
 }
 
-// TestFailuresFindNothing: a model that fails, hangs or talks nonsense keeps
-// nobody from the values of the others; whoever tries it is told.
+// TestFailuresFindNothing checks that a model that fails, hangs or returns nonsense
+// does not affect the values of other extractors, and that Try returns its error.
 func TestFailuresFindNothing(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]*parrot{
@@ -91,7 +92,7 @@ func TestFailuresFindNothing(t *testing.T) {
 	require.NotErrorIs(t, err, store.ErrNotFound)
 }
 
-// TestFallback: a model is asked what the intents do not say.
+// TestFallback checks that a model is asked when no intent matches.
 func TestFallback(t *testing.T) {
 	t.Parallel()
 	p := &parrot{answer: `{"intent": "refund"}`}

@@ -12,12 +12,12 @@ import (
 
 const (
 	maxAccounts = 1000
-	// maxModels bounds the intents that are kept in memory, in bytes of the
-	// stored models, of which each takes up to ten.
+	// maxModels bounds the size of the encoded intent models that are kept in
+	// memory, in bytes. Decoded, each takes up to ten times as much.
 	maxModels = 48 << 20
 )
 
-// cache keeps the extractors of accounts ready.
+// cache keeps the compiled extractors of accounts.
 type cache struct {
 	mu       sync.Mutex
 	accounts map[string]*cachedAccount
@@ -49,8 +49,8 @@ func (s *cache) account(id string) *cachedAccount {
 	return s.accounts[id]
 }
 
-// items are the account's extractors, ready to run, in the order of lists. The
-// database says whether they are still the same: any node may have changed them.
+// items returns the account's compiled extractors, in the order of lists. It asks
+// the database whether they are current, since any node may have changed them.
 func (a *Account) items(ctx context.Context) ([]*compiled, error) {
 	revision, err := a.revision(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *Account) items(ctx context.Context) ([]*compiled, error) {
 	return on.items, nil
 }
 
-// revision counts the changes of the account's extractors.
+// revision returns the number of changes of the account's extractors.
 func (a *Account) revision(ctx context.Context) (revision int64, err error) {
 	err = a.s.db.GetContext(ctx, &revision, `SELECT COALESCE((SELECT revision FROM extractor_account WHERE account = $1), 0)`, a.id)
 	if err != nil {
@@ -77,9 +77,9 @@ func (a *Account) revision(ctx context.Context) (revision int64, err error) {
 	return revision, nil
 }
 
-// restock reads what has changed.
+// restock reloads what has changed.
 func (a *Account) restock(ctx context.Context, on *cachedAccount) error {
-	revision, err := a.revision(ctx) // again, for another request may have restocked meanwhile
+	revision, err := a.revision(ctx) // read again: a concurrent request may have reloaded it
 	if err != nil {
 		return err
 	}
@@ -116,8 +116,8 @@ func (a *Account) restock(ctx context.Context, on *cachedAccount) error {
 	return nil
 }
 
-// load makes an extractor ready; nil: it is gone, or of a version of this
-// program that knew more.
+// load compiles an extractor. It returns nil if the extractor no longer exists, or
+// if a newer version of this program wrote it.
 func (a *Account) load(ctx context.Context, id string) (*compiled, error) {
 	r, err := a.row(ctx, a.s.db, id, "")
 	if errors.Is(err, ErrNotFound) {
@@ -131,11 +131,11 @@ func (a *Account) load(ctx context.Context, id string) (*compiled, error) {
 		a.s.opts.Logger.ErrorContext(ctx, "an extractor cannot be read", "extractor", id, "error", err)
 		return nil, nil
 	}
-	c.revision, c.Config = r.Revision, nil // the cache is never asked for it, and it may be large
+	c.revision, c.Config = r.Revision, nil // nothing asks the cache for the config, which may be large
 	return c, nil
 }
 
-// learned is what the extractor has learned, nil when that is nothing.
+// learned returns the trained model of an extractor, nil if there is none.
 func (a *Account) learned(ctx context.Context, c *compiled) (*intent.Model, error) {
 	if c.Kind != Intent || c.trained == 0 {
 		return nil, nil
@@ -157,7 +157,7 @@ func (a *Account) learned(ctx context.Context, c *compiled) (*intent.Model, erro
 	}
 	m := &intent.Model{}
 	if err := m.UnmarshalBinary(raw); err != nil {
-		// Another version of this program wrote it: it is learned again.
+		// Another version of this program wrote it: train the model again.
 		return nil, errors.Join(err, a.relearn(ctx, c.ID))
 	}
 	a.s.cache.keep(c.ID, cachedModel{stored.Revision, len(raw), m})
@@ -173,7 +173,7 @@ func (s *cache) model(id string, revision int64) *intent.Model {
 	return nil
 }
 
-// keep remembers a model, and forgets others when there are too many.
+// keep caches a model and evicts others when there are too many.
 func (s *cache) keep(id string, m cachedModel) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,29 +11,29 @@ import (
 	"github.com/trunklinehq/trunkline/extractor/intent"
 )
 
-// Said is a text, and what is known of who wrote it.
+// Said is a text, with what is known about its writer.
 type Said struct {
-	// Text is what is read: its first 16 KiB, of which the meaning is made out
-	// by the first 2 KB.
+	// Text is the text, of which the first 16 KiB are read. Intents look only at
+	// the first 2 KB.
 	Text string
-	// Locale and Region say how the text is meant, whatever the extractor says.
+	// Locale and Region determine how the text is read. They override the
+	// extractor's.
 	Locale, Region string
-	// UsualLocale and UsualRegion are the writer's: they count where the
-	// extractor says nothing.
+	// UsualLocale and UsualRegion are the writer's. They apply where the extractor
+	// has none.
 	UsualLocale, UsualRegion string
-	// Now is what dates are relative to, in the writer's zone. Zero: the clock,
+	// Now is the reference point of dates, in the writer's zone. Zero: the clock,
 	// in UTC.
 	Now time.Time
 
-	means *intent.Text // what models of intents see of it, once it was asked for
+	means *intent.Text // features for intent models, computed on demand
 }
 
-// compiled is an extractor that is ready to run. It may be used by many at
-// once.
+// compiled is an extractor that is ready to run. It is safe for concurrent use.
 type compiled struct {
 	Extractor
 	number, revision int64 // of the row
-	trained          int64 // revision of what was learned, 0: nothing was
+	trained          int64 // revision of the trained model; 0: there is none
 
 	tests     []extractor.Test
 	regex     *extractor.Regex
@@ -47,10 +47,10 @@ type compiled struct {
 // IntentValue is the name of the value that extractors of kind [Intent] find.
 const IntentValue = "intent"
 
-// maxIntentText is how many bytes of a text say what it means.
+// maxIntentText is the number of bytes from which the intent is derived.
 const maxIntentText = 2 * intent.MaxExample
 
-// options say how a text is meant.
+// options returns the options for reading a text.
 func (c *compiled) options(s Said) *entity.Options {
 	o := entity.Options{}
 	if c.entity != nil {
@@ -62,7 +62,7 @@ func (c *compiled) options(s Said) *entity.Options {
 	return &o
 }
 
-// find finds what needs no model of language.
+// find finds the values that need no language model.
 func (c *compiled) find(s *Said, learned *intent.Model) []entity.Match {
 	switch c.Kind {
 	case Regex:
@@ -77,8 +77,8 @@ func (c *compiled) find(s *Said, learned *intent.Model) []entity.Match {
 	return nil
 }
 
-// mostLikely is what a text means, and whether that is likely enough. Without
-// anything learned, and of a text without words, nothing is.
+// mostLikely returns the most likely intent of a text, and whether it reaches the
+// threshold. Nothing does without a trained model or in a text without words.
 func (c *compiled) mostLikely(s *Said, learned *intent.Model) (intent.Score, bool) {
 	if learned == nil || !strings.ContainsFunc(s.Text, isWord) {
 		return intent.Score{}, false
@@ -89,7 +89,7 @@ func (c *compiled) mostLikely(s *Said, learned *intent.Model) (intent.Score, boo
 	return learned.ClassifyText(s.means, c.threshold)
 }
 
-// means is the match of a text that means something as a whole.
+// means returns a match that covers the whole text.
 func means(text, name string, confidence float64) entity.Match {
 	return entity.Match{Name: IntentValue, Type: IntentValue, Value: name, Text: text, End: len(text), Confidence: confidence}
 }

@@ -21,7 +21,7 @@ const (
 	AI     = "ai"     // config: [AIConfig]
 )
 
-// Bounds of a config.
+// Limits of a config.
 const (
 	MaxConfig       = 8 << 20 // bytes of JSON
 	maxTests        = 1000
@@ -32,26 +32,26 @@ const (
 
 // EntityConfig is the config of kind [Entity].
 type EntityConfig struct {
-	Types          []string         `json:"types,omitempty"`          // of [entity.Types]; may be left out beside a dictionary
-	Locale         string           `json:"locale,omitempty"`         // of the text, as pt-BR; "": what is known of the writer
-	Region         string           `json:"region,omitempty"`         // of phone numbers without a country, as BR; "": what is known of the writer
-	PossiblePhones bool             `json:"possiblePhones,omitempty"` // numbers of a right length too, valid or not
-	Dictionary     []entity.Entry   `json:"dictionary,omitempty"`     // words of one's own
+	Types          []string         `json:"types,omitempty"`          // of [entity.Types]; optional with a dictionary
+	Locale         string           `json:"locale,omitempty"`         // of the text, such as pt-BR; "": the writer's
+	Region         string           `json:"region,omitempty"`         // of phone numbers without a country, such as BR; "": the writer's
+	PossiblePhones bool             `json:"possiblePhones,omitempty"` // also numbers of a possible length that are not valid
+	Dictionary     []entity.Entry   `json:"dictionary,omitempty"`     // words of the account's own
 	Tests          []extractor.Test `json:"tests,omitempty"`
 }
 
 // IntentConfig is the config of kind [Intent].
 type IntentConfig struct {
 	Intents   []intent.Intent  `json:"intents"`
-	Threshold *float64         `json:"threshold,omitempty"` // 0 to 1: a less likely intent does not match; nil: 0.5
-	Fallback  *Fallback        `json:"fallback,omitempty"`  // what is asked then; nil: nothing
+	Threshold *float64         `json:"threshold,omitempty"` // from 0 to 1; a less likely intent does not match; nil: 0.5
+	Fallback  *Fallback        `json:"fallback,omitempty"`  // model for texts that match no intent; nil: none
 	Tests     []extractor.Test `json:"tests,omitempty"`
 }
 
 const usualThreshold = 0.5
 
-// Fallback is a model that is asked what a message means when the intents do
-// not say.
+// Fallback configures the model that determines the intent of a message that no
+// intent matches.
 type Fallback struct {
 	Model string `json:"model"` // provider/model
 }
@@ -65,13 +65,13 @@ type AIConfig struct {
 	Tests        []extractor.Test `json:"tests,omitempty"`
 }
 
-// When a model is asked.
+// When to ask a model.
 const (
 	Always  = "always"
-	Missing = "missing" // for what the other extractors of the message have not found
+	Missing = "missing" // for values that the other extractors of the message have not found
 )
 
-// read reads a config strictly: unknown members are refused.
+// read decodes a config strictly: it refuses unknown members.
 func read[T any](raw json.RawMessage) (T, error) {
 	var c T
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -87,10 +87,10 @@ func read[T any](raw json.RawMessage) (T, error) {
 	if _, name, unknown := strings.Cut(err.Error(), "unknown field "); unknown {
 		return c, &Invalid{Field: "config." + strings.Trim(name, `"`), Message: "is unknown"}
 	}
-	return c, &Invalid{Field: "config", Message: "must be an object as its kind has it"}
+	return c, &Invalid{Field: "config", Message: "must be an object with the members of its kind"}
 }
 
-// ready reads the config of an extractor and makes it ready.
+// ready compiles the config of an extractor.
 func ready(e Extractor) (*compiled, error) {
 	if len(e.Config) > MaxConfig {
 		return nil, &Invalid{Field: "config", Message: fmt.Sprintf("must have at most %d bytes", MaxConfig)}
@@ -148,7 +148,7 @@ func (c *compiled) readEntity() error {
 		return &Invalid{Field: "config.dictionary", Message: "must have words"}
 	}
 	if len(config.Locale) > maxLocale || len(config.Region) > maxLocale {
-		return &Invalid{Field: "config.locale", Message: "must be short, as pt-BR, and region as BR"}
+		return &Invalid{Field: "config.locale", Message: "must be a locale such as pt-BR, and region one such as BR"}
 	}
 	o := &entity.Options{Types: config.Types, Locale: config.Locale, Region: config.Region, PossiblePhones: config.PossiblePhones}
 	if len(config.Dictionary) > 0 {
@@ -206,7 +206,7 @@ func checkModel(field, model string) error {
 	return nil
 }
 
-// checkTests refuses tests that could never be right or wrong.
+// checkTests refuses tests that cannot be evaluated.
 func (c *compiled) checkTests() error {
 	if len(c.tests) > maxTests {
 		return &Invalid{Field: "config.tests", Message: fmt.Sprintf("must be at most %d", maxTests)}
@@ -219,7 +219,7 @@ func (c *compiled) checkTests() error {
 	return nil
 }
 
-// variable is a name for a value: letters, digits and underscores.
+// variable returns a name for a value: letters, digits and underscores.
 func variable(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !isWord(r) })
 	if len(words) == 0 {

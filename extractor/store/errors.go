@@ -21,7 +21,7 @@ var (
 // Fields are name, kind, scope, config.pattern, config.intents[3].examples, limit and cursor.
 type Invalid = apierr.Invalid
 
-// inConfig turns an error whose text begins with the field into an [Invalid].
+// inConfig turns an error that begins with the name of a field into an [Invalid].
 func inConfig(err error) error {
 	field, message, _ := strings.Cut(err.Error(), " ")
 	return &Invalid{Field: "config." + strings.TrimSuffix(field, ":"), Message: message}

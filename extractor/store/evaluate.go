@@ -12,23 +12,22 @@ import (
 	"github.com/trunklinehq/trunkline/extractor/intent"
 )
 
-// Evaluation is how an extractor does on its tests.
+// Evaluation is the result of an extractor's tests.
 type Evaluation struct {
 	extractor.Report
-	Confused []Confusion // of intents: what is taken for what, the most frequent first; never nil
+	Confused []Confusion // for intents: the most frequent first; never nil
 }
 
-// Confusion is how often one intent is taken for another, and a test of it.
-// Nothing at all is intent.NoMatch.
+// Confusion counts how often one intent is taken for another, with a test as
+// example. The name for no intent is intent.NoMatch.
 type Confusion struct {
 	Intent, Taken string
 	Times         int
 	Example       string
 }
 
-// Evaluate runs the tests that are kept with an extractor, so that an edit that
-// makes it worse is seen. Models are asked as they would be for messages; the
-// first that does not answer ends it.
+// Evaluate runs the tests of an extractor, so that a change for the worse is seen.
+// It asks models as it would for messages, and stops at the first model error.
 func (a *Account) Evaluate(ctx context.Context, id string) (Evaluation, error) {
 	c, err := a.item(ctx, id)
 	if err != nil {
@@ -56,7 +55,7 @@ func (a *Account) Evaluate(ctx context.Context, id string) (Evaluation, error) {
 	return out, nil
 }
 
-// confusions are the failures of intents, counted.
+// confusions counts the failures of intents.
 func confusions(failures []extractor.Failure) []Confusion {
 	out := []Confusion{}
 	for _, f := range failures {
@@ -75,7 +74,7 @@ func confusions(failures []extractor.Failure) []Confusion {
 	return out
 }
 
-// intentOf is the intent among values.
+// intentOf returns the intent among values.
 func intentOf(values extractor.Values) string {
 	name := intent.NoMatch
 	if json.Unmarshal(values[IntentValue], &name) != nil {

@@ -36,12 +36,11 @@ type Result struct {
 	Duration  time.Duration
 }
 
-// Extract runs the extractors that read a message: first those that need no
-// model, then, at the same time, the models that are to be asked, for at most
-// [Options.Timeout]. What fails is logged and finds nothing. The results are
-// those of extractors that found something, in that order, and among themselves
-// the older first: of values with one name the first counts ([Merge]). The error
-// is the database's.
+// Extract runs the extractors that read a message: first those that need no model,
+// then, concurrently, the models, for at most [Options.Timeout]. An extractor that
+// fails is logged and yields no values. Results without values are left out. The
+// results of models come last; otherwise older extractors come first. Of values
+// with one name the first counts ([Merge]). An error is one of the database.
 func (a *Account) Extract(ctx context.Context, m Message) ([]Result, error) {
 	all, err := a.reading(ctx, m)
 	if err != nil || len(all) == 0 {
@@ -83,7 +82,7 @@ func (a *Account) Extract(ctx context.Context, m Message) ([]Result, error) {
 	return found(all, results), nil
 }
 
-// found are the results with something in them, those of models last.
+// found returns the results that have values, those of models last.
 func found(all []*compiled, results []Result) []Result {
 	var out []Result
 	for _, asked := range []bool{false, true} {
@@ -96,7 +95,8 @@ func found(all []*compiled, results []Result) []Result {
 	return out
 }
 
-// Merge are the values of several results: of one name the first.
+// Merge merges the values of several results. Of values with one name the first
+// counts.
 func Merge(results []Result) extractor.Values {
 	out := extractor.Values{}
 	for _, r := range results {
@@ -109,7 +109,7 @@ func Merge(results []Result) extractor.Values {
 	return out
 }
 
-// reading are the extractors that read a message.
+// reading returns the extractors that read a message.
 func (a *Account) reading(ctx context.Context, m Message) ([]*compiled, error) {
 	if m.Text == "" {
 		return nil, nil
@@ -139,7 +139,7 @@ func (a *Account) reading(ctx context.Context, m Message) ([]*compiled, error) {
 	return out, nil
 }
 
-// whole is the text as far as it is read, and when it was written.
+// whole returns the text, truncated to what is read, with its time.
 func (s Said) whole(now time.Time) Said {
 	s.Text = truncate(s.Text, entity.MaxText)
 	if s.Now.IsZero() {
@@ -148,7 +148,8 @@ func (s Said) whole(now time.Time) Said {
 	return s
 }
 
-// toAsk is what a model is to be asked; nil: nothing.
+// toAsk returns a function that asks the model of an extractor; nil if there is
+// nothing to ask.
 func (a *Account) toAsk(c *compiled, m Message, local Result, known map[string]bool) func(context.Context) (Result, error) {
 	names := []string{IntentValue}
 	switch {
@@ -170,8 +171,8 @@ func (a *Account) toAsk(c *compiled, m Message, local Result, known map[string]b
 	}
 }
 
-// askFor asks a model for some values, unless it has said them of the same text
-// a while ago.
+// askFor asks a model for some values, unless its answer for the same text is
+// cached.
 func (a *Account) askFor(ctx context.Context, c *compiled, m Message, names []string) (Result, error) {
 	began := time.Now()
 	key := answerKey(c, m.Said, names)
@@ -198,7 +199,7 @@ func (a *Account) askFor(ctx context.Context, c *compiled, m Message, names []st
 	return r, err
 }
 
-// result is what an extractor found.
+// result returns what an extractor found.
 func (c *compiled) result(matches []entity.Match, began time.Time) (Result, error) {
 	slices.SortStableFunc(matches, func(x, y entity.Match) int { return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.End, x.End)) })
 	values, err := extractor.ValuesOf(matches)
@@ -210,7 +211,8 @@ func (c *compiled) result(matches []entity.Match, began time.Time) (Result, erro
 	}, nil
 }
 
-// guarded runs a part of an extractor, whose failure is its own.
+// guarded runs a part of an extractor. It logs errors and panics, which do not
+// affect other extractors.
 func (s *Service) guarded(ctx context.Context, c *compiled, fn func() error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -229,8 +231,8 @@ func (s *Service) failed(ctx context.Context, c *compiled, err error) {
 }
 
 // Try runs one extractor on a text, whether it is enabled or not. Unlike
-// [Account.Extract] it says what fails; intents that have never been learned
-// are [ErrUntrained].
+// [Account.Extract] it returns the extractor's errors. Intents that have never been
+// learned are [ErrUntrained].
 func (a *Account) Try(ctx context.Context, id string, m Message) (Result, error) {
 	c, err := a.item(ctx, id)
 	if err != nil {
@@ -262,7 +264,7 @@ func (a *Account) try(ctx context.Context, c *compiled, m Message) (Result, erro
 	return r, nil
 }
 
-// item is an extractor that is ready.
+// item returns a compiled extractor.
 func (a *Account) item(ctx context.Context, id string) (*compiled, error) {
 	all, err := a.items(ctx)
 	if err != nil {
@@ -276,9 +278,9 @@ func (a *Account) item(ctx context.Context, id string) (*compiled, error) {
 	return nil, ErrNotFound
 }
 
-// Rank ranks what a text may mean by an extractor of kind [Intent], better first;
-// a text without words means nothing. Other kinds are [ErrNotFound], and intents
-// that have never been learned [ErrUntrained].
+// Rank ranks the intents of an extractor of kind [Intent] for a text, the most
+// likely first. A text without words has none. It returns [ErrNotFound] for other
+// kinds, and [ErrUntrained] for intents that have never been learned.
 func (a *Account) Rank(ctx context.Context, id, text string) ([]intent.Score, error) {
 	c, err := a.item(ctx, id)
 	if err != nil {

@@ -49,7 +49,7 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// FuzzConfig reads configs of strangers.
+// FuzzConfig reads untrusted configs.
 func FuzzConfig(f *testing.F) {
 	a := idle(f, testkit.Open(f, testkit.SQLiteURL(f)), store.Options{}).For("a")
 	for kind, config := range map[string]string{store.Regex: `{"pattern": "a(?P<b>c)"}`, store.Entity: `{"types": ["date"], "dictionary": [{"value": "x"}]}`, store.Intent: intents(""), store.AI: trip} {

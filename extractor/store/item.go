@@ -24,29 +24,29 @@ type Extractor struct {
 	Scope   Scope
 	Config  json.RawMessage // as its kind has it
 	Enabled bool
-	// Training says whether intents have been learned: [Training], [Ready] or
-	// [Failed]; "" for other kinds. What was learned before serves until then.
+	// Training is the state of learning intents: [Training], [Ready] or [Failed];
+	// "" for other kinds. Until training ends, the previous model is in use.
 	Training      string
 	TrainingError string // why it failed
 
 	CreatedAt, UpdatedAt time.Time
 }
 
-// Whether intents have been learned.
+// States of training.
 const (
 	Training = "training"
 	Ready    = "ready"
 	Failed   = "failed"
 )
 
-// Scope says whose messages an extractor reads: those of a reference, of the reference of
-// a bot, or of the chats that a flow answers.
+// Scope selects the messages that an extractor reads: those of a reference, of the
+// reference of a bot, or of the chats that a flow answers.
 type Scope struct {
 	Reference int64 // with Bot: that of the bot
 	Bot, Flow string
 }
 
-// NewExtractor describes an extractor to be made.
+// NewExtractor describes an extractor to create.
 type NewExtractor struct {
 	Name     string
 	Kind     string // in any letter case
@@ -55,7 +55,7 @@ type NewExtractor struct {
 	Disabled bool
 }
 
-// Change says what is to become of an extractor; what is nil stays.
+// Change describes changes of an extractor. Nil fields stay as they are.
 type Change struct {
 	Name    *string
 	Scope   *Scope
@@ -66,13 +66,13 @@ type Change struct {
 const (
 	maxName = 200
 	maxAll  = 1000 // extractors of an account
-	// maxConfigs bounds the configs of an account together: those who read its
-	// messages keep them in memory.
+	// maxConfigs bounds the total size of an account's configs: nodes keep them in
+	// memory.
 	maxConfigs = 4 * MaxConfig
 )
 
-// Create makes an extractor. An [*Invalid] names what is refused. Intents are
-// learned in the background.
+// Create creates an extractor. An [*Invalid] names the field that is refused.
+// Intents are learned in the background.
 func (a *Account) Create(ctx context.Context, n NewExtractor) (Extractor, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -105,7 +105,7 @@ func (a *Account) Create(ctx context.Context, n NewExtractor) (Extractor, error)
 	return r.view(), nil
 }
 
-// roomTx refuses an extractor that the account has no room for.
+// roomTx refuses an extractor that exceeds the limits of the account.
 func (a *Account) roomTx(ctx context.Context, tx *sqlx.Tx, r row) error {
 	var others struct{ Count, Bytes int }
 	err := tx.GetContext(ctx, &others, `SELECT count(*) AS count, COALESCE(CAST(sum(OCTET_LENGTH(config)) AS BIGINT), 0) AS bytes FROM extractor_item
@@ -114,9 +114,9 @@ func (a *Account) roomTx(ctx context.Context, tx *sqlx.Tx, r row) error {
 	case err != nil:
 		return fmt.Errorf("measuring extractors: %w", err)
 	case others.Count >= maxAll:
-		return &Invalid{Field: "kind", Message: fmt.Sprintf("is of one too many: an account has at most %d extractors", maxAll)}
+		return &Invalid{Field: "kind", Message: fmt.Sprintf("is refused: an account has at most %d extractors", maxAll)}
 	case others.Bytes+len(r.Config) > maxConfigs:
-		return &Invalid{Field: "config", Message: fmt.Sprintf("is too large beside the others of the account: all have at most %d MiB", maxConfigs>>20)}
+		return &Invalid{Field: "config", Message: fmt.Sprintf("is too large: the configs of an account have at most %d MiB together", maxConfigs>>20)}
 	}
 	return nil
 }
@@ -127,8 +127,8 @@ func (a *Account) Extractor(ctx context.Context, id string) (Extractor, error) {
 	return r.view(), err
 }
 
-// Update changes an extractor. Intents that are changed are learned again in
-// the background; until then what was learned before serves.
+// Update changes an extractor. Changed intents are learned again in the background.
+// Until then the previous model is in use.
 func (a *Account) Update(ctx context.Context, id string, c Change) (Extractor, error) {
 	if err := c.check(); err != nil {
 		return Extractor{}, err
@@ -163,7 +163,7 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Extractor, e
 	return r.view(), nil
 }
 
-// check refuses what no extractor can be changed to.
+// check refuses values that no extractor can have.
 func (c Change) check() error {
 	if c.Name != nil {
 		if err := checkName(*c.Name); err != nil {
@@ -193,8 +193,8 @@ func (r *row) apply(c Change) {
 	}
 }
 
-// check refuses what no extractor can be, and says whether there is something
-// to learn.
+// check refuses an invalid extractor. It reports whether the extractor has to be
+// trained.
 func (r *row) check() error {
 	if err := checkName(r.Name); err != nil {
 		return err
@@ -203,7 +203,7 @@ func (r *row) check() error {
 		return err
 	}
 	if (r.Flow == "") == (r.Reference == 0) {
-		return &Invalid{Field: "scope", Message: "must name a line, a bot or a flow"}
+		return &Invalid{Field: "scope", Message: "must name a reference, a bot or a flow"}
 	}
 	if r.Kind == Intent && r.Training == "" {
 		r.Training, r.TrainingError, r.Claim, r.ClaimUS = Training, "", "", 0
@@ -218,7 +218,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// Delete removes an extractor with what it has learned.
+// Delete removes an extractor with its trained model.
 func (a *Account) Delete(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if err := a.changedTx(ctx, tx); err != nil {

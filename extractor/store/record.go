@@ -8,12 +8,12 @@ import (
 	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
-// recordTx records what was done to an extractor; details may be nil.
+// recordTx records an action on an extractor in the audit log. details may be nil.
 func recordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, r row, details map[string]any) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: r.ID, ObjectName: r.Name, Reference: r.Reference, Details: details})
 }
 
-// changed are the names of what a change has.
+// changed returns the names of the fields that a change sets.
 func (c Change) changed() []string {
 	var names []string
 	for _, m := range []struct {

@@ -14,43 +14,42 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// OneAccount is the account of a program that has only one.
+// OneAccount is the id of the account in programs that have only one.
 const OneAccount = "one"
 
 // Options configures a [Service].
 type Options struct {
-	// Model finds the model that is asked in a call: its Request.Model is what
-	// llm.Models made of [Call.Model]. Calls are metered there. nil: extractors
-	// that need a model find nothing, and say so when they are tried.
+	// Model returns the model for a call: its Request.Model is what llm.Models made
+	// of [Call.Model]. It also meters calls. nil: extractors that need a model find
+	// nothing, and [Account.Try] returns an error.
 	Model func(ctx context.Context, c Call) (llm.Model, string, error)
-	// Timeout is how long a model may take for a message; 0: 13 s, so that
-	// a caller that waits 15 s for the values has them.
+	// Timeout is how long a model may take for a message; 0: 13 s, so that a caller
+	// that waits 15 s for the values gets them.
 	Timeout time.Duration
-	// Exclusive says that no other process uses the database, so that what a
-	// killed predecessor was training is taken up at once.
+	// Exclusive reports that no other process uses the database, so that the
+	// training of a process that was killed can continue at once.
 	Exclusive bool
 	Logger    *slog.Logger     // nil: slog.Default()
 	Now       func() time.Time // nil: time.Now
 
-	// BeforeTrained is called when intents were learned, before that is stored.
-	// Tests stop a node there. nil: nothing is called.
+	// BeforeTrained is called after intents were learned and before they are
+	// stored. Tests stop a node there. nil: nothing is called.
 	BeforeTrained func()
 }
 
-// Call says what a model is asked for.
+// Call describes a call of a model.
 type Call struct {
 	Account   string
 	Extractor string // its id
 	Model     string // provider/model
-	Reference int64  // of the message; 0: a text was tried
+	Reference int64  // of the message; 0: [Account.Try] with a text
 	ChatID    string
-	// Used is told what an answer took, and what it cost: nano-USD, if that is
-	// known.
+	// Used receives the usage of an answer and its cost in nano-USD, if known.
 	Used func(u llm.Usage, costNano int64, known bool)
 }
 
-// Service keeps extractors. It is safe for concurrent use, and any number of
-// processes may run one on the same PostgreSQL.
+// Service stores and runs extractors. It is safe for concurrent use. Any number of
+// processes may run one on the same PostgreSQL database.
 type Service struct {
 	db      *database.DB
 	opts    Options
@@ -66,7 +65,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "extractor", migrations)
 }
 
-// New returns a Service over db, and creates or upgrades its tables.
+// New returns a Service over db. It creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s := &Service{}
 	if opts != nil {
@@ -94,7 +93,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	return s, nil
 }
 
-// Run trains what is to be learned until ctx ends.
+// Run trains extractors until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.train(gctx) })
@@ -106,8 +105,8 @@ func (s *Service) Run(ctx context.Context) error {
 
 func (s *Service) now() time.Time { return s.opts.Now() }
 
-// Account is the share of a [Service] that belongs to one account. What
-// belongs to another is not found.
+// Account is the part of a [Service] that belongs to one account. It finds nothing
+// that belongs to another account.
 type Account struct {
 	s  *Service
 	id string

@@ -67,8 +67,8 @@ func TestExtractorsAreKept(t *testing.T) {
 	})
 }
 
-// TestConfigsHaveRoom: an account's extractors are kept in memory by all who read
-// its messages.
+// TestConfigsHaveRoom checks the limit of an account's configs, which nodes keep in
+// memory.
 func TestConfigsHaveRoom(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -137,8 +137,8 @@ func TestErrorsNameTheField(t *testing.T) {
 	}
 }
 
-// TestScopes: a message is read by the extractors of its line and its bots, and
-// of the flows that are named; of values with one name the oldest counts.
+// TestScopes checks that a message is read by the extractors of its line and its
+// bots, and of the named flows. Of values with one name the oldest extractor wins.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -183,8 +183,8 @@ func TestScopes(t *testing.T) {
 	})
 }
 
-// TestAccountsAreMadeAgain: an account under the id of one that was deleted does
-// not find what a node remembers of that.
+// TestAccountsAreMadeAgain checks that an account under the id of a deleted one
+// does not see what a node has cached of that.
 func TestAccountsAreMadeAgain(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -199,8 +199,8 @@ func TestAccountsAreMadeAgain(t *testing.T) {
 	})
 }
 
-// maxRows is the most rows of one deletion: 20 extractors with what they have
-// learned, and the account.
+// maxRows is the maximum number of rows of one deletion: 20 extractors with their
+// models, and the account.
 const maxRows = 41
 
 // TestDeletionsAreBounded deletes ten times as much: the transactions become
@@ -233,8 +233,8 @@ func TestDeletionsAreBounded(t *testing.T) {
 	})
 }
 
-// TestEveryNodeSeesChanges: what one node changes holds on another within five
-// seconds.
+// TestEveryNodeSeesChanges checks that a change on one node applies on another
+// within five seconds.
 func TestEveryNodeSeesChanges(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

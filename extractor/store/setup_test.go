@@ -65,14 +65,14 @@ func trained(t testing.TB, a *store.Account, id string) {
 	require.Equal(t, store.Ready, e.Training, e.TrainingError)
 }
 
-// said is a message of line 1.
+// said returns a message of line 1.
 func said(text string) store.Message {
 	return store.Message{Reference: 1, ChatID: "ana@sandbox", Said: store.Said{
 		Text: text, UsualLocale: "en", Now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC),
 	}}
 }
 
-// valuesOf are the values of a message, as JSON.
+// valuesOf returns the values of a message, as JSON.
 func valuesOf(t testing.TB, a *store.Account, m store.Message) string {
 	t.Helper()
 	results, err := a.Extract(t.Context(), m)
@@ -88,7 +88,7 @@ const orders = `{"intents": [
 
 func intents(more string) string { return fmt.Sprintf(orders, more) }
 
-// parrot is a model that says the same each time, and keeps what it was asked.
+// parrot is a model that always gives the same answer, and records its requests.
 type parrot struct {
 	mu     sync.Mutex
 	answer string
@@ -121,7 +121,7 @@ func (p *parrot) say(answer string) {
 	p.answer = answer
 }
 
-// models has the parrot answer for every model, at a price.
+// models returns the parrot for every model, with a price.
 func (p *parrot) models(_ context.Context, c store.Call) (llm.Model, string, error) {
 	return paid{p, c}, c.Model, nil
 }

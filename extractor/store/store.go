@@ -18,7 +18,7 @@ import (
 const columns = `number, id, account, name, kind, reference, bot, flow, config, enabled, revision, training, training_error,
 	claim, claim_us, created_us, updated_us`
 
-// row is an extractor as it is stored.
+// row is an extractor in the database.
 type row struct {
 	Number                  int64
 	ID, Account, Name, Kind string
@@ -56,7 +56,7 @@ func (r *row) view() Extractor {
 	}
 }
 
-// row finds an extractor of the account. lock ends the statement.
+// row reads an extractor of the account. lock is appended to the statement.
 func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock string) (row, error) {
 	var r row
 	if uuid.Validate(id) != nil {
@@ -72,21 +72,21 @@ func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock strin
 	return r, nil
 }
 
-// List bounds a page of a list.
+// List selects a page of a list.
 type List struct {
-	Limit  int     // at least 1, above 200 it is 200; 0: 50
-	Cursor string  // Page.Next of the page before; "": the first page
-	Scope  Scope   // of this reference, bot or flow alone; the zero value: of all
-	Among  []int64 // of these references and their bots alone; nil: of all
+	Limit  int     // maximum 200; 0: 50
+	Cursor string  // Page.Next of the previous page; "": the first page
+	Scope  Scope   // only of this reference, bot or flow; the zero value: of all
+	Among  []int64 // only of these references and their bots; nil: of all
 }
 
 // Page is a page of a list.
 type Page struct {
 	Items []Extractor // never nil
-	Next  string      // the cursor of the next page; "": it is the last
+	Next  string      // the cursor of the next page; "": this is the last
 }
 
-// Extractors lists extractors, the oldest first. A page holds fewer where
+// Extractors lists extractors, the oldest first. A page has fewer items where
 // configs are large.
 func (a *Account) Extractors(ctx context.Context, l List) (Page, error) {
 	last, size, err := page.Parse(l.Limit, l.Cursor)
@@ -109,12 +109,12 @@ func (a *Account) Extractors(ctx context.Context, l List) (Page, error) {
 	return Page{items, next}, nil
 }
 
-// ReadingQuery is a SELECT of what may read the messages of some references of
-// some accounts, at least one of each: two columns, reference and account. A row
-// without an account says that an extractor of the reference itself is enabled.
-// One with an account says that an extractor of a bot of the reference is, or
-// where the reference is 0, one of a flow of the account: these read what their
-// bots and flows answer. Parameters are numbered from first.
+// ReadingQuery returns a SELECT that finds extractors of some references and
+// accounts, at least one row of each kind that exists, with two columns: reference
+// and account. In a row without an account the extractor belongs to the reference
+// itself. In a row with an account it belongs to a bot of the reference, or, where
+// the reference is 0, to a flow of the account; such extractors read only what
+// their bots and flows answer. Parameters are numbered from first.
 func (s *Service) ReadingQuery(first int, references []int64, accounts []string) (text string, args []any) {
 	ofReference, args := s.db.Dialect.InNumbers("reference", first, references)
 	values := make([]any, len(accounts))
@@ -126,10 +126,10 @@ func (s *Service) ReadingQuery(first int, references []int64, accounts []string)
 		WHERE enabled AND (reference > 0 AND ` + ofReference + ` OR flow <> '' AND ` + ofAccount + `)`, append(args, more...)
 }
 
-// changedTx notes that something of the account's extractors changes, and keeps
-// others from changing them until tx ends. An account begins at a random
-// revision: one that is made again under the id of one that was deleted must not
-// come to a revision that a node remembers.
+// changedTx increments the revision of the account's extractors, and locks out
+// other changes until tx ends. An account begins at a random revision: an account
+// that is created again under a deleted id must not reach a revision that a node
+// has cached.
 func (a *Account) changedTx(ctx context.Context, tx *sqlx.Tx) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO extractor_account (account, revision) VALUES ($1, $2)
 		ON CONFLICT (account) DO UPDATE SET revision = extractor_account.revision + 1`, a.id, 1+rand.Int64N(1<<53)) //nolint:gosec // it need not be hard to guess
@@ -139,17 +139,17 @@ func (a *Account) changedTx(ctx context.Context, tx *sqlx.Tx) error {
 	return nil
 }
 
-// DeleteReference removes the extractors of a reference, which is deleted. It
-// works in small steps, each durable, and may be called again after an error or
-// a crash.
+// DeleteReference removes the extractors of a deleted reference. It works in small
+// durable steps, and may be called again after an error or a crash.
 func (a *Account) DeleteReference(ctx context.Context, reference int64) error {
 	return a.deleteEach(ctx, `account = $1 AND reference = $2`, a.id, reference)
 }
 
-// atOnce is how many extractors a transaction deletes: each may have a model.
+// atOnce is the number of extractors that one transaction deletes. Each may have a
+// model.
 const atOnce = 20
 
-// deleteEach removes the extractors of a condition.
+// deleteEach removes the extractors that match a condition.
 func (a *Account) deleteEach(ctx context.Context, where string, args ...any) error {
 	for {
 		var ids []any
@@ -161,7 +161,7 @@ func (a *Account) deleteEach(ctx context.Context, where string, args ...any) err
 			return nil
 		}
 		err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-			// The account first, as all who change its extractors.
+			// Lock the account first, as all changes of its extractors do.
 			if _, err := tx.ExecContext(ctx, `UPDATE extractor_account SET revision = revision + 1 WHERE account = $1`, a.id); err != nil {
 				return fmt.Errorf("noting a change of extractors: %w", err)
 			}
@@ -177,20 +177,20 @@ func (a *Account) deleteEach(ctx context.Context, where string, args ...any) err
 	}
 }
 
-// DeleteBot removes the extractors of a bot, which is deleted, as
-// [Account.DeleteReference] does.
+// DeleteBot removes the extractors of a deleted bot, as [Account.DeleteReference]
+// does.
 func (a *Account) DeleteBot(ctx context.Context, bot string) error {
 	return a.deleteEach(ctx, `account = $1 AND bot = $2`, a.id, bot)
 }
 
-// DeleteFlow removes the extractors of a flow, which is deleted, as
-// [Account.DeleteReference] does.
+// DeleteFlow removes the extractors of a deleted flow, as [Account.DeleteReference]
+// does.
 func (a *Account) DeleteFlow(ctx context.Context, flow string) error {
 	return a.deleteEach(ctx, `account = $1 AND flow = $2`, a.id, flow)
 }
 
-// DeleteAll removes everything of the account. It works in small steps, each
-// durable, and may be called again after an error or a crash.
+// DeleteAll removes everything of the account. It works in small durable steps, and
+// may be called again after an error or a crash.
 func (a *Account) DeleteAll(ctx context.Context) error {
 	if err := a.deleteEach(ctx, `account = $1`, a.id); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 	return nil
 }
 
-// Kinds are the kinds of all extractors, by id.
+// Kinds returns the kinds of all extractors, by id.
 func (a *Account) Kinds(ctx context.Context, q sqlx.QueryerContext) (map[string]string, error) {
 	var rows []struct{ ID, Kind string }
 	if err := sqlx.SelectContext(ctx, q, &rows, `SELECT id, kind FROM extractor_item WHERE account = $1`, a.id); err != nil {

@@ -18,15 +18,15 @@ import (
 
 const (
 	trainTopic    = "extractor.train"
-	trainInterval = 2 * time.Second // the net under the wake-ups
-	// trainLease is how long a node that has died keeps what it was training.
+	trainInterval = 2 * time.Second // in case a notification is lost
+	// trainLease is how long a claim on an extractor lasts after its node has died.
 	trainLease = 10 * time.Second
 )
 
-// train learns intents, one extractor after the other, until ctx ends. What is
-// not finished then is taken up by any node.
+// train learns intents, one extractor after the other, until ctx ends. Any node may
+// then continue unfinished training.
 func (s *Service) train(ctx context.Context) error {
-	if s.opts.Exclusive { // what a killed predecessor held is free
+	if s.opts.Exclusive { // release the claims of a process that was killed
 		err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 			_, err := tx.Exec(`UPDATE extractor_item SET claim_us = 0 WHERE training = 'training'`)
 			return err
@@ -51,7 +51,7 @@ func (s *Service) train(ctx context.Context) error {
 	}
 }
 
-// trainAll learns until nothing is left to be taken.
+// trainAll trains until no extractor is waiting.
 func (s *Service) trainAll(ctx context.Context) error {
 	for {
 		r, err := s.claim(ctx)
@@ -67,8 +67,8 @@ func (s *Service) trainAll(ctx context.Context) error {
 	}
 }
 
-// claim takes the extractor that has waited longest. It is [sql.ErrNoRows] when
-// there is none.
+// claim claims the extractor that has waited longest. It returns [sql.ErrNoRows] if
+// none is waiting.
 func (s *Service) claim(ctx context.Context) (row, error) {
 	var r row
 	id, err := uuid.NewV7()
@@ -96,8 +96,8 @@ func (s *Service) claim(ctx context.Context) (row, error) {
 	return r, err
 }
 
-// trainOne learns the intents of an extractor and stores that, unless they were
-// changed meanwhile or another node has taken over.
+// trainOne learns the intents of an extractor and stores the model, unless the
+// intents have changed meanwhile or another node has claimed them.
 func (s *Service) trainOne(ctx context.Context, r row) error {
 	ctx, lost := context.WithCancel(ctx)
 	defer lost()
@@ -108,7 +108,8 @@ func (s *Service) trainOne(ctx context.Context, r row) error {
 	}
 	s.opts.BeforeTrained()
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		// Not changedTx: an account that is being erased must not come back.
+		// Not changedTx: it would create the account again while it is being
+		// erased.
 		if _, err := tx.ExecContext(ctx, `UPDATE extractor_account SET revision = revision + 1 WHERE account = $1`, r.Account); err != nil {
 			return err
 		}
@@ -134,7 +135,7 @@ func (s *Service) trainOne(ctx context.Context, r row) error {
 	return nil
 }
 
-// learn makes the model of an extractor's intents.
+// learn trains the model of an extractor's intents.
 func learn(ctx context.Context, r row) (string, error) {
 	var config IntentConfig
 	if err := json.Unmarshal([]byte(r.Config), &config); err != nil {
@@ -151,7 +152,8 @@ func learn(ctx context.Context, r row) (string, error) {
 	return base64.StdEncoding.EncodeToString(raw), nil
 }
 
-// keepClaim says that this node still trains, until ctx ends.
+// keepClaim renews the claim of this node until ctx ends. It calls lost when the
+// claim is gone.
 func (s *Service) keepClaim(ctx context.Context, r row, lost func()) {
 	tick := time.NewTicker(trainLease / 4)
 	defer tick.Stop()
@@ -171,12 +173,12 @@ func (s *Service) keepClaim(ctx context.Context, r row, lost func()) {
 			return err
 		})
 		if err == nil && n == 0 {
-			lost() // it was changed or deleted: what is being learned is of no use
+			lost() // changed or deleted: the training is of no use
 		}
 	}
 }
 
-// giveBack lets another node train at once.
+// giveBack releases the claim, so that another node can train at once.
 func (s *Service) giveBack(ctx context.Context, r row) error {
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.Exec(`UPDATE extractor_item SET claim_us = 0 WHERE id = $1 AND claim = $2`, r.ID, r.Claim)
@@ -188,14 +190,14 @@ func (s *Service) giveBack(ctx context.Context, r row) error {
 	return nil
 }
 
-// relearn has intents learned again.
+// relearn marks an extractor for training.
 func (a *Account) relearn(ctx context.Context, id string) error {
 	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.Exec(`UPDATE extractor_item SET training = 'training', claim = '', claim_us = 0 WHERE id = $1 AND account = $2 AND training <> 'training'`, id, a.id)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("having intents learned anew: %w", err)
+		return fmt.Errorf("marking intents for training: %w", err)
 	}
 	a.s.db.Notify(trainTopic)
 	return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// TestIntentsAreLearned: in the background; what was learned before serves until
-// the new examples are.
+// TestIntentsAreLearned checks training in the background, and that the previous
+// model is used until it ends.
 func TestIntentsAreLearned(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -48,8 +48,8 @@ func TestIntentsAreLearned(t *testing.T) {
 	})
 }
 
-// TestTrainersDie: what a node was learning when it died another learns, and
-// what the dead one learned is not stored when it wakes up.
+// TestTrainersDie checks that another node continues the training of a dead one,
+// and that the dead one stores nothing when it resumes.
 func TestTrainersDie(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

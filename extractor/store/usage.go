@@ -2,12 +2,12 @@ package store
 
 import "github.com/trunklinehq/trunkline/aiflow/llm"
 
-// Usage is what was asked of models.
+// Usage sums up calls of models.
 type Usage struct {
 	Calls    int
 	Tokens   llm.Usage // of all calls together
-	CostNano int64     // of the calls whose price is known, in nano-USD
-	Unpriced int       // calls whose price is not
+	CostNano int64     // of the calls with a known price, in nano-USD
+	Unpriced int       // calls with an unknown price
 }
 
 // add counts a call.

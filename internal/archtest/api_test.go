@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPublicAPI looks at what other modules can use of ours.
+// TestPublicAPI checks what other modules can use.
 func TestPublicAPI(t *testing.T) {
 	t.Parallel()
 	packages := publicPackages(t)
@@ -27,9 +27,8 @@ func TestPublicAPI(t *testing.T) {
 	t.Run("can be named", func(t *testing.T) { t.Parallel(); nameable(t, packages) })
 }
 
-// writtenDown holds the packages against a file for each in testdata/api:
-// names, signatures, members with their tags, methods, and the values of
-// constants.
+// writtenDown compares the packages with a file for each in testdata/api: names,
+// signatures, members with their tags, methods, and the values of constants.
 func writtenDown(t *testing.T, packages []*types.Package) {
 	t.Helper()
 	dir := filepath.Join("testdata", "api")
@@ -63,18 +62,18 @@ func writtenDown(t *testing.T, packages []*types.Package) {
 	assert.Emptyf(t, left, "of packages that are not there any more: -update")
 }
 
-// limit is how many methods an interface may have that a program of others
-// implements, or is handed.
+// limit is the maximum number of methods of an interface that other programs
+// implement or use.
 const limit = 5
 
-// largeInterfaces have more methods than most, for a reason.
+// largeInterfaces have more methods, for a reason.
 var largeInterfaces = map[string]string{
 	"provider.Caller":                      "a network that posts callbacks is read from address to event by all of them",
 	"provider.GroupManager":                "groups are managed whole or not at all: a kind of line has them, or lacks the interface",
 	"aiflow/flow/runtime/runtimetest.Node": "the suite of hosts drives a node by it; it is for tests of this kind only",
 }
 
-// smallInterfaces lists the interfaces with the numbers of their methods, in
+// smallInterfaces compares the interfaces and their numbers of methods with
 // testdata/interfaces.txt.
 func smallInterfaces(t *testing.T, packages []*types.Package) {
 	t.Helper()
@@ -120,9 +119,9 @@ func nameable(t *testing.T, packages []*types.Package) {
 	}
 }
 
-// publicPackages are those that other modules can import, with what they
-// export, in order of their paths. The compiler's own account of them is read,
-// so that they are built first where they are not.
+// publicPackages returns the packages that other modules can import, with their
+// exported names, sorted by path. It reads the compiler's export data, and builds
+// them if necessary.
 func publicPackages(t *testing.T) []*types.Package {
 	t.Helper()
 	all := load(t, "-export")
@@ -174,7 +173,7 @@ func (w *writer) line(format string, args ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, args...))
 }
 
-// name is a type as this package would write it, those of others by the paths
+// name returns a type as this package would write it, those of others by the paths
 // of their packages.
 func (w *writer) name(t types.Type) string {
 	return types.TypeString(t, func(p *types.Package) string {
@@ -255,13 +254,13 @@ func (w *writer) demands(face *types.Interface) {
 		if m.Exported() {
 			w.line("\t%s%s", m.Name(), w.signature(m))
 		} else {
-			w.line("\t…") // nobody else implements it
+			w.line("\t…") // others cannot implement it
 		}
 	}
 }
 
-// reached says whether a method is that of an embedded member which is listed
-// itself.
+// reached reports whether a method is that of an embedded member which is listed
+// separately.
 func reached(t types.Type, index []int) bool {
 	for _, i := range index[:len(index)-1] {
 		if p, is := t.Underlying().(*types.Pointer); is {
@@ -279,8 +278,8 @@ func reached(t types.Type, index []int) bool {
 	return false
 }
 
-// unnameable are the types of a package's own that what it exports is made of,
-// and that are not exported.
+// unnameable returns the unexported types of a package in the signature of an
+// exported name.
 func unnameable(obj types.Object) []string {
 	var out []string
 	var look func(where string, t types.Type)

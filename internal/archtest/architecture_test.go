@@ -18,8 +18,8 @@ var folders = regexp.MustCompile(`(?s)(<!-- rooms:[^\n]*-->\n).*(<!-- /rooms -->
 // ourPath matches the path of a file or a folder.
 var ourPath = regexp.MustCompile("`([a-z0-9]+(?:/[a-z0-9_.]+)+)`")
 
-// TestArchitectureIsDocumented writes and holds the table of the packages: what
-// each is, in the words of its own documentation, and what it may depend on.
+// TestArchitectureIsDocumented checks the table of the packages: the purpose of
+// each, from its package documentation, and its allowed dependencies.
 func TestArchitectureIsDocumented(t *testing.T) {
 	t.Parallel()
 	all := load(t)
@@ -49,7 +49,7 @@ func TestArchitectureIsDocumented(t *testing.T) {
 	}
 }
 
-// targets are what the packages of a row may depend on, in words.
+// targets returns what the packages of a row may depend on, in words.
 func (a arrow) targets() string {
 	var out []string
 	for _, name := range a.may {

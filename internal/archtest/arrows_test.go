@@ -9,16 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// arrow says what of ours the packages of a folder may depend on, counted
-// over all their dependencies.
+// arrow is a row of the allowed dependencies of the packages in a folder, including
+// indirect ones.
 type arrow struct {
 	from  string
 	may   []string // folders, each with what lies below it
 	exact []string // single packages
 }
 
-// dependencies holds for a package the row with the longest matching folder.
-// internal/... is allowed to all of them and depends on nothing but itself.
+// dependencies are the rows; the longest matching folder applies to a package. All
+// packages may depend on internal/..., which depends only on itself.
 var dependencies = []arrow{
 	{from: "provider"},
 	{from: "provider/sandbox", may: []string{"provider/graph"}, exact: []string{"provider"}},
@@ -75,7 +75,7 @@ var dependencies = []arrow{
 	{from: "server", may: []string{"server/internal", "provider", "messaging", "webhook", "aiflow", "botengine", "extractor", "mcp"}, exact: []string{"sqldb"}},
 }
 
-// serverOnly are modules that an embedder of one package must not be made to
+// serverOnly are modules that a program with only one of the packages must not
 // link: routing, the command line, metrics and the choice of a driver.
 var serverOnly = []string{
 	"github.com/gorilla/mux",
@@ -133,7 +133,7 @@ func TestServerOnlyDependencies(t *testing.T) {
 	})
 }
 
-// Values can be found in texts without a database.
+// The extractors of texts must not depend on a database.
 func TestExtractorNeedsNoDatabase(t *testing.T) {
 	t.Parallel()
 	all := load(t)
@@ -146,13 +146,14 @@ func TestExtractorNeedsNoDatabase(t *testing.T) {
 	}
 }
 
-// modelLibraries are large: only who asks a provider's models links its own.
+// modelLibraries are large: only programs that use a provider link its library.
 var modelLibraries = map[string]string{
 	"github.com/openai/openai-go/v3":         "aiflow/llm/openai",
 	"github.com/anthropics/anthropic-sdk-go": "aiflow/llm/anthropic",
 }
 
-// The panel is given to a server by who wants one: nobody else links its files.
+// The program that wants a panel passes it to the server: other programs do not
+// link its files.
 func TestPanelStaysApart(t *testing.T) {
 	t.Parallel()
 	all := load(t)
@@ -207,7 +208,7 @@ func each(t *testing.T, all map[string]pkg, fn func(t *testing.T, name string, p
 	}
 }
 
-// arrowOf is the row for a package. A package without one fails the test, so
+// arrowOf returns the row for a package. A package without one fails the test, so
 // that a new one is given its place first.
 func arrowOf(t *testing.T, name string) arrow {
 	t.Helper()
@@ -224,7 +225,7 @@ func arrowOf(t *testing.T, name string) arrow {
 	return best
 }
 
-// owns says whether a package below the row's folder belongs to that row and
+// owns reports whether a package below the row's folder belongs to that row and
 // not to a row of its own.
 func (a arrow) owns(name string) bool {
 	for _, b := range dependencies {

@@ -25,12 +25,11 @@ var unclaimed = map[string]string{
 	"docs/agents.md: claude mcp add ": "needs Claude Code; the address and the header are those of the files below it, which are tried",
 }
 
-// TestBlocksAreClaimed holds every block of code of the documents against what
-// keeps it right: a test that names the document and the block's marker; or a
-// file that is compiled, in which the block stands; or the Makefile and the names
-// of tests, against which [TestSnippetsAreWellFormed] and [TestTestsThatAreRun]
-// hold its lines. What is in no language, or is "text" without a marker, is a
-// picture.
+// TestBlocksAreClaimed checks that a test keeps every code block of the documents
+// correct: a test that names the document and the block's marker; a compiled file
+// with the same text; or, for lines of the Makefile and names of tests,
+// [TestSnippetsAreWellFormed] and [TestTestsThatAreRun]. Blocks without a language,
+// or of "text" without a marker, are pictures.
 func TestBlocksAreClaimed(t *testing.T) {
 	t.Parallel()
 	all := documents(t)
@@ -61,7 +60,7 @@ func TestBlocksAreClaimed(t *testing.T) {
 	}
 }
 
-// claimed are the names of blocks that tests have as literals, by the documents
+// claimed returns the names of blocks that tests have as literals, by the documents
 // that they have too: as a path from their folder, in one piece or two.
 func claimed(t *testing.T, all map[string]string) map[string]map[string]bool {
 	t.Helper()
@@ -83,7 +82,7 @@ func claimed(t *testing.T, all map[string]string) map[string]map[string]bool {
 	return claims
 }
 
-// documentsOf are the documents that literals name from a folder.
+// documentsOf returns the documents that literals name from a folder.
 func documentsOf(folder string, literals map[string]bool, all map[string]string) map[string]bool {
 	docs := map[string]bool{}
 	for name := range literals {
@@ -105,7 +104,7 @@ func documentsOf(folder string, literals map[string]bool, all map[string]string)
 	return docs
 }
 
-// literals are the strings in a file. ReadExample of testkit reads the README of
+// literals returns the strings in a file. ReadExample of testkit reads the README of
 // its test's folder.
 func literals(t *testing.T, file, text string) map[string]bool {
 	t.Helper()
@@ -128,7 +127,7 @@ func literals(t *testing.T, file, text string) map[string]bool {
 	return all
 }
 
-// compiled is all Go of the repository, without its indentation.
+// compiled returns all Go of the repository, without its indentation.
 func compiled(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -148,7 +147,7 @@ func unindented(code string) string {
 
 var goTest = regexp.MustCompile(`^(?:\w+=\S+ )*(?:make [a-z-]+|go test .*)$`)
 
-// known says whether a block consists of goals of the Makefile and of tests.
+// known reports whether a block consists of goals of the Makefile and of tests.
 func known(block string) bool {
 	for line := range strings.Lines(block) {
 		line, _, _ = strings.Cut(line, "#")

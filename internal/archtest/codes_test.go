@@ -20,9 +20,8 @@ import (
 // indexed matches the codes of a row of docs/errors.md.
 var indexed = regexp.MustCompile("(?m)^\\| ((?:`[a-z0-9_.]+`(?:, )?)+) \\|")
 
-// Whoever meets a code finds it in the index, and the index names none that
-// nobody can meet. "unknown.*" is found where what comes after the dot is put
-// together.
+// Every code of an error is in the index, and the index has no other codes.
+// "unknown.*" counts as found where the part after the dot is appended.
 func TestCodesAreIndexed(t *testing.T) {
 	t.Parallel()
 	all := collectCodes(t)

@@ -42,7 +42,7 @@ func documentedModules(t *testing.T) []string {
 	return names
 }
 
-// directModules are the modules of the packages that our code and our tests
+// directModules returns the modules of the packages that our code and our tests
 // import.
 func directModules(t *testing.T) []string {
 	t.Helper()

@@ -21,8 +21,8 @@ var unshown = map[string]string{
 	"provider/providertest":           "a suite for tests, which takes a *testing.T",
 }
 
-// TestPackagesAreExplained looks for what a reader of a public package finds: a
-// text of more than a sentence, and a program whose output a test compares.
+// TestPackagesAreExplained requires that a public package has documentation of more
+// than a sentence, and an example whose output is tested.
 func TestPackagesAreExplained(t *testing.T) {
 	t.Parallel()
 	each(t, load(t), func(t *testing.T, name string, p pkg) {
@@ -37,7 +37,7 @@ func TestPackagesAreExplained(t *testing.T) {
 	})
 }
 
-// explained is the documentation of the package in a folder, and its examples.
+// explained returns the documentation of the package in a folder, and its examples.
 func explained(t *testing.T, dir string) (text string, examples []*doc.Example) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))

@@ -27,9 +27,9 @@ var (
 	function = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)[A-Z]\w*)\(`)
 )
 
-// TestLinks follows every link of the documents: those within the repository
-// lead to a file and a heading, and the others are on the list, over https.
-// Nobody is asked.
+// TestLinks checks every link of the documents: links within the repository lead to
+// a file and a heading, others are on the list and use https. The test makes no
+// requests.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	all := documents(t)
@@ -104,7 +104,7 @@ func TestTestsThatAreNamed(t *testing.T) {
 	}
 }
 
-// documents are the Markdown files of the repository, by their paths.
+// documents returns the Markdown files of the repository, by their paths.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -132,10 +132,10 @@ func walk(t *testing.T, suffix string, fn func(path, text string)) {
 	}))
 }
 
-// prose is a document without its code.
+// prose returns a document without its code.
 func prose(text string) string { return inline.ReplaceAllString(fenced.ReplaceAllString(text, ""), "") }
 
-// anchors are the names by which the headings of a document are linked to, as
+// anchors returns the names by which the headings of a document are linked to, as
 // GitHub makes them.
 func anchors(text string) []string {
 	var out []string

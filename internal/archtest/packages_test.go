@@ -33,7 +33,7 @@ type pkg struct {
 	Deps         []string
 }
 
-// ours is the path of a package of this module below the module's own, and
+// ours returns the path of a package of this module below the module's own, and
 // "" for any other.
 func ours(path string) string {
 	rest, _ := strings.CutPrefix(path, module+"/")
@@ -75,14 +75,14 @@ func touch(t *testing.T) {
 	}))
 }
 
-// below says whether path is, or lies under, one of the folders.
+// below reports whether path is, or lies under, one of the folders.
 func below(path string, folders ...string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool {
 		return path == f || strings.HasPrefix(path, f+"/")
 	})
 }
 
-// needs says whether the package depends on one in the folder, over all its
+// needs reports whether the package depends on one in the folder, over all its
 // dependencies.
 func (p pkg) needs(folder string) bool {
 	return slices.ContainsFunc(p.Deps, func(dep string) bool { return below(dep, folder) })

@@ -26,9 +26,8 @@ import (
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-// programs are what an embedder writes to begin with, in testdata/programs: the
-// whole engine under a router that he has, and three of the packages alone.
-// Each is run.
+// programs are the first programs of an embedder, in testdata/programs: the whole
+// engine under an existing router, and three of the packages alone. Each is run.
 var programs = map[string]func(t *testing.T, cmd *exec.Cmd){
 	"server":    runsServer,
 	"webhook":   runsWebhook,
@@ -36,12 +35,12 @@ var programs = map[string]func(t *testing.T, cmd *exec.Cmd){
 	"aiflow":    runsFlow,
 }
 
-// lines is the most that main may have.
+// lines is the maximum number of lines of main.
 const lines = 10
 
-// TestPrograms counts the lines of the programs, holds the modules that they
-// link against modules.txt beside them, finds them word for word in
-// docs/embedding.md and in the documentation of their packages, and runs them.
+// TestPrograms counts the lines of the programs, compares the modules that they
+// link with modules.txt, checks that docs/embedding.md and the documentation of
+// their packages show them, and runs them.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile(filepath.FromSlash("../../docs/embedding.md"))
@@ -78,8 +77,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// body is what is in main, which must be all that a program has beside its
-// imports and embedded files.
+// body returns the body of main, which must be the only function of a program.
 func body(t *testing.T, source []byte) string {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -99,7 +97,7 @@ func body(t *testing.T, source []byte) string {
 	return main
 }
 
-// packageDoc is the documentation of a package of ours.
+// packageDoc returns the documentation of a package of ours.
 func packageDoc(t *testing.T, name string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, name, "*.go"))
@@ -115,7 +113,7 @@ func packageDoc(t *testing.T, name string) string {
 	return ""
 }
 
-// linked are the modules whose packages a program is built of, but ours.
+// linked returns the modules whose packages a program is built of, but ours.
 func linked(t *testing.T, dir string) string {
 	t.Helper()
 	touch(t)
@@ -131,8 +129,8 @@ func linked(t *testing.T, dir string) string {
 	return strings.Join(slices.Sorted(maps.Keys(found)), "")
 }
 
-// TestWithoutWeb finds nothing of WhatsApp Web's libraries, whose licences reach
-// further than ours, in a program that is built without it.
+// TestWithoutWeb checks that a program built without WhatsApp Web does not contain
+// its libraries, whose licences have further conditions.
 func TestWithoutWeb(t *testing.T) {
 	t.Parallel()
 	list := func(args ...string) string {
@@ -194,7 +192,7 @@ func runsExtractor(t *testing.T, cmd *exec.Cmd) {
 	require.Equal(t, "email ana@example.com\ndate 2027-03-05\nmoney {17.5 USD}\n", string(out))
 }
 
-// runsFlow runs the program twice: the second time its flow is there.
+// runsFlow runs the program twice: the second time its flow exists.
 func runsFlow(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	for range 2 {

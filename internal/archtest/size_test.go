@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Limits of what one reader can hold in the head.
+// Limits of types, folders and files.
 const (
 	maxMethods = 40  // of a type, those of embedded types not counted
 	maxFiles   = 40  // of a folder, tests not counted
@@ -47,7 +47,7 @@ func TestSize(t *testing.T) {
 	within(t, "lines", lines, maxLines)
 }
 
-// receiver is the name of the type of a receiver.
+// receiver returns the name of the type of a receiver.
 func receiver(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.StarExpr:
@@ -62,7 +62,7 @@ func receiver(x ast.Expr) string {
 	return ""
 }
 
-// within holds counts against a limit.
+// within compares counts with a limit.
 func within(t *testing.T, what string, counts map[string]int, limit int) {
 	t.Helper()
 	for name, n := range counts {

@@ -45,7 +45,7 @@ func TestOperationsThatAreNamed(t *testing.T) {
 	}
 }
 
-// has says whether there is an operation; "" is any method.
+// has reports whether there is an operation; "" is any method.
 func has(paths map[string]map[string]any, method, path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	if slices.Contains(elsewhere, path) {
@@ -68,9 +68,8 @@ func has(paths map[string]map[string]any, method, path string) bool {
 	return false
 }
 
-// TestSnippetsAreWellFormed reads every block of code of the documents in its
-// language. Those with a marker are run besides, by the tests beside what they
-// show.
+// TestSnippetsAreWellFormed parses every code block of the documents in its
+// language. Blocks with a marker are also executed by other tests.
 func TestSnippetsAreWellFormed(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
@@ -96,7 +95,7 @@ func TestSnippetsAreWellFormed(t *testing.T) {
 	}
 }
 
-// isGo says whether code is a file, or is in a file or a function.
+// isGo reports whether code is a file, or is in a file or a function.
 func isGo(code string) bool {
 	for _, around := range [][2]string{{"", ""}, {"package p\n", ""}, {"package p\nfunc f() {\n", "\n}"}} {
 		if _, err := parser.ParseFile(token.NewFileSet(), "", around[0]+code+around[1], parser.SkipObjectResolution); err == nil {

@@ -14,9 +14,9 @@ var (
 	shellWord = regexp.MustCompile(`(?:'[^']*'|[^\s'])+`)
 )
 
-// TestTestsThatAreRun holds the lines of the documents that run tests and
-// benchmarks against those that there are: their packages, and a function for
-// each alternative of their patterns.
+// TestTestsThatAreRun checks the lines of the documents that run tests and
+// benchmarks: their packages exist, and each alternative of their patterns matches
+// a function.
 func TestTestsThatAreRun(t *testing.T) {
 	t.Parallel()
 	functions := map[string][]string{}
@@ -44,7 +44,7 @@ func TestTestsThatAreRun(t *testing.T) {
 	}
 }
 
-// readLine is what a line runs: packages, and patterns by the kind of function.
+// readLine returns what a line runs: packages, and patterns by the kind of function.
 func readLine(line string) (packages []string, patterns map[string]string) {
 	patterns = map[string]string{}
 	kinds := map[string]string{"-run": "Test", "-bench": "Benchmark", "-fuzz": "Fuzz"}
@@ -68,7 +68,7 @@ func readLine(line string) (packages []string, patterns map[string]string) {
 	return packages, patterns
 }
 
-// in are the functions of a package, or of all below a folder.
+// in returns the functions of a package, or of all below a folder.
 func in(functions map[string][]string, pattern string) []string {
 	folder, below := strings.CutSuffix(strings.TrimPrefix(pattern, "./"), "/...")
 	var found []string
@@ -80,7 +80,7 @@ func in(functions map[string][]string, pattern string) []string {
 	return found
 }
 
-// matches says whether a pattern fits a function of a kind; "^$" is none.
+// matches reports whether a pattern fits a function of a kind; "^$" is none.
 func matches(functions []string, kind, pattern string) bool {
 	re, err := regexp.Compile(pattern)
 	if err != nil || pattern == "^$" {

@@ -52,7 +52,7 @@ func TestVulncheck(t *testing.T) {
 	require.Error(t, err, "a folder that is named must be there")
 }
 
-// vulnerabilities is the address of a database of vulnerabilities of Go's
+// vulnerabilities returns the address of a database of vulnerabilities of Go's
 // standard library.
 func vulnerabilities(t *testing.T, known ...string) string {
 	t.Helper()

@@ -145,7 +145,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// declared are the names that a file declares: functions, types, constants,
+// declared returns the names that a file declares: functions, types, constants,
 // variables, fields, parameters and results.
 func declared(file *ast.File) (out []*ast.Ident) {
 	ast.Inspect(file, func(n ast.Node) bool {

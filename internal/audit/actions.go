@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// Action names a kind of change: what it is done to, a dot, and what is done.
+// Action is a kind of change: the type of the object, a dot, and what is done to
+// it.
 type Action string
 
-// The actions. Each has its meaning below, and docs/audit.md shows both.
+// The actions. Their meanings are below and in docs/audit.md.
 const (
 	AccountCreate Action = "account.create"
 	AccountDelete Action = "account.delete"
@@ -105,7 +106,7 @@ const (
 	AuditExport Action = "audit.export"
 )
 
-// meanings say what an actor has done, for the documentation.
+// meanings tell what the actor did, for the documentation.
 var meanings = map[Action]string{ //nolint:gosec // are sentences
 	AccountCreate: "signed up, which makes an account and its first user",
 	AccountDelete: "deleted the account",
@@ -202,8 +203,8 @@ var meanings = map[Action]string{ //nolint:gosec // are sentences
 	AuditExport: "read this log as CSV",
 }
 
-// Actions are all actions, in order of their names.
+// Actions returns all actions, sorted by name.
 func Actions() []Action { return slices.Sorted(maps.Keys(meanings)) }
 
-// Meaning says what an actor has done, as the end of a sentence.
+// Meaning returns what the actor did, as the end of a sentence.
 func (a Action) Meaning() string { return meanings[a] }

@@ -1,7 +1,7 @@
-// Package audit is how packages tell the account's audit log of a change: by
-// [RecordTx], in the transaction that makes it, so that neither is ever without
-// the other. It stores nothing itself. Who acts, and where that is kept, is in
-// the context; without it, as in a program that embeds one package, RecordTx
+// Package audit records changes in the account's audit log. [RecordTx] records a
+// change in the transaction that makes it, so that neither can be stored without
+// the other. The package stores nothing itself: the context has the actor and the
+// [Recorder]. Without a Recorder, as in a program that embeds one package, RecordTx
 // does nothing.
 //
 //	err := db.InTx(ctx, func(tx *sqlx.Tx) error {
@@ -20,22 +20,22 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Entry is a change: what was done to which object.
+// Entry describes a change of an object.
 type Entry struct {
-	Action Action // one of this package's
-	// ObjectType is what the object is. "": what is before the dot of Action.
+	Action Action // one of this package
+	// ObjectType is the type of the object. "": the part of Action before the dot.
 	ObjectType string
 	ObjectID   string
-	ObjectName string // as people know it, such as a name or an e-mail; "": none
-	Reference  int64  // the reference to which the object belongs; 0: none
-	// Details say more, as JSON: see [Changed]. They hold the names of what
-	// was changed, and values that anybody in the account may read. Never: secrets,
-	// tokens, texts of messages.
+	ObjectName string // name for people, such as an e-mail; "": none
+	Reference  int64  // the reference of the object; 0: none
+	// Details are further details, see [Changed]: names of changed members, and
+	// values that everyone in the account may read. They must not contain secrets,
+	// tokens or texts of messages.
 	Details map[string]any
 }
 
-// Changed is the usual Details: the names of the members that were changed. It
-// is nil if there are none.
+// Changed returns the usual Details: the names of the changed members. It returns
+// nil if there are none.
 func Changed(names ...string) map[string]any {
 	if len(names) == 0 {
 		return nil
@@ -43,44 +43,44 @@ func Changed(names ...string) map[string]any {
 	return map[string]any{"changed": names}
 }
 
-// Kind is how an actor was identified.
+// Kind is the way in which an actor was identified.
 type Kind string
 
 // The kinds of actors.
 const (
 	Cookie   Kind = "cookie"   // a person in a browser
-	Login    Kind = "login"    // the token of a log-in
-	Token    Kind = "token"    // a scoped token: a program
+	Login    Kind = "login"    // the token of a login
+	Token    Kind = "token"    // a scoped token of a program
 	Agent    Kind = "agent"    // a model, or a flow, in a run
-	Operator Kind = "operator" // who has the database: the command line
+	Operator Kind = "operator" // a person with access to the database: the command line
 	System   Kind = "system"   // the server by itself
-	Nobody   Kind = "nobody"   // not identified, as in a log-in that failed
+	Nobody   Kind = "nobody"   // not identified, as in a failed login
 )
 
-// Actor is who makes a change, and in which account.
+// Actor is the author of a change, with the account.
 type Actor struct {
 	Account string
 	Kind    Kind
 	User    string // "": none
-	Email   string // of the user, at that time
+	Email   string // of the user, at the time of the change
 	Token   string // id of the token or the session; "": none
 	Run     string // of a flow or a bot; "": none
 }
 
-// Origin is from where a change is made.
+// Origin is where a change comes from.
 type Origin struct {
 	Address string // of the client; "": unknown
 	Request string // id of the request; "": none
 }
 
-// Record is what a [Recorder] keeps.
+// Record is a change as a [Recorder] stores it.
 type Record struct {
 	Entry
 	Actor
 	Origin
 }
 
-// Recorder keeps records. RecordTx writes one in a transaction of its caller's.
+// Recorder stores records. RecordTx stores one in the caller's transaction.
 type Recorder interface {
 	RecordTx(ctx context.Context, tx *sqlx.Tx, r Record) error
 }
@@ -93,13 +93,13 @@ type scope struct {
 
 type scopeKey struct{}
 
-// With returns a context whose changes are recorded, as those of [Nobody] until
-// [As] says whose they are.
+// With returns a context whose changes are recorded. Their actor is [Nobody] until
+// [As] sets another.
 func With(ctx context.Context, to Recorder, from Origin) context.Context {
 	return context.WithValue(ctx, scopeKey{}, scope{to: to, origin: from})
 }
 
-// As returns a context whose changes are an actor's. It is ctx itself if
+// As returns a context whose changes have an actor. It returns ctx itself if
 // nothing is recorded.
 func As(ctx context.Context, a Actor) context.Context {
 	s, ok := ctx.Value(scopeKey{}).(scope)
@@ -110,8 +110,8 @@ func As(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, scopeKey{}, s)
 }
 
-// Without returns a context whose changes are not recorded: they are part of
-// one that is.
+// Without returns a context whose changes are not recorded, because they are part
+// of one that is.
 func Without(ctx context.Context) context.Context {
 	if ctx.Value(scopeKey{}) == nil {
 		return ctx
@@ -119,9 +119,9 @@ func Without(ctx context.Context) context.Context {
 	return context.WithValue(ctx, scopeKey{}, nil)
 }
 
-// RecordTx records a change in the transaction that makes it. It does nothing
-// if the context has no [Recorder]. An action that is not listed, and a change
-// in no account, is an error, with which the change must fail.
+// RecordTx records a change in the transaction that makes it. It does nothing if
+// the context has no [Recorder]. It returns an error if the action is not listed or
+// if there is no account; the change must then fail.
 func RecordTx(ctx context.Context, tx *sqlx.Tx, e Entry) error {
 	s, ok := ctx.Value(scopeKey{}).(scope)
 	if !ok {

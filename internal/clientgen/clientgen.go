@@ -12,11 +12,11 @@ import (
 
 const header = "// Code generated from the OpenAPI document; DO NOT EDIT.\n\npackage client\n\n"
 
-// byHand are operations whose methods are not generated: those of networks,
-// which no program calls, and those that are no JSON.
+// byHand are operations whose methods are written by hand: those that networks
+// call, and those that do not use JSON.
 var byHand = []string{"Billing_Receive", "Messaging_Callback", "Messaging_Handshake", "Messaging_Follow", "Messaging_SaveMedia"}
 
-// shown are the schemas of what is written by hand: an answer, and events.
+// shown are schemas for code that is written by hand: an answer, and events.
 var shown = []string{"MessagingMedia", "MessagingMessage", "MessagingChat", "MessagingSession"}
 
 // Generate returns the files of the client by their names.
@@ -47,7 +47,7 @@ func Generate(raw []byte) (map[string][]byte, error) {
 	return files, nil
 }
 
-// writeCodes writes the codes of problems.
+// writeCodes writes the codes of errors.
 func writeCodes(d *document) []byte {
 	codes := map[string]string{}
 	for name, e := range d.Components.Examples {
@@ -65,7 +65,7 @@ func writeCodes(d *document) []byte {
 	return b.Bytes()
 }
 
-// exported makes a name of Go: "chatId" is ChatID.
+// exported converts a name to an exported one of Go: "chatId" to ChatID.
 func exported(name string) string {
 	var words []string
 	word := ""
@@ -94,7 +94,7 @@ func exported(name string) string {
 	return out
 }
 
-// unexported is a name of Go for an argument.
+// unexported converts a name to an unexported one of Go, for an argument.
 func unexported(name string) string {
 	e := exported(name)
 	switch {

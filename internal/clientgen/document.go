@@ -1,6 +1,6 @@
-// Package clientgen writes a typed client in Go of an OpenAPI 3.1 document
-// whose ids of operations are <Service>_<Method>. It knows what Trunkline's own
-// document needs and no more.
+// Package clientgen generates a typed Go client from an OpenAPI 3.1 document whose
+// operation ids are <Service>_<Method>. It supports only what Trunkline's own
+// document needs.
 package clientgen
 
 import (
@@ -29,7 +29,7 @@ type operation struct {
 	service, name            string
 }
 
-// UnmarshalJSON reads the id under its long name.
+// UnmarshalJSON decodes an operation with its id.
 func (o *operation) UnmarshalJSON(b []byte) error {
 	type plain operation
 	var in struct {
@@ -69,7 +69,7 @@ type schema struct {
 	Discriminator *struct{ PropertyName string }
 }
 
-// kind is the type of a schema, and whether it may be null.
+// kind returns the type of a schema, and whether it may be null.
 func (s *schema) kind() (kind string, null bool) {
 	switch t := s.Type.(type) {
 	case string:
@@ -86,7 +86,7 @@ func (s *schema) kind() (kind string, null bool) {
 	return kind, null
 }
 
-// values is the schema of the members of a map; nil: there is none.
+// values returns the schema of the members of a map; nil: there is none.
 func (s *schema) values() *schema {
 	var v schema
 	if len(s.Additional) == 0 || s.Additional[0] != '{' || json.Unmarshal(s.Additional, &v) != nil {
@@ -108,7 +108,7 @@ func read(raw []byte) (*document, error) {
 	return &d, nil
 }
 
-// operations are those of the document by their ids.
+// operations returns the operations of the document, sorted by id.
 func (d *document) operations() []*operation {
 	var out []*operation
 	for _, methods := range d.Paths {
@@ -118,7 +118,7 @@ func (d *document) operations() []*operation {
 	return out
 }
 
-// of is the JSON of a body; nil: there is none.
+// of returns the schema of a body with a media type; nil: there is none.
 func (b *body) of(kind string) *schema {
 	if b == nil {
 		return nil

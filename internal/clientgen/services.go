@@ -46,14 +46,14 @@ func writeServices(d *document, t *types) []byte {
 	return []byte(header + "import (\n\"" + strings.Join(imports, "\"\n\"") + "\"\n)\n\n" + b.String())
 }
 
-// argument is one of a method.
+// argument is an argument of a method.
 type argument struct {
 	name, typ string
 	in        *parameter // nil: the body
 }
 
-// writeMethod writes the method of an operation, with its optional parameters
-// as a struct, and for a list with a cursor one that walks through all of it.
+// writeMethod writes the method of an operation. Its optional parameters are a
+// struct. A list with a cursor also gets an iterator over all pages.
 func writeMethod(b *bytes.Buffer, t *types, op *operation) {
 	var args []argument
 	var optional []*parameter
@@ -78,7 +78,7 @@ func writeMethod(b *bytes.Buffer, t *types, op *operation) {
 	answer := answerOf(t, op)
 	writeCall(b, op, args, answer)
 	if item, ok := strings.CutPrefix(answer, "Page["); ok {
-		var cursors []string // names of one and the same
+		var cursors []string // names of the cursor
 		for _, p := range optional {
 			if p.Name == "cursor" || p.Name == "before" {
 				cursors = append(cursors, exported(p.Name))
@@ -90,7 +90,7 @@ func writeMethod(b *bytes.Buffer, t *types, op *operation) {
 	}
 }
 
-// answerOf is the type of what an operation answers; "": nothing.
+// answerOf returns the type of an operation's answer; "": none.
 func answerOf(t *types, op *operation) string {
 	var all []*schema
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// prefixes of schemas that say from which package a type is.
+// prefixes of schemas name the package of a type.
 var prefixes = []string{"Messaging", "Provider"}
 
-// suffixes of schemas that say what a type is for here.
+// suffixes of schemas name the role of a type.
 var suffixes = []string{"View", "InputBody", "BodyBody", "Body"}
 
-// better are names of structs that a document does not name.
+// better are names for structs without a good name in the document.
 var better = map[string]string{"SendRequestMessage": "Content", "HookconfResultData": "HookconfData"}
 
-// types are those that are written, by the names that they get.
+// types are the generated types by name.
 type types struct {
 	doc   *document
 	names map[string]string // of schemas
 	out   map[string]string // Go by name
 
-	methods map[string]int // how many services have one of a name
+	methods map[string]int // number of services that have a method of that name
 }
 
 func newTypes(d *document) *types {
@@ -49,8 +49,8 @@ func newTypes(d *document) *types {
 	return t
 }
 
-// heir is which of several schemas gets the short name: the only one, or the
-// one that a package of its own names so.
+// heir returns which of several schemas gets the short name: the only one, or the
+// one of the package with that name.
 func heir(of []string) string {
 	if len(of) == 1 {
 		return of[0]
@@ -101,8 +101,8 @@ func (t *types) nameBodies(taken map[string]bool) {
 	}
 }
 
-// nameOf names what belongs to an operation: SendRequest, but
-// AiflowCreateRequest where several services have a method Create.
+// nameOf returns a name for a type of an operation: SendRequest, but
+// AiflowCreateRequest if several services have a method Create.
 func (t *types) nameOf(op *operation, what string) string {
 	if t.methods[op.name] > 1 {
 		return op.service + op.name + what
@@ -112,7 +112,7 @@ func (t *types) nameOf(op *operation, what string) string {
 
 func last(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] }
 
-// goType is the Go of a schema. name is what an anonymous struct is called.
+// goType returns the Go type of a schema. name is the name of an anonymous struct.
 func (t *types) goType(s *schema, name string) string {
 	if s.Ref != "" {
 		return t.named(last(s.Ref))
@@ -157,7 +157,7 @@ func (t *types) object(s *schema, name string) string {
 	return "json.RawMessage"
 }
 
-// named is the type of a schema that has a name of its own.
+// named returns the Go type of a named schema.
 func (t *types) named(schemaName string) string {
 	s := t.doc.Components.Schemas[schemaName]
 	if item := page(s); item != nil {
@@ -171,14 +171,15 @@ func (t *types) named(schemaName string) string {
 	case len(s.OneOf) > 0:
 		return t.either(s, name)
 	}
-	if kind, _ := s.kind(); kind == "object" && s.values() == nil { // nothing in it
+	if kind, _ := s.kind(); kind == "object" && s.values() == nil { // an empty object
 		t.write(name, s, false)
 		return name
 	}
 	return t.goType(s, name)
 }
 
-// page is the item of a list with a cursor; nil: it is none.
+// page returns the item of a list with a cursor; nil: the schema is not such a
+// list.
 func page(s *schema) *schema {
 	items, next := s.Properties["items"], s.Properties["next"]
 	if len(s.Properties) != 2 || items == nil || next == nil || items.Items == nil {
@@ -187,8 +188,8 @@ func page(s *schema) *schema {
 	return items.Items
 }
 
-// either is one of several: a struct with the members of all of them, the one
-// that is not null, or the first of plain values.
+// either returns the type for one of several schemas: a struct with the members of
+// all of them, the one that is not null, or the first of plain values.
 func (t *types) either(s *schema, name string) string {
 	var real []*schema
 	for _, one := range s.OneOf {
@@ -224,7 +225,7 @@ func (t *types) either(s *schema, name string) string {
 	return name
 }
 
-// plain is the type for one of several plain values.
+// plain returns the type for one of several plain values.
 func (t *types) plain(of []*schema) string {
 	if kind, _ := of[0].kind(); kind == "boolean" {
 		return "bool"
@@ -232,10 +233,10 @@ func (t *types) plain(of []*schema) string {
 	return "any"
 }
 
-// digits is the type of a number that some write as a string.
+// digits is the type of a number that may be written as a string.
 const digits = "digits"
 
-// merged is a member that several structs have.
+// merged merges a member that several structs have.
 func merged(a, b *schema, discriminator bool) *schema {
 	if discriminator {
 		values := []any{}
@@ -258,7 +259,7 @@ func merged(a, b *schema, discriminator bool) *schema {
 	return &schema{Description: a.Description}
 }
 
-// everywhere says that all structs require a member.
+// everywhere reports whether all structs require a member.
 func everywhere(t *types, of []*schema, member string) bool {
 	for _, s := range of {
 		if s.Ref != "" {
@@ -271,8 +272,8 @@ func everywhere(t *types, of []*schema, member string) bool {
 	return true
 }
 
-// write writes a struct once. Of a union all that is not in each of its types
-// may be left out.
+// write writes a struct once. In a union, members that are not in all of its types
+// are optional.
 func (t *types) write(name string, s *schema, union bool) {
 	if _, ok := t.out[name]; ok {
 		return
@@ -302,8 +303,8 @@ func (t *types) write(name string, s *schema, union bool) {
 	t.out[name] = b.String()
 }
 
-// optional says that a member is a pointer: its zero value is not the same as
-// none. In a union an empty text is none.
+// optional reports whether a member is a pointer because its zero value differs
+// from its absence. In a union an empty text means absence.
 func (t *types) optional(p *schema, typ string, required, union bool) bool {
 	if strings.HasPrefix(typ, "[]") || strings.HasPrefix(typ, "map[") || typ == "json.RawMessage" || typ == "any" {
 		return false
@@ -316,7 +317,7 @@ func (t *types) optional(p *schema, typ string, required, union bool) bool {
 	return null || !required && (!union || typ != "string" && typ != "json.Number")
 }
 
-// text is what is said of a member.
+// text returns the description of a member.
 func text(p *schema) string {
 	s := p.Description
 	if len(p.Enum) > 0 && len(p.Enum) <= 20 {

@@ -8,24 +8,25 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// A Remote hears wake-ups of other nodes until ctx ends. It calls wake with
-// the topic, and with "" when something may have been missed.
+// A Remote receives notifications of other nodes until ctx ends. It calls notify
+// with the topic, and with "" when it may have missed some.
 type Remote func(ctx context.Context, notify func(topic string))
 
-// bus carries wake-ups. A wake-up says "look now" and may be lost:
+// bus distributes notifications. A notification means "look now" and may be lost:
 // listeners also poll.
 type bus struct {
 	mu      sync.Mutex
 	remote  Remote
 	stop    context.CancelFunc
 	topics  map[string]map[chan struct{}]bool
-	pending map[string]bool // topics to tell other nodes
+	pending map[string]bool // topics to send to other nodes
 }
 
-// notifyInterval bounds how often a node tells the others, in all topics together.
+// notifyInterval is the minimum interval between notifications of other nodes, for
+// all topics together.
 const notifyInterval = 5 * time.Millisecond
 
-// Attach gives db a way to hear other nodes.
+// Attach makes db receive notifications of other nodes.
 func Attach(ctx context.Context, db *sqlx.DB, r Remote) error {
 	d, err := Of(ctx, db)
 	if err != nil {
@@ -37,7 +38,7 @@ func Attach(ctx context.Context, db *sqlx.DB, r Remote) error {
 	return nil
 }
 
-// Listen returns a channel that gets a value after a [DB.Wake] of topic, on
+// Listen returns a channel that receives a value after a [DB.Notify] of topic, on
 // this node or another, until ctx ends.
 func (d *DB) Listen(ctx context.Context, topic string) <-chan struct{} {
 	b, ch := &d.bus, make(chan struct{}, 1)
@@ -73,7 +74,7 @@ func (b *bus) leave(topic string, ch chan struct{}) {
 	}
 }
 
-// notify wakes the listeners of topic on this node; "" wakes all.
+// notify notifies the listeners of topic on this node; "" notifies all.
 func (b *bus) notify(topic string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,8 +91,8 @@ func (b *bus) notify(topic string) {
 	}
 }
 
-// Notify tells the listeners of topic to look now: this node at once, others
-// within a few milliseconds. Call it after the commit.
+// Notify notifies the listeners of topic: those of this node at once, those of
+// others within a few milliseconds. Call it after the commit.
 func (d *DB) Notify(topic string) {
 	d.bus.notify(topic)
 	if d.Dialect != Postgres {
@@ -110,8 +111,8 @@ func (d *DB) Notify(topic string) {
 	}
 }
 
-// Channel is the PostgreSQL notification channel of all nodes; the payload is
-// the topic.
+// Channel is the PostgreSQL notification channel of all nodes. The payload is the
+// topic.
 const Channel = "trunkline"
 
 func (d *DB) notify() {
@@ -122,7 +123,7 @@ func (d *DB) notify() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	for t := range topics {
-		// A lost wake-up costs a poll interval, nothing else.
+		// A lost notification only delays work by a poll interval.
 		_, _ = d.ExecContext(ctx, `SELECT pg_notify($1, $2)`, Channel, t)
 	}
 }

@@ -58,7 +58,7 @@ func TestNotify(t *testing.T) {
 	})
 }
 
-// seen wakes topic from one node until the other hears it.
+// seen notifies topic from one node until the other receives it.
 func seen(t *testing.T, from *database.DB, topic string, ch <-chan struct{}) {
 	t.Helper()
 	require.Eventually(t, func() bool {

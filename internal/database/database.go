@@ -1,9 +1,9 @@
-// Package database holds what every package that owns tables needs: the
-// dialect of a *sqlx.DB, transactions behind a write gate, grouped writes,
-// migrations and wake-ups between nodes.
+// Package database is the common base of the packages that own tables: the dialect
+// of a *sqlx.DB, transactions behind a write gate, group commits, migrations, and
+// notifications between nodes.
 //
-// It imports no driver: the caller of a public constructor chooses one, and
-// package open is the ready choice.
+// It imports no driver: the caller of a public constructor chooses one. Package
+// open is the usual choice.
 package database
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/groupcommit"
 )
 
-// Dialect is the SQL flavour behind a *sqlx.DB.
+// Dialect is the SQL dialect of a *sqlx.DB.
 type Dialect int
 
 // The dialects that the packages of this module support.
@@ -36,39 +36,39 @@ func (d Dialect) String() string {
 	return "sqlite"
 }
 
-// DB is a *sqlx.DB with what this module adds to it. All DBs of one *sql.DB
-// share their write gate and their listeners.
+// DB is a *sqlx.DB with the additions of this module. All DBs of one *sql.DB share
+// their write gate and their listeners.
 type DB struct {
 	*sqlx.DB
 	Dialect Dialect
 	*shared
 }
 
-// shared is what is kept once per *sql.DB.
+// shared is the state of one *sql.DB.
 type shared struct {
-	gate   chan struct{} // SQLite: held by the one transaction that may write
+	gate   chan struct{} // SQLite: held by the only transaction that may write
 	writes groupcommit.Group[func(*sqlx.Tx) error]
 	bus    bus
-	erased chan struct{}    // what [DB.Erased] asks for
-	stops  map[string]int64 // what [DB.StopAt] was told
+	erased chan struct{}    // requests of [DB.Erased]
+	stops  map[string]int64 // argument of [DB.StopAt]
 
-	migrated sync.Map // package → the files with which [Migrate] has come to its newest version
+	migrated sync.Map // package → the files that [Migrate] has applied completely
 
 	preparing  sync.Mutex
 	prepared   sync.Map     // text → *sqlx.Stmt
 	statements sync.Map     // statementKey → *statement
-	due        []*statement // that are to be prepared
-	own        sync.Map     // *sqlx.Tx that run now; what is prepared is for no other
+	due        []*statement // to be prepared
+	own        sync.Map     // running *sqlx.Tx of this handle; prepared statements are only for these
 
 	observer atomic.Pointer[func(rows int64)] // see [Observe]
 }
 
-// handles maps *sql.DB to *shared: the write gate must be one per process and
-// database, however many packages were given the same handle.
+// handles maps *sql.DB to *shared: there must be one write gate per process and
+// database, however many packages use the handle.
 var handles sync.Map
 
-// Of returns the DB of db. On SQLite it checks the settings that the packages
-// of this module rely on and says what to set.
+// Of returns the DB of db. On SQLite it checks the settings that the packages of
+// this module require, and its error names the missing one.
 func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
 	d := &DB{DB: db}
 	switch db.DriverName() {
@@ -109,11 +109,10 @@ func checkPragmas(ctx context.Context, db *sqlx.DB) error {
 	return nil
 }
 
-// InTx runs fn in a transaction of its own and rolls back when fn fails or
-// panics. On SQLite it holds the process-wide write gate, so it must only be
-// used by what writes, and fn must not call InTx or Write again. On
-// PostgreSQL a transaction that lost a deadlock or a serialization race is
-// run again, so fn must set, not add to, what it hands out.
+// InTx runs fn in a transaction of its own. It rolls back if fn fails or panics. On
+// SQLite it holds the process-wide write gate: only writers may use it, and fn must
+// not call InTx or Write. On PostgreSQL it runs fn again after a deadlock or a
+// serialization failure, so fn must assign its results and not add to them.
 func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	if d.Dialect == SQLite {
 		return d.Alone(ctx, func() error { return d.tx(ctx, fn) })
@@ -126,10 +125,10 @@ func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	}
 }
 
-// Alone runs fn, which writes to the database on its own, while no other
-// writes through this package: libraries that begin their own transactions do
-// not wait for SQLite's lock then, whose waiting is not fair. On PostgreSQL it
-// just runs fn. Fn must not call InTx, Write or Alone.
+// Alone runs fn, which writes to the database in its own transactions, while no
+// other writer of this package does. Libraries with transactions of their own then
+// do not wait for SQLite's lock, which is not fair. On PostgreSQL it just runs fn.
+// fn must not call InTx, Write or Alone.
 func (d *DB) Alone(ctx context.Context, fn func() error) error {
 	if d.Dialect != SQLite {
 		return fn()
@@ -151,13 +150,13 @@ func (d *DB) tx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	return err
 }
 
-// txOn is a transaction of a handle or of one of its connections.
+// txOn runs fn in a transaction of a handle or of one of its connections.
 func (d *DB) txOn(ctx context.Context, on beginner, fn func(*sqlx.Tx) error) error {
 	tx, err := on.BeginTxx(ctx, nil)
 	if err != nil {
 		return cause(ctx, &storeError{err})
 	}
-	defer tx.Rollback() //nolint:errcheck // after Commit it reports ErrTxDone
+	defer tx.Rollback() //nolint:errcheck // after Commit it returns ErrTxDone
 	d.own.Store(tx, nil)
 	defer d.own.Delete(tx)
 	if observe := d.observer.Load(); observe != nil {
@@ -182,13 +181,14 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// isRace reports a deadlock or a serialization failure.
+// isRace reports whether err is a deadlock or a serialization failure.
 func isRace(err error) bool {
 	s := sqlState(err)
 	return s == "40P01" || s == "40001"
 }
 
-// IsUnique reports a violated unique key of any supported driver.
+// IsUnique reports whether err is the violation of a unique key, for all supported
+// drivers.
 func IsUnique(err error) bool {
 	var lite interface{ Code() int }
 	if errors.As(err, &lite) {
@@ -205,8 +205,8 @@ func sqlState(err error) string {
 	return ""
 }
 
-// Micros is t as the BIGINT that tables hold: microseconds since 1970, 0 for
-// the zero time.
+// Micros returns t as it is stored in a BIGINT: microseconds since 1970, 0 for the
+// zero time.
 func Micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -214,7 +214,7 @@ func Micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// Time is the instant of a BIGINT column written by [Micros].
+// Time returns the time of a BIGINT column written by [Micros].
 func Time(us int64) time.Time {
 	if us == 0 {
 		return time.Time{}

@@ -10,12 +10,11 @@ import (
 )
 
 // Write runs fn in a transaction like [DB.InTx]. On SQLite, writes that arrive
-// while another commits are committed together, each in a savepoint of its
-// own: one that fails takes nothing with it. Write returns once the commit is
-// durable. Because fn may run on another caller's goroutine it must only use
-// the transaction, and never wait for anything else. It may run again after a
-// neighbour has cost the group its transaction, so it must set, not add to,
-// what it hands out.
+// while another one commits share a transaction. Each has its own savepoint, so
+// that one that fails does not affect the others. Write returns once the commit is
+// durable. fn may run on the goroutine of another caller, so it must only use the
+// transaction and never wait for anything else. It may run again if another write
+// made the transaction fail, so it must assign its results and not add to them.
 func (d *DB) Write(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	if d.Dialect != SQLite {
 		return d.InTx(ctx, fn)
@@ -23,12 +22,12 @@ func (d *DB) Write(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	err := d.writes.Do(ctx, fn)
 	var p *panicked
 	if errors.As(err, &p) {
-		panic(p) // where fn's caller can see it
+		panic(p) // in the goroutine of fn's caller
 	}
 	return err
 }
 
-// panicked carries a panic from the leader's goroutine to the caller's.
+// panicked carries a panic from the goroutine of the batch to that of the caller.
 type panicked struct {
 	value any
 	stack []byte
@@ -36,11 +35,11 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("panic in write: %v\n%s", p.value, p.stack) }
 
-// errLost says that a transaction is gone before its commit. SQLite rolls all
-// of it back when the context of one statement ends.
+// errLost reports that a transaction ended before its commit. SQLite rolls it back
+// completely when the context of one statement ends.
 var errLost = errors.New("the transaction is lost")
 
-// writeGroup commits writes together. It runs while the gate is held.
+// writeGroup commits several writes in one transaction. The gate must be held.
 func (d *DB) writeGroup(ctx context.Context, fns []func(*sqlx.Tx) error) []error {
 	errs := make([]error, len(fns))
 	if len(fns) == 1 {
@@ -60,7 +59,7 @@ func (d *DB) writeGroup(ctx context.Context, fns []func(*sqlx.Tx) error) []error
 		switch {
 		case errs[i] != nil:
 			errs[i] = unwritable(errs[i])
-		case errors.Is(err, errLost): // not its fault: it gets a transaction of its own
+		case errors.Is(err, errLost): // another write failed: this one gets a transaction of its own
 			errs[i] = d.writeAlone(ctx, fns[i])
 		default:
 			errs[i] = err
@@ -73,8 +72,8 @@ func (d *DB) writeAlone(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	return d.tx(ctx, func(tx *sqlx.Tx) error { return protect(tx, fn) })
 }
 
-// savepoint runs fn so that its failure undoes only its own rows. The second
-// error says that the whole transaction is lost.
+// savepoint runs fn in a savepoint, so that its failure undoes only its own rows.
+// lost reports that the whole transaction has failed.
 func savepoint(tx *sqlx.Tx, fn func(*sqlx.Tx) error) (failed, lost error) {
 	if _, err := tx.Exec("SAVEPOINT write"); err != nil {
 		return nil, err

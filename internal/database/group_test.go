@@ -201,7 +201,7 @@ func TestWriteCancelledDuring(t *testing.T) {
 	}
 }
 
-// TestWriteLeaderCancelled ends the context of whoever leads a group.
+// TestWriteLeaderCancelled ends the context of the caller that runs a group.
 func TestWriteLeaderCancelled(t *testing.T) {
 	t.Parallel()
 	d := setupURL(t, testkit.SQLiteURL(t))
@@ -213,7 +213,7 @@ func TestWriteLeaderCancelled(t *testing.T) {
 		ctxs[i], cancels[i] = context.WithCancel(t.Context())
 		writes = append(writes, func() {
 			errs[i] = d.Write(ctxs[i], func(tx *sqlx.Tx) error {
-				for _, cancel := range cancels { // whoever leads is among them
+				for _, cancel := range cancels { // one of them runs the group
 					cancel()
 				}
 				return insert(t.Context(), i)(tx)

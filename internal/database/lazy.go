@@ -8,10 +8,9 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// WriteLazy is InTx for what a power cut may take back, such as who works on
-// what: it does not wait until the commit is on disk. What is committed later
-// by other means is not kept without it. On PostgreSQL fn itself asks for that,
-// with [LazySQL].
+// WriteLazy is like InTx for data that a power cut may undo, such as leases: it
+// does not wait until the commit is on disk. No later commit survives without it.
+// On PostgreSQL fn must request that itself, with [LazySQL].
 func (d *DB) WriteLazy(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	if d.Dialect != SQLite {
 		return d.InTx(ctx, fn)
@@ -35,15 +34,15 @@ func (d *DB) WriteLazy(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	return d.txOn(ctx, conn, fn)
 }
 
-// LazySQL is a column that makes the commit of its transaction lazy on
-// PostgreSQL.
+// LazySQL is a column whose evaluation makes the commit of its transaction
+// asynchronous on PostgreSQL.
 const LazySQL = `set_config('synchronous_commit', 'off', true)`
 
-// The levels of SQLite's pragma synchronous.
+// Levels of SQLite's pragma synchronous.
 const normal = 1 // in WAL mode: a commit is not waited for, a checkpoint is
 
-// unsynchronized lets commits of a connection of SQLite continue before they are
-// on disk, until restore.
+// unsynchronized makes commits of a SQLite connection return before they are on
+// disk, until restore is called.
 func unsynchronized(ctx context.Context, conn *sqlx.Conn) (restore func(), err error) {
 	var level int
 	if err := conn.GetContext(ctx, &level, `PRAGMA synchronous`); err != nil {
@@ -60,7 +59,7 @@ func unsynchronized(ctx context.Context, conn *sqlx.Conn) (restore func(), err e
 		return nil, err
 	}
 	return func() {
-		if set(context.WithoutCancel(ctx), level) != nil { // no other caller may get such a connection
+		if set(context.WithoutCancel(ctx), level) != nil { // other callers must not get such a connection
 			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 		}
 	}, nil

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// fewRows is up to how many rows PostgreSQL plans a list of values in less time
-// than a list of arrays.
+// fewRows is the number of rows up to which PostgreSQL plans a list of values
+// faster than a list of arrays.
 const fewRows = 4
 
-// List is a list of rows, to be inserted or to be in brackets behind FROM
-// or IN, and its arguments; its columns are named column1, column2 … values are
-// the rows one after the other, types the types of their columns. Parameters
-// are numbered from first, and come last in the statement.
+// List returns a list of rows and its arguments. The list can be inserted, or used
+// in brackets after FROM or IN; its columns are named column1, column2 … values are
+// the rows one after the other, types the types of the columns. Parameters are
+// numbered from first, and must be the last of the statement.
 //
-// PostgreSQL gets one array per column. The text is then the same for any
-// number of rows: to read and plan a list of thousands of parameters takes
-// longer there than to use it. Few rows, and all on SQLite, are what
-// [Dialect.Values] writes.
+// PostgreSQL gets one array for each column. The text is then the same for any
+// number of rows: parsing and planning thousands of parameters takes longer than
+// executing them. For few rows, and on SQLite, the list is that of
+// [Dialect.Values].
 func (d Dialect) List(first int, types []string, values []any) (string, []any) {
 	width := len(types)
 	rows := len(values) / width
@@ -33,7 +33,7 @@ func (d Dialect) List(first int, types []string, values []any) (string, []any) {
 	return unnest(first, types), arrays(values, width)
 }
 
-// unnest is a list of arrays, one for each column.
+// unnest returns a list of arrays, one for each column.
 func unnest(first int, types []string) string {
 	var b strings.Builder
 	b.WriteString("SELECT * FROM unnest(")
@@ -54,19 +54,19 @@ func unnest(first int, types []string) string {
 	return b.String()
 }
 
-// In is the condition that a column of type TEXT has one of values. Its text
-// does not depend on them. It has one parameter, numbered first; others may come
-// before it and after it.
+// In returns the condition that a column of type TEXT has one of values. The text
+// does not depend on the values. It has one parameter, numbered first; there may be
+// others before and after it.
 func (d Dialect) In(column string, first int, values []any) (string, []any) {
 	if d != Postgres {
-		texts, _ := json.Marshal(values) // strings cannot fail
+		texts, _ := json.Marshal(values) // encoding strings cannot fail
 		return column + " IN (SELECT value FROM json_each($" + strconv.Itoa(first) + "))", []any{string(texts)}
 	}
 	return column + " = ANY(CAST($" + strconv.Itoa(first) + " AS TEXT[]))", arrays(values, 1)
 }
 
-// InNumbers is the condition that a column of type BIGINT has one of values,
-// of which there is at least one.
+// InNumbers returns the condition that a column of type BIGINT has one of values,
+// which must not be empty.
 func (d Dialect) InNumbers(column string, first int, values []int64) (string, []any) {
 	b := make([]byte, 0, 12*len(values))
 	for i, n := range values {
@@ -75,13 +75,13 @@ func (d Dialect) InNumbers(column string, first int, values []int64) (string, []
 		}
 		b = strconv.AppendInt(b, n, 10)
 	}
-	if d != Postgres { // reads numbers in the text faster than it takes parameters
+	if d != Postgres { // SQLite parses numbers in the text faster than it binds parameters
 		return column + " IN (" + string(b) + ")", nil
 	}
 	return column + " = ANY(CAST($" + strconv.Itoa(first) + " AS BIGINT[]))", []any{"{" + string(b) + "}"}
 }
 
-// arrays are the columns of rows as PostgreSQL writes arrays.
+// arrays returns the columns of rows in PostgreSQL's syntax of arrays.
 func arrays(values []any, width int) []any {
 	out := make([]any, width)
 	for c := range width {
@@ -98,7 +98,7 @@ func arrays(values []any, width int) []any {
 	return out
 }
 
-// appendElement writes a value of a basic kind.
+// appendElement appends a value of a basic type.
 func appendElement(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case string:
@@ -110,7 +110,7 @@ func appendElement(b []byte, v any) []byte {
 	}
 	v, err := driver.DefaultParameterConverter.ConvertValue(v)
 	if err != nil {
-		panic("database: a value of no basic kind: " + err.Error())
+		panic("database: a value whose type is not basic: " + err.Error())
 	}
 	switch v := v.(type) {
 	case string:

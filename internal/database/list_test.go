@@ -52,7 +52,7 @@ func TestList(t *testing.T) {
 	})
 }
 
-// TestInsert stores few rows, many, and a number that is no round one.
+// TestInsert inserts few rows, many, and an odd number.
 func TestInsert(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

@@ -12,16 +12,16 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// ErrNewer reports tables that a newer version of this module has written.
+// ErrNewer reports that a newer version of this module has written the tables.
 var ErrNewer = errors.New("database: the database is newer than this program")
 
-// Migrate brings the tables of one package to the newest version in the folder
-// "migrations" of files, goose migrations. A file serves both dialects: {identity} is a key
-// that counts, {bytewise} a text's collation by bytes, {transaction} the number
-// of the transaction as a default. Where dialects differ further,
-// NAME.sqlite.sql and NAME.postgres.sql stand beside each other. It returns
-// [ErrNewer] when the tables are newer than the files. What it has done on a
-// handle it does not look at again.
+// Migrate upgrades the tables of one package to the newest version in the folder
+// "migrations" of files, which has goose migrations. A file serves both dialects:
+// {identity} is an automatic key, {bytewise} a bytewise collation, {transaction}
+// the number of the transaction as a default. Where dialects differ further, there
+// are two files, NAME.sqlite.sql and NAME.postgres.sql. Migrate returns [ErrNewer]
+// if the tables are newer than the files. It does nothing if it has already
+// upgraded the package on the same handle.
 func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	d, err := Of(ctx, db)
 	if err != nil {
@@ -43,7 +43,7 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	opts := []goose.ProviderOption{goose.WithTableName(pkg + versionTable)}
 	if d.Dialect == Postgres {
 		dialect = goose.DialectPostgres
-		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300)) // seconds between tries, tries
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300)) // seconds between attempts, attempts
 		if err != nil {
 			return fmt.Errorf("%s migrations: %w", pkg, err)
 		}
@@ -62,10 +62,9 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	return nil
 }
 
-// up applies what is missing. SQLite has no lock across migrations, so two
-// programs that start together may both apply one: the second fails, without a
-// trace, and continues from where the first has come to.
-// It applies none beyond stop.
+// up applies missing migrations, but none after stop. SQLite has no lock across
+// migrations, so two programs that start together may both apply one. The second
+// fails without changing anything, and continues after the first.
 func up(ctx context.Context, p *goose.Provider, pkg string, stop int64) error {
 	var failed error
 	for before := int64(-1); ; {
@@ -78,7 +77,7 @@ func up(ctx context.Context, p *goose.Provider, pkg string, stop int64) error {
 				ErrNewer, pkg, current, target)
 		case current == target || current >= stop:
 			return nil
-		case current == before: // no other process has come further
+		case current == before: // no other process has made progress
 			return failed
 		}
 		before = current

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// words are what a migration writes where the dialects have no common word.
+// words are the placeholders of migrations with their text in each dialect.
 var words = map[Dialect]*strings.Replacer{
 	SQLite: strings.NewReplacer(
 		"{identity}", "INTEGER PRIMARY KEY AUTOINCREMENT",
@@ -18,8 +18,8 @@ var words = map[Dialect]*strings.Replacer{
 		"{transaction}", "CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)"),
 }
 
-// oneDialect shows migrations in the words of a dialect, and hides the files
-// of the other.
+// oneDialect is a file system that replaces the placeholders of a dialect and hides
+// the files of the other.
 type oneDialect struct {
 	fs.FS
 	dialect Dialect

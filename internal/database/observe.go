@@ -7,10 +7,10 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Observe calls fn after each transaction of this package on db that has
-// committed, with the number of rows that it has inserted, changed and deleted,
-// those of cascades included. A nil fn ends it. It is for tests that bound
-// transactions, and it costs each of them two statements.
+// Observe makes db call fn after each committed transaction of this package, with
+// the number of inserted, changed and deleted rows, including cascades. A nil fn
+// stops that. It is for tests that bound transactions, and costs each transaction
+// two statements.
 func Observe(ctx context.Context, db *sqlx.DB, fn func(rows int64)) error {
 	d, err := Of(ctx, db)
 	if err != nil {
@@ -24,8 +24,8 @@ func Observe(ctx context.Context, db *sqlx.DB, fn func(rows int64)) error {
 	return nil
 }
 
-// written is how many rows tx and, on the same connection, those before it have
-// written.
+// written returns the number of rows written by tx and earlier transactions on the
+// same connection.
 func (d *DB) written(ctx context.Context, tx *sqlx.Tx) (n int64, err error) {
 	q := `SELECT total_changes()`
 	if d.Dialect == Postgres {
@@ -37,7 +37,7 @@ func (d *DB) written(ctx context.Context, tx *sqlx.Tx) (n int64, err error) {
 	return n, nil
 }
 
-// observed runs fn in tx and commits it for an observer.
+// observed runs fn in tx, commits it and calls the observer.
 func (d *DB) observed(ctx context.Context, tx *sqlx.Tx, fn func(*sqlx.Tx) error, observe func(rows int64)) error {
 	before, err := d.written(ctx, tx)
 	if err != nil {

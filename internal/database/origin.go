@@ -7,9 +7,9 @@ import (
 	"net"
 )
 
-// Failed reports whether an error comes from the database or the way to it,
-// whatever it says. It tells apart what code of others returns that reads both
-// the database and foreign bytes.
+// Failed reports whether an error comes from the database or the connection to it.
+// It distinguishes the errors of functions that read both the database and
+// untrusted bytes.
 func Failed(err error) bool {
 	var lite interface{ Code() int }
 	var network net.Error

@@ -8,8 +8,8 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Prepare prepares texts that are run again and again, for as long as the
-// handle is open. It needs a connection: do not call it in a transaction.
+// Prepare prepares statements that are executed often, for as long as the handle is
+// open. It needs a connection: do not call it in a transaction.
 func (d *DB) Prepare(ctx context.Context, texts ...string) error {
 	d.preparing.Lock()
 	defer d.preparing.Unlock()
@@ -26,8 +26,9 @@ func (d *DB) Prepare(ctx context.Context, texts ...string) error {
 	return nil
 }
 
-// ready is the statement of a text, nil when it is not prepared, or tx is a
-// caller's: that may be of another handle.
+// ready returns the prepared statement of a text. It returns nil if there is none,
+// or if tx is not a transaction of this package, since that may be of another
+// handle.
 func (d *DB) ready(tx *sqlx.Tx, text string) *sqlx.Stmt {
 	if _, own := d.own.Load(tx); !own {
 		return nil
@@ -37,7 +38,8 @@ func (d *DB) ready(tx *sqlx.Tx, text string) *sqlx.Stmt {
 	return s
 }
 
-// SelectTx is tx.SelectContext, for a text that may be prepared.
+// SelectTx is tx.SelectContext with the prepared statement of text, if there is
+// one.
 func (d *DB) SelectTx(ctx context.Context, tx *sqlx.Tx, dest any, text string, args ...any) error {
 	if stmt := d.ready(tx, text); stmt != nil {
 		return tx.StmtxContext(ctx, stmt).SelectContext(ctx, dest, args...) //nolint:sqlclosecheck // tx closes it
@@ -45,7 +47,7 @@ func (d *DB) SelectTx(ctx context.Context, tx *sqlx.Tx, dest any, text string, a
 	return tx.SelectContext(ctx, dest, text, args...)
 }
 
-// ExecTx is tx.ExecContext, for a text that may be prepared.
+// ExecTx is tx.ExecContext with the prepared statement of text, if there is one.
 func (d *DB) ExecTx(ctx context.Context, tx *sqlx.Tx, text string, args ...any) (sql.Result, error) {
 	if stmt := d.ready(tx, text); stmt != nil {
 		return tx.StmtxContext(ctx, stmt).ExecContext(ctx, args...)
@@ -53,7 +55,8 @@ func (d *DB) ExecTx(ctx context.Context, tx *sqlx.Tx, text string, args ...any) 
 	return tx.ExecContext(ctx, text, args...)
 }
 
-// SelectPrepared is d.SelectContext, for a text that may be prepared.
+// SelectPrepared is d.SelectContext with the prepared statement of text, if there
+// is one.
 func (d *DB) SelectPrepared(ctx context.Context, dest any, text string, args ...any) error {
 	if stmt, ok := d.prepared.Load(text); ok {
 		return stmt.(*sqlx.Stmt).SelectContext(ctx, dest, args...)
@@ -61,7 +64,8 @@ func (d *DB) SelectPrepared(ctx context.Context, dest any, text string, args ...
 	return d.SelectContext(ctx, dest, text, args...)
 }
 
-// QueryPrepared is d.QueryContext, for a text that may be prepared.
+// QueryPrepared is d.QueryContext with the prepared statement of text, if there is
+// one.
 func (d *DB) QueryPrepared(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	if stmt, ok := d.prepared.Load(text); ok {
 		return stmt.(*sqlx.Stmt).QueryContext(ctx, args...)
@@ -69,7 +73,7 @@ func (d *DB) QueryPrepared(ctx context.Context, text string, args ...any) (*sql.
 	return d.QueryContext(ctx, text, args...)
 }
 
-// QueryTx is tx.QueryContext, for a text that may be prepared.
+// QueryTx is tx.QueryContext with the prepared statement of text, if there is one.
 func (d *DB) QueryTx(ctx context.Context, tx *sqlx.Tx, text string, args ...any) (*sql.Rows, error) {
 	if stmt := d.ready(tx, text); stmt != nil {
 		return tx.StmtxContext(ctx, stmt).QueryContext(ctx, args...)
@@ -77,8 +81,8 @@ func (d *DB) QueryTx(ctx context.Context, tx *sqlx.Tx, text string, args ...any)
 	return tx.QueryContext(ctx, text, args...)
 }
 
-// Insert stores rows of columns of types, which stand one after the other in
-// values; into names the table and the columns.
+// Insert inserts rows. values are the rows one after the other, types the types of
+// the columns; into names the table and the columns.
 func (d *DB) Insert(ctx context.Context, tx *sqlx.Tx, into string, types []string, values []any) error {
 	return d.ExecRows(ctx, tx, Rows{Before: into + " ", Types: types, Values: values})
 }

@@ -7,33 +7,33 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Rows is a statement about rows, which are in it as a list. It is prepared
-// once it has been run a few times, so there may only be so many pairs of
-// Before and After.
+// Rows is a statement with a list of rows. It is prepared after it has been
+// executed a few times, so the number of different pairs of Before and After must
+// be limited.
 type Rows struct {
 	// Before and After are the text around the list, whose columns are named
 	// column1, column2 …
 	Before, After string
-	// Types are those of the columns.
+	// Types are the types of the columns.
 	Types []string
-	// Values are the rows one after the other.
+	// Values are the rows, one after the other.
 	Values []any
-	// Set says that a row may as well be there twice, as in what is looked
-	// for. Lists of many lengths can then have one text.
+	// Set reports that duplicate rows do no harm, as in a search. Lists of
+	// different lengths can then share a text.
 	Set bool
 }
 
 const (
-	// liteRows is the most rows of one statement of SQLite. There is a text for
-	// each power of two up to it.
+	// liteRows is the maximum number of rows of one statement of SQLite. There is a
+	// text for each power of two up to it.
 	liteRows = 64
-	// pgRows is the most rows of one statement of PostgreSQL.
+	// pgRows is the maximum number of rows of one statement of PostgreSQL.
 	pgRows = 1000
-	// prepareAfter is how often a statement is run before it is prepared.
+	// prepareAfter is the number of executions after which a statement is prepared.
 	prepareAfter = 4
 )
 
-// ExecRows runs r in tx, in parts if there are many rows.
+// ExecRows executes r in tx, in parts if there are many rows.
 func (d *DB) ExecRows(ctx context.Context, tx *sqlx.Tx, r Rows) error {
 	return d.eachPart(tx, r, func(s *statement, ready *sqlx.Stmt, args []any) (err error) {
 		if ready != nil {
@@ -45,8 +45,8 @@ func (d *DB) ExecRows(ctx context.Context, tx *sqlx.Tx, r Rows) error {
 	})
 }
 
-// SelectRows runs r in tx, in parts if there are many rows, and returns what
-// it finds.
+// SelectRows executes r in tx, in parts if there are many rows, and returns the
+// found rows.
 func SelectRows[T any](ctx context.Context, d *DB, tx *sqlx.Tx, r Rows) ([]T, error) {
 	var all []T
 	err := d.eachPart(tx, r, func(s *statement, ready *sqlx.Stmt, args []any) (err error) {
@@ -83,8 +83,8 @@ func (d *DB) eachPart(tx *sqlx.Tx, r Rows, run func(s *statement, ready *sqlx.St
 	return nil
 }
 
-// part says how many of the rows that are left the next statement takes, and
-// how many are in its list. PostgreSQL has one text for any number.
+// part returns how many of the remaining rows the next statement takes, and the
+// length of its list. PostgreSQL has one text for any number.
 func (d Dialect) part(left int, set bool) (n, size int) {
 	if d == Postgres {
 		n = min(left, pgRows)
@@ -100,7 +100,7 @@ func (d Dialect) part(left int, set bool) (n, size int) {
 	return size, size
 }
 
-// fill repeats the last row until there are as many as there must be.
+// fill pads the list to a number of rows by repeating the last row.
 func fill(values []any, width, rows int) []any {
 	n := len(values)
 	if n == rows*width {
@@ -114,7 +114,7 @@ func fill(values []any, width, rows int) []any {
 	return filled
 }
 
-// statement is the text of a [Rows] with a number of rows.
+// statement is the text of a [Rows] for a number of rows.
 type statement struct {
 	text  string
 	uses  atomic.Int32
@@ -144,7 +144,8 @@ func (d *DB) statement(r *Rows, rows int) *statement {
 	return s.(*statement)
 }
 
-// readyRows is what is prepared of s, nil when nothing is, or tx is a caller's.
+// readyRows returns the prepared statement of s. It returns nil if there is none,
+// or if tx is not a transaction of this package.
 func (d *DB) readyRows(tx *sqlx.Tx, s *statement) *sqlx.Stmt {
 	if _, own := d.own.Load(tx); !own {
 		return nil
@@ -158,8 +159,9 @@ func (d *DB) readyRows(tx *sqlx.Tx, s *statement) *sqlx.Stmt {
 	return ready
 }
 
-// prepareDue prepares what has been used often. It needs a connection, so it
-// comes after a transaction. One that cannot be prepared is run as it is.
+// prepareDue prepares statements that were executed often. It needs a connection,
+// so it is called after a transaction. A statement that cannot be prepared is
+// executed as it is.
 func (d *DB) prepareDue(ctx context.Context) {
 	d.preparing.Lock()
 	due := d.due

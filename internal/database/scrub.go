@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	scrubInterval = time.Minute // between scrubs that nothing asked for
-	scrubRetry    = time.Second // after one that readers kept from finishing
-	scrubWait     = 20          // milliseconds that writers wait for readers meanwhile
+	scrubInterval = time.Minute // between scrubs that were not requested
+	scrubRetry    = time.Second // after a scrub that readers prevented
+	scrubWait     = 20          // milliseconds that writers wait for readers during a scrub
 )
 
-// Erased asks [DB.RunScrub] to take what was just deleted out of SQLite's log,
-// too, as soon as its readers let it. It is for erasures that someone relies
-// on; everything else is scrubbed within a minute.
+// Erased requests that [DB.RunScrub] removes deleted rows from SQLite's log as soon
+// as readers allow it. It is for erasures that must be complete soon; other
+// deletions are scrubbed within a minute.
 func (d *DB) Erased() {
 	select {
 	case d.erased <- struct{}{}:
@@ -25,9 +25,8 @@ func (d *DB) Erased() {
 	}
 }
 
-// RunScrub scrubs SQLite's log at once, whenever [DB.Erased] asks for it and
-// every minute, until ctx ends. On PostgreSQL there is nothing to do: it cleans
-// up by itself.
+// RunScrub scrubs SQLite's log at once, after each [DB.Erased] and every minute,
+// until ctx ends. On PostgreSQL it does nothing.
 func (d *DB) RunScrub(ctx context.Context, log *slog.Logger) error {
 	if d.Dialect != SQLite {
 		<-ctx.Done()
@@ -37,7 +36,7 @@ func (d *DB) RunScrub(ctx context.Context, log *slog.Logger) error {
 		next := scrubInterval
 		done, err := d.Scrub(ctx)
 		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "taking what was deleted out of the log of the database", slog.Any("error", err))
+			log.WarnContext(ctx, "removing deleted rows from the log of the database", slog.Any("error", err))
 		} else if !done {
 			next = scrubRetry
 		}
@@ -50,10 +49,9 @@ func (d *DB) RunScrub(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// Scrub moves SQLite's log into the database file and empties it, so that no
-// older version of a row stays in the log. It reports whether it could: a
-// reader that looks at an older state needs the log. Writers wait for 20 ms at
-// most.
+// Scrub moves SQLite's log into the database file and empties it, so that the log
+// has no older versions of rows. It reports whether that was possible: a reader of
+// an older state needs the log. Writers wait for at most 20 ms.
 func (d *DB) Scrub(ctx context.Context) (done bool, err error) {
 	if d.Dialect != SQLite {
 		return true, nil
@@ -63,7 +61,7 @@ func (d *DB) Scrub(ctx context.Context) (done bool, err error) {
 		return false, cause(ctx, err)
 	}
 	defer conn.Close() //nolint:errcheck // it goes back to the pool
-	// Most of the work first, while others write.
+	// Do most of the work first, while others can write.
 	if _, err := conn.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)"); err != nil && !isBusy(err) {
 		return false, cause(ctx, fmt.Errorf("moving the log: %w", err))
 	}
@@ -95,7 +93,7 @@ func (d *DB) Scrub(ctx context.Context) (done bool, err error) {
 	return done, nil
 }
 
-// isBusy reports that SQLite did not get a lock.
+// isBusy reports whether SQLite could not get a lock.
 func isBusy(err error) bool {
 	var lite interface{ Code() int }
 	return errors.As(err, &lite) && lite.Code()&0xff == 5

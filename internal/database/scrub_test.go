@@ -16,7 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// filesWith are the files of a SQLite database that hold a text.
+// filesWith returns the files of a SQLite database that hold a text.
 func filesWith(t *testing.T, path, text string) (found []string) {
 	t.Helper()
 	for _, suffix := range []string{"", "-wal"} {
@@ -77,8 +77,8 @@ func TestScrub(t *testing.T) {
 	require.Positive(t, left)
 }
 
-// TestScrubBesideReaders does not wait for who looks at an older state, and
-// lets others write.
+// TestScrubBesideReaders checks that a scrub does not wait for readers of an older
+// state, and does not block writers.
 func TestScrubBesideReaders(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

@@ -6,9 +6,9 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// InSteps runs a statement that changes a bounded number of rows, each time in
-// a transaction of its own, until it changes nothing more. What was done before
-// an error or a crash stays done.
+// InSteps repeats a statement that changes a limited number of rows, each time in a
+// transaction of its own, until it changes none. Completed steps survive an error
+// or a crash.
 func (d *DB) InSteps(ctx context.Context, statement string, args ...any) error {
 	for n := int64(1); n > 0; {
 		err := d.InTx(ctx, func(tx *sqlx.Tx) error {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// ErrUnwritable is in the chain of what [DB.InTx] and [DB.Write] return when
-// the store takes nothing for now: it is full, read-only, locked
-// by another program, or out of reach.
+// ErrUnwritable is wrapped by errors of [DB.InTx] and [DB.Write] when the database
+// cannot be written for now: it is full, read-only, locked by another program, or
+// unreachable.
 var ErrUnwritable = errors.New("database: the store cannot be written")
 
-// unwritable wraps err, whose driver says so, with [ErrUnwritable].
+// unwritable wraps err in [ErrUnwritable] if the driver's error has that meaning.
 func unwritable(err error) error {
 	if err == nil || errors.Is(err, ErrUnwritable) || !IsUnwritable(err) {
 		return err
@@ -20,22 +20,22 @@ func unwritable(err error) error {
 	return &storeError{err}
 }
 
-// storeError is an ErrUnwritable with the driver's words.
+// storeError is an ErrUnwritable with the driver's text.
 type storeError struct{ err error }
 
 func (e *storeError) Error() string   { return ErrUnwritable.Error() + ": " + e.err.Error() }
 func (e *storeError) Unwrap() []error { return []error{ErrUnwritable, e.err} }
 
-// SQLite's result codes; the low byte of an extended one is its primary code.
-// Codes: https://sqlite.org/rescode.html
+// SQLite's result codes. The low byte of an extended code is its primary code. See
+// https://sqlite.org/rescode.html.
 const (
 	liteReadOnly = 8
 	liteIOErr    = 10
 	liteFull     = 13
 )
 
-// IsUnwritable reports an error by which a driver says what [ErrUnwritable]
-// does, for statements that run in no transaction of ours.
+// IsUnwritable reports whether an error of a driver means [ErrUnwritable]. It is
+// for statements outside of the transactions of this package.
 func IsUnwritable(err error) bool {
 	var lite interface{ Code() int }
 	var dial *net.OpError
@@ -55,14 +55,14 @@ func IsUnwritable(err error) bool {
 	return false
 }
 
-// unwritableStates are PostgreSQL's, a whole class where there are two
-// characters: https://www.postgresql.org/docs/current/errcodes-appendix.html
+// unwritableStates are PostgreSQL's error codes; two characters are a whole class:
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
 var unwritableStates = []string{
-	"08",    // the connection
-	"53",    // disk, memory or connections are used up
-	"57P01", // it is shut down
-	"57P02", // it has crashed
-	"57P03", // it is starting
+	"08",    // connection
+	"53",    // out of disk, memory or connections
+	"57P01", // shut down
+	"57P02", // crashed
+	"57P03", // starting
 	"58",    // input and output
 	"25006", // read-only: a standby
 }

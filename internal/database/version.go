@@ -9,13 +9,13 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// versionTable ends the names of the tables in which migrations are noted:
-// that of package x is x_schema_version.
+// versionTable is the suffix of the tables that record migrations: that of package
+// x is x_schema_version.
 const versionTable = "_schema_version"
 
-// Versions are the versions of the tables of each package, by the names that
-// were given to [Migrate]. A database without tables has none. q is the
-// database or a transaction of it.
+// Versions returns the versions of the tables of each package, by the names given
+// to [Migrate]. It is empty for a database without tables. q is the database or a
+// transaction of it.
 func (d *DB) Versions(ctx context.Context, q sqlx.QueryerContext) (map[string]int64, error) {
 	tables, err := d.Tables(ctx, q)
 	if err != nil {
@@ -36,7 +36,7 @@ func (d *DB) Versions(ctx context.Context, q sqlx.QueryerContext) (map[string]in
 	return out, nil
 }
 
-// Tables are the names of all tables, in order. q is the database or a
+// Tables returns the names of all tables, sorted. q is the database or a
 // transaction of it.
 func (d *DB) Tables(ctx context.Context, q sqlx.QueryerContext) ([]string, error) {
 	list := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
@@ -50,10 +50,9 @@ func (d *DB) Tables(ctx context.Context, q sqlx.QueryerContext) ([]string, error
 	return out, nil
 }
 
-// StopAt makes [Migrate] go no further than these versions, and leave out the
-// packages that are not named, on this handle: what an older program wrote is
-// put back into tables as it knew them. nil: there is no bound any more. It
-// must not be called while Migrate runs.
+// StopAt makes [Migrate] on this handle stop at these versions and skip packages
+// without one: to restore the data of an older program, the tables must have its
+// version. nil removes the limit. It must not be called while Migrate runs.
 func (d *DB) StopAt(versions map[string]int64) { d.stops = versions }
 
 func (d *DB) stopAt(pkg string) int64 {

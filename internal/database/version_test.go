@@ -11,7 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// TestStopAt puts tables at an earlier version, and brings them on later.
+// TestStopAt creates tables of an earlier version, and upgrades them later.
 func TestStopAt(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

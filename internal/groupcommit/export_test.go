@@ -1,6 +1,6 @@
 package groupcommit
 
-// Waiting is how many calls no batch has taken.
+// Waiting returns how many calls no batch has taken.
 func (g *Group[T]) Waiting() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

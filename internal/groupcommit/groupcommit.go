@@ -1,7 +1,6 @@
-// Package groupcommit turns calls that arrive together into one: while a batch is
-// under way the next one gathers, and its first free caller runs it. There is
-// no goroutine and no timer, so an idle group costs nothing and a lone call
-// does not wait.
+// Package groupcommit combines concurrent calls: while a batch is in progress the
+// next one collects calls, and one of their callers runs it. It needs no goroutine
+// and no timer, so an idle group costs nothing and a single call does not wait.
 package groupcommit
 
 import (
@@ -11,19 +10,19 @@ import (
 	"sync/atomic"
 )
 
-// ErrPanicked is what the calls of a batch get whose Run has panicked on the
-// goroutine of another: what has become of them is not known.
+// ErrPanicked is returned by the calls of a batch whose Run has panicked in the
+// goroutine of another caller: their outcome is unknown.
 var ErrPanicked = errors.New("groupcommit: the batch panicked")
 
-// Group gathers calls. Gate and Run must be set.
+// Group batches calls. Gate and Run must be set.
 type Group[T any] struct {
-	// Gate holds one token per batch that may run at a time. It may be shared
-	// with others that must exclude a batch.
+	// Gate holds one token for each batch that may run at a time. It may be shared
+	// with other code that must exclude a batch.
 	Gate chan struct{}
-	// Run works on a batch and returns an error for each item. Its ctx is
-	// never cancelled: the items belong to many callers.
+	// Run processes a batch and returns an error for each item. Its ctx is never
+	// cancelled: the items belong to several callers.
 	Run func(ctx context.Context, items []T) []error
-	// Limit is the most items of a batch; 0: 256.
+	// Limit is the maximum number of items of a batch; 0: 256.
 	Limit int
 
 	mu    sync.Mutex
@@ -32,15 +31,15 @@ type Group[T any] struct {
 
 type call[T any] struct {
 	item  T
-	taken atomic.Bool // by a batch, or by the caller who gave up
+	taken atomic.Bool // by a batch, or by the caller when it gave up
 	done  chan error
 }
 
-// Do hands item to a batch and returns its error. When ctx ends before a
-// batch took the item, Run never sees it.
+// Do adds item to a batch and returns its error. If ctx ends before a batch has
+// taken the item, Run never sees it.
 func (g *Group[T]) Do(ctx context.Context, item T) error {
 	if err := ctx.Err(); err != nil {
-		return err // the select below would choose at random
+		return err // the select below would choose randomly
 	}
 	c := &call[T]{item: item, done: make(chan error, 1)}
 	g.mu.Lock()
@@ -51,7 +50,7 @@ func (g *Group[T]) Do(ctx context.Context, item T) error {
 		case err := <-c.done:
 			return err
 		case g.Gate <- struct{}{}:
-			if c.taken.Load() { // a batch of another token has it: taking turns here would be a busy wait
+			if c.taken.Load() { // a batch with another token has it: taking turns here would be a busy loop
 				<-g.Gate
 				return <-c.done
 			}
@@ -65,14 +64,14 @@ func (g *Group[T]) Do(ctx context.Context, item T) error {
 	}
 }
 
-// turn runs one batch and gives back the token of the gate that the caller holds,
-// even when Run panics.
+// turn runs one batch and returns the caller's token to the gate, even if Run
+// panics.
 func (g *Group[T]) turn(ctx context.Context) {
 	defer func() { <-g.Gate }()
 	g.lead(ctx)
 }
 
-// lead runs one batch. The caller holds a token of the gate. When Run does not
+// lead runs one batch. The caller must hold a token of the gate. If Run does not
 // return, the other callers get [ErrPanicked].
 func (g *Group[T]) lead(ctx context.Context) {
 	calls := g.take()
@@ -111,6 +110,6 @@ func (g *Group[T]) take() []*call[T] {
 		}
 		n++
 	}
-	g.queue = append([]*call[T](nil), g.queue[n:]...) // what was taken is not held on to
+	g.queue = append([]*call[T](nil), g.queue[n:]...) // does not retain the items that were taken
 	return calls
 }

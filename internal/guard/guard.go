@@ -1,10 +1,10 @@
-// Package guard makes HTTP clients that refuse to reach what is private:
+// Package guard makes HTTP clients that refuse to connect to private targets:
 // loopback, private and link-local networks, multicast, metadata services.
 //
-// The check that counts is made when a connection is opened, on the address
-// that is about to be dialled: whatever a name resolved to at that moment, and
-// however the address was written. [Guard.CheckURL] only says early, to the
-// person who types a URL, what a connection would be refused for.
+// The decisive check takes place when a connection is opened, on the address that
+// is about to be dialled. It does not matter what name was resolved or how the
+// address was written. [Guard.CheckURL] only reports early, to the person who
+// enters a URL, why connections would be refused.
 package guard
 
 import (
@@ -27,26 +27,24 @@ import (
 // ErrRefused is wrapped by every refusal.
 var ErrRefused = errors.New("private address refused")
 
-// Guard knows which private targets may be reached. It is safe for concurrent
-// use.
+// Guard decides which targets may be reached. It is safe for concurrent use.
 type Guard struct {
 	public   *ssrf.Guardian
 	prefixes []netip.Prefix
-	sockets  map[netip.AddrPort]bool // addresses allowed on one port only
+	sockets  map[netip.AddrPort]bool // addresses that are allowed on one port
 	hosts    map[string]bool         // "name" or "name:port"
 
-	// below is nil outside tests. It sees every address that is about to be
-	// dialled, after the check, and may prevent it.
+	// below is nil outside of tests. It is called for every address that is about
+	// to be dialled, after the check, and may refuse it.
 	below func(address string) error
 }
 
 // wall is nil outside tests; see [Wall].
 var wall atomic.Pointer[func(address string) error]
 
-// Wall puts fn between the network and the checks of all Guards of the process.
-// It sees every address ("10.0.0.1:80") that is about to be dialled, and
-// prevents that by an error. nil takes it away. It is for tests of programs
-// that have Guards deep inside.
+// Wall makes fn an additional check of all Guards of the process. It is called for
+// every address ("10.0.0.1:80") that is about to be dialled, and an error refuses
+// it. nil removes it. It is for tests of programs that use Guards internally.
 func Wall(fn func(address string) error) {
 	if fn == nil {
 		wall.Store(nil)
@@ -55,13 +53,13 @@ func Wall(fn func(address string) error) {
 	wall.Store(&fn)
 }
 
-// azureHost serves a virtual machine's settings on Azure. It is the one
-// metadata service with an address that looks public.
+// azureHost is the metadata service of virtual machines on Azure, the only one
+// whose address looks public.
 var azureHost = netip.MustParsePrefix("168.63.129.16/32")
 
-// New returns a Guard that refuses every private target but those of allow:
+// New returns a Guard that refuses every private target except those of allow:
 // CIDRs (10.0.0.0/8), addresses (10.1.2.3, 10.1.2.3:8080, [::1]:8080) and host
-// names (hooks.internal, hooks.internal:8080), whatever these resolve to.
+// names (hooks.internal, hooks.internal:8080), whatever they resolve to.
 func New(allow []string) (*Guard, error) {
 	g := &Guard{sockets: map[netip.AddrPort]bool{}, hosts: map[string]bool{}}
 	for _, entry := range allow {
@@ -85,7 +83,7 @@ func New(allow []string) (*Guard, error) {
 	return g, nil
 }
 
-// allow reads one entry of the allow-list.
+// allow adds one entry of the allow-list.
 func (g *Guard) allow(entry string) error {
 	if p, err := netip.ParsePrefix(entry); err == nil {
 		g.prefixes = append(g.prefixes, p.Masked())
@@ -128,10 +126,10 @@ func isName(s string) bool {
 	return true
 }
 
-// Client returns a client that reaches only what g permits. It verifies TLS,
-// uses no proxy, follows no redirect (the caller sees the 3xx), asks for no
-// compression and keeps idle connections for the next request. It sets no
-// limit to a request as a whole: that is for the request's context.
+// Client returns a client that reaches only targets that g permits. It verifies
+// TLS, uses no proxy, returns redirects to the caller, requests no compression and
+// keeps idle connections. It has no timeout for a whole request: use the request's
+// context.
 func (g *Guard) Client() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -139,7 +137,7 @@ func (g *Guard) Client() *http.Client {
 			ForceAttemptHTTP2:      true,
 			HTTP2:                  &http.HTTP2Config{SendPingTimeout: 20 * time.Second, PingTimeout: 5 * time.Second},
 			MaxIdleConns:           1024,
-			MaxIdleConnsPerHost:    64,               // what a dispatcher has under way: one less would be dialled again and again
+			MaxIdleConnsPerHost:    64,               // connections of a dispatcher: with fewer they would be dialled again and again
 			IdleConnTimeout:        50 * time.Second, // less than the 60 s of common servers
 			TLSHandshakeTimeout:    10 * time.Second,
 			MaxResponseHeaderBytes: 64 << 10,
@@ -149,16 +147,16 @@ func (g *Guard) Client() *http.Client {
 	}
 }
 
-// Through is a copy of a transport that reaches everything through a proxy, if
-// g permits to dial that.
+// Through returns a copy of a transport that connects through a proxy, if g permits
+// to dial the proxy.
 func (g *Guard) Through(proxy *url.URL, t *http.Transport) *http.Transport {
 	t = t.Clone()
 	t.Proxy, t.DialContext = http.ProxyURL(proxy), g.dial
 	return t
 }
 
-// dial opens a connection. A name of the allow-list is taken at its word; for
-// everything else the address decides.
+// dial opens a connection. A name on the allow-list is always permitted; otherwise
+// the address decides.
 func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	trusted := g.allowsHost(address)
 	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
@@ -180,7 +178,7 @@ func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	return d.DialContext(ctx, network, address)
 }
 
-// allowsHost says whether the host of a "host:port" is on the list by name.
+// allowsHost reports whether the host of a "host:port" is on the list by name.
 func (g *Guard) allowsHost(hostPort string) bool {
 	host, port, err := net.SplitHostPort(hostPort)
 	if err != nil {
@@ -199,7 +197,7 @@ func (g *Guard) check(address string) error {
 	if g.permits(s) {
 		return nil
 	}
-	return refusal("the target") // where a name leads inside must not be told
+	return refusal("the target") // does not reveal what a name resolves to
 }
 
 func (g *Guard) permits(s netip.AddrPort) bool {

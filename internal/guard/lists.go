@@ -7,9 +7,8 @@ import (
 	"strconv"
 )
 
-// Lists says whether the allow-list names the host of a URL, or holds the
-// address that it is written with. Names are not resolved. What is listed may
-// be spoken to without TLS.
+// Lists reports whether the allow-list has the host of a URL, as a name or as an
+// address. Names are not resolved. Hosts on the list may be reached without TLS.
 func (g *Guard) Lists(u *url.URL) bool {
 	host := canonical(u.Hostname())
 	port, err := portOf(u)

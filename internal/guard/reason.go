@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// Reason says in a few words why a request got no answer, for the person who
-// named the target. The words are ours: those of the network name addresses
-// and resolvers of the network that this machine is in, and may quote the URL,
-// which may hold a secret.
+// Reason returns a short text why a request got no answer, for the person who
+// configured the target. It does not quote the error of the network: that names
+// addresses and resolvers of this machine's network, and may quote the URL, which
+// may contain a secret.
 func Reason(err error) string {
 	var name *net.DNSError
 	var slow interface{ Timeout() bool }
@@ -41,7 +41,7 @@ func Reason(err error) string {
 	return tlsReason(err)
 }
 
-// tlsReason says why a target is not trusted, or does not speak as it should.
+// tlsReason returns why a target is not trusted or violates the protocol.
 func tlsReason(err error) string {
 	var unknown x509.UnknownAuthorityError
 	var other x509.HostnameError
@@ -68,14 +68,14 @@ func tlsReason(err error) string {
 	return "the connection failed"
 }
 
-// isErrno reports an error of the operating system, by its name or by the
-// number that Windows' sockets have for it.
+// isErrno reports whether err is an error of the operating system, by its name or
+// by its number in Windows sockets.
 func isErrno(err error, name, windows syscall.Errno) bool {
 	return errors.Is(err, name) || errors.Is(err, windows)
 }
 
-// Network reports an error of a connection, whose own words are not for
-// others.
+// Network reports whether err is an error of a connection, whose text must not be
+// shown to others.
 func Network(err error) bool {
 	var op *net.OpError
 	var name *net.DNSError

@@ -41,7 +41,7 @@ func (d *dials) all() []string {
 	return append([]string(nil), d.tried...)
 }
 
-// recorded is a guard over a recorder.
+// recorded returns a guard over a recorder.
 func recorded(t *testing.T, allow ...string) (*guard.Guard, *dials) {
 	t.Helper()
 	g, err := guard.New(allow)
@@ -148,8 +148,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// A name that changes its address between two looks gains nothing: there is
-// one look for a connection, and what it gave is what is checked and dialled.
+// A name that changes its address between two lookups gains nothing: a connection
+// makes one lookup, and its result is checked and dialled.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Bool

@@ -12,21 +12,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// privateNames lead to this machine or to a cloud's metadata service whatever
-// DNS says.
+// privateNames lead to this machine or to a cloud's metadata service, whatever DNS
+// says.
 var privateNames = []string{
 	"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback",
 	"metadata.google.internal", "instance-data.ec2.internal",
 }
 
-// CheckURL refuses a URL that is not absolute http or https, and one that
-// plainly names a private target which is not allowed: an address in any
-// notation that some resolver accepts, localhost, a metadata service. Names
-// are not resolved. A refusal wraps [ErrRefused].
+// CheckURL refuses a URL that is not absolute http or https, and one that clearly
+// names a private target which is not allowed: an address in any notation that some
+// resolver accepts, localhost, a metadata service. It does not resolve names. A
+// refusal wraps [ErrRefused].
 func (g *Guard) CheckURL(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return errors.New("malformed URL") // the parser's words would quote secrets
+		return errors.New("malformed URL") // the parser's error may quote secrets
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return errors.New("the scheme must be http or https")
@@ -59,7 +59,7 @@ func (g *Guard) CheckURL(raw string) error {
 	return nil
 }
 
-// allowsLoopback says whether localhost may be dialled, as one of its two
+// allowsLoopback reports whether localhost may be dialled, because one of its two
 // addresses is allowed.
 func (g *Guard) allowsLoopback(port uint16) bool {
 	return g.permits(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)) ||
@@ -81,17 +81,17 @@ func portOf(u *url.URL) (uint16, error) {
 	return uint16(n), nil
 }
 
-// canonical writes a host as clients will: compatibility forms of letters,
-// digits and dots become plain ones, as IDNA does, and the root's dot goes.
+// canonical normalizes a host as clients do: it replaces compatibility forms of
+// letters, digits and dots as in IDNA, and removes a trailing dot.
 func canonical(host string) string {
 	host = norm.NFKC.String(host)
 	host = strings.NewReplacer("。", ".", "．", ".", "｡", ".").Replace(host)
 	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
-// parseLoose reads an address as the most generous of resolvers does: IPv6
-// with or without zone, and one to four parts that are decimal, octal or
-// hexadecimal, the last of which fills the rest of an IPv4 address.
+// parseLoose parses an address as the most lenient resolver does: IPv6 with or
+// without zone, and IPv4 with one to four decimal, octal or hexadecimal parts, of
+// which the last fills the rest of the address.
 func parseLoose(host string) (netip.Addr, bool) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.WithZone("").Unmap(), true

@@ -1,9 +1,9 @@
-// Package jsonscan walks JSON without decoding it: it finds members and
-// elements and returns their bytes as they are. Where only an id of a large
-// document matters, that costs one pass and no copy.
+// Package jsonscan scans JSON without decoding it: it finds members and elements
+// and returns their bytes. To read an id of a large document it needs one pass and
+// no copy.
 //
-// The input must be valid JSON ([json.Valid]). On anything else the walk ends
-// early or finds nonsense; it never panics.
+// The input must be valid JSON ([json.Valid]). For other input the scan ends early
+// or returns nonsense; it never panics.
 package jsonscan
 
 import (
@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Members yields the name and the value of each member of the object raw, in
-// order and with duplicates. Other values have none. Both share raw's memory;
+// Members yields the name and the value of each member of the object raw, in order
+// and with duplicates. Other values have none. Name and value share raw's memory;
 // `switch string(name)` does not allocate.
 func Members(raw []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
@@ -35,8 +35,8 @@ func Members(raw []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Elements yields the elements of the array raw. Other values have none. An
-// element shares raw's memory.
+// Elements yields the elements of the array raw. Other values have none. An element
+// shares raw's memory.
 func Elements(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		rest, ok := open(raw, '[')
@@ -50,7 +50,7 @@ func Elements(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
-// Get returns the value of the first member called name, or nil.
+// Get returns the value of the first member with a name, or nil.
 func Get(raw []byte, name string) []byte {
 	for key, value := range Members(raw) {
 		if string(key) == name {
@@ -60,8 +60,8 @@ func Get(raw []byte, name string) []byte {
 	return nil
 }
 
-// Kind returns the first byte of a value, which tells its type: '{', '[',
-// '"', 't', 'f', 'n', a digit or '-'; 0 when there is none.
+// Kind returns the first byte of a value, which determines its type: '{', '[', '"',
+// 't', 'f', 'n', a digit or '-'; 0 if there is none.
 func Kind(raw []byte) byte {
 	if raw = trim(raw); len(raw) > 0 {
 		return raw[0]
@@ -69,7 +69,7 @@ func Kind(raw []byte) byte {
 	return 0
 }
 
-// open skips the bracket that a container begins with.
+// open skips the opening bracket of a container.
 func open(raw []byte, bracket byte) ([]byte, bool) {
 	raw = trim(raw)
 	if len(raw) == 0 || raw[0] != bracket {
@@ -78,7 +78,7 @@ func open(raw []byte, bracket byte) ([]byte, bool) {
 	return trim(raw[1:]), true
 }
 
-// next skips the comma before a further item.
+// next skips the comma before another item.
 func next(rest []byte) ([]byte, bool) {
 	rest = trim(rest)
 	if len(rest) == 0 || rest[0] != ',' {
@@ -94,7 +94,7 @@ func trim(raw []byte) []byte {
 	return raw
 }
 
-// skip is the length of the value that raw begins with.
+// skip returns the length of the value at the beginning of raw.
 func skip(raw []byte) int {
 	if len(raw) == 0 {
 		return 0
@@ -127,8 +127,8 @@ func skipString(raw []byte) int {
 	return len(raw)
 }
 
-// skipContainer counts brackets instead of recursing, so that deep nesting
-// costs nothing.
+// skipContainer counts brackets instead of recursing, so that deep nesting is
+// harmless.
 func skipContainer(raw []byte) int {
 	depth := 0
 	for i := 0; i < len(raw); i++ {
@@ -146,7 +146,7 @@ func skipContainer(raw []byte) int {
 	return len(raw)
 }
 
-// unquote returns the text of a name, which hardly ever holds an escape.
+// unquote returns the text of a name, which rarely has an escape.
 func unquote(quoted []byte) []byte {
 	if len(quoted) < 2 {
 		return nil
@@ -155,6 +155,6 @@ func unquote(quoted []byte) []byte {
 		return name
 	}
 	var s string
-	_ = json.Unmarshal(quoted, &s) // of valid JSON it does not fail
+	_ = json.Unmarshal(quoted, &s) // cannot fail for valid JSON
 	return []byte(s)
 }

@@ -19,10 +19,10 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "keyring", migrations)
 }
 
-// Check compares the ring with the check value that the database keeps, which
-// [Migrate] has made room for. An empty database takes the first secret's; one
-// that was written under a later secret of the list is moved on to the first.
-// It returns [ErrOtherSecret] when none of the secrets is the database's.
+// Check compares the ring with the check value in the database, whose table
+// [Migrate] creates. It stores the value of the first secret if there is none or if
+// the value is that of a later secret. It returns [ErrOtherSecret] if none of the
+// secrets matches.
 func (r *Ring) Check(ctx context.Context, db *sqlx.DB) error {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -30,7 +30,7 @@ func (r *Ring) Check(ctx context.Context, db *sqlx.DB) error {
 	}
 	err = d.InTx(ctx, func(tx *sqlx.Tx) error {
 		want := base64.RawURLEncoding.EncodeToString(r.MAC("check", nil))
-		// The update that changes nothing takes the row's lock and returns it.
+		// The update changes nothing, but locks the row and returns it.
 		var have string
 		if err := tx.GetContext(ctx, &have, `INSERT INTO keyring_check (id, value) VALUES (1, $1)
 			ON CONFLICT (id) DO UPDATE SET value = keyring_check.value RETURNING value`, want); err != nil {
@@ -52,8 +52,8 @@ func (r *Ring) Check(ctx context.Context, db *sqlx.DB) error {
 	return nil
 }
 
-// Matches is [Ring.Check] that changes nothing: an empty database belongs to
-// every secret.
+// Matches is like [Ring.Check] but changes nothing: a database without a value
+// matches every secret.
 func (r *Ring) Matches(ctx context.Context, db *sqlx.DB) error {
 	var have []string
 	if err := db.SelectContext(ctx, &have, `SELECT value FROM keyring_check`); err != nil {

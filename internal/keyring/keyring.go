@@ -1,10 +1,10 @@
-// Package keyring derives every key of a program from its secrets: one sub-key
-// per owner and purpose by HKDF-SHA256, so that packages may be given the same
-// secrets and what signs tokens cannot open credentials. The first secret seals
-// and signs; all of them open and verify, which is how a secret is replaced
-// without losing anything.
+// Package keyring derives all keys of a program from its secrets: one sub-key per
+// owner and purpose by HKDF-SHA256. Packages may therefore share secrets: a key
+// that signs tokens cannot open credentials. The first secret seals and signs; all
+// of them open and verify. This makes it possible to replace a secret without
+// losing data.
 //
-// It keeps no secret on disk and knows no user.
+// The package stores no secret and does not know users.
 package keyring
 
 import (
@@ -21,34 +21,34 @@ import (
 	"strings"
 )
 
-// MinSecret is the least length of a secret in bytes.
+// MinSecret is the minimum length of a secret in bytes.
 const MinSecret = 32
 
 var (
-	// ErrSealed reports a sealed text that does not open: it was changed, or
+	// ErrSealed reports a sealed text that cannot be opened: it was changed, or
 	// sealed for another place.
 	ErrSealed = errors.New("keyring: the sealed value does not open")
-	// ErrOtherSecret reports what was written under a secret that is not in
-	// the list: it would not open, or verify.
+	// ErrOtherSecret reports data of a secret that is not in the list: it cannot be
+	// opened or verified.
 	ErrOtherSecret = errors.New("keyring: written under a secret that is not in the list")
 )
 
-// Ring is a list of secrets. It is safe for concurrent use and prints itself
-// as REDACTED.
+// Ring is a list of secrets. It is safe for concurrent use and formats itself as
+// REDACTED.
 type Ring struct {
 	secrets []secret
 }
 
 type secret struct {
-	id    string // names the secret in sealed texts; reveals nothing of it
+	id    string // identifies the secret in sealed texts without revealing it
 	owner string
 	root  []byte // pseudo-random key of HKDF
 	aead  cipher.AEAD
 }
 
-// New returns the ring of secrets, the newest first, each of at least
-// [MinSecret] bytes. The owner is the package that seals and signs with it:
-// rings of two owners share no key.
+// New returns the ring of secrets, the newest first, each of at least [MinSecret]
+// bytes. The owner is the package that uses the ring: rings of different owners
+// share no key.
 func New(owner string, secrets []string) (*Ring, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("no secret is given")
@@ -84,17 +84,17 @@ func newSecret(owner, s string) (secret, error) {
 	return one, nil
 }
 
-// key is the 32-byte sub-key for purpose.
+// key returns the 32-byte sub-key for purpose.
 func (s secret) key(purpose string) []byte {
 	k, err := hkdf.Expand(sha256.New, s.root, s.owner+"/"+purpose, sha256.Size)
 	if err != nil {
-		panic(err) // only for lengths that are never asked for
+		panic(err) // only for lengths that are never requested
 	}
 	return k
 }
 
-// Keys returns the 32-byte keys for purpose, the one that signs first. Use
-// purposes that say what the key is for, "jwt"; two purposes share no key.
+// Keys returns the 32-byte keys for purpose, the one that signs first. A purpose
+// should tell what the key is for, such as "jwt". Different purposes share no key.
 func (r *Ring) Keys(purpose string) [][]byte {
 	keys := make([][]byte, len(r.secrets))
 	for i, s := range r.secrets {
@@ -103,13 +103,14 @@ func (r *Ring) Keys(purpose string) [][]byte {
 	return keys
 }
 
-// MAC authenticates data for purpose under the first secret: 32 bytes.
+// MAC returns the authentication code of data for purpose under the first secret:
+// 32 bytes.
 func (r *Ring) MAC(purpose string, data []byte) []byte {
 	return r.secrets[0].mac(purpose, data)
 }
 
-// Verify says whether mac authenticates data for purpose under any secret, in
-// constant time.
+// Verify reports whether mac authenticates data for purpose under any secret. It
+// takes constant time.
 func (r *Ring) Verify(purpose string, data, mac []byte) bool {
 	ok := false
 	for _, s := range r.secrets {
@@ -118,15 +119,14 @@ func (r *Ring) Verify(purpose string, data, mac []byte) bool {
 	return ok
 }
 
-// Hash is the keyed hash of value under the first secret, to be stored where
-// value must be found again but not be readable.
+// Hash returns the keyed hash of value under the first secret. It can be stored to
+// find the value again without being able to read it.
 func (r *Ring) Hash(purpose, value string) string {
 	return r.secrets[0].hash(purpose, value)
 }
 
-// Hashes are the keyed hashes of value under each secret, the first secret's
-// first: what was stored before a secret was replaced is found under one of
-// them.
+// Hashes returns the keyed hashes of value under each secret, that of the first
+// secret first. A hash that was stored before a secret was replaced is one of them.
 func (r *Ring) Hashes(purpose, value string) []string {
 	hs := make([]string, len(r.secrets))
 	for i, s := range r.secrets {
@@ -147,24 +147,25 @@ func (s secret) hash(purpose, value string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// sealedV1 begins every sealed text: "v1.<secret id>.<nonce and ciphertext>".
+// sealedV1 is the prefix of every sealed text: "v1.<secret id>.<nonce and
+// ciphertext>".
 const sealedV1 = "v1"
 
-// Prefix begins every text that r seals. A text that begins otherwise was
-// sealed under a later secret of the list, or an unknown one.
+// Prefix returns the prefix of every text that r seals. A text with another prefix
+// was sealed under a later secret of the list, or an unknown one.
 func (r *Ring) Prefix() string { return sealedV1 + "." + r.secrets[0].id + "." }
 
-// Seal encrypts plaintext so that it opens only with the same aad, which says
-// where the text belongs (table:row:column): a sealed text copied elsewhere
-// does not open.
+// Seal encrypts plaintext. It can be opened only with the same aad, which
+// identifies where the text belongs (table:row:column), so that a sealed text that
+// is copied elsewhere cannot be opened.
 func (r *Ring) Seal(aad string, plaintext []byte) string {
 	ct := r.secrets[0].aead.Seal(nil, nil, plaintext, []byte(aad))
 	return r.Prefix() + base64.RawURLEncoding.EncodeToString(ct)
 }
 
-// Open decrypts what [Ring.Seal] returned, under whichever secret sealed it.
-// It returns [ErrOtherSecret] when none of them did, and [ErrSealed] when the
-// text is not what was sealed for aad.
+// Open decrypts a text of [Ring.Seal] under any of the secrets. It returns
+// [ErrOtherSecret] if none of them sealed it, and [ErrSealed] if the text was
+// changed or sealed for another aad.
 func (r *Ring) Open(aad, sealed string) ([]byte, error) {
 	parts := strings.Split(sealed, ".")
 	if len(parts) != 3 || parts[0] != sealedV1 {

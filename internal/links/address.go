@@ -13,17 +13,17 @@ import (
 
 // address is a part of a text that leads somewhere.
 type address struct {
-	from, to int    // where it stands
-	text     string // in the form of reading
-	scheme   string // with its colon and slashes; "": none
-	mail     bool   // something is before the host's @
+	from, to int    // position in the text
+	text     string // normalized
+	scheme   string // with colon and slashes; "": none
+	mail     bool   // something precedes the host's @
 }
 
-// sentenceEnd is what may end a sentence after an address.
+// sentenceEnd are characters that may end a sentence after an address.
 const sentenceEnd = ".,;:!?*_~)]}'»”’…。、」』"
 
 var (
-	// withScheme is a scheme with at least one slash.
+	// withScheme matches a scheme with at least one slash.
 	withScheme = regexp.MustCompile(`([a-z][a-z0-9+.-]+:[/\\]+)[^\s<>"/\\` + "`" + `]`)
 	// opaque are schemes that need no slashes.
 	opaque = regexp.MustCompile(`\b((?:mailto|tel|callto|smsto|sms|mmsto|mms|tg|whatsapp|signal|sgnl|viber|skype|facetime|facetime-audio|sips?|xmpp|ircs?|magnet|data|` +
@@ -40,7 +40,7 @@ var (
 	bracketed = regexp.MustCompile(`\[[0-9a-f:.%]*:[0-9a-f:.%]*:[0-9a-f:.%]*\]`)
 )
 
-// addresses are those of a text, in their order, none over another.
+// addresses returns the addresses of a text, in order and without overlaps.
 func addresses(text string) []address { return fold(text, false).addresses() }
 
 func (f *folded) addresses() []address {
@@ -97,7 +97,7 @@ func (f *folded) candidates() (out []candidate) {
 // gap is what no address has in it.
 const gap = " \t\n\r\v\f<>\"`"
 
-// runEnd is where what is written without a gap ends.
+// runEnd returns the end of a run without white space.
 func runEnd(s string) int {
 	if i := strings.IndexAny(s, gap); i >= 0 {
 		return i
@@ -105,13 +105,13 @@ func runEnd(s string) int {
 	return len(s)
 }
 
-// goesOn says whether an address continues behind the name of its host.
+// goesOn reports whether an address continues after its host.
 func goesOn(rest string) bool {
 	return rest != "" && strings.ContainsRune("/?#\\@%", rune(rest[0])) || len(rest) > 1 && rest[0] == ':' && rest[1] >= '0' && rest[1] <= '9'
 }
 
-// leads says whether words with dots between them are the name of a host, as
-// chat programs see it: by its last word, or by what follows.
+// leads reports whether words separated by dots are a host, as chat programs see
+// it: by its last word, or by what follows.
 func leads(name, rest string) bool {
 	if a, err := netip.ParseAddr(name); err == nil && a.Is4() {
 		return true
@@ -126,7 +126,7 @@ func leads(name, rest string) bool {
 	return false
 }
 
-// isTop says whether a name ends with a word with which names of hosts end.
+// isTop reports whether the last word of a name is a top-level domain.
 func isTop(name, last, rest string) bool {
 	if len(last) < 2 || strings.Trim(last, "0123456789_-") == "" {
 		return false
@@ -145,7 +145,7 @@ func isTop(name, last, rest string) bool {
 	return managed || strings.Contains(suffix, ".")
 }
 
-// ending is as much of a name as says under whom it is registered.
+// ending returns the part of a name that determines its owner.
 func ending(name string) string {
 	at := len(name)
 	for range 6 {
@@ -156,11 +156,11 @@ func ending(name string) string {
 	return name[at+1:]
 }
 
-// reserved are last words of names that no registry has.
+// reserved are last words that no registry assigns.
 var reserved = map[string]bool{"example": true, "test": true, "invalid": true, "localhost": true, "local": true, "internal": true, "onion": true, "lan": true}
 
-// mailFrom is where an address without a scheme begins: before its @, if it has
-// one.
+// mailFrom returns the beginning of an address without a scheme: before its @, if
+// there is one.
 func (f *folded) mailFrom(from, start int) int {
 	before := f.text[from:start]
 	before = before[strings.LastIndexAny(before, gap)+1:]
@@ -170,8 +170,9 @@ func (f *folded) mailFrom(from, start int) int {
 	return start
 }
 
-// narrow is an address without what is behind it and is none of it. What
-// could be taken for a part of the host stays: [address.target] refuses it.
+// narrow returns an address without trailing characters that do not belong to it.
+// It keeps characters that could be taken for a part of the host: [address.target]
+// refuses them.
 func (a address) narrow() address {
 	rest := a.text[len(a.scheme):]
 	authority := rest
@@ -191,8 +192,8 @@ func (a address) narrow() address {
 
 var plainAuthority = regexp.MustCompile(`^([\pL\pN\pM._-]+)(?::([0-9]{1,5}))?$`)
 
-// target is the host, in ASCII, and the port of an address that is written as
-// plainly as can be. The usual ports are "".
+// target returns the host, in ASCII, and the port of an address in plain notation.
+// The default ports are "".
 func (a address) target() (host, port string, fine bool) {
 	if a.scheme != "" && a.scheme != "http://" && a.scheme != "https://" {
 		return "", "", false
@@ -217,13 +218,13 @@ func (a address) target() (host, port string, fine bool) {
 	return host, usual(m[2]), true
 }
 
-// authorHost says that an address in the author's words stands for its host: it
-// is more than a name.
+// authorHost reports whether an address in the author's text allows its whole host:
+// it must be more than a name.
 func (a address) authorHost() bool {
 	return !a.mail && (a.scheme != "" || strings.HasPrefix(a.text, "www.") || strings.ContainsAny(a.text, "/?#"))
 }
 
-// usual is a port, or "" for one that needs not be said.
+// usual returns a port, or "" for a default port.
 func usual(port string) string {
 	if port == "80" || port == "443" {
 		return ""
@@ -231,8 +232,8 @@ func usual(port string) string {
 	return port
 }
 
-// plainHost is a host in ASCII: a name of several words, or an IPv4 address in
-// its usual form.
+// plainHost returns a host in ASCII: a name of several words, or an IPv4 address in
+// the usual notation.
 func plainHost(name string) (string, bool) {
 	name = strings.TrimSuffix(name, ".")
 	if a, err := netip.ParseAddr(name); err == nil {
@@ -243,13 +244,13 @@ func plainHost(name string) (string, bool) {
 		return "", false
 	}
 	last := ascii[strings.LastIndexByte(ascii, '.')+1:]
-	if _, err := strconv.ParseUint(last, 0, 64); err == nil { // some read it as a number
+	if _, err := strconv.ParseUint(last, 0, 64); err == nil { // some programs read it as a number
 		return "", false
 	}
 	return ascii, true
 }
 
-// spreads says whether what is below a host is its owner's.
+// spreads reports whether the subdomains of a host belong to its owner.
 func spreads(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return false

@@ -7,16 +7,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// folded is a text in the form of reading: of compatibility, in small letters,
-// without what is not seen.
+// folded is a normalized text: compatibility forms replaced, in lower case, without
+// invisible characters.
 type folded struct {
 	text   string
-	starts []int // by the bytes of text: where in the original it comes from
+	starts []int // for each byte of text its position in the original
 	ends   []int
 }
 
-// fold reads a text. What is not seen joins what is around it, or splits it:
-// programs differ.
+// fold normalizes a text. Programs differ in whether invisible characters join or
+// split the text around them; splits chooses.
 func fold(s string, splits bool) *folded {
 	f := &folded{}
 	var out []byte
@@ -57,13 +57,13 @@ func fold(s string, splits bool) *folded {
 	return f
 }
 
-// isASCII says whether a dot of another script beside the character is one of
+// isASCII reports whether a dot of another script next to the character is a dot of
 // an address. Elsewhere it ends a sentence.
 func isASCII(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-'
 }
 
-// followed says whether such a character comes next.
+// followed reports whether the next character satisfies isASCII.
 func followed(s string) bool {
 	var it norm.Iter
 	it.InitString(norm.NFKC, s)
@@ -77,7 +77,7 @@ func followed(s string) bool {
 	return false
 }
 
-// unseen says whether a character takes no place.
+// unseen reports whether a character is invisible.
 func unseen(r rune) bool {
 	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/links"
 )
 
-// FuzzClean reads what is left of a text in another way than the package does:
-// no host is in it but the one that is allowed.
+// FuzzClean searches a cleaned text for hosts with an independent reader: only the
+// allowed host may be in it.
 func FuzzClean(f *testing.F) {
 	hosts := []string{"evil.com", "shop.example@evil.com", "shop.example.evil.com", "ｅｖｉｌ．com", "ev\u200bil.com", "2130706433", "[::1]", "0x7f.1", "shop.example", "a.shop.example:99"}
 	for _, before := range []string{"", "https://", "HTTP:\\\\", "see ", "[x](https://", "x.[y](http://a.b)", "mailto:a@", "https://shop.example/", "https://shop.example", "ht\u00adtps://", "(", "'", "@"} {
@@ -34,7 +34,7 @@ func FuzzClean(f *testing.F) {
 
 var bare = regexp.MustCompile(`[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|me|example)\b`)
 
-// seen are the hosts to which a text leads, as a reader of addresses that knows
+// seen returns the hosts to which a text leads, as a reader of addresses that knows
 // nothing of this package sees them.
 func seen(text string) (hosts []string) {
 	text = strings.Map(func(r rune) rune {

@@ -1,15 +1,15 @@
-// Package links keeps addresses out of texts that models write: a model that
-// has read what a stranger wrote may be talked into leading a contact to the
-// stranger, or into an address that carries what was said.
+// Package links removes addresses from texts that models write. A model that has
+// read what an outsider wrote may be tricked into sending a contact to the
+// outsider, or to an address that carries what was said.
 //
-//	rule := links.New(links.Options{Hosts: []string{"shop.example"}, Author: instructions, Said: []string{question}})
+//	rule := links.New(links.Options{Hosts: []string{"shop.example"}, Author: instructions, Written: []string{question}})
 //	text = rule.Clean(text)
 //
-// What counts as an address is read generously, in the form in which a chat
-// program or a browser may read it: of the compatibility form (NFKC) of the
-// text, without characters that are not seen, with or without a scheme. What is
-// allowed is read strictly: http, https or no scheme, then a host of the list
-// and nothing else that could be taken for one.
+// The package recognizes addresses generously, as a chat program or a browser
+// might: in the compatibility form (NFKC) of the text, without invisible
+// characters, with or without a scheme. It allows addresses strictly: http, https
+// or no scheme, a host of the list, and nothing that could be taken for another
+// host.
 package links
 
 import (
@@ -18,28 +18,28 @@ import (
 	"strings"
 )
 
-// Removed stands where an address was.
+// Removed replaces an address.
 const Removed = "[link removed]"
 
-// Options say which addresses a [Rule] allows.
+// Options configure which addresses a [Rule] allows.
 type Options struct {
-	// Hosts are allowed with the hosts below them, at the usual ports, or at
-	// the one that is named: "shop.example", "shop.example:8443".
+	// Hosts are allowed including their subdomains, at the default ports or at the
+	// given one: "shop.example", "shop.example:8443".
 	Hosts []string
-	// Author is a text whose addresses allow their hosts; what else leads
-	// somewhere, such as a mail address, is allowed as it is there.
+	// Author is a text whose addresses allow their hosts. Anything else that leads
+	// somewhere, such as a mail address, is allowed exactly as it is there.
 	Author string
-	// Written are texts whose addresses are allowed as they are there.
+	// Written are texts whose addresses are allowed exactly.
 	Written []string
 }
 
-// Rule says which addresses a text may have. It does not change.
+// Rule decides which addresses a text may have. It is immutable.
 type Rule struct {
 	hosts map[string]bool // host, or host:port, in ASCII
-	exact map[string]bool // whole addresses, in the form of reading
+	exact map[string]bool // whole addresses, normalized
 }
 
-// New makes a rule.
+// New returns a rule.
 func New(o Options) *Rule {
 	r := &Rule{hosts: map[string]bool{}, exact: map[string]bool{}}
 	for _, h := range o.Hosts {
@@ -64,12 +64,12 @@ var (
 	linked = regexp.MustCompile(`\[([^\]]*)\]\(\s*([^)\s]*)[^)]*\)`)
 )
 
-// maxRounds is how often a text is read: what is left when an address is taken
-// out may be one again.
+// maxRounds is the maximum number of passes over a text: removing an address may
+// form another.
 const maxRounds = 8
 
-// Clean takes from a text what leads to where it may not. A link of Markdown
-// becomes its label.
+// Clean removes addresses from a text that are not allowed. It replaces a Markdown
+// link by its label.
 func (r *Rule) Clean(text string) string {
 	text = strings.Map(visible, strings.ToValidUTF8(text, "\uFFFD"))
 	for range maxRounds {
@@ -84,7 +84,7 @@ func (r *Rule) Clean(text string) string {
 	return Removed
 }
 
-// unmark takes out links of Markdown.
+// unmark removes Markdown links.
 func (r *Rule) unmark(text string) string {
 	for _, pattern := range []*regexp.Regexp{image, linked} {
 		text = pattern.ReplaceAllStringFunc(text, func(s string) string {
@@ -98,7 +98,7 @@ func (r *Rule) unmark(text string) string {
 	return text
 }
 
-// strip takes out addresses.
+// strip removes addresses.
 func (r *Rule) strip(text string, splits bool) string {
 	var b strings.Builder
 	done := 0
@@ -109,7 +109,7 @@ func (r *Rule) strip(text string, splits bool) string {
 		b.WriteString(text[done:a.from])
 		b.WriteString(Removed)
 		if done = a.to; strings.HasPrefix(text[done:], "(") {
-			b.WriteByte(' ') // it is no link of Markdown
+			b.WriteByte(' ') // prevents a Markdown link
 		}
 	}
 	if done == 0 {
@@ -119,22 +119,20 @@ func (r *Rule) strip(text string, splits bool) string {
 	return b.String()
 }
 
-// Allows says whether a text is one address that may be shown, and nothing
-// else.
+// Allows reports whether a text consists of one allowed address.
 func (r *Rule) Allows(text string) bool {
 	found := addresses(text)
 	return len(found) == 1 && found[0].from == 0 && len(strings.TrimRight(text[found[0].to:], sentenceEnd)) == 0 && r.allows(found[0])
 }
 
-// Leads says whether a text begins with an address that may not be shown: it is
-// no text for people, but a place for programs.
+// Leads reports whether a text consists of an address that is not allowed: such a
+// text is for programs, not for people.
 func (r *Rule) Leads(text string) bool {
 	found := addresses(text)
 	return len(found) > 0 && strings.TrimSpace(text[:found[0].from]) == "" && !r.allows(found[0]) && !strings.ContainsAny(strings.TrimSpace(text), " \n\t")
 }
 
-// CleanValue is Clean for every text of a JSON value, the names of members
-// among them.
+// CleanValue cleans every text of a JSON value, including the names of members.
 func (r *Rule) CleanValue(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -178,7 +176,7 @@ func (r *Rule) allows(a address) bool {
 	return false
 }
 
-// addHost allows a host, and those below it.
+// addHost allows a host and its subdomains.
 func (r *Rule) addHost(h string) {
 	name, port := split(h)
 	if host, fine := plainHost(name); fine && !slices.Contains([]string{"", "."}, host) {

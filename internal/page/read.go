@@ -6,11 +6,11 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Read reads the rows of a page whose rows hold documents: at most size of
-// them, and no more than fit into memory side by side, and one more by which
-// [Cut] knows that another page follows. It returns how many rows the page has.
-// weight is the size of a row in bytes, as SQL; from says where the rows are, in
-// which order, and ends with LIMIT and the parameter behind args.
+// Read reads a page of rows with documents: at most size rows that fit into memory
+// together, and one more by which [Cut] knows that another page follows. fits is
+// the number of rows of the page. weight is an SQL expression for the size of a row
+// in bytes. from has the tables and the order, and ends with LIMIT and the
+// parameter that follows args.
 func Read[R any](ctx context.Context, q sqlx.QueryerContext, columns, weight, from string, size int, args ...any) (rows []R, fits int, err error) {
 	limited := func(n int) []any { return append(args[:len(args):len(args)], n) }
 	var sizes []int64

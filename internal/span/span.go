@@ -1,9 +1,9 @@
-// Package span carries traces through code that knows no tracing library, and
-// through the rows that wait between two pieces of work.
+// Package span carries traces through code that does not know a tracing library,
+// and through rows that wait between two steps of work.
 //
-// What crosses is a W3C traceparent ([Trace Context]): a string in a context or
-// in a column. Who begins spans is a [Hook]; without one nothing is begun, and
-// nothing is allocated.
+// It passes a W3C traceparent ([Trace Context]): a string in a context or in a
+// column. A [Hook] starts the spans; without one no spans are started, and nothing
+// is allocated.
 //
 // [Trace Context]: https://www.w3.org/TR/trace-context/#traceparent-header
 package span
@@ -16,25 +16,25 @@ import (
 	"strings"
 )
 
-// Hook begins a span: name says what is done, parent is the traceparent of
-// what it follows from, "" when there is none. It returns the context to do it
-// in, the traceparent of the span itself, and what ends it.
+// Hook starts a span. name describes the operation, parent is the traceparent of
+// its parent, "" if there is none. It returns the context for the operation, the
+// traceparent of the span, and a function that ends the span.
 type Hook = func(ctx context.Context, parent, name string) (context.Context, string, func(failed bool, attrs ...slog.Attr))
 
 type key struct{}
 
-// Of is the traceparent of ctx; "": there is none.
+// Of returns the traceparent of ctx; "": none.
 func Of(ctx context.Context) string {
 	parent, _ := ctx.Value(key{}).(string)
 	return parent
 }
 
-// maxLength is how many bytes a traceparent may have: twice what those of today
-// have.
+// maxLength is the maximum length of a traceparent in bytes: twice the current
+// length.
 const maxLength = 128
 
-// Fit is a traceparent as columns and headers can hold it, and "" for one that
-// cannot be any: it is of a trace only, and stops nothing.
+// Fit returns a traceparent that fits into columns and headers, and "" for one that
+// does not. An invalid one is not an error, since it only affects traces.
 func Fit(parent string) string {
 	if len(parent) > maxLength || strings.ContainsFunc(parent, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
@@ -42,7 +42,7 @@ func Fit(parent string) string {
 	return parent
 }
 
-// With is ctx with a traceparent that is [Fit]; "" takes one away.
+// With returns ctx with a traceparent, after [Fit]; "" removes it.
 func With(ctx context.Context, parent string) context.Context {
 	if parent = Fit(parent); Of(ctx) == parent {
 		return ctx
@@ -50,15 +50,15 @@ func With(ctx context.Context, parent string) context.Context {
 	return context.WithValue(ctx, key{}, parent)
 }
 
-// Span is something that is being done. nil: it is not traced.
+// Span is an operation in progress. nil: it is not traced.
 type Span struct {
 	end   func(failed bool, attrs ...slog.Attr)
 	attrs []slog.Attr
 }
 
-// Begin begins a span below that of ctx, and returns the context to work in.
-// It is over with [Span.End]. A hook that panics begins none: what is done is
-// worth more than its trace.
+// Begin starts a span below that of ctx, and returns the context for the operation.
+// [Span.End] ends it. If the hook panics there is no span: the operation is more
+// important than its trace.
 func Begin(ctx context.Context, hook Hook, name string) (context.Context, *Span) {
 	if hook == nil {
 		return ctx, nil
@@ -79,7 +79,7 @@ func begin(ctx context.Context, hook Hook, name string) (within context.Context,
 	return With(within, own), &Span{end: end}
 }
 
-// complain says that a hook panicked, if it did.
+// complain logs the panic of a hook. It reports whether there was one.
 func complain(panicked any) bool {
 	if panicked == nil {
 		return false
@@ -88,8 +88,8 @@ func complain(panicked any) bool {
 	return true
 }
 
-// Set notes what is known of a span: ids of ours, kinds and counts; never what
-// people wrote, their numbers, or a secret.
+// Set adds an attribute to a span: ids, kinds and counts, but never the texts or
+// numbers of people, or secrets.
 func (s *Span) Set(attr slog.Attr) {
 	if s != nil {
 		s.attrs = append(s.attrs, attr)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ownPorts is how many ports there are for [FreeAddress], which looks at one
-// after the other, in each test binary from another one on.
+// ownPorts is the number of ports for [FreeAddress], which tries one after the
+// other. Each test binary begins with a different one.
 const ownPorts = 10_000
 
 var (
@@ -20,10 +20,10 @@ var (
 	nextPort  atomic.Int64
 )
 
-// FreeAddress is an address of this machine on which nothing listens, and that
-// no other test of this binary is given. It is outside of the ports that
-// connections take, so that none of them is there before the program that is
-// told to listen on it.
+// FreeAddress returns an address of this machine on which nothing listens. It does
+// not return the same address twice in a test binary. The port is outside of the
+// range for outgoing connections, so that none of these can take it before the
+// program that is to listen on it.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	for range 100 {
@@ -46,5 +46,5 @@ func AwaitListener(t testing.TB, addr string) {
 			_ = c.Close()
 		}
 		return err == nil
-	}, time.Minute, 10*time.Millisecond, "nobody listens at %s", addr)
+	}, time.Minute, 10*time.Millisecond, "nothing listens at %s", addr)
 }

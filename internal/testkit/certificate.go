@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Certificate writes a self-signed certificate of this machine and its key to
+// Certificate writes a self-signed certificate for this machine and its key to
 // cert.pem and key.pem in dir.
 func Certificate(t testing.TB, dir string, serial int64) (certFile, keyFile string) {
 	t.Helper()

@@ -9,10 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Child runs a test of the test binary in a process of its own, which is
-// killed when t ends, and waits until it prints the line ready; lines gives
-// what it prints then. The child can watch its standard input, which ends with
-// this process.
+// Child runs a test of the test binary in a process of its own, and waits until it
+// prints the line ready. lines has its further output. The child is killed when t
+// ends. Its standard input ends when this process does.
 func Child(t testing.TB, test, ready string, env ...string) (c *exec.Cmd, lines *bufio.Scanner) {
 	t.Helper()
 	c = exec.Command(os.Args[0], "-test.run=^"+test+"$")

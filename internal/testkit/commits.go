@@ -12,15 +12,15 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// recordTimeout is how long after a commit its record is waited for.
+// recordTimeout bounds the wait for the record of a commit.
 const recordTimeout = 10 * time.Second
 
-// Commits are how many rows each transaction has written, in the order of their
+// Commits records how many rows each transaction has written, in the order of
 // commits.
 type Commits struct {
 	mu      sync.Mutex
 	rows    []int64
-	changed chan struct{} // has a token when rows were added since the last look
+	changed chan struct{} // receives a token when rows were added
 }
 
 // ObserveCommits records the transactions of package database on db until the
@@ -41,7 +41,7 @@ func ObserveCommits(t testing.TB, db *sqlx.DB) *Commits {
 	return c
 }
 
-// Take returns what was recorded since the last call.
+// Take returns the records since the last call.
 func (c *Commits) Take() []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,9 +50,9 @@ func (c *Commits) Take() []int64 {
 	return rows
 }
 
-// RequireBounded requires that the transactions since the last call have
-// written at least all rows together, and none of them more than limit. Others
-// see a commit a moment before it is recorded here, so it waits for the last.
+// RequireBounded requires that the transactions since the last call have together
+// written at least all rows, and none of them more than limit. It waits for the
+// last record, since others may see a commit before it is recorded.
 func (c *Commits) RequireBounded(t testing.TB, all, limit int64) {
 	t.Helper()
 	rows := c.Take()

@@ -20,10 +20,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// MCPConformance runs the conformance suite of the Model Context Protocol, all
-// that a revision requires, against the server at address. Failures named in
-// the file baseline ("": none) are expected; one that does not happen fails
-// the test too.
+// MCPConformance runs the conformance suite of the Model Context Protocol, with all
+// requirements of a revision, against the server at address. Failures that the file
+// baseline ("": none) lists are expected. If one of them does not occur the test
+// fails, too.
 func MCPConformance(t *testing.T, address, revision, baseline string) {
 	t.Helper()
 	args := []string{"server", "--url", address, "--requirements", revision}
@@ -35,9 +35,9 @@ func MCPConformance(t *testing.T, address, revision, baseline string) {
 	conform(t, args)
 }
 
-// MCPClientConformance runs one scenario of the suite, on the wire of one
-// revision, against a client: a command that is given the address of a server
-// as its last argument, with env beside the environment of this process.
+// MCPClientConformance runs one scenario of the suite, with one revision, against a
+// client: a command that gets the address of a server as its last argument, with
+// env added to the environment of this process.
 func MCPClientConformance(t *testing.T, command []string, scenario, revision string, env ...string) {
 	t.Helper()
 	conform(t, []string{"client", "--command", strings.Join(command, " "), "--scenario", scenario, "--spec-version", revision}, env...)
@@ -61,11 +61,11 @@ func conform(t *testing.T, args []string, env ...string) {
 	require.NoError(t, err, "%s", failedChecks(t, results))
 }
 
-// scenario finds its name in that of the folder with its results.
+// scenario matches the name of a scenario in the name of its folder of results.
 var scenario = regexp.MustCompile(`([^/\\]+)-\d{4}-\d\d-\d\dT[^/\\]*$`)
 
-// failedChecks are the checks that a run of the suite has found failing, as a
-// baseline names them.
+// failedChecks returns the failed checks of a run of the suite in the format of a
+// baseline.
 func failedChecks(t *testing.T, results string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(results, "*", "checks.json"))
@@ -85,15 +85,15 @@ func failedChecks(t *testing.T, results string) string {
 	return out.String()
 }
 
-// BearerProxy is the address of a proxy that adds a token to each request, for
-// clients that cannot send one. It keeps the name by which it was called.
+// BearerProxy returns the address of a proxy that adds a token to each request, for
+// clients that cannot send one. It keeps the Host header.
 func BearerProxy(t testing.TB, target, token string) string {
 	t.Helper()
 	to, err := url.Parse(target)
 	require.NoError(t, err)
 	srv := httptest.NewServer(&httputil.ReverseProxy{
 		FlushInterval: -1,
-		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo), // clients go
+		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo), // clients disconnect
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(to)
 			r.Out.Host = r.In.Host

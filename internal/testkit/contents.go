@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Contents returns every row of every table as text, each behind the name of
-// its table.
+// Contents returns every row of every table as text, prefixed by the name of its
+// table.
 func Contents(t testing.TB, db *sqlx.DB) []string {
 	t.Helper()
 	q := `SELECT name FROM sqlite_master WHERE type = 'table'`
@@ -29,7 +29,7 @@ func rowsOf(t testing.TB, db *sqlx.DB, table string) (out []string) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), `SELECT * FROM `+table)
 	require.NoError(t, err)
-	defer rows.Close() //nolint:errcheck // Err reports it
+	defer rows.Close() //nolint:errcheck // Err returns the error
 	for rows.Next() {
 		row, err := sqlx.SliceScan(rows)
 		require.NoError(t, err)
@@ -47,7 +47,7 @@ func rowsOf(t testing.TB, db *sqlx.DB, table string) (out []string) {
 	return out
 }
 
-// Holding returns the rows of [Contents] that hold a word, in any case.
+// Holding returns the rows of [Contents] that contain a word, in any case.
 func Holding(t testing.TB, db *sqlx.DB, word string) []string {
 	t.Helper()
 	found := []string{}

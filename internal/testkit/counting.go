@@ -13,7 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Asked counts what a database is asked.
+// Asked counts the statements for a database.
 type Asked struct {
 	Statements   atomic.Int64
 	Transactions atomic.Int64
@@ -24,8 +24,8 @@ type Asked struct {
 	doomed atomic.Pointer[string]
 }
 
-// FailCommits rolls transactions back, when they are to be committed, that had a
-// statement with word in its text. "": none any more.
+// FailCommits makes the commit of transactions fail that had a statement containing
+// word. "" ends that.
 func (a *Asked) FailCommits(word string) {
 	if word == "" {
 		a.doomed.Store(nil)
@@ -36,7 +36,7 @@ func (a *Asked) FailCommits(word string) {
 
 var errDoomed = errors.New("the test fails this commit")
 
-// Of is how many statements had word in their text.
+// Of returns the number of statements that contained word.
 func (a *Asked) Of(word string) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -55,19 +55,19 @@ func (a *Asked) count(text string) {
 	a.texts[text]++
 }
 
-// Counting is db seen through a driver that counts.
+// Counting returns db through a driver that counts statements.
 func Counting(t testing.TB, db *sqlx.DB) (*sqlx.DB, *Asked) {
 	t.Helper()
 	n := &Asked{texts: map[string]int{}}
 	seen := sqlx.NewDb(sql.OpenDB(counter{db, n}), db.DriverName())
-	lent := db.Stats().MaxOpenConnections - 2 // those that are left are for who asks db itself
+	lent := db.Stats().MaxOpenConnections - 2 // the others remain for direct users of db
 	seen.SetMaxOpenConns(lent)
 	seen.SetMaxIdleConns(lent)
-	t.Cleanup(func() { _ = seen.Close() }) // before db is
+	t.Cleanup(func() { _ = seen.Close() }) // before db is closed
 	return seen, n
 }
 
-// counter lends connections of a database.
+// counter is a driver that uses the connections of another database.
 type counter struct {
 	db *sqlx.DB
 	n  *Asked
@@ -91,7 +91,7 @@ type countedConn struct {
 	driver.Conn
 	lent   *sql.Conn
 	n      *Asked
-	doomed bool // its transaction
+	doomed bool // the commit must fail
 }
 
 // ask counts a statement.

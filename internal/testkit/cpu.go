@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// CPUTime is the processor's time that this process and all that it has
-// started, a PostgreSQL among it, have used, without what it takes to look.
-// Without /proc it is the process's own.
+// CPUTime returns the CPU time that this process and its children, such as a
+// PostgreSQL server, have used, without the time for this measurement. Without
+// /proc it is only that of the process.
 func CPUTime(t testing.TB) time.Duration {
 	t.Helper()
 	own, before := ownCPUTime(t), looked.Load()
@@ -25,19 +25,19 @@ func CPUTime(t testing.TB) time.Duration {
 	return own - time.Duration(before) + started
 }
 
-// looked is what [CPUTime] has used itself: milliseconds each time, where the
-// machine has many processes.
+// looked is the CPU time that [CPUTime] itself has used: milliseconds for each call
+// on a machine with many processes.
 var looked atomic.Int64
 
-// OwnCPUTime is that of this process alone, read in a microsecond where
-// [CPUTime] takes milliseconds of it.
+// OwnCPUTime returns the CPU time of this process alone. It takes a microsecond,
+// where [CPUTime] takes milliseconds.
 func OwnCPUTime(t testing.TB) time.Duration {
 	t.Helper()
 	return ownCPUTime(t)
 }
 
-// Within fails the test when fn takes d or more each time of five: a machine
-// that is busy stands still now and then, and what is slow is slow each time.
+// Within fails the test if fn takes d or more in each of five attempts: a busy
+// machine pauses occasionally, but slow code is slow every time.
 func Within(t testing.TB, d time.Duration, what string, fn func()) {
 	t.Helper()
 	var elapsed time.Duration
@@ -53,7 +53,7 @@ func Within(t testing.TB, d time.Duration, what string, fn func()) {
 
 type process struct {
 	pid, parent int
-	cpu         time.Duration // its own, and that of children which have ended
+	cpu         time.Duration // its own, and that of children that have ended
 }
 
 // tick is the unit of /proc/*/stat.
@@ -65,7 +65,7 @@ func processes() []process {
 	for _, name := range files {
 		b, err := os.ReadFile(name)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 		var p process

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// ownCPUTime is not known on such a system.
+// ownCPUTime is unknown on such a system.
 func ownCPUTime(testing.TB) time.Duration { return 0 }

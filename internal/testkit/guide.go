@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Guide is the runnable blocks of a document, by name.
+// Guide has the runnable blocks of a document by name.
 type Guide map[string]string
 
 // ReadGuide reads a document with [Blocks].
@@ -23,8 +23,8 @@ func ReadGuide(t testing.TB, path string) Guide {
 	return blocks
 }
 
-// Block is the block of a name, in which of each pair the second is put in the
-// place of the first, which must be there.
+// Block returns the block with a name. For each of pairs it replaces the first
+// text, which must occur, by the second.
 func (g Guide) Block(t testing.TB, name string, pairs ...string) string {
 	t.Helper()
 	block, ok := g[name]
@@ -38,8 +38,8 @@ func (g Guide) Block(t testing.TB, name string, pairs ...string) string {
 
 var goRun = regexp.MustCompile(`go run (\./examples/(\w+))`)
 
-// ReadExample reads the README of the example whose test this is. Programs
-// that are built are in the place of "go run ./examples/NAME".
+// ReadExample reads the README of the example whose test this is. It replaces "go
+// run ./examples/NAME" by the built program.
 func ReadExample(t testing.TB) Guide {
 	t.Helper()
 	g := ReadGuide(t, "README.md")
@@ -56,8 +56,8 @@ func ReadExample(t testing.TB) Guide {
 	return g
 }
 
-// Build builds the commands in folders of the repository, named from its root,
-// and returns the folder where they are.
+// Build builds the commands in folders of the repository, which are relative to its
+// root, and returns the folder of the binaries.
 func Build(t testing.TB, folders ...string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ import (
 
 var errNoBinaries = errors.New("no PostgreSQL binaries in PGBIN, /usr/lib/postgresql or PATH: the PostgreSQL half is not tested")
 
-// binaries is the folder of initdb and postgres (15 or newer).
+// binaries returns the folder of initdb and postgres (15 or newer).
 func binaries() (string, error) {
 	if d := os.Getenv("PGBIN"); d != "" {
 		return d, nil
@@ -35,8 +35,8 @@ func binaries() (string, error) {
 	return filepath.Dir(p), nil
 }
 
-// account is who runs the server: the user of the test, or for root, whom
-// PostgreSQL refuses, the postgres or nobody account.
+// account returns the account that runs the server: the user of the test, or, since
+// PostgreSQL refuses root, the postgres or nobody account.
 func account() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -53,8 +53,8 @@ func account() (*syscall.Credential, error) {
 	return nil, errors.New("PostgreSQL refuses to run as root, and there is no postgres or nobody account")
 }
 
-// serverDir is the home of a server. A Unix socket's path may have 107 bytes,
-// so a long TMPDIR is not used.
+// serverDir returns the folder of a server. The path of a Unix socket may have only
+// 107 bytes, so a long TMPDIR is not used.
 func serverDir(cred *syscall.Credential) (string, error) {
 	tmp := os.TempDir()
 	if len(tmp) > 60 {
@@ -72,8 +72,8 @@ func serverDir(cred *syscall.Credential) (string, error) {
 	return dir, nil
 }
 
-// initData fills data with a new cluster. initdb takes a second, so its result
-// is kept in the temporary folder and copied.
+// initData fills data with a new cluster. initdb takes a second, so its result is
+// cached in the temporary folder and copied.
 func initData(bin, data string, cred *syscall.Credential) error {
 	version, err := exec.Command(filepath.Join(bin, "postgres"), "--version").Output()
 	if err != nil {
@@ -90,8 +90,8 @@ func initData(bin, data string, cred *syscall.Credential) error {
 	if err := run(cmd); err != nil {
 		return err
 	}
-	// Two test binaries, or two servers of one, may get here at once: each has a
-	// copy of its own, and the rename of the second fails.
+	// Two test binaries, or two servers of one, may be here at the same time: each
+	// makes its own copy, and the second rename fails.
 	dir, err := os.MkdirTemp("", "trunkline-initdb-")
 	if err != nil {
 		return fmt.Errorf("making a folder to keep a cluster: %w", err)

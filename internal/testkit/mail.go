@@ -25,16 +25,16 @@ const debianPython = "/usr/bin/python3"
 
 // MailOptions configures a server of [MailServer].
 type MailOptions struct {
-	TLS            bool   // it asks for STARTTLS
-	Implicit       bool   // it is TLS from its beginning
-	User, Password string // it asks for a log-in
+	TLS            bool   // the server requires STARTTLS
+	Implicit       bool   // the connection begins with TLS
+	User, Password string // the server requires a login
 }
 
-// Inbox is a mail server and what it has delivered. It refuses mails to
-// nobody@… for good, and those to busy@… for now.
+// Inbox is a mail server with the mails that it has delivered. It refuses mails to
+// nobody@… permanently, and those to busy@… temporarily.
 type Inbox struct {
 	Addr     string // 127.0.0.1:PORT
-	CertFile string // its certificate, in PEM; "": it has none
+	CertFile string // its certificate, in PEM; "": none
 	dir      string
 }
 
@@ -44,8 +44,8 @@ type Mail struct {
 	Text string
 }
 
-// MailServer runs aiosmtpd until the test ends. Where it is not installed the
-// test is skipped, or fails when CI=true.
+// MailServer runs aiosmtpd until the test ends. If it is not installed the test is
+// skipped, or fails if CI=true.
 func MailServer(t testing.TB, o MailOptions) *Inbox {
 	t.Helper()
 	Program(t, "aiosmtpd")
@@ -79,7 +79,7 @@ func MailServer(t testing.TB, o MailOptions) *Inbox {
 	return m
 }
 
-// Delivered are the mails that have come, in no order.
+// Delivered returns the delivered mails, in no particular order.
 func (m *Inbox) Delivered(t testing.TB) []Mail {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(m.dir, "new", "*"))

@@ -17,9 +17,9 @@ import (
 //go:embed mcpclient.mjs
 var mcpClient []byte
 
-// An MCPTask is what the official TypeScript client of the Model Context
-// Protocol is to do. Package is its generation, "v1" or "v2"; Revision, for
-// the second, the one to speak, "" its own choice.
+// An MCPTask is a list of requests for the official TypeScript client of the Model
+// Context Protocol. Package is the generation of the client, "v1" or "v2". Revision
+// is the revision that the second generation speaks, "" its own choice.
 type MCPTask struct {
 	Package  string    `json:"package"`
 	Revision string    `json:"revision"`
@@ -28,15 +28,15 @@ type MCPTask struct {
 	Steps    []MCPStep `json:"steps"`
 }
 
-// An MCPStep is one request: tools, prompts, templates, read, prompt,
-// complete, call, or abandon, which hangs up at the first sign of progress.
+// An MCPStep is one request: tools, prompts, templates, read, prompt, complete,
+// call, or abandon, which disconnects after the first progress.
 type MCPStep struct {
 	Do     string         `json:"do"`
 	Params map[string]any `json:"params,omitempty"`
 }
 
-// An MCPResult is what came of a step. Without a connection there is one, and
-// it is an error.
+// An MCPResult is the result of a step. If the client cannot connect there is only
+// one, which is an error.
 type MCPResult struct {
 	Result   json.RawMessage
 	Error    *struct{ Name, Message string }
@@ -46,7 +46,7 @@ type MCPResult struct {
 	}
 }
 
-// Run has the client do it, and returns the revision it spoke.
+// Run runs the client and returns the revision that it used.
 func (task MCPTask) Run(t testing.TB) (revision string, results []MCPResult) {
 	t.Helper()
 	dir := t.TempDir()
@@ -71,8 +71,8 @@ func (task MCPTask) Run(t testing.TB) (revision string, results []MCPResult) {
 	return answer.Revision, answer.Results
 }
 
-// MCPInspector runs the command line of the protocol's Inspector against the
-// server at address and returns what it prints as JSON and how it exits.
+// MCPInspector runs the command line of the protocol's Inspector against the server
+// at address. It returns the output, which is JSON, and the exit code.
 func MCPInspector(t testing.TB, address, token string, args ...string) (out []byte, exit int) {
 	t.Helper()
 	args = append([]string{inspector(t), address, "--transport", "http", "--format", "json", "-q", "--stored-auth-only"}, args...)
@@ -82,7 +82,7 @@ func MCPInspector(t testing.TB, address, token string, args ...string) (out []by
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, Program(t, "node"), args...)
-	home := t.TempDir() // where it keeps servers and tokens
+	home := t.TempDir() // for its servers and tokens
 	cmd.Env = append(os.Environ(), "HOME="+home, "MCP_CATALOG_PATH="+filepath.Join(home, "mcp.json"))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -97,16 +97,16 @@ func MCPInspector(t testing.TB, address, token string, args ...string) (out []by
 	return out, cmd.ProcessState.ExitCode()
 }
 
-// MCPInspectorCommand is the same command line for a [Shell], without its
-// arguments, and what the environment of the shell needs for it.
+// MCPInspectorCommand returns the same command for a [Shell], without arguments,
+// and the environment that it needs.
 func MCPInspectorCommand(t testing.TB) (command string, env []string) {
 	t.Helper()
 	home := t.TempDir()
 	return Program(t, "node") + " " + inspector(t), []string{"HOME=" + home, "MCP_CATALOG_PATH=" + filepath.Join(home, "mcp.json")}
 }
 
-// inspector is the script of the command line; by another name than its own it
-// would do nothing.
+// inspector returns the path of the command's script; under any other name the
+// script does nothing.
 func inspector(t testing.TB) string {
 	t.Helper()
 	script, err := filepath.EvalSymlinks(

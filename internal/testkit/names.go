@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// PrivateNames are names that [ServeNames] answers, and the addresses of this
-// machine, private networks and metadata services that they have.
+// PrivateNames are names that [ServeNames] resolves to addresses of this machine,
+// private networks and metadata services.
 var PrivateNames = map[string][]string{
 	"loop.test":      {"127.0.0.1"},
 	"loop6.test":     {"::1"},
@@ -23,13 +23,13 @@ var PrivateNames = map[string][]string{
 	"hooks.internal": {"10.9.9.9"},
 }
 
-// otherNames have public addresses, some of them beside private ones.
+// otherNames have public addresses, some of them private ones in addition.
 var otherNames = map[string][]string{
 	"mixed.test":  {"10.0.0.1", PublicAddress, "127.0.0.1", "fd00::1", "2606:2800:220:1::1"},
 	"public.test": {PublicAddress},
 }
 
-// PublicAddress is that of public.test.
+// PublicAddress is the address of public.test.
 const PublicAddress = "93.184.216.34"
 
 // Names is a name server. It is safe for concurrent use.
@@ -40,9 +40,9 @@ type Names struct {
 	asked   map[string]int
 }
 
-// ServeNames gives the process a name server of its own, until it ends, so that
-// no test depends on, or asks, the network's. It knows [PrivateNames] and a few
-// more, and is for TestMain. It panics when it cannot listen.
+// ServeNames gives the process its own name server until it ends, so that no test
+// depends on the network's. The server knows [PrivateNames] and a few more. It is
+// for TestMain. It panics if it cannot listen.
 func ServeNames() *Names {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -59,26 +59,26 @@ func ServeNames() *Names {
 	return n
 }
 
-// Address is where the name server listens, as host:port.
+// Address returns where the name server listens, as host:port.
 func (n *Names) Address() string { return n.conn.LocalAddr().String() }
 
 // Rebind answers the nth question for the IPv4 address of a name with the nth
-// answer, and all later ones with the last.
+// answer, and later ones with the last.
 func (n *Names) Rebind(name string, answers ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.answers[name], n.asked[name] = answers, 0
 }
 
-// Asked is how often the IPv4 address of a name was asked for since it was
-// given to [Names.Rebind].
+// Asked returns how often the IPv4 address of a name was requested since
+// [Names.Rebind].
 func (n *Names) Asked(name string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.asked[name]
 }
 
-// addresses are the answer to a question for the IPv4 (kind 1) or IPv6
+// addresses returns the answer to a question for the IPv4 (kind 1) or IPv6
 // addresses of a name.
 func (n *Names) addresses(name string, kind byte) []string {
 	n.mu.Lock()
@@ -105,8 +105,7 @@ func (n *Names) serve() {
 	}
 }
 
-// answer replies to a DNS query with the addresses of its name and kind, to be
-// kept for no time.
+// answer returns the response to a DNS query, with a TTL of zero.
 func (n *Names) answer(query []byte) []byte {
 	if len(query) < 17 {
 		return nil

@@ -20,30 +20,29 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Server is a PostgreSQL server reached through a Unix socket. It ends, and
-// its files go, when the test binary ends in whatever way.
+// Server is a PostgreSQL server on a Unix socket. It ends, and its files are
+// deleted, when the test binary ends, even if that is killed.
 type Server struct {
 	dir  string
 	bin  string
 	args []string
 	cred *syscall.Credential
 	next atomic.Int64
-	from string // what [Server.Database] copies
+	from string // database that [Server.Database] copies
 
 	stdin io.WriteCloser // to the supervisor
 	cmd   *exec.Cmd
 }
 
-// supervisor runs the server named by its arguments until it is told to stop
-// it ("INT keep") or until its standard input closes, which it does when the
-// test binary dies.
+// supervisor runs the server until it gets a command ("INT keep") or its standard
+// input closes, which happens when the test binary dies.
 const supervisor = `dir=$1; shift
 "$@" >>"$dir/log" 2>&1 </dev/null & server=$!
 read -r how keep || how=QUIT
 kill -"$how" $server; wait $server
 [ -n "$keep" ] || rm -rf "$dir"`
 
-// startWithin bounds the wait for a server, which is long on a loaded machine.
+// startWithin bounds the wait for a server, which may be long on a loaded machine.
 const startWithin = 60 * time.Second
 
 var (
@@ -58,7 +57,7 @@ var (
 	sharedErr    error
 )
 
-// shared is the server of this test binary.
+// shared returns the server of this test binary.
 func shared(t testing.TB) *Server {
 	t.Helper()
 	sharedOnce.Do(func() {
@@ -71,9 +70,9 @@ func shared(t testing.TB) *Server {
 	return sharedServer
 }
 
-// PostgresServer starts a server of the test's own, for tests that restart it
-// and for benchmarks that need it durable. Tests that only need a database
-// take [PostgresURL].
+// PostgresServer starts a separate server for a test that restarts it, or for a
+// benchmark that needs it durable. Tests that only need a database use
+// [PostgresURL].
 func PostgresServer(t testing.TB, o PostgresOptions) *Server {
 	t.Helper()
 	s, err := newServer(o)
@@ -123,12 +122,13 @@ func newServer(o PostgresOptions) (*Server, error) {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "d") }
 
-// start runs the server and waits until it takes connections.
+// start starts the server and waits until it accepts connections.
 func (s *Server) start() error {
 	args := append([]string{"-c", supervisor, "sh", s.dir, filepath.Join(s.bin, "postgres")}, s.args...)
 	s.cmd = exec.Command("sh", args...)
 	s.cmd.Dir = s.dir
-	// A group of its own: Ctrl-C ends the test binary, which ends the server.
+	// A process group of its own: Ctrl-C ends the test binary, which ends the
+	// server.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred, Setpgid: true}
 	var err error
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
@@ -158,8 +158,8 @@ func (s *Server) await() error {
 	return fmt.Errorf("PostgreSQL was not ready after %s: %s", startWithin, log)
 }
 
-// gaveUp finds the server's last words, and not what it answers to those who
-// connect too early.
+// gaveUp reports whether the server has logged a fatal error, other than those for
+// clients that connect too early.
 func gaveUp(log []byte) bool {
 	for line := range bytes.Lines(log) {
 		if bytes.Contains(line, []byte("FATAL:")) && !bytes.Contains(line, []byte("the database system is")) {
@@ -174,7 +174,7 @@ func (s *Server) log() []byte {
 	return b
 }
 
-// end tells the supervisor which signal ends the server, and waits for it.
+// end tells the supervisor which signal to send to the server, and waits for it.
 func (s *Server) end(how string) error {
 	if s.cmd == nil {
 		return nil
@@ -185,14 +185,13 @@ func (s *Server) end(how string) error {
 	return err
 }
 
-// Stop shuts the server down as an administrator would. Its data stays for
-// [Server.Start].
+// Stop shuts the server down cleanly. Its data remain for [Server.Start].
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	require.NoError(t, s.end("INT keep"))
 }
 
-// Kill ends the server as a crash would. Its data stays for [Server.Start].
+// Kill kills the server. Its data remain for [Server.Start].
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
 	require.NoError(t, s.end("QUIT keep"))
@@ -201,12 +200,12 @@ func (s *Server) Kill(t testing.TB) {
 // Start starts the server again after [Server.Stop] or [Server.Kill].
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	_ = os.Remove(filepath.Join(s.data(), "postmaster.pid")) // a killed server leaves it, saying "ready"
+	_ = os.Remove(filepath.Join(s.data(), "postmaster.pid")) // a killed server leaves it, with "ready" in it
 	_ = os.Remove(filepath.Join(s.dir, "log"))
 	require.NoError(t, s.start())
 }
 
-// Database makes a database that is dropped when the test ends, and returns its
+// Database creates a database, which is dropped when the test ends, and returns its
 // URL.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
@@ -216,7 +215,7 @@ func (s *Server) Database(t testing.TB) string {
 	return s.url(name)
 }
 
-// fill makes a database that [Fill] fills, and that others are copies of.
+// fill creates the database that [Fill] fills, and that others are copies of.
 func (s *Server) fill() error {
 	const name = "filled"
 	if err := s.create(name); err != nil {
@@ -245,7 +244,7 @@ func (s *Server) url(name string) string {
 	return "postgres://postgres@/" + name + "?host=" + url.QueryEscape(s.dir)
 }
 
-// drop frees the space of a database; the test may have stopped the server.
+// drop drops a database. The test may have stopped the server.
 func (s *Server) drop(name string) {
 	db, err := sqlx.Open("postgres", s.url("postgres"))
 	if err != nil {

@@ -4,7 +4,7 @@ package testkit
 
 import "testing"
 
-// Server is a PostgreSQL server of a test. It is only started on Linux.
+// Server is a PostgreSQL server of a test. It is available only on Linux.
 type Server struct{}
 
 // PostgresServer skips the test: see [Server].
@@ -16,14 +16,14 @@ func PostgresServer(t testing.TB, _ PostgresOptions) *Server {
 
 func shared(t testing.TB) *Server { return PostgresServer(t, PostgresOptions{}) }
 
-// Database is never called here: there is no server.
+// Database is never called: there is no server.
 func (*Server) Database(testing.TB) string { return "" }
 
-// Stop is never called here: there is no server.
+// Stop is never called: there is no server.
 func (*Server) Stop(testing.TB) {}
 
-// Kill is never called here: there is no server.
+// Kill is never called: there is no server.
 func (*Server) Kill(testing.TB) {}
 
-// Start is never called here: there is no server.
+// Start is never called: there is no server.
 func (*Server) Start(testing.TB) {}

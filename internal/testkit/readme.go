@@ -30,7 +30,7 @@ func Blocks(path string) (map[string]string, error) {
 	lines := strings.Split(strings.ReplaceAll(string(b), "\r\n", "\n"), "\n")
 	blocks := map[string]string{}
 	for i := 0; i < len(lines); i++ {
-		if strings.HasPrefix(lines[i], fence) { // a block may show a marker
+		if strings.HasPrefix(lines[i], fence) { // a block may contain a marker
 			i = blockEnd(lines, i)
 			continue
 		}
@@ -55,7 +55,7 @@ func Blocks(path string) (map[string]string, error) {
 	return blocks, nil
 }
 
-// marker is the name in a marker line.
+// marker returns the name in a marker line.
 func marker(line string) (string, bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), markerStart)
 	name, closed := strings.CutSuffix(rest, markerEnd)
@@ -63,20 +63,20 @@ func marker(line string) (string, bool) {
 	return name, ok && closed && name != ""
 }
 
-// hasLanguage says whether a line opens a block and names its language.
+// hasLanguage reports whether a line opens a block with a language.
 func hasLanguage(line string) bool {
 	language, ok := strings.CutPrefix(strings.TrimSpace(line), fence)
 	return ok && language != ""
 }
 
-// nextLine is the first line after i that is not blank, or len(lines).
+// nextLine returns the first line after i that is not blank, or len(lines).
 func nextLine(lines []string, i int) int {
 	for i++; i < len(lines) && strings.TrimSpace(lines[i]) == ""; i++ {
 	}
 	return i
 }
 
-// blockEnd is the line of the fence that closes the block opened at start, or
+// blockEnd returns the line of the fence that closes the block opened at start, or
 // len(lines).
 func blockEnd(lines []string, start int) int {
 	for i := start + 1; i < len(lines); i++ {

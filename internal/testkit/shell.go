@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Shell is a bash into which lines of the documentation are pasted. What a
-// program in its foreground reads is pasted too. It ends with the test, and
-// what it left in the background ends with it.
+// Shell is a bash process that executes lines of the documentation. Programs in its
+// foreground read from the same input. It ends with the test, together with its
+// background processes.
 type Shell struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -24,11 +24,11 @@ type Shell struct {
 	stderr output
 }
 
-// shellFor bounds the life of a shell.
+// shellFor bounds the lifetime of a shell.
 const shellFor = 6 * time.Minute
 
-// NewShell starts a shell in an empty folder, with env beside the environment
-// of the test. A command that fails and a variable that is not set end it.
+// NewShell starts a shell in an empty folder, with env added to the environment of
+// the test. It ends when a command fails or a variable is unset.
 func NewShell(t testing.TB, env ...string) *Shell {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), shellFor)
@@ -37,7 +37,7 @@ func NewShell(t testing.TB, env ...string) *Shell {
 	s.cmd.Dir = t.TempDir()
 	s.cmd.Env = append(append(os.Environ(), "NO_PROXY=*"), env...)
 	s.cmd.Stderr = &s.stderr
-	s.cmd.WaitDelay = 15 * time.Second // for what it has said to be read
+	s.cmd.WaitDelay = 15 * time.Second // time to read its remaining output
 	own(s.cmd)
 	var err error
 	s.in, err = s.cmd.StdinPipe()
@@ -51,14 +51,14 @@ func NewShell(t testing.TB, env ...string) *Shell {
 	return s
 }
 
-// Send pastes lines.
+// Send writes lines to the shell.
 func (s *Shell) Send(t testing.TB, lines string) {
 	t.Helper()
 	_, err := io.WriteString(s.in, lines)
 	require.NoError(t, err, "%s", &s.stderr)
 }
 
-// Line is the next line that is not empty.
+// Line returns the next line that is not empty.
 func (s *Shell) Line(t testing.TB) string {
 	t.Helper()
 	for s.out.Scan() {
@@ -72,7 +72,7 @@ func (s *Shell) Line(t testing.TB) string {
 
 const pasted = "--- pasted ---"
 
-// Run pastes lines and returns what they print, without empty lines.
+// Run writes lines to the shell and returns their output without empty lines.
 func (s *Shell) Run(t testing.TB, lines string) []string {
 	t.Helper()
 	s.Send(t, lines+"\necho '"+pasted+"'\n")
@@ -83,8 +83,8 @@ func (s *Shell) Run(t testing.TB, lines string) []string {
 	return out
 }
 
-// Rest ends the input, as Ctrl-D does, and returns what is printed until the
-// shell has ended, in order.
+// Rest closes the input, as Ctrl-D does, and returns the output until the shell
+// ends.
 func (s *Shell) Rest(t testing.TB) []string {
 	t.Helper()
 	require.NoError(t, s.in.Close())
@@ -97,13 +97,13 @@ func (s *Shell) Rest(t testing.TB) []string {
 	return out
 }
 
-// Kill ends the shell and what runs in its background.
+// Kill kills the shell and its background processes.
 func (s *Shell) Kill() {
-	_ = s.cmd.Cancel() // it may have ended
+	_ = s.cmd.Cancel() // it may have ended already
 	_ = s.cmd.Wait()
 }
 
-// output collects what a process writes while it runs.
+// output collects the output of a process while it runs.
 type output struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -4,6 +4,5 @@ package testkit
 
 import "os/exec"
 
-// own leaves what the command starts to itself: such a system has no groups
-// of processes.
+// own does nothing: such a system has no process groups.
 func own(*exec.Cmd) {}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// own gives a command a group of processes, which ends as a whole.
+// own gives a command its own process group, which ends as a whole.
 func own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Spans records the spans that a package begins with its Options.Trace, which
-// is [Spans.Begin]. The zero value is ready.
+// Spans records the spans that a package starts with its Options.Trace, which must
+// be [Spans.Begin]. The zero value is ready to use.
 type Spans struct {
 	mu      sync.Mutex
 	started int
@@ -22,7 +22,7 @@ type Span struct {
 	Attrs             map[string]string
 }
 
-// Begin begins a span: in the trace of its parent, else in a new one.
+// Begin starts a span, in the trace of its parent or else in a new one.
 func (s *Spans) Begin(ctx context.Context, parent, name string) (context.Context, string, func(failed bool, attrs ...slog.Attr)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *Spans) Begin(ctx context.Context, parent, name string) (context.Context
 	}
 }
 
-// Named are the spans of a name, in the order in which they ended.
+// Named returns the spans with a name, in the order in which they ended.
 func (s *Spans) Named(name string) []Span {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,7 +1,7 @@
 package testkit
 
-// PrivateURLs are URLs that must not be registered; nothing is dialled for them
-// either, when they are requested all the same.
+// PrivateURLs are URLs that must not be registered. If they are requested
+// nevertheless, nothing may be dialled.
 var PrivateURLs = []string{
 	// This machine, as any resolver might read it.
 	"http://127.0.0.1/", "http://127.0.0.1:8080/x", "http://127.255.255.254/", "http://127.0.0.1./", "http://127.1/", "http://127.0.1/",
@@ -33,7 +33,7 @@ var PrivateURLs = []string{
 	"http://[ff02::1]/", "http://[ff0e::1]/", "http://[100::1]/", "http://[2001:db8::1]/", "http://[2001:20::1]/", "http://[3fff::1]/", "http://[5f00::1]/",
 }
 
-// MalformedURLs are no absolute http or https URLs.
+// MalformedURLs are not absolute http or https URLs.
 var MalformedURLs = []string{
 	"", "/relative", "ftp://example.com/", "file:///etc/passwd", "http://", "http:///x", "https://:443/",
 	"http://example.com:0/", "http://example.com:99999/", "http://%31%32%37.0.0.1/", "http://pub.test\\@127.0.0.1/", "http://127.0.0.1:80:80/", "http://[::1", "gopher://127.0.0.1/", "//example.com/", "http://a b/",

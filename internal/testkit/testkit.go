@@ -1,8 +1,8 @@
-// Package testkit holds what the tests of several packages share: databases of
-// both dialects, a PostgreSQL server that the tests start themselves, the
-// folder of larger fixtures and the length of fault loops.
+// Package testkit is shared by the tests of several packages: it provides databases
+// of both dialects, a PostgreSQL server that the tests start themselves, the folder
+// of larger fixtures and the number of rounds of fault loops.
 //
-// It is for tests only; nothing else may import it.
+// It is for tests only; other packages must not import it.
 package testkit
 
 import (
@@ -20,41 +20,41 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database/open"
 )
 
-// TB is *testing.T or *testing.B, seen so that it can start subtests of its
-// own kind.
+// TB is *testing.T or *testing.B with its method to start subtests.
 type TB[T any] interface {
 	testing.TB
 	Run(name string, fn func(T)) bool
 }
 
-// EachDatabase runs fn as one subtest (or sub-benchmark) per dialect, each
-// with a database of its own, which is empty unless there is [Fill]. fn may call t.Parallel. Without
-// PostgreSQL binaries that half is skipped, or fails when CI=true.
+// EachDatabase runs fn as one subtest (or sub-benchmark) per dialect, each with its
+// own database. The database is empty unless [Fill] was called. fn may call
+// t.Parallel. Without PostgreSQL binaries that subtest is skipped, or fails if
+// CI=true.
 func EachDatabase[T TB[T]](t T, fn func(t T, db *sqlx.DB)) {
 	t.Helper()
 	EachURL(t, func(t T, url string) { fn(t, Open(t, url)) })
 }
 
-// EachURL is [EachDatabase] for tests that open the database themselves, more
-// than once or in another process.
+// EachURL is like [EachDatabase] for tests that open the database themselves,
+// several times or in another process.
 func EachURL[T TB[T]](t T, fn func(t T, url string)) {
 	t.Helper()
 	t.Run("sqlite", func(t T) { fn(t, SQLiteURL(t)) })
 	t.Run("postgres", func(t T) { fn(t, PostgresURL(t)) })
 }
 
-// Open opens url until the test ends.
+// Open opens url and closes it when the test ends.
 func Open(t testing.TB, url string) *sqlx.DB {
 	t.Helper()
 	db, err := open.Open(t.Context(), url)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = db.Close() }) // fails when the test has killed the server
+	t.Cleanup(func() { _ = db.Close() }) // fails if the test has killed the server
 	return db
 }
 
-// SQLiteURL is the URL of a SQLite file that does not exist yet, unless there is
-// [Fill]. It is opened with synchronous=normal, which is durable against
-// everything but a power cut.
+// SQLiteURL returns the URL of a SQLite file that does not exist yet, or of a copy
+// after [Fill]. It uses synchronous=normal, which is durable except for a power
+// cut.
 func SQLiteURL(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.db")
@@ -68,14 +68,14 @@ func SQLiteURL(t testing.TB) string {
 
 func sqliteURL(path string) string { return "sqlite://" + path + "?synchronous=normal" }
 
-// Fill makes the databases of this test binary copies of one that fn has
-// filled, once for each dialect; otherwise they are empty. Call it before the
-// first test. What is on a [PostgresServer] remains empty.
+// Fill makes all databases of this test binary copies of one that fn has filled,
+// once for each dialect. Call it before the first test. Databases of a
+// [PostgresServer] remain empty.
 func Fill(fn func(context.Context, *sqlx.DB) error) { filler = fn }
 
 var filler func(context.Context, *sqlx.DB) error
 
-// filledFile is what is in a SQLite file that was filled.
+// filledFile returns the content of a filled SQLite file.
 var filledFile = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "trunkline-filled-")
 	if err != nil {
@@ -108,8 +108,8 @@ func fillDatabase(url string) error {
 	return nil
 }
 
-// PostgresURL is the URL of an empty database, unless there is [Fill], on the
-// server of this test binary. It is dropped when the test ends.
+// PostgresURL returns the URL of an empty database, or of a copy after [Fill], on
+// the server of this test binary. It is dropped when the test ends.
 func PostgresURL(t testing.TB) string {
 	t.Helper()
 	return shared(t).Database(t)
@@ -120,9 +120,9 @@ type PostgresOptions struct {
 	Durable bool // fsync and synchronous_commit on, as in production
 }
 
-// Shared is the folder of the fixtures that are too large, or not ours, to be
-// in the repository: the environment's TRUNKLINE_SHARED. Without it the test
-// is skipped, or fails when CI=true.
+// Shared returns the folder of fixtures that are too large for the repository or
+// not ours: TRUNKLINE_SHARED of the environment. Without it the test is skipped, or
+// fails if CI=true.
 func Shared(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("TRUNKLINE_SHARED")
@@ -132,7 +132,8 @@ func Shared(t testing.TB) string {
 	return dir
 }
 
-// Rounds is how often a fault loop runs: the environment's ROUNDS, or def.
+// Rounds returns the number of rounds of a fault loop: ROUNDS of the environment,
+// or def.
 func Rounds(def int) int {
 	if n, err := strconv.Atoi(os.Getenv("ROUNDS")); err == nil && n > 0 {
 		return n
@@ -140,7 +141,8 @@ func Rounds(def int) int {
 	return def
 }
 
-// missing ends a test that lacks something outside the repository.
+// missing skips a test that lacks something outside of the repository, or fails it
+// if CI=true.
 func missing(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Program is the path of a program that is not written in Go, "node",
-// "python3" or "ffmpeg": that of internal/tools/package.json, else that of the
-// machine. Without it the test is skipped, or fails when CI=true.
+// Program returns the path of a program that is not written in Go, such as "node",
+// "python3" or "ffmpeg": that of internal/tools/package.json, or else that of the
+// machine. Without it the test is skipped, or fails if CI=true.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	own := filepath.Join(Root(t), "internal", "tools", "node_modules", ".bin", name)
@@ -25,8 +25,8 @@ func Program(t testing.TB, name string) string {
 	return path
 }
 
-// NodeModules is the folder with the packages of internal/tools/package.json.
-// Without it the test is skipped, or fails when CI=true.
+// NodeModules returns the folder with the packages of internal/tools/package.json.
+// Without it the test is skipped, or fails if CI=true.
 func NodeModules(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(Root(t), "internal", "tools", "node_modules")
@@ -36,7 +36,7 @@ func NodeModules(t testing.TB) string {
 	return dir
 }
 
-// Root is the folder of this repository.
+// Root returns the folder of this repository.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

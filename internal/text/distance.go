@@ -1,9 +1,9 @@
 package text
 
-// EditDistance is the least number of edits that turn a into b: an element is
-// inserted, deleted, replaced, or swapped with its neighbour, and none is edited
-// twice (optimal string alignment). It takes time in the product of the
-// lengths, so callers limit them.
+// EditDistance returns the minimum number of edits that turn a into b. An edit inserts,
+// deletes or replaces an element, or swaps it with its neighbour; no element is
+// edited twice (optimal string alignment). It takes time in proportion to the
+// product of the lengths, which callers must limit.
 func EditDistance[E comparable](a, b []E) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

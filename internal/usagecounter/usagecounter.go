@@ -1,9 +1,8 @@
-// Package usagecounter counts the rows of a growing table by account and day, so that
-// what an account has used is read in a moment. The writers of the table do
-// nothing for it: rows are counted once, in the order of their ids, when they
-// are old enough that none before them can still appear; those behind the mark
-// are counted when they are asked for. Rows may be deleted once they are
-// counted: what was used stays used.
+// Package usagecounter counts the rows of a growing table by account and day, so
+// that reading the usage of an account is fast. Writers of the table do nothing for
+// it. Rows are counted once, in the order of their ids, when they are so old that
+// no earlier row can still appear. Newer rows are counted on demand. Rows may be
+// deleted after they were counted, without changing the usage.
 package usagecounter
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Counter counts the rows of one source.
+// Counter counts the rows of one table.
 type Counter struct {
 	db   *database.DB
 	opts Options
@@ -26,10 +25,10 @@ type Counter struct {
 
 // Options configures a [Counter]. Name and Rows are required.
 type Options struct {
-	Name string // separates counters that share a database
-	// Rows is a SELECT of what counts, with the columns id (it rises with
-	// time), account, what and at_us. Where it joins tables, CROSS JOIN keeps
-	// SQLite from beginning with another than the one that has the ids.
+	Name string // distinguishes counters that share a database
+	// Rows is a SELECT of the rows to count, with the columns id (increasing with
+	// time), account, what and at_us. If it joins tables, use CROSS JOIN so that
+	// SQLite begins with the table that has the ids.
 	Rows   string
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
@@ -38,8 +37,8 @@ type Options struct {
 const (
 	day    = 24 * time.Hour
 	daySQL = `at_us / 86400000000`
-	// visibleAfter is the age at which no transaction holds a row with a lower id
-	// that is not to be seen yet.
+	// visibleAfter is the age at which no transaction can still commit a row with a
+	// lower id.
 	visibleAfter = time.Minute
 	interval     = 30 * time.Second
 	step         = 10_000 // rows counted in one transaction
@@ -53,7 +52,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "usagecounter", migrations)
 }
 
-// New returns a Counter over db, whose tables [Migrate] has made.
+// New returns a Counter over db. [Migrate] must have created its tables.
 func New(db *database.DB, o Options) *Counter {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -64,7 +63,7 @@ func New(db *database.DB, o Options) *Counter {
 	return &Counter{db, o}
 }
 
-// Run counts until ctx ends. Any number of nodes may.
+// Run counts rows until ctx ends. Any number of nodes may run it.
 func (c *Counter) Run(ctx context.Context) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -80,7 +79,7 @@ func (c *Counter) Run(ctx context.Context) error {
 	}
 }
 
-// Count counts what is old enough.
+// Count counts all rows that are old enough.
 func (c *Counter) Count(ctx context.Context) error {
 	for {
 		_, to, err := c.next(ctx, c.db)
@@ -96,7 +95,7 @@ func (c *Counter) Count(ctx context.Context) error {
 	}
 }
 
-// count makes a step.
+// count counts one step.
 func (c *Counter) count(ctx context.Context, tx *sqlx.Tx) error {
 	if _, err := tx.ExecContext(ctx, `INSERT INTO counter_mark (name, counted) VALUES ($1, 0) ON CONFLICT (name) DO NOTHING`, c.opts.Name); err != nil {
 		return err
@@ -121,8 +120,8 @@ func (c *Counter) count(ctx context.Context, tx *sqlx.Tx) error {
 	return err
 }
 
-// next are the last id that is counted and the last that is to be; 0: nothing
-// is.
+// next returns the last counted id and the last id to count; 0: there is nothing to
+// count.
 func (c *Counter) next(ctx context.Context, q sqlx.QueryerContext) (from, to int64, err error) {
 	if from, err = c.mark(ctx, q); err != nil {
 		return 0, 0, err
@@ -132,17 +131,17 @@ func (c *Counter) next(ctx context.Context, q sqlx.QueryerContext) (from, to int
 	return from, to, err
 }
 
-// Since counts, by what they are, the rows of an account from the day of since
-// on, in UTC, to this moment.
+// Since counts the rows of an account by kind, from the day of since (UTC) until
+// now.
 func (c *Counter) Since(ctx context.Context, account string, since time.Time) (map[string]int64, error) {
 	return c.SinceIn(ctx, c.db, account, since)
 }
 
-// SinceIn is [Counter.Since] as a transaction sees it.
+// SinceIn is [Counter.Since] within a transaction.
 func (c *Counter) SinceIn(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (map[string]int64, error) {
 	mark, err := c.mark(ctx, q)
 	for err == nil {
-		// The mark is a parameter: PostgreSQL plans for what it is.
+		// The mark is a parameter, so that PostgreSQL plans for its value.
 		var out map[string]int64
 		if out, err = c.since(ctx, q, account, since.UnixMicro()/day.Microseconds(), mark); err != nil {
 			break
@@ -155,7 +154,7 @@ func (c *Counter) SinceIn(ctx context.Context, q sqlx.QueryerContext, account st
 	return nil, fmt.Errorf("reading the count of %s: %w", c.opts.Name, err)
 }
 
-// since counts from a day on, when what is up to mark is in counter_day.
+// since counts from a day on, if counter_day has the counts up to mark.
 func (c *Counter) since(ctx context.Context, q sqlx.QueryerContext, account string, first, mark int64) (map[string]int64, error) {
 	var parts []struct {
 		What string `db:"what"`
@@ -172,13 +171,13 @@ func (c *Counter) since(ctx context.Context, q sqlx.QueryerContext, account stri
 	return out, err
 }
 
-// mark is the last id that is counted.
+// mark returns the last counted id.
 func (c *Counter) mark(ctx context.Context, q sqlx.QueryerContext) (id int64, err error) {
 	err = sqlx.GetContext(ctx, q, &id, `SELECT COALESCE(max(counted), 0) FROM counter_mark WHERE name = $1`, c.opts.Name)
 	return id, err
 }
 
-// ForgetTx deletes what was counted of an account.
+// ForgetTx deletes the counts of an account.
 func (c *Counter) ForgetTx(ctx context.Context, tx *sqlx.Tx, account string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM counter_day WHERE name = $1 AND account = $2`, c.opts.Name, account); err != nil {
 		return fmt.Errorf("forgetting the count of %s: %w", c.opts.Name, err)

@@ -16,7 +16,7 @@ import (
 
 const today = 20_000 // days since 1970
 
-// at is a time of today.
+// at returns a time of today.
 func at(sinceMidnight time.Duration) time.Time {
 	return time.Unix(today*24*60*60, 0).Add(sinceMidnight)
 }

@@ -69,14 +69,14 @@ func (s *service) planToggle(ctx context.Context, c mcp.Call, in toggleBot) (any
 	return toggledBot{chat.ID, chat.Reference, number(in.Active), chat.BotActive}, err
 }
 
-// wouldBe is a chat as a change finds it: one that does not exist would be
-// made.
+// wouldBe returns the chat that a change would affect. For one that does not exist
+// yet it returns a new one.
 func (s *service) wouldBe(ctx context.Context, c mcp.Call, in chatArguments) (messaging.Chat, error) {
 	chat, err := s.account(c).Chat(ctx, in.Reference, in.ChatID)
 	if !errors.Is(err, messaging.ErrNotFound) {
 		return chat, err
 	}
-	ids, err := s.account(c).ChatIDs(ctx, in.Reference, in.ChatID) // is there such a reference, and can it have such a chat?
+	ids, err := s.account(c).ChatIDs(ctx, in.Reference, in.ChatID) // check that the reference exists and can have such a chat
 	if err != nil {
 		return chat, err
 	}

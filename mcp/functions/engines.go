@@ -77,7 +77,8 @@ func (s *service) runFlow(ctx context.Context, c mcp.Call, in runFlow) (flowRun,
 	return flowRun(run), err
 }
 
-// planRun says what would be run, if the reference is one of the account's.
+// planRun returns the run that would be started, if its reference belongs to the
+// account.
 func (s *service) planRun(ctx context.Context, c mcp.Call, in runFlow) (any, error) {
 	if s.flows == nil {
 		return nil, unavailable("flows")

@@ -1,14 +1,13 @@
-// Package functions holds the twelve functions of a chat service for package
-// mcp: reading and writing chats, switching bots, looking after references. Each
-// does what the same method of [messaging.Account] does, for the account of
-// the caller, and refuses what it refuses: the window, the type, the rates
-// and what belongs to others are checked there and nowhere else.
+// Package functions provides the twelve functions of a chat service for package
+// mcp: they read and write chats, switch bots and manage references. Each calls the
+// method of [messaging.Account] of the same name, for the caller's account. That
+// method alone checks the 24-hour window, the type, the rates and the ownership.
 //
 //	registry, err := mcp.New(ctx, db, nil)
 //	err = functions.Register(registry, service, nil)
 //
-// Texts are written for a model that chooses among functions: when to use one,
-// what comes back, in which unit.
+// The texts are written for a model that chooses among functions: when to use one,
+// what it returns, in which unit.
 package functions
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Options are what functions need beside messaging.
+// Options are the optional dependencies of the functions.
 type Options struct {
 	// Flows run flows. nil: run_flow answers `unavailable`.
 	Flows FlowRunner
@@ -30,14 +29,14 @@ type Options struct {
 	Bots BotSwitch
 }
 
-// FlowRunner runs flows of an account. An error that is an [mcp.Error], or one
-// of package messaging's, is told to the caller.
+// FlowRunner runs flows of an account. The caller sees errors that are an
+// [mcp.Error] or an error of package messaging.
 type FlowRunner interface {
-	// RunFlow begins a run and returns its state after the first turn.
+	// RunFlow starts a run and returns its state after the first turn.
 	RunFlow(ctx context.Context, account string, run FlowRun) (FlowResult, error)
 }
 
-// FlowRun is a run to be begun.
+// FlowRun is a run to start.
 type FlowRun struct {
 	FlowID    string
 	Reference provider.ReferenceID // 0: the only reference of the flow, or of the chat
@@ -55,12 +54,12 @@ type FlowResult struct {
 // BotSwitch switches bots of an account. Its errors are like those of
 // [FlowRunner].
 type BotSwitch interface {
-	// SwitchBot lets a bot answer on its reference, or not, and returns what was
-	// before.
+	// SwitchBot switches a bot on or off for its reference and returns its previous
+	// state.
 	SwitchBot(ctx context.Context, account string, ref provider.ReferenceID, botID string, active bool) (before bool, err error)
 }
 
-// The permissions of functions, as package server/auth knows them.
+// The permissions of functions, as in package server/auth.
 const (
 	referencesRead = "references.read"
 	chatsRead      = "chats.read"
@@ -69,15 +68,15 @@ const (
 	flowsManage    = "flows.manage"
 )
 
-// service is what the functions work on.
+// service holds the dependencies of the functions.
 type service struct {
 	messaging *messaging.Service
 	flows     FlowRunner
 	bots      BotSwitch
 }
 
-// Version is that of the catalogue of the twelve: patch for texts, minor for
-// what was added, major for anything else.
+// Version is the version of the catalogue of the twelve functions: patch for
+// changed texts, minor for additions, major for other changes.
 const Version = "1.1.0"
 
 // Register adds the twelve functions to a registry, before any others.
@@ -93,11 +92,11 @@ func Register(r *mcp.Registry, m *messaging.Service, opts *Options) error {
 	return nil
 }
 
-// account is the share of messaging that belongs to the caller.
+// account returns the part of messaging that belongs to the caller.
 func (s *service) account(c mcp.Call) *messaging.Account { return s.messaging.For(c.Account) }
 
-// add registers a function whose errors are told as messaging means them;
-// names says what arguments are called that messaging calls otherwise.
+// add registers a function that translates errors of messaging. names maps the
+// fields of messaging to arguments with other names.
 func add[In, Out any](r *mcp.Registry, f mcp.Function[In, Out], names map[string]string) error {
 	handler, plan := f.Handler, f.Plan
 	f.Handler = func(ctx context.Context, c mcp.Call, in In) (Out, error) {
@@ -105,7 +104,7 @@ func add[In, Out any](r *mcp.Registry, f mcp.Function[In, Out], names map[string
 		return out, functionError(err, names)
 	}
 	f.Plan = func(ctx context.Context, c mcp.Call, in In) (any, error) {
-		if plan == nil { // it only reads: what it would refuse shows when it is done
+		if plan == nil { // it only reads: a dry run makes the same checks
 			_, err := handler(ctx, c, in)
 			return map[string]bool{"allowed": true}, functionError(err, names)
 		}

@@ -120,8 +120,8 @@ func TestChatPages(t *testing.T) {
 	})
 }
 
-// TestToggleBot silences bots in a chat; of many at once each sees what the
-// one before has left.
+// TestToggleBot silences bots in a chat. Concurrent calls must each see the state
+// that the one before has left.
 func TestToggleBot(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, f fixture) {
@@ -194,7 +194,7 @@ func TestVariables(t *testing.T) {
 	})
 }
 
-// TestLines lists lines and says how they stand.
+// TestLines lists lines with their states.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, f fixture) {
@@ -255,8 +255,8 @@ func TestPlans(t *testing.T) {
 	})
 }
 
-// TestOthers calls every function with what belongs to another account: it is
-// as if it were not there.
+// TestOthers calls every function with objects of another account, which must look
+// as if they did not exist.
 func TestOthers(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, f fixture) {

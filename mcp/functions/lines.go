@@ -58,7 +58,7 @@ type referenceItem struct {
 	CreatedAt int64                `json:"createdAt" doc:"UNIX seconds."`
 }
 
-// maxRows bounds lists that have no pages.
+// maxRows limits lists without pages.
 const (
 	maxRows = 1000
 	page    = 200
@@ -78,7 +78,7 @@ func (s *service) listReferences(ctx context.Context, c mcp.Call, in listReferen
 	return out, err
 }
 
-// whole is a list of at most [most].
+// whole returns a list of at most [maxRows] items.
 func whole[T any](fetch func(messaging.List) (messaging.Page[T], error)) ([]T, error) {
 	var out []T
 	cursor := ""

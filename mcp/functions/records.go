@@ -7,13 +7,13 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 )
 
-// slim takes out of a message what no model can read and what fills its
-// context: pictures as text.
+// slim removes the parts of a message that a model cannot read and that fill its
+// context, such as pictures as text.
 func slim(m *messaging.Message) {
 	m.JPEGThumbnail, m.Waveform = "", ""
 }
 
-// objects are records as they are in every answer of the service.
+// objects encodes records as all answers of the service do.
 func objects[T any](items []T) ([]json.RawMessage, error) {
 	out := make([]json.RawMessage, len(items))
 	for i, it := range items {
@@ -26,7 +26,7 @@ func objects[T any](items []T) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// text is s, or "" for nil.
+// text returns *s, or "" for nil.
 func text(s *string) string {
 	if s == nil {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 )
 
-// functionError is an error as its caller is told of it: what messaging refuses has the
-// code that it has at every door, and names the argument. Other errors stay.
+// functionError returns the error that the caller sees. An error of messaging keeps
+// its code and names the argument. Other errors stay unchanged.
 func functionError(err error, names map[string]string) error {
 	var done *mcp.Error
 	r, ok := messaging.Refused(err)
@@ -28,7 +28,7 @@ func functionError(err error, names map[string]string) error {
 	return out
 }
 
-// unavailable says that this program lacks what a function needs.
+// unavailable reports that this program lacks a dependency of the function.
 func unavailable(what string) error {
 	return &mcp.Error{Code: mcp.CodeUnavailable, Message: "this server has no " + what}
 }

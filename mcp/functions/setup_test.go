@@ -75,7 +75,7 @@ func (f fixture) write(ref provider.ReferenceID, from, text string) string {
 	return id
 }
 
-// everything is the caller who may do anything in an account.
+// everything returns the caller who may do anything in an account.
 func everything(account string) mcp.Caller {
 	return mcp.Caller{Account: account, User: "user of " + account, May: func(string) bool { return true }}
 }
@@ -99,7 +99,7 @@ func (f fixture) callAs(c mcp.Caller, function, arguments string, dry bool) mcp.
 	return out
 }
 
-// result is what a call that succeeds answers.
+// result returns what a call that succeeds answers.
 func (f fixture) result(function, arguments string, a ...any) map[string]any {
 	f.t.Helper()
 	out := f.call(function, arguments, a...)
@@ -107,7 +107,7 @@ func (f fixture) result(function, arguments string, a ...any) map[string]any {
 	return decode(f.t, out.Result)
 }
 
-// plan is what a dry run says.
+// plan returns what a dry run says.
 func (f fixture) plan(function, arguments string, a ...any) map[string]any {
 	f.t.Helper()
 	out := f.callAs(everything("ana"), function, fmt.Sprintf(arguments, a...), true)

@@ -41,7 +41,7 @@ func (s *service) planVariable(ctx context.Context, c mcp.Call, in setVariable) 
 	return variableSet{chat.ID, chat.Reference, in.Name, in.Value}, err
 }
 
-// value is the JSON that the text means.
+// value returns the text as JSON.
 func (in setVariable) value() (json.RawMessage, error) {
 	v := json.RawMessage(strings.TrimSpace(in.Value))
 	switch in.ValueType {
@@ -64,7 +64,7 @@ func (in setVariable) value() (json.RawMessage, error) {
 	return v, nil
 }
 
-// jsonOf is v if it is JSON, else nil.
+// jsonOf returns v if it is valid JSON, else nil.
 func jsonOf(v json.RawMessage) json.RawMessage {
 	if !json.Valid(v) {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// address is the URI template of a resource. Each variable takes the place of what
-// lies between two slashes.
+// address is the URI template of a resource. Each variable matches the text between
+// two slashes.
 type address struct {
 	template string
 	names    []string
@@ -19,7 +19,7 @@ var variable = regexp.MustCompile(`\{([A-Za-z][A-Za-z0-9]*)\}`)
 
 func parseAddress(template string) (address, error) {
 	if u, err := url.Parse(variable.ReplaceAllString(template, "x")); err != nil || u.Scheme == "" {
-		return address{}, fmt.Errorf("%q is no absolute URI template", template)
+		return address{}, fmt.Errorf("%q is not an absolute URI template", template)
 	}
 	a := address{template: template}
 	var pattern strings.Builder
@@ -41,8 +41,8 @@ func parseAddress(template string) (address, error) {
 	return a, nil
 }
 
-// match reads the variables of an address. Models write "@" and ":" as they
-// are, where RFC 6570 has them escaped: both are taken.
+// match returns the variables of an address. Models write "@" and ":" unescaped,
+// RFC 6570 escapes them; match accepts both.
 func (a address) match(uri string) (map[string]string, bool) {
 	found := a.pattern.FindStringSubmatch(uri)
 	if found == nil {
@@ -59,14 +59,14 @@ func (a address) match(uri string) (map[string]string, bool) {
 	return values, true
 }
 
-// expand writes the address with its variables escaped, as the SDK compares it.
+// expand returns the address with its variables escaped, as the SDK compares it.
 func (a address) expand(values map[string]string) string {
 	return variable.ReplaceAllStringFunc(a.template, func(v string) string {
 		return escape(values[strings.Trim(v, "{}")])
 	})
 }
 
-// escape is RFC 6570's simple expansion: all but unreserved characters.
+// escape escapes all but unreserved characters (RFC 6570, simple expansion).
 func escape(value string) string {
 	return strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// texts says which of a function's arguments are texts; the others are written
-// as they are given. It fails if there is no such function or argument.
+// texts reports which of a function's arguments are texts; others are written as
+// they are given. It returns an error if there is no such function or argument.
 func (h *Handler) texts(function string, names []string) (map[string]bool, error) {
 	tool, ok := h.tools[function]
 	if !ok {
@@ -29,9 +29,9 @@ func (h *Handler) texts(function string, names []string) (map[string]bool, error
 	return texts, nil
 }
 
-// arguments makes those of a function from texts. What should be a number and
-// is none stays a text, which the registry then names; what is not given is
-// left out.
+// arguments converts texts to the arguments of a function. A text that should be a
+// number and is not stays a text, which the registry then refuses. Missing values
+// are left out.
 func arguments(names []string, texts map[string]bool, values map[string]string) map[string]any {
 	out := make(map[string]any, len(names))
 	for _, name := range names {

@@ -10,12 +10,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Tools of the conformance suite that ask the client for something: on the
-// newest revision by a result that names the questions, which the client
-// answers by calling again; on older ones by a request of their own, which a
-// server without sessions cannot make.
+// Tools of the conformance suite that ask the client a question. On the newest
+// revision a result names the questions, and the client answers by calling again.
+// On older revisions the server would have to send a request, which it cannot do
+// without sessions.
 
-// elicit is a question whose answer has one member.
+// elicit returns a question whose answer has one member.
 func elicit(member, kind string) *sdk.ElicitParams {
 	return &sdk.ElicitParams{Message: "Please answer.", RequestedSchema: json.RawMessage(
 		fmt.Sprintf(`{"type":"object","properties":{%q:{"type":%q}},"required":[%q]}`, member, kind, member))}
@@ -28,7 +28,7 @@ func sample() *sdk.CreateMessageParams { //nolint:staticcheck // sampling is dep
 	}
 }
 
-// accepted is the member of an answer that the client's user gave.
+// accepted returns the member of an answer that the client's user gave.
 func accepted(answers sdk.InputResponseMap, question, member string) any {
 	answer, ok := answers[question].(*sdk.ElicitResult)
 	if !ok || answer.Action != "accept" {
@@ -37,7 +37,7 @@ func accepted(answers sdk.InputResponseMap, question, member string) any {
 	return answer.Content[member]
 }
 
-// asked answers a call whose questions are open.
+// asked returns a result with open questions.
 func asked(questions sdk.InputRequestMap, state string) (*sdk.CallToolResult, error) {
 	return &sdk.CallToolResult{InputRequests: questions, RequestState: state}, nil
 }
@@ -85,7 +85,7 @@ func extendAsking(server *sdk.Server) {
 	extendRefusing(server)
 }
 
-// confirm asks for a word, and insists on the state that it gave.
+// confirm asks for a word, and requires the state that it returned.
 func confirm(req *sdk.CallToolRequest, got sdk.InputResponseMap) (*sdk.CallToolResult, error) {
 	const state = "given"
 	if req.Params.RequestState != "" && req.Params.RequestState != state {
@@ -109,7 +109,7 @@ func rounds(req *sdk.CallToolRequest, got sdk.InputResponseMap) (*sdk.CallToolRe
 	}
 }
 
-// capable asks only for what the client says it can do.
+// capable asks only for what the client supports.
 func capable(req *sdk.CallToolRequest, got sdk.InputResponseMap) (*sdk.CallToolResult, error) {
 	questions := sdk.InputRequestMap{}
 	if can := req.ClientCapabilities(); can != nil {
@@ -126,8 +126,8 @@ func capable(req *sdk.CallToolRequest, got sdk.InputResponseMap) (*sdk.CallToolR
 	return asked(questions, "")
 }
 
-// extendRefusing adds what refuses a client that cannot do enough, and the
-// prompt that asks.
+// extendRefusing adds a tool that refuses clients without the required
+// capabilities, and a prompt that asks.
 func extendRefusing(server *sdk.Server) {
 	tool(server, "test_missing_capability", func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		if can := req.ClientCapabilities(); can != nil && can.Sampling != nil { //nolint:staticcheck // likewise

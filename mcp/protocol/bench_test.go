@@ -18,11 +18,11 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/protocol"
 )
 
-// BenchmarkCall compares a call through our handler, with authentication,
-// validation and the chain but neither limits nor audit, with the same call to
-// the bare SDK on the same transport and revision. Both take turns of a few
-// calls, so that they meet the same state of the machine; what is counted is
-// CPU time of the handler alone, without a network or a client.
+// BenchmarkCall compares a call through the handler, with authentication,
+// validation and the chain but neither limits nor audit, with the same call to the
+// SDK alone on the same transport and revision. Both take turns of a few calls, so
+// that the state of the machine affects both alike. It measures the CPU time of the
+// handler, without a network or a client.
 func BenchmarkCall(b *testing.B) {
 	for _, revision := range []string{"2025-11-25", newest} {
 		b.Run(revision, func(b *testing.B) {
@@ -69,7 +69,7 @@ func callMany(b *testing.B, h http.Handler, revision string, n int) {
 	}
 }
 
-// bare is the SDK with a tool that does not look at what it is given.
+// bare returns the SDK with a tool that ignores its arguments.
 func bare() http.Handler {
 	server := sdk.NewServer(&sdk.Implementation{Name: "bare", Version: "1"}, nil)
 	server.AddTool(&sdk.Tool{

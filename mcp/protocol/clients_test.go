@@ -12,16 +12,16 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/protocol"
 )
 
-// generations are the official TypeScript clients with the revisions they
-// speak: what those choose by themselves, and the newest.
+// generations are the official TypeScript clients with their revisions: the default
+// one and the newest.
 var generations = map[string]struct{ pack, asks, speaks string }{
 	"v1":        {"v1", "", "2025-11-25"},
 	"v2":        {"v2", "", "2025-11-25"},
 	"v2 newest": {"v2", newest, newest},
 }
 
-// TestTypeScriptClients shows that clients which nobody here has written
-// understand what we serve. Both check results against the schemas.
+// TestTypeScriptClients checks that independent clients understand the server. Both
+// generations validate results against the schemas.
 func TestTypeScriptClients(t *testing.T) {
 	t.Parallel()
 	for name, client := range generations {
@@ -79,7 +79,7 @@ func TestTypeScriptClientHangsUp(t *testing.T) {
 	require.ErrorIs(t, <-s.ended, context.Canceled)
 }
 
-// TestTypeScriptClientsWithoutToken shows that a client is told why it may not
+// TestTypeScriptClientsWithoutToken checks that a client learns why it cannot
 // connect.
 func TestTypeScriptClientsWithoutToken(t *testing.T) {
 	t.Parallel()
@@ -95,7 +95,7 @@ func TestTypeScriptClientsWithoutToken(t *testing.T) {
 	}
 }
 
-// listed are the entries of a list.
+// listed returns the entries of a list.
 func listed(t *testing.T, r testkit.MCPResult, member string) []any {
 	t.Helper()
 	require.Nil(t, r.Error)
@@ -106,7 +106,7 @@ func listed(t *testing.T, r testkit.MCPResult, member string) []any {
 	return entries
 }
 
-// result is that of a call.
+// result returns the result of a call.
 func result(t *testing.T, r testkit.MCPResult, failed bool) (out toolResult) {
 	t.Helper()
 	require.Nil(t, r.Error, "%+v", r.Error)
@@ -115,7 +115,7 @@ func result(t *testing.T, r testkit.MCPResult, failed bool) (out toolResult) {
 	return out
 }
 
-// TestInspector has the protocol's own debugger look at us: its lint of
+// TestInspector runs the protocol's own debugger against the server: its lint of
 // schemas, calls that succeed and fail, and both eras of revisions.
 func TestInspector(t *testing.T) {
 	t.Parallel()

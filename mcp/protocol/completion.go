@@ -14,18 +14,19 @@ import (
 )
 
 // Completion proposes values for an argument of prompts, or a variable of
-// resources, while a person types. They are in a list that a function returns;
-// asking for them is a call, with the same permission, limits and audit.
+// resources, while a person types. The values come from a list that a function
+// returns. Asking for them is a call of that function, with the same permission,
+// limits and audit.
 type Completion struct {
-	Argument string // the name of the argument or variable, wherever it occurs
+	Argument string // name of the argument or variable, in any prompt or resource
 	Function string
-	Given    []string // arguments of the function that the person has chosen before
-	Search   string   // its argument that takes what is typed; "": values that begin so are proposed
-	List     string   // the member of its result that is the list
-	Value    string   // the member of an entry that is the value
+	Given    []string // arguments of the function that the person has already chosen
+	Search   string   // argument that takes the typed text; "": values with that prefix are proposed
+	List     string   // member of the result that is the list
+	Value    string   // member of an entry that is the value
 }
 
-// maxProposals is what the protocol allows.
+// maxProposals is the maximum of the protocol.
 const maxProposals = 100
 
 type completionHandler = func(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error)
@@ -35,7 +36,7 @@ type completion struct {
 	texts map[string]bool
 }
 
-// addCompletions checks those of the options.
+// addCompletions validates the completions of the options.
 func (h *Handler) addCompletions() error {
 	h.completions = map[string]*completion{}
 	for _, given := range h.options.Completions {
@@ -51,7 +52,8 @@ func (h *Handler) addCompletions() error {
 	return nil
 }
 
-// completer answers what is ours to complete, and leaves the rest to another.
+// completer completes arguments that the options name, and passes other requests
+// on.
 func (h *Handler) completer(others completionHandler) completionHandler {
 	return func(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 		if c := h.completionOf(req.Params); c != nil {
@@ -64,7 +66,7 @@ func (h *Handler) completer(others completionHandler) completionHandler {
 	}
 }
 
-// completionOf is what completes an argument of ours; nil: nothing does.
+// completionOf returns the completion of an argument; nil: there is none.
 func (h *Handler) completionOf(p *sdk.CompleteParams) *completion {
 	if h.resources[p.Ref.URI] == nil && h.prompts[p.Ref.Name] == nil {
 		return nil
@@ -72,7 +74,7 @@ func (h *Handler) completionOf(p *sdk.CompleteParams) *completion {
 	return h.completions[p.Argument.Name]
 }
 
-// complete calls the function. One that fails proposes nothing: the person
+// complete calls the function. If it fails there are no proposals: the person
 // continues typing.
 func (h *Handler) complete(ctx context.Context, c *completion, p *sdk.CompleteParams) (*sdk.CompleteResult, error) {
 	values := map[string]string{}

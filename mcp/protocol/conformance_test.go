@@ -11,8 +11,8 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/protocol"
 )
 
-// TestConformance has the official suite judge a server with everything that
-// its scenarios call, behind our authentication and our registry.
+// TestConformance runs the official suite against a server with everything that its
+// scenarios call, including authentication and the registry.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for revision, baseline := range map[string]string{

@@ -10,17 +10,17 @@
 //	http.Handle(protocol.Path, h)
 //	http.Handle(protocol.MetadataPath, h.Metadata())
 //
-// A function is a tool, with the schemas of its arguments and its result.
-// Which rules a call must pass is the registry's affair; this package adds who
-// calls, and shows a caller only what they may use.
+// A function is a tool, with the schemas of its arguments and its result. The
+// registry checks every call. This package authenticates the caller, and shows a
+// caller only the functions that the caller may use.
 //
 // # Failures
 //
-// A call that fails is a result that the model can read and react to: isError
-// is set, the text says what went wrong, and the structured content is
-// {"error": {"code", "message", "details"}}, which the published schema of
-// the result allows. Only what no model can mend is an error of the protocol:
-// an unknown tool or method, a message that cannot be read.
+// A call that fails has a result that the model can read and react to: isError is
+// set, the text describes the error, and the structured content is {"error":
+// {"code", "message", "details"}}, which the published schema of the result allows.
+// Only what a model cannot correct is an error of the protocol: an unknown tool or
+// method, or a message that cannot be parsed.
 //
 // # What a client must know
 //

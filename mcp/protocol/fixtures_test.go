@@ -13,8 +13,8 @@ import (
 	"github.com/trunklinehq/trunkline/mcp"
 )
 
-// What the conformance suite calls, as far as it can be a function of the
-// registry: those pass the whole chain.
+// Functions of the registry that the conformance suite calls. They pass the whole
+// chain.
 
 type nothing struct{}
 
@@ -65,7 +65,8 @@ func registerFixtures(t testing.TB, r *mcp.Registry) {
 	}
 }
 
-// What cannot be one: other content than text, and questions to the client.
+// Fixtures that cannot be functions: content other than text, and questions to the
+// client.
 
 var (
 	pixel, _       = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")
@@ -76,7 +77,7 @@ var (
 	embedded = &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "test://embedded-resource", MIMEType: "text/plain", Text: "An embedded resource."}}
 )
 
-// extendFixtures adds them to the SDK's server.
+// extendFixtures adds the fixtures that are not functions to the SDK's server.
 func extendFixtures(server *sdk.Server) {
 	for name, content := range map[string][]sdk.Content{
 		"test_image_content":          {image},
@@ -100,7 +101,7 @@ func tool(server *sdk.Server, name string, handler sdk.ToolHandler) {
 	server.AddTool(&sdk.Tool{Name: name, Description: "For the conformance suite.", InputSchema: json.RawMessage(`{"type":"object"}`)}, handler)
 }
 
-// extendTalkative adds tools that log, and those that change a list.
+// extendTalkative adds tools that log, and tools that change a list.
 func extendTalkative(server *sdk.Server) {
 	log := func(lines ...string) sdk.ToolHandler {
 		return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

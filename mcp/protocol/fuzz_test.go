@@ -12,8 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/protocol"
 )
 
-// FuzzBody posts what nobody expects, on the oldest and the newest revision:
-// there is an answer, and it is not that something broke.
+// FuzzBody posts arbitrary bodies on the oldest and the newest revision. There must
+// be an answer that is not an internal error.
 func FuzzBody(f *testing.F) {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	for _, params := range []string{

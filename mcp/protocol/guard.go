@@ -17,11 +17,11 @@ import (
 	"github.com/trunklinehq/trunkline/mcp"
 )
 
-// maxBody bounds a request's body. Arguments of a function are bounded more
-// narrowly by the registry.
+// maxBody bounds the body of a request. The registry has a lower limit for
+// arguments.
 const maxBody = 1 << 20
 
-// The JSON-RPC codes of what is refused before the SDK reads it.
+// JSON-RPC codes of requests that are refused before the SDK reads them.
 const (
 	codeRefused        = -32000
 	codeInvalidRequest = -32600
@@ -29,14 +29,15 @@ const (
 
 type callerKey struct{}
 
-// callerOf is who makes a request. Between the HTTP request and a handler lies
-// the SDK, through which only the context passes.
+// callerOf returns the caller of a request. The SDK passes only the context from
+// the HTTP request to the handler.
 func callerOf(ctx context.Context) mcp.Caller {
 	c, _ := ctx.Value(callerKey{}).(mcp.Caller)
 	return c
 }
 
-// ServeHTTP does what the SDK leaves to its host, and hands the request on.
+// ServeHTTP makes the checks that the SDK leaves to its host, and passes the
+// request on.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := h.origin.Check(r); err != nil || !h.expected(r) {
 		refuse(w, http.StatusForbidden, codeRefused, "this address does not serve pages of other sites")
@@ -59,8 +60,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.stream.ServeHTTP(w, r.WithContext(context.WithValue(ctx, callerKey{}, caller)))
 }
 
-// expected refuses names that a page of another site has made point at this
-// machine (DNS rebinding), and lets those pass that a proxy in front uses.
+// expected refuses host names that a page of another site has pointed at this
+// machine (DNS rebinding). It accepts names that a proxy in front uses.
 func (h *Handler) expected(r *http.Request) bool {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok || !loopback(addr.String()) {
@@ -81,7 +82,7 @@ func loopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// admit says who calls, or answers why the request is refused.
+// admit returns the caller, or answers why the request is refused.
 func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (mcp.Caller, bool) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)
@@ -98,10 +99,10 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request) (mcp.Caller, boo
 	switch {
 	case errors.As(err, &known):
 		h.deny(w, known)
-	case r.Context().Err() != nil: // the client has gone
+	case r.Context().Err() != nil: // the client has disconnected
 	default:
 		h.logger.ErrorContext(r.Context(), "authenticating failed", "error", err)
-		refuse(w, http.StatusServiceUnavailable, codeRefused, "who calls cannot be told at the moment")
+		refuse(w, http.StatusServiceUnavailable, codeRefused, "the token cannot be checked at the moment: try again")
 	}
 	return mcp.Caller{}, false
 }
@@ -120,8 +121,8 @@ func (h *Handler) deny(w http.ResponseWriter, e *mcp.Error) {
 	refuse(w, status, codeRefused, e.Message)
 }
 
-// challenge names where a client learns what this server asks for (RFC 9728),
-// and what was wrong with its token (RFC 6750).
+// challenge tells a client where to find the requirements of this server (RFC 9728)
+// and what is wrong with its token (RFC 6750).
 func (h *Handler) challenge(w http.ResponseWriter, reason string) {
 	c := fmt.Sprintf("Bearer resource_metadata=%q", h.base.JoinPath(MetadataPath))
 	if reason != "" {
@@ -130,8 +131,8 @@ func (h *Handler) challenge(w http.ResponseWriter, reason string) {
 	w.Header().Set("WWW-Authenticate", c)
 }
 
-// startsArray says whether the body is a batch, which no revision since
-// 2025-06-18 has and by which one request could make a thousand calls.
+// startsArray reports whether the body is a batch. No revision since 2025-06-18 has
+// batches, and a batch could make a thousand calls in one request.
 func startsArray(r *http.Request) bool {
 	body := bufio.NewReaderSize(r.Body, 512)
 	r.Body = struct {
@@ -152,7 +153,7 @@ func startsArray(r *http.Request) bool {
 	}
 }
 
-// refuse answers a request that reaches no method.
+// refuse answers a request that is not passed to the SDK.
 func refuse(w http.ResponseWriter, status, code int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -161,7 +162,7 @@ func refuse(w http.ResponseWriter, status, code int, message string) {
 	})
 }
 
-// baseOf reads Options.BaseURL.
+// baseOf parses Options.BaseURL.
 func baseOf(raw string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(raw, "/"))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {

@@ -12,8 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/mcp"
 )
 
-// recovered keeps a panic from ending the process: the SDK runs handlers in
-// goroutines of their own. What it says stays in the log.
+// recovered recovers from panics of handlers, which the SDK runs in goroutines of
+// their own. The log has the panic; the client does not.
 func (h *Handler) recovered(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		defer func() {
@@ -26,7 +26,7 @@ func (h *Handler) recovered(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// visible leaves of each list what the caller may use.
+// visible removes from lists what the caller may not use.
 func (h *Handler) visible(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		res, err := next(ctx, method, req)
@@ -52,16 +52,16 @@ func (h *Handler) visible(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// hidden says whether a function of the registry is one that the caller may
-// not call. What [Options.Extend] added is never hidden.
+// hidden reports whether a name is a function of the registry that the caller may
+// not call. Tools that [Options.Extend] added are never hidden.
 func (h *Handler) hidden(c mcp.Caller, function string) bool {
 	_, ours := h.tools[function]
 	return ours && !h.registry.Allowed(c, function)
 }
 
-// unknown has the registry refuse tools that do not exist, which writes them
-// into the audit log; the SDK then says so in its own words. Of tools that are
-// not the registry's it knows nothing.
+// unknown passes calls of unknown tools to the registry, which records them in the
+// audit log. The SDK then answers the client. It ignores tools that
+// [Options.Extend] added.
 func (h *Handler) unknown(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if call, ok := req.(*sdk.CallToolRequest); ok && call.Params != nil && h.options.Extend == nil {

@@ -10,21 +10,21 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Prompt is a text that people choose in their client to begin with.
+// Prompt is a text with which people can begin a conversation in their client.
 type Prompt struct {
 	Name, Title, Description string
 	Arguments                []PromptArgument
-	// Text is what the model is told; {name} is replaced by an argument.
+	// Text is the text for the model; {name} is replaced by an argument.
 	Text string
-	// Resource is the template of one of [Options.Resources], whose variables
-	// are arguments of the prompt; it is read and put behind the text. "": none.
+	// Resource is the template of one of [Options.Resources], whose variables are
+	// arguments of the prompt. Its content follows the text. "": none.
 	Resource string
-	// Functions are what Text speaks of. A caller who may not call them all is not
-	// shown the prompt.
+	// Functions are the functions that Text mentions. The prompt is hidden from
+	// callers who may not call all of them.
 	Functions []string
 }
 
-// PromptArgument is what a person fills in.
+// PromptArgument is an argument that a person fills in.
 type PromptArgument struct {
 	Name, Title, Description string
 	Required                 bool
@@ -35,7 +35,7 @@ type prompt struct {
 	resource *resource
 }
 
-// addPrompts has the server show them.
+// addPrompts adds the prompts to the server.
 func (h *Handler) addPrompts(server *sdk.Server) error {
 	h.prompts = map[string]*prompt{}
 	for _, given := range h.options.Prompts {
@@ -82,7 +82,7 @@ func (h *Handler) checkPrompt(p *prompt) error {
 	return nil
 }
 
-// write makes the messages of a prompt.
+// write returns the messages of a prompt.
 func (h *Handler) write(ctx context.Context, p *prompt, given map[string]string) (*sdk.GetPromptResult, error) {
 	pairs := make([]string, 0, 2*len(p.Arguments))
 	for _, a := range p.Arguments {

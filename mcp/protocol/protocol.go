@@ -17,7 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/mcp"
 )
 
-// Where clients expect a Handler, and what it asks of them.
+// Paths at which clients expect a [Handler] and its metadata.
 const (
 	Path         = "/mcp"
 	MetadataPath = "/.well-known/oauth-protected-resource" + Path
@@ -25,19 +25,19 @@ const (
 
 // Options configures a [Handler].
 type Options struct {
-	// BaseURL is the address by which clients reach the server, without a
-	// path. Required.
+	// BaseURL is the address at which clients reach the server, without a path.
+	// Required.
 	BaseURL string
-	// Authenticate says who has a bearer token. An [*mcp.Error] is what the
-	// client is told, with the status of its code ("unauthorized",
-	// "forbidden", "rate_limited"); any other error is logged, and the client
+	// Authenticate returns the caller that a bearer token belongs to. The client
+	// sees an [*mcp.Error], with the status of its code ("unauthorized",
+	// "forbidden", "rate_limited"). Any other error is logged, and the client is
 	// told to try again. Required.
 	Authenticate func(ctx context.Context, token string) (mcp.Caller, error)
-	// Context makes the context of what an authenticated request calls, of that
-	// of the request, which Authenticate was given. nil: it is that.
+	// Context derives the context of calls from the context of an authenticated
+	// request. nil: that context itself.
 	Context func(ctx context.Context) context.Context
-	// Name, Title and Version are how the server presents itself; "":
-	// "trunkline", "Trunkline" and the registry's version.
+	// Name, Title and Version describe the server to clients; "": "trunkline",
+	// "Trunkline" and the registry's version.
 	Name, Title, Version string
 	// Instructions tell a model what the server is for.
 	Instructions string
@@ -46,10 +46,10 @@ type Options struct {
 	Prompts     []Prompt
 	Completions []Completion // of their arguments
 
-	// Server and Extend are for what the registry cannot hold: tools that
-	// answer with images, completion, elicitation. Extend is called once with
-	// the SDK's server. Such things pass authentication and are recovered from
-	// when they panic; limits, permissions and audit are their own affair.
+	// Server and Extend are for features that the registry does not have: tools
+	// that answer with images, completion, elicitation. Extend is called once with
+	// the SDK's server. Requests for such features are authenticated, and their
+	// panics are recovered from. Limits, permissions and audit are up to them.
 	Server *sdk.ServerOptions
 	Extend func(*sdk.Server)
 
@@ -70,9 +70,8 @@ type Handler struct {
 	completions map[string]*completion // by the name of the argument
 }
 
-// New returns a Handler for the functions that the registry has now: register
-// them before. Its errors name the option, or the function, that cannot be
-// served.
+// New returns a Handler for the functions that the registry has now: register them
+// before. Its errors name the option, or the function, that cannot be served.
 func New(registry *mcp.Registry, options *Options) (*Handler, error) {
 	h := &Handler{registry: registry, logger: slog.Default(), origin: http.NewCrossOriginProtection()}
 	if options != nil {
@@ -108,12 +107,12 @@ func (h *Handler) prepare() error {
 		Stateless:                    true,
 		PropagateRequestCancellation: true,
 		MaxRequestBodyBytes:          maxBody,
-		DisableLocalhostProtection:   true, // see expected, which knows the name that a proxy uses
+		DisableLocalhostProtection:   true, // expected checks this, and knows the name that a proxy uses
 	})
 	return nil
 }
 
-// fill has the server show what the options and the registry hold.
+// fill adds the contents of the options and the registry to the server.
 func (h *Handler) fill(server *sdk.Server) error {
 	if err := h.addTools(server); err != nil {
 		return err
@@ -141,8 +140,8 @@ func (h *Handler) implementation() *sdk.Implementation {
 	}
 }
 
-// serverOptions say of the lists that they do not change while the server
-// runs, and of all that may be kept that it belongs to the caller alone.
+// serverOptions declare that lists do not change while the server runs, and that
+// caches must be private to the caller.
 func (h *Handler) serverOptions() *sdk.ServerOptions {
 	o := sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{
 		Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{},
@@ -162,8 +161,8 @@ func (h *Handler) serverOptions() *sdk.ServerOptions {
 	return &o
 }
 
-// listTTL is how long a client may keep a list, in milliseconds: what the
-// caller may do can change.
+// listTTL is how long a client may cache a list, in milliseconds: the permissions
+// of the caller can change.
 const listTTL = 60_000
 
 func private(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
@@ -173,8 +172,8 @@ func private(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
 	}
 }
 
-// Metadata serves, at [MetadataPath] and to anybody, what a client needs to
-// know before it has a token (RFC 9728).
+// Metadata serves, at [MetadataPath] and without authentication, what a client
+// needs to know before it has a token (RFC 9728).
 func (h *Handler) Metadata() http.Handler {
 	return auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
 		Resource:               h.base.JoinPath(Path).String(),
@@ -184,7 +183,7 @@ func (h *Handler) Metadata() http.Handler {
 	})
 }
 
-// scopes are what a token may have to carry, each once.
+// scopes returns the scopes that a token may need, each once.
 func (h *Handler) scopes() []string {
 	all := []string{mcp.PermissionExecute}
 	for _, f := range h.tools {

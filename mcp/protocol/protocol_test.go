@@ -30,7 +30,7 @@ func (token withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// connect is the official Go client, on its own choice of a revision.
+// connect returns the official Go client with its default revision.
 func connect(t testing.TB, address, token string, opts *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "tests", Version: "1"}, opts).Connect(t.Context(), &sdk.StreamableClientTransport{
@@ -41,8 +41,8 @@ func connect(t testing.TB, address, token string, opts *sdk.ClientOptions) *sdk.
 	return session
 }
 
-// TestTools shows what a client sees of a function, and that nobody sees what
-// he may not call.
+// TestTools checks what a client sees of a function, and that callers do not see
+// functions that they may not call.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, nil)
@@ -148,7 +148,7 @@ func answer(t *testing.T, stream string) toolResult {
 	return message.Result
 }
 
-// TestLimit shows what a model is told that calls too often.
+// TestLimit checks the error for a model that calls too often.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, &mcp.Options{Limit: 1})
@@ -163,8 +163,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestUnknown shows that calls of what does not exist are refused by the
-// protocol, and are in the audit log.
+// TestUnknown checks that the protocol refuses calls of unknown tools, and that the
+// audit log has them.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, nil)
@@ -194,7 +194,7 @@ func refused(t *testing.T, err error, code int64) *jsonrpc.Error {
 	return e
 }
 
-// TestProgress shows that news of a call arrive before its result.
+// TestProgress checks that progress arrives before the result.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, nil)
@@ -220,8 +220,8 @@ func TestProgress(t *testing.T) {
 	require.Equal(t, []float64{1, 2, 3, 4}, got)
 }
 
-// TestHangingUp shows that on the newest revision a client that goes away ends
-// its call, and that on older ones the deadline does.
+// TestHangingUp checks that a disconnected client ends its call on the newest
+// revision, and that the deadline does on older ones.
 func TestHangingUp(t *testing.T) {
 	t.Parallel()
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"waits","arguments":{}META}}`
@@ -263,8 +263,8 @@ func TestHangingUp(t *testing.T) {
 	}
 }
 
-// TestPanicOfAnExtension shows that what is not the registry's cannot end the
-// process either.
+// TestPanicOfAnExtension checks that a panic outside of the registry does not end
+// the process.
 func TestPanicOfAnExtension(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, nil)

@@ -11,9 +11,9 @@ import (
 	"github.com/trunklinehq/trunkline/mcp"
 )
 
-// Resource is the result of a function under an address: what people attach
-// to a conversation, where models call the function. Reading it is a call,
-// with the same permission, limits and audit.
+// Resource is the result of a function at an address. People attach resources to a
+// conversation; models call functions. Reading a resource is a call, with the same
+// permission, limits and audit.
 type Resource struct {
 	// Template is its address, trunkline://reference/{reference}. Its
 	// variables are the function's arguments.
@@ -28,7 +28,7 @@ type resource struct {
 	texts   map[string]bool // variables that are texts, not numbers
 }
 
-// addResources has the server show the templates.
+// addResources adds the templates to the server.
 func (h *Handler) addResources(server *sdk.Server) error {
 	h.resources = map[string]*resource{}
 	for _, given := range h.options.Resources {
@@ -79,8 +79,8 @@ func (h *Handler) read(ctx context.Context, r *resource, uri string, values map[
 	return &sdk.ResourceContents{URI: uri, MIMEType: "application/json", Text: string(out.Result)}, nil
 }
 
-// unreadable is a failed call as an error of the protocol, which has no other
-// way to say that a resource cannot be read.
+// unreadable returns a failed call as an error of the protocol, which is its only
+// way to report a resource that cannot be read.
 func unreadable(uri string, e *mcp.Error) error {
 	if e.Code == mcp.CodeNotFound {
 		return sdk.ResourceNotFoundError(uri)
@@ -96,8 +96,8 @@ func unreadable(uri string, e *mcp.Error) error {
 	return &jsonrpc.Error{Code: code, Message: e.Message, Data: data}
 }
 
-// canonical escapes in an address what models leave as it is, so that the SDK
-// finds the template.
+// canonical escapes characters in an address that models leave unescaped, so that
+// the SDK finds the template.
 func (h *Handler) canonical(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if read, ok := req.(*sdk.ReadResourceRequest); ok && read.Params != nil {

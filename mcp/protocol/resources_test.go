@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/protocol"
 )
 
-// TestResources shows that an address is a call of its function.
+// TestResources checks that reading a resource calls its function.
 func TestResources(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, nil)
@@ -47,7 +47,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// TestPrompts shows that a prompt brings what it is about.
+// TestPrompts checks that a prompt includes its resource.
 func TestPrompts(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, nil)
@@ -64,7 +64,7 @@ func TestPrompts(t *testing.T) {
 	refused(t, err, jsonrpc.CodeInvalidParams)
 }
 
-// TestCompletion shows what is proposed to a person who fills in an argument.
+// TestCompletion checks the proposals for a person who fills in an argument.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, nil)
@@ -120,7 +120,7 @@ func TestCompletion(t *testing.T) {
 	require.True(t, all.Completion.HasMore)
 }
 
-// TestRefusedOptions shows that what cannot be served is said at once.
+// TestRefusedOptions checks that invalid options are refused at once.
 func TestRefusedOptions(t *testing.T) {
 	t.Parallel()
 	for says, change := range map[string]func(*shop){

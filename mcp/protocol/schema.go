@@ -6,20 +6,20 @@ import (
 	"fmt"
 )
 
-// failureMember is what the structured content of a failed call holds.
+// failureMember is the member of the structured content of a failed call.
 const failureMember = "error"
 
-// failureSchema describes it.
+// failureSchema describes failureMember.
 const failureSchema = `{"type":"object","description":"Why the call failed; then nothing else is present.","properties":{` +
 	`"code":{"type":"string","description":"Which error it is. Stable."},` +
 	`"message":{"type":"string","description":"What went wrong."},` +
 	`"details":{"type":"array","items":{"type":"object","properties":{"argument":{"type":"string"},"message":{"type":"string"}},` +
 	`"required":["argument","message"]}}},"required":["code","message","details"]}`
 
-// resultOrError widens the schema of a result so that a failure fits it too:
-// the first generation of the TypeScript client checks the structured content
-// of failed calls against the schema, and throws. The members stay where tools
-// look for them; only which of them must be there is a choice of two.
+// resultOrError widens the schema of a result to include failures. The first
+// generation of the TypeScript client validates the structured content of failed
+// calls against the schema, and throws. The members stay where tools look for them;
+// only the required members become a choice of two.
 func resultOrError(schema json.RawMessage) (json.RawMessage, error) {
 	var object, properties map[string]json.RawMessage
 	if err := json.Unmarshal(schema, &object); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/protocol"
 )
 
-// Tokens that the tests' servers know.
+// Tokens that the test servers accept.
 const (
 	everything = "may-do-everything"
 	reader     = "may-only-read"
@@ -21,7 +21,7 @@ const (
 	broken     = "finds-the-database-gone"
 )
 
-// permissions are what the holder of a token may do.
+// permissions are the permissions of a token's user.
 var permissions = map[string]func(string) bool{
 	everything:    func(string) bool { return true },
 	"may-nothing": func(string) bool { return false },
@@ -42,7 +42,7 @@ func authenticate(_ context.Context, token string) (mcp.Caller, error) {
 	return mcp.Caller{Account: mcp.OneAccount, User: token, Token: token, May: may}, nil
 }
 
-// registry is one over a database of its own.
+// registry returns a registry with its own database.
 func registry(t testing.TB, opts *mcp.Options) *mcp.Registry {
 	t.Helper()
 	db := testkit.Open(t, testkit.SQLiteURL(t))

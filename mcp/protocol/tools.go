@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/mcp"
 )
 
-// addTools has the server show the functions of the registry.
+// addTools adds the functions of the registry to the server.
 func (h *Handler) addTools(server *sdk.Server) error {
 	h.tools = map[string]mcp.Tool{}
 	for _, f := range h.registry.Tools() {
@@ -33,11 +33,11 @@ func (h *Handler) addTools(server *sdk.Server) error {
 	return nil
 }
 
-// call executes a function. A failure is a result too, so that the model can
-// react to it.
+// call executes a function. A failure is a result too, so that the model can react
+// to it.
 func (h *Handler) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	arguments := req.Params.Arguments
-	if string(arguments) == "null" { // what some clients write of none
+	if string(arguments) == "null" { // some clients send null for no arguments
 		arguments = nil
 	}
 	out := h.registry.Execute(ctx, callerOf(ctx), mcp.Request{
@@ -52,8 +52,8 @@ func (h *Handler) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Call
 	}, nil
 }
 
-// progress passes on how far a call is, to a client that asked for it. Such
-// news may be lost, so that its errors are of no interest.
+// progress returns a function that reports progress to a client that asked for it.
+// Reports may be lost, so errors are ignored.
 func progress(ctx context.Context, req *sdk.CallToolRequest) func(done, total float64, text string) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
@@ -66,7 +66,7 @@ func progress(ctx context.Context, req *sdk.CallToolRequest) func(done, total fl
 	}
 }
 
-// failed is an error in words for the model and in members for programs.
+// failed returns an error as text for the model and as members for programs.
 func failed(e *mcp.Error) (*sdk.CallToolResult, error) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s: %s", e.Code, e.Message)
@@ -85,5 +85,5 @@ func failed(e *mcp.Error) (*sdk.CallToolResult, error) {
 	}, nil
 }
 
-// seconds are whole ones, and enough.
+// seconds returns a duration in whole seconds, rounded up.
 func seconds(d time.Duration) int { return int(math.Ceil(d.Seconds())) }

@@ -23,31 +23,31 @@ import (
 type Call struct {
 	Server, Tool string          // by their names
 	Arguments    json.RawMessage // an object; nil: {}
-	// Key names the call for good: one that is repeated has the same. Servers
-	// are sent it as Idempotency-Key; "": none.
+	// Key identifies the call: a repeated call has the same key. It is sent as
+	// Idempotency-Key; "": none.
 	Key string
 }
 
-// Result is what a tool answered.
+// Result is the result of a tool.
 type Result struct {
-	Text  string          // what models read
-	Value json.RawMessage // the structured result, exactly as it was written; nil: there is none
+	Text  string          // for models
+	Value json.RawMessage // the structured result, byte for byte; nil: none
 }
 
-// JSON is the structured result, or the text as a JSON string.
+// JSON returns the structured result, or the text as a JSON string.
 func (r Result) JSON() json.RawMessage {
 	if r.Value != nil {
 		return r.Value
 	}
-	text, _ := json.Marshal(r.Text) // texts cannot fail
+	text, _ := json.Marshal(r.Text) // encoding a text cannot fail
 	return text
 }
 
-// maxMessage bounds the server's words in an error, in bytes.
+// maxMessage bounds the server's text in an error, in bytes.
 const maxMessage = 2000
 
-// Call calls a tool that is approved. What goes wrong is an [*Error], or one of
-// the database. Without a deadline it takes no longer than [Options].Call.
+// Call calls an approved tool. Its error is an [*Error], or one of the database.
+// Without a deadline it takes at most [Options].Call.
 func (a *Account) Call(ctx context.Context, c Call) (Result, error) {
 	t, tool, err := a.find(ctx, c.Server, c.Tool)
 	if err != nil {
@@ -74,9 +74,9 @@ func (a *Account) Call(ctx context.Context, c Call) (Result, error) {
 	return out, err
 }
 
-// Repeatable says whether a tool that is approved may be called again when
-// it is not known whether it was called: it only reads, or a second call changes
-// nothing more, as its server says.
+// Repeatable reports whether an approved tool may be called again when the outcome
+// of a call is unknown: according to its server, it only reads, or a second call
+// changes nothing more.
 func (a *Account) Repeatable(ctx context.Context, server, tool string) bool {
 	_, t, err := a.find(ctx, server, tool)
 	if err != nil || t == nil {
@@ -86,8 +86,8 @@ func (a *Account) Repeatable(ctx context.Context, server, tool string) bool {
 	return h.ReadOnly || h.Idempotent
 }
 
-// find is a server with a tool that may be used; the tools of a program are all
-// approved, and nil here.
+// find returns a server with a tool that may be used. The tool is nil for a
+// program, all of whose tools are approved.
 func (a *Account) find(ctx context.Context, server, tool string) (target, *toolRow, error) {
 	if p, ok := a.s.opts.Programs[server]; ok {
 		return a.program(server, p), nil, nil
@@ -127,19 +127,19 @@ func (r *toolRow) forbidden() error {
 	return &Error{Code: CodeTool, Message: "The tool is not approved."}
 }
 
-// checkArguments holds arguments against a tool's schema. One that is no
-// schema, or refers to others, is left to the server.
+// checkArguments validates arguments against a tool's schema. It leaves the check
+// to the server if the schema is invalid or refers to others.
 func checkArguments(schema, arguments json.RawMessage) error {
 	compiled, err := structured.Compile(schema)
 	if err != nil {
-		return nil //nolint:nilerr // the server knows
+		return nil //nolint:nilerr // the server decides
 	}
 	var v any = map[string]any{}
 	if len(arguments) > 0 {
 		d := json.NewDecoder(bytes.NewReader(arguments))
 		d.UseNumber()
 		if err := d.Decode(&v); err != nil || jsonscan.Kind(arguments) != '{' {
-			return &Error{Code: CodeArguments, Message: "The arguments are no JSON object."}
+			return &Error{Code: CodeArguments, Message: "The arguments are not a JSON object."}
 		}
 	}
 	var misfit *structured.Misfit
@@ -149,8 +149,8 @@ func checkArguments(schema, arguments json.RawMessage) error {
 	return nil
 }
 
-// call connects, looks whether the tool is still what was approved, and calls
-// it. A server that has forgotten the connection is connected to again, once.
+// call connects, checks that the tool is still the approved one, and calls it. If
+// the server has lost the session it connects again, once.
 func (s *Service) call(ctx context.Context, t target, tool *toolRow, c Call) (Result, error) {
 	for again := true; ; again = false {
 		conn, err := s.pool.acquire(ctx, t)
@@ -172,15 +172,15 @@ func (s *Service) call(ctx context.Context, t target, tool *toolRow, c Call) (Re
 	}
 }
 
-// broken says whether an error is one of the connection, so that another is
-// needed. A caller may give up waiting.
+// broken reports whether an error means that a new connection is needed. It does
+// not when the caller gave up.
 func broken(ctx context.Context, err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Code == CodeConnect || e.Code == CodeTimeout) && !errors.Is(ctx.Err(), context.Canceled)
 }
 
-// unchanged asks for the server's tools, if that was a while ago or the tool
-// seems to be another now, and refuses one that is.
+// unchanged lists the server's tools again, if the last list is old or the tool
+// seems to have changed, and refuses a changed tool.
 func (s *Service) unchanged(ctx context.Context, conn *session, tool *toolRow) error {
 	var err error
 	for _, older := range []time.Duration{listTTL, 0} {
@@ -200,7 +200,7 @@ func (s *Service) unchanged(ctx context.Context, conn *session, tool *toolRow) e
 	return err
 }
 
-// among looks for a tool, as it was approved, in a server's list.
+// among finds an approved tool in a server's list.
 func (r *toolRow) among(list []*sdk.Tool) error {
 	for _, t := range list {
 		if t.Name != r.Name {
@@ -216,8 +216,8 @@ func (r *toolRow) among(list []*sdk.Tool) error {
 	return &Error{Code: CodeTool, Message: "The MCP server has no tool of this name."}
 }
 
-// perform makes the call. lost says that the server did not know the
-// connection, and has done nothing.
+// perform makes the call. lost reports that the server did not know the session,
+// and has done nothing.
 func (s *Service) perform(ctx context.Context, conn *session, c Call) (out Result, lost bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -237,7 +237,7 @@ func (s *Service) perform(ctx context.Context, conn *session, c Call) (out Resul
 	return out, false, nil
 }
 
-// failed says what a call that came to nothing came to.
+// failed returns the error of a call that failed.
 func (x *exchange) failed(err error, program bool) *Error {
 	status := int(x.status.Load())
 	if x.large.Load() || errors.Is(err, errTooLarge) {
@@ -259,14 +259,14 @@ func (x *exchange) failed(err error, program bool) *Error {
 	return &Error{Code: CodeTimeout, Message: "There was no answer in time."}
 }
 
-// The codes of the client's own errors: it is closing, the server is, or the
-// request did not get through.
+// Codes of the client's own errors: it is closing, the server is, or the request
+// was rejected.
 const (
 	codeClosing  = -32003
 	codeRejected = -32005
 )
 
-// answered is the error that a server answered with; nil: it did not.
+// answered returns the error in a server's answer; nil: there is none.
 func answered(err error) *jsonrpc.Error {
 	var wire *jsonrpc.Error
 	if !errors.As(err, &wire) || wire.Code <= codeClosing && wire.Code >= codeRejected {
@@ -275,8 +275,8 @@ func answered(err error) *jsonrpc.Error {
 	return wire
 }
 
-// unreached says why a server could not be reached. The client's own words may
-// hold an address with a secret, and are not shown.
+// unreached returns why a server could not be reached. It does not show the
+// client's own text, which may contain an address with a secret.
 func unreached(err error) *Error {
 	var known *Error
 	why := "The server could not be reached, or speaks no MCP there."
@@ -293,7 +293,7 @@ func unreached(err error) *Error {
 	return &Error{Code: CodeConnect, Message: why}
 }
 
-// resultOf reads the result of a tool.
+// resultOf converts the result of a tool.
 func resultOf(res *sdk.CallToolResult) Result {
 	var parts []string
 	for _, c := range res.Content {
@@ -322,7 +322,7 @@ func resultOf(res *sdk.CallToolResult) Result {
 	return out
 }
 
-// truncate shortens the words of a server.
+// truncate shortens a text of a server.
 func truncate(s string) string {
 	if len(s) > maxMessage {
 		s = s[:maxMessage] + "…"

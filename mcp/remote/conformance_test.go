@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/remote"
 )
 
-// memory is a database for a client that lives no longer than its call.
+// memory returns a database for a client that lives only for one call.
 func memory(ctx context.Context) (*sqlx.DB, func(), error) {
 	dir, err := os.MkdirTemp("", "trunkline-remote-")
 	if err != nil {
@@ -26,8 +26,8 @@ func memory(ctx context.Context) (*sqlx.DB, func(), error) {
 	return db, func() { _ = db.Close(); _ = os.RemoveAll(dir) }, remote.Migrate(ctx, db)
 }
 
-// TestConformance has the official suite judge our client in those of its
-// scenarios that ask nothing of a client but to use what a server has.
+// TestConformance runs the official suite against the client, with the scenarios
+// that only require a client to use a server's features.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for scenario, revisions := range map[string][]string{

@@ -18,23 +18,23 @@ const (
 	maxDefinition  = 64 << 10
 )
 
-// Hints are what a server says of a tool. They are its word, no more.
+// Hints are a server's claims about a tool.
 type Hints struct {
 	ReadOnly    bool `json:"readOnly"`    // it changes nothing
 	Idempotent  bool `json:"idempotent"`  // a second call changes nothing more
-	Destructive bool `json:"destructive"` // it takes away or overwrites
+	Destructive bool `json:"destructive"` // it may delete or overwrite
 	OpenWorld   bool `json:"openWorld"`   // it reaches people or systems beyond the server
 }
 
-// Definition is what of a tool is pinned, beside its name.
+// Definition is the part of a tool, besides its name, that an approval pins.
 type Definition struct {
 	Description string          `json:"description"`
-	Schema      json.RawMessage `json:"schema"` // of the arguments: an object, its members in the order of their names
+	Schema      json.RawMessage `json:"schema"` // of the arguments: an object, its members sorted by name
 	Hints       Hints           `json:"hints"`
 }
 
-// define reads a tool of a server's list. One that cannot be kept, or whose
-// arguments are not an object, is not a tool.
+// define reads a tool of a server's list. It ignores tools that cannot be stored,
+// or whose arguments are not an object.
 func define(t *sdk.Tool) (Definition, bool) {
 	schema, err := json.Marshal(t.InputSchema)
 	if err != nil || len(schema) == 0 || schema[0] != '{' || !keepable(t.Name) || len(schema)+len(t.Description) > maxDefinition {
@@ -46,8 +46,8 @@ func define(t *sdk.Tool) (Definition, bool) {
 	return Definition{Description: t.Description, Schema: schema, Hints: hintsOf(t.Annotations)}, true
 }
 
-// hintsOf takes what a server does not say for the worst, as the protocol has
-// it: that the tool writes, destroys and reaches out.
+// hintsOf assumes the worst for missing hints, as the protocol says: the tool
+// writes, destroys and reaches the outside world.
 func hintsOf(a *sdk.ToolAnnotations) Hints {
 	h := Hints{Destructive: true, OpenWorld: true}
 	if a == nil {
@@ -65,7 +65,7 @@ func hintsOf(a *sdk.ToolAnnotations) Hints {
 	return h
 }
 
-// hash is the SHA-256 of a tool: of its name, its description, its schema and
+// hash returns the SHA-256 of a tool: of its name, its description, its schema and
 // its hints.
 func (d Definition) hash(name string) (string, error) {
 	raw, err := json.Marshal(struct {
@@ -79,7 +79,7 @@ func (d Definition) hash(name string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// keepable says whether a text can be the name of a tool.
+// keepable reports whether a text can be the name of a tool.
 func keepable(name string) bool {
 	return name != "" && len(name) <= maxToolName && utf8.ValidString(name) &&
 		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f })

@@ -4,24 +4,24 @@ import (
 	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
-// Code says why a call came to nothing.
+// Code is the reason why a call failed.
 type Code string
 
-// Why a call came to nothing.
+// Reasons why a call failed.
 const (
-	CodeConnect   Code = "mcp.connect"       // the server did not get it
-	CodeTimeout   Code = "mcp.timeout"       // the server may have got it; there was no answer
+	CodeConnect   Code = "mcp.connect"       // the server did not receive it
+	CodeTimeout   Code = "mcp.timeout"       // the server may have received it, but did not answer
 	CodeTool      Code = "mcp.tool_error"    // the tool failed, or may not be used
-	CodeArguments Code = "mcp.bad_arguments" // they do not fit the tool
+	CodeArguments Code = "mcp.bad_arguments" // they do not match the tool's schema
 )
 
-// Error says why a call came to nothing. The message of one with [CodeTool] or
-// [CodeArguments] may hold the server's words.
+// Error is the error of a call. With [CodeTool] or [CodeArguments] its message may
+// quote the server.
 type Error struct {
 	Code    Code
 	Message string
-	// Safe says that the tool may be called again whatever became of this call:
-	// it only reads, or a second call changes nothing more.
+	// Safe reports that the tool may be called again whatever the outcome of this
+	// call: it only reads, or a second call changes nothing more.
 	Safe bool
 }
 
@@ -33,8 +33,8 @@ var (
 	ErrNotFound = apierr.New("remote", apierr.NotFound, "there is no such MCP server")
 	// ErrTaken reports a name that another server of the account has.
 	ErrTaken = apierr.New("remote", apierr.Conflict, "another MCP server has this name")
-	// ErrChanged reports a tool that is not, or no more, what was to be
-	// approved.
+	// ErrChanged reports an approval of a tool that has changed since or no longer
+	// exists.
 	ErrChanged = apierr.New("remote", apierr.Conflict, "a tool is not, or no more, what was to be approved: look at it again")
 )
 

@@ -16,7 +16,7 @@ import (
 // A tool of a foreign server is looked at, approved as it is, and called.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
-	shop := httptest.NewServer(sdk.NewStreamableHTTPHandler(foreignShop, nil)) // somebody else's
+	shop := httptest.NewServer(sdk.NewStreamableHTTPHandler(foreignShop, nil)) // of another organization
 	defer shop.Close()
 
 	db, err := sqldb.Open(ctx, "sqlite://:memory:")
@@ -50,7 +50,7 @@ func Example() {
 	// {"pieces":12}
 }
 
-// foreignShop is a server with one tool.
+// foreignShop returns a server with one tool.
 func foreignShop(*http.Request) *sdk.Server {
 	type asked struct {
 		Article string `json:"article"`

@@ -16,8 +16,8 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/remote"
 )
 
-// FuzzAnswers has a server answer anything to the question for its tools, and
-// to a call of each of them.
+// FuzzAnswers has a server answer anything to the listing of its tools and to
+// calls.
 func FuzzAnswers(f *testing.F) {
 	for _, seed := range []string{
 		`{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}`, `{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":"again"}`,
@@ -76,8 +76,8 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// answers is a server of the older wire that answers a result to whatever is
-// no handshake.
+// answers is a server of the older protocol that answers every request but the
+// handshake with a fixed result.
 func answers(w http.ResponseWriter, r *http.Request, result string) {
 	var in struct {
 		ID     json.RawMessage

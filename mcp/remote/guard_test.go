@@ -21,8 +21,8 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/remote"
 )
 
-// TestChanged turns a tool off that becomes another, says so, and takes it back
-// when that is approved.
+// TestChanged checks that a changed tool is off and reported until it is approved
+// again.
 func TestChanged(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		for name, change := range map[string]func(srv *foreign){
@@ -116,7 +116,7 @@ func TestSlow(t *testing.T) {
 				require.Equal(t, remote.Error{Code: remote.CodeTimeout, Message: "There was no answer in time.", Safe: safe}, *e)
 				require.Less(t, time.Since(started), patient/2)
 			}
-			require.Eventually(t, func() bool { // a machine that stands still takes longer than a call may
+			require.Eventually(t, func() bool { // a call may take longer while the machine is paused
 				_, err := f.Call(t.Context(), remote.Call{Server: "shop", Tool: "fast"})
 				return err == nil
 			}, patient, time.Millisecond)
@@ -124,7 +124,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestDead reaches nobody, says so in time, and leaves the server alone for a
+// TestDead checks that a dead server is reported in time and is not called for a
 // while.
 func TestDead(t *testing.T) {
 	t.Parallel()
@@ -155,12 +155,12 @@ func TestDead(t *testing.T) {
 		fail("did not answer in time")
 	}
 	before := srv.requests.Load()
-	fail("left alone for a moment")
+	fail("not called for 30 seconds")
 	require.Equal(t, before, srv.requests.Load())
 	clock.Add(int64(31 * time.Second))
 	fail("did not answer in time") // one attempt
 	require.Greater(t, srv.requests.Load(), before)
-	fail("left alone for a moment")
+	fail("not called for 30 seconds")
 
 	_, err := f.Refresh(t.Context(), s.ID)
 	require.Equal(t, "The server did not answer in time.", refused(t, err, remote.CodeConnect), "who asks for it himself is not held back")
@@ -176,7 +176,7 @@ func TestDead(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestAnswers reads what no server should say.
+// TestAnswers handles invalid answers of a server.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, "2026-07-28")
@@ -214,7 +214,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// only answers one method by a door, and leaves the others to the server.
+// only answers one method by a handler of its own, and passes the others to the
+// server.
 func only(method string, srv *foreign, handler http.HandlerFunc) http.HandlerFunc {
 	opts := *wires["2026-07-28"]
 	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return srv.Server }, &opts)
@@ -227,8 +228,8 @@ func only(method string, srv *foreign, handler http.HandlerFunc) http.HandlerFun
 	}
 }
 
-// TestDeclined gives a server nothing that it asks for in the middle of a call:
-// no person answers, and no model.
+// TestDeclined checks that the client declines everything that a server asks for
+// during a call.
 func TestDeclined(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, "2025-11-25")
@@ -248,7 +249,7 @@ func TestDeclined(t *testing.T) {
 	require.Equal(t, "decline true", out.Text)
 }
 
-// TestRestarted calls a server again that has forgotten its sessions.
+// TestRestarted calls a server that has lost its sessions.
 func TestRestarted(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, "2025-11-25")
@@ -269,8 +270,8 @@ func TestRestarted(t *testing.T) {
 	require.Equal(t, int64(2), calls.Load())
 }
 
-// TestPrivate refuses private addresses when they are named, when a redirect
-// leads there, and when a name does.
+// TestPrivate checks that private addresses are refused as addresses, in redirects
+// and as names.
 func TestPrivate(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Bool
@@ -310,8 +311,8 @@ func TestPrivate(t *testing.T) {
 	require.False(t, reached.Load())
 }
 
-// TestLeaks leaves no goroutine behind: connections are closed when nobody uses
-// them, and when the service ends.
+// TestLeaks checks that no goroutine remains: connections are closed when they are
+// idle, and when the service ends.
 //
 //nolint:paralleltest // it counts goroutines
 func TestLeaks(t *testing.T) {
@@ -360,8 +361,8 @@ func TestLeaks(t *testing.T) {
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
 
-// TestPrograms speaks to a program over its standard input and output, for
-// every account.
+// TestPrograms calls a program over its standard input and output, for every
+// account.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	f := sqlite(t, remote.Options{Programs: map[string]remote.Program{"beside": program(t)}})
@@ -380,5 +381,5 @@ func TestPrograms(t *testing.T) {
 	_, err = f.Create(t.Context(), remote.NewServer{Name: "beside", URL: "https://example.org/mcp"})
 	require.ErrorIs(t, err, remote.ErrTaken)
 	_, err = remote.New(t.Context(), f.db, &remote.Options{Programs: map[string]remote.Program{"a/b": {}}})
-	require.ErrorContains(t, err, `"a/b" is no name of a server`)
+	require.ErrorContains(t, err, `"a/b" is not a valid name of a server`)
 }

@@ -14,13 +14,12 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/remote"
 )
 
-// asProgram has the test binary be something else: "server" is an MCP server on
-// its standard input and output, "client" a client of the server at its last
-// argument.
+// asProgram makes the test binary another program: "server" is an MCP server on its
+// standard input and output, "client" a client of the server at its last argument.
 const asProgram = "REMOTE_TEST_PROGRAM"
 
-// TestMain lets the test binary be a server or a client, and gives it a name
-// server for which every name leads to this machine.
+// TestMain runs the test binary as a server or a client, and provides a name server
+// that resolves every name to this machine.
 func TestMain(m *testing.M) {
 	var err error
 	switch os.Getenv(asProgram) {
@@ -74,7 +73,7 @@ func program(t *testing.T) remote.Program {
 	return remote.Program{Path: os.Args[0], Env: append(os.Environ(), asProgram+"=server")}
 }
 
-// beServer has one tool, add.
+// beServer is a server with one tool, add.
 func beServer(ctx context.Context) error {
 	s := sdk.NewServer(&sdk.Implementation{Name: "beside", Version: "1"}, nil)
 	s.AddTool(&sdk.Tool{Name: "add", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -87,8 +86,7 @@ func beServer(ctx context.Context) error {
 	return s.Run(ctx, &sdk.StdioTransport{})
 }
 
-// beClient registers a server, approves its tools and calls each of them, as
-// an account does that knows nothing of it.
+// beClient registers a server, approves its tools and calls each of them.
 func beClient(ctx context.Context, url string) error {
 	db, closeDB, err := memory(ctx)
 	if err != nil {
@@ -133,7 +131,7 @@ func callAll(ctx context.Context, a *remote.Account, url string) error {
 	return nil
 }
 
-// fitting are arguments for a schema.
+// fitting returns arguments for a schema.
 func fitting(schema json.RawMessage) json.RawMessage {
 	var s struct {
 		Properties map[string]struct{ Type string }

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// breakAfter failures in a row a server is left alone.
+	// breakAfter is the number of failures in a row that opens a server's circuit.
 	breakAfter = 5
-	// breakFor is for how long; then one attempt says whether it is well again.
+	// breakFor is how long a circuit stays open. Then one call probes the server.
 	breakFor = 30 * time.Second
 )
 
 var (
-	errBroken = errors.New("the server has failed several times in a row and is left alone for a moment")
+	errBroken = errors.New("the server has failed several times in a row; it is not called for 30 seconds")
 	errLate   = errors.New("the server did not answer in time")
 	errClosed = errors.New("the service has ended")
 )
@@ -27,20 +27,20 @@ type pool struct {
 	servers map[string]*holder // by the server's id
 	open    map[*session]bool  // connections that are not closed
 	closed  bool
-	work    sync.WaitGroup  // connecting and closing
-	ctx     context.Context //nolint:containedctx // ends what connects when the pool closes
+	work    sync.WaitGroup  // goroutines that connect or close
+	ctx     context.Context //nolint:containedctx // ends connection attempts when the pool closes
 	cancel  context.CancelFunc
 }
 
-// holder is what the pool has of a server.
+// holder is the state of a server in the pool.
 type holder struct {
 	session  *session
-	dialing  *dialing // nil: nothing connects
+	dialing  *dialing // nil: no attempt is under way
 	failures int      // in a row
 	until    time.Time
 }
 
-// dialing is an attempt to connect; many may wait for it.
+// dialing is an attempt to connect, on which several calls may wait.
 type dialing struct {
 	target target
 	done   chan struct{}
@@ -53,9 +53,9 @@ func newPool(s *Service) *pool {
 	return p
 }
 
-// acquire returns a connection to a server; the caller gives it back with
-// [pool.give]. The client is known to overshoot its deadline against hosts that
-// swallow everything, so no call waits for it longer than that.
+// acquire returns a connection to a server. The caller returns it with [pool.give].
+// No call waits beyond its deadline: the client is known to exceed it against hosts
+// that drop all packets.
 func (p *pool) acquire(ctx context.Context, t target) (*session, error) {
 	late := time.NewTimer(p.s.opts.Connect)
 	defer late.Stop()
@@ -78,7 +78,7 @@ func (p *pool) acquire(ctx context.Context, t target) (*session, error) {
 	}
 }
 
-// abandon gives up an attempt that takes too long. What comes of it is closed.
+// abandon gives up an attempt that takes too long. Its connection is closed.
 func (p *pool) abandon(id string, d *dialing) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p *pool) abandon(id string, d *dialing) {
 	}
 }
 
-// try returns the connection that there is, or the attempt to make one.
+// try returns the existing connection, or an attempt to make one.
 func (p *pool) try(t target) (*session, *dialing, error) {
 	now := p.s.opts.Now()
 	p.mu.Lock()
@@ -115,7 +115,7 @@ func (p *pool) try(t target) (*session, *dialing, error) {
 		return nil, nil, errBroken
 	}
 	if h.failures >= breakAfter {
-		h.until = now.Add(breakFor) // this one is the attempt
+		h.until = now.Add(breakFor) // this call is the probe
 	}
 	h.dialing = &dialing{target: t, done: make(chan struct{})}
 	p.work.Add(1)
@@ -146,21 +146,22 @@ func (p *pool) dial(h *holder, d *dialing) {
 		}
 	case current:
 		h.session = s
-	default: // the server is another now, or no more: who waits looks again
+	default: // the server has changed or was removed: waiting calls look again
 		s.over = true
 		p.shut(s)
 	}
 	close(d.done)
 }
 
-// failed counts a failure. The pool is locked.
+// failed counts a failure. The pool must be locked.
 func (p *pool) failed(h *holder) {
 	if h.failures++; h.failures >= breakAfter {
 		h.until = p.s.opts.Now().Add(breakFor)
 	}
 }
 
-// give takes a connection back. One that failed is closed, and counts.
+// give returns a connection to the pool. It closes a failed one and counts the
+// failure.
 func (p *pool) give(s *session, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +181,7 @@ func (p *pool) give(s *session, ok bool) {
 	}
 }
 
-// retire takes a server's connection out of use. The pool is locked.
+// retire takes a server's connection out of use. The pool must be locked.
 func (p *pool) retire(h *holder) {
 	s := h.session
 	if h.session = nil; s == nil || s.over {
@@ -191,7 +192,7 @@ func (p *pool) retire(h *holder) {
 	}
 }
 
-// shut closes a connection. The pool is locked.
+// shut closes a connection. The pool must be locked.
 func (p *pool) shut(s *session) {
 	if !p.open[s] {
 		return
@@ -200,11 +201,11 @@ func (p *pool) shut(s *session) {
 	p.work.Add(1)
 	go func() {
 		defer p.work.Done()
-		_ = s.sdk.Close() // what the other side makes of it changes nothing
+		_ = s.sdk.Close() // an error does not matter here
 	}()
 }
 
-// forget closes the connection to a server that was removed.
+// forget closes the connection to a deleted server.
 func (p *pool) forget(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,7 +215,7 @@ func (p *pool) forget(id string) {
 	}
 }
 
-// renew has the next call connect again, whatever has failed before.
+// renew makes the next call connect again, even if the circuit is open.
 func (p *pool) renew(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -224,7 +225,7 @@ func (p *pool) renew(id string) {
 	}
 }
 
-// sweep closes connections that were not used for a while.
+// sweep closes connections that have been idle for a while.
 func (p *pool) sweep() {
 	now := p.s.opts.Now()
 	p.mu.Lock()
@@ -239,8 +240,7 @@ func (p *pool) sweep() {
 	}
 }
 
-// close closes all connections and waits until they are closed: calls that are
-// under way are waited for.
+// close closes all connections. It waits for calls in progress.
 func (p *pool) close() {
 	p.cancel()
 	p.mu.Lock()

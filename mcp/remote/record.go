@@ -8,12 +8,13 @@ import (
 	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
-// recordTx records what was done to a server; details may be nil.
+// recordTx records an action on a server in the audit log. details may be nil.
 func recordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, r serverRow, details map[string]any) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: r.ID, ObjectName: r.Name, Details: details})
 }
 
-// details are the names of what a change has, and of the tools that it approves.
+// details returns the names of the fields that a change sets, and of the tools that
+// it approves.
 func (c Change) details() map[string]any {
 	out := map[string]any{}
 	var names []string

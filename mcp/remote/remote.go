@@ -15,43 +15,43 @@ import (
 	"github.com/trunklinehq/trunkline/internal/guard"
 )
 
-// OneAccount is the account of a program that has only one.
+// OneAccount is the id of the account in programs that have only one.
 const OneAccount = "one"
 
 // Options configures a [Service].
 type Options struct {
 	// Authorize adds a credential of an account to a request. It may change the
-	// request's headers and its URL's query. nil: servers have no credentials.
+	// headers and the query of the URL. nil: servers have no credentials.
 	Authorize func(ctx context.Context, account, credential string, r *http.Request) error
-	// Allow names networks and hosts of servers that may be reached although
-	// they are private or loopback, and over plain http. nil: none.
+	// Allow lists networks and hosts that may be reached although they are private
+	// or loopback, also over plain http. nil: none.
 	Allow []string
-	// Programs are servers that this process starts and speaks to over their
-	// standard input and output, by name. Every account has them, and all of
-	// their tools are approved. nil: none.
+	// Programs are servers by name that this process starts and speaks to over
+	// their standard input and output. Every account has them, and all of their
+	// tools are approved. nil: none.
 	Programs map[string]Program
-	// Own says whether an address is that of this program, whose tools read what
-	// contacts wrote: what they return is of others than the contact of a run.
-	// nil: none is.
+	// Own reports whether an address is that of this program. Its tools read what
+	// contacts wrote, so their results may be about other contacts than that of a
+	// run. nil: none is.
 	Own func(address string) bool
-	// Connect is how long connecting to a server may take. 0: 10 s.
+	// Connect is the timeout for connecting to a server. 0: 10 s.
 	Connect time.Duration
-	// Call is how long a call may take whose context has no deadline. 0: 15 s.
+	// Call is the timeout of a call whose context has no deadline. 0: 15 s.
 	Call time.Duration
-	// Idle is how long a connection is kept that is not used. 0: 60 s.
+	// Idle is how long an unused connection stays open. 0: 60 s.
 	Idle time.Duration
-	// Version is what servers are told of this program. "": "0".
+	// Version is the version of this program that servers see. "": "0".
 	Version string
 	Logger  *slog.Logger     // nil: slog.Default()
 	Now     func() time.Time // nil: time.Now
 }
 
-// Program is a server that runs beside this process.
+// Program is a server that this process starts.
 type Program struct {
 	Path string   // of the program
 	Args []string // without its name
 	Env  []string // "KEY=value"; nil: that of this process
-	Dir  string   // it runs in; "": that of this process
+	Dir  string   // working directory; "": that of this process
 }
 
 const (
@@ -61,8 +61,8 @@ const (
 )
 
 // Service keeps foreign servers and their tools, and calls them. It is safe for
-// concurrent use, and any number of processes may run one on the same
-// PostgreSQL.
+// concurrent use. Any number of processes may run one on the same PostgreSQL
+// database.
 type Service struct {
 	db    *database.DB
 	opts  Options
@@ -79,7 +79,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "mcp_remote", migrations)
 }
 
-// New returns a Service over db, and creates or upgrades its tables.
+// New returns a Service over db. It creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s := &Service{}
 	if opts != nil {
@@ -110,7 +110,7 @@ func (s *Service) defaults() error {
 	}
 	for name := range o.Programs {
 		if !serverName.MatchString(name) {
-			return fmt.Errorf("remote: Options.Programs: %q is no name of a server", name)
+			return fmt.Errorf("remote: Options.Programs: %q is not a valid name of a server", name)
 		}
 	}
 	if o.Connect == 0 {
@@ -134,8 +134,8 @@ func (s *Service) defaults() error {
 	return nil
 }
 
-// Run closes connections that are not used, and all of them once ctx has ended
-// and the calls that are under way are over.
+// Run closes idle connections. After ctx has ended it waits for calls in progress
+// and closes all connections.
 func (s *Service) Run(ctx context.Context) error {
 	defer s.web.CloseIdleConnections()
 	defer s.pool.close()
@@ -151,8 +151,8 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// Account is the share of a [Service] that belongs to one account. What
-// belongs to another is not found.
+// Account is the part of a [Service] that belongs to one account. It finds nothing
+// that belongs to another account.
 type Account struct {
 	s  *Service
 	id string

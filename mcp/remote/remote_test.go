@@ -15,8 +15,8 @@ import (
 	"github.com/trunklinehq/trunkline/mcp/remote"
 )
 
-// TestCall registers a server, approves its tools and calls them, on both
-// wires: numbers and arguments stay as they were written.
+// TestCall registers a server, approves its tools and calls them, with both
+// protocols: numbers and arguments arrive unchanged.
 func TestCall(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		for wire := range wires {
@@ -74,8 +74,8 @@ func TestCall(t *testing.T) {
 	})
 }
 
-// TestWhatIsSent looks at every request: none carries a token of ours, the
-// credential is there, and a call has its key.
+// TestWhatIsSent checks every request: none has a token of this program, all have
+// the credential, and a call has its key.
 func TestWhatIsSent(t *testing.T) {
 	t.Parallel()
 	for wire := range wires {
@@ -126,8 +126,8 @@ func TestWhatIsSent(t *testing.T) {
 	}
 }
 
-// TestTools gives models the approved tools under names that they can speak,
-// with the worst taken for what is not said.
+// TestTools checks the approved tools for models: they have valid names, and
+// missing hints mean the worst.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, "2026-07-28")
@@ -184,7 +184,8 @@ func TestTools(t *testing.T) {
 	require.Equal(t, "The MCP server is switched off.", refused(t, err, remote.CodeConnect))
 }
 
-// TestArguments refuses what does not fit, here or there.
+// TestArguments checks that invalid arguments are refused, by the client or by the
+// server.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, "2026-07-28")

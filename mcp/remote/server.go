@@ -20,46 +20,46 @@ import (
 // Server is a foreign server of an account.
 type Server struct {
 	ID, Name, URL string
-	Credential    string // id of what requests are authorized with; "": nothing
+	Credential    string // id of the credential for requests; "": none
 	Enabled       bool
 	Tools         []Tool    // in the server's order; never nil
-	CheckedAt     time.Time // when its tools were last asked for; zero: never
-	Problem       string    // why that failed; "": it did not
+	CheckedAt     time.Time // when its tools were last listed; zero: never
+	Problem       string    // why the last listing failed; "": it succeeded
 
 	CreatedAt, UpdatedAt time.Time
 }
 
-// NewServer describes a server to be registered.
+// NewServer describes a server to register.
 type NewServer struct {
-	Name       string // by which flows call it: letters and digits, single - and _ between them; at most 64
+	Name       string // for flows: letters and digits, single - and _ between them; at most 64
 	URL        string // of its endpoint
 	Credential string // "": none
 }
 
-// Change says what is to become of a server; what is nil stays. Another URL is
-// another server: its tools are forgotten.
+// Change describes changes of a server. Nil fields stay as they are. A new URL
+// means another server: its tools are forgotten.
 type Change struct {
 	Name, URL, Credential *string
 	Enabled               *bool
-	// Approve are tools that may be used from now on, or no more.
+	// Approve lists approvals of tools and withdrawals of approvals.
 	Approve []Approval
 }
 
-// Approval lets a tool be used as it is now, or no more.
+// Approval approves a tool as it is now, or withdraws its approval.
 type Approval struct {
 	Name string
-	Hash string // that was looked at; not needed to withdraw
-	// Withdraw takes an approval back.
+	Hash string // of the tool that was reviewed; not needed to withdraw
+	// Withdraw withdraws the approval.
 	Withdraw bool
 }
 
-// List bounds a page of a list.
+// List selects a page of a list.
 type List struct {
-	Limit  int    // at least 1, above 200 it is 200; 0: 50
-	Cursor string // Page.Next of the page before; "": the first page
+	Limit  int    // maximum 200; 0: 50
+	Cursor string // Page.Next of the previous page; "": the first page
 }
 
-// serverName leaves "__" free to separate a server and its tool.
+// serverName excludes "__", which separates a server and its tool.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$`)
 
 const (
@@ -125,14 +125,13 @@ func (s *Service) checkURL(address string) error {
 
 func checkCredential(id string) error {
 	if id != "" && uuid.Validate(id) != nil {
-		return &Invalid{Field: "credential", Message: "is no id of a credential"}
+		return &Invalid{Field: "credential", Message: "is not an id of a credential"}
 	}
 	return nil
 }
 
-// Create registers a server. Its tools are asked for by [Account.Refresh].
-// An [*Invalid] names what is refused; whether the credential exists is not
-// looked at.
+// Create registers a server. [Account.Refresh] lists its tools. An [*Invalid] names
+// the field that is refused. Create does not check that the credential exists.
 func (a *Account) Create(ctx context.Context, d NewServer) (Server, error) {
 	if err := errors.Join(a.s.checkName(d.Name), a.s.checkURL(d.URL), checkCredential(d.Credential)); err != nil {
 		return Server{}, err
@@ -186,7 +185,7 @@ func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock strin
 	return r, found(sqlx.GetContext(ctx, q, &r, `SELECT `+serverColumns+` FROM mcp_remote_server WHERE id = $1 AND account = $2`+lock, id, a.id))
 }
 
-// named is the server of a name, or [ErrNotFound].
+// named returns the server with a name, or [ErrNotFound].
 func (a *Account) named(ctx context.Context, name string) (serverRow, error) {
 	var r serverRow
 	if !serverName.MatchString(name) {
@@ -232,8 +231,8 @@ func (a *Account) Servers(ctx context.Context, l List) (Page, error) {
 	return Page{servers, next}, nil
 }
 
-// Update changes a server. An approval of another definition than the one that
-// is there is [ErrChanged].
+// Update changes a server. It returns [ErrChanged] for an approval of a tool that
+// has changed since.
 func (a *Account) Update(ctx context.Context, id string, c Change) (Server, error) {
 	if err := a.s.checkChange(c); err != nil {
 		return Server{}, err
@@ -280,13 +279,13 @@ func (s *Service) checkChange(c Change) error {
 	}
 	for i, p := range c.Approve {
 		if !keepable(p.Name) {
-			errs = append(errs, &Invalid{Field: fmt.Sprintf("tools[%d].name", i), Message: "is no name of a tool"})
+			errs = append(errs, &Invalid{Field: fmt.Sprintf("tools[%d].name", i), Message: "is not a name of a tool"})
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// apply changes a row, and says whether it is another server now.
+// apply changes a row. It reports whether the row now means another server.
 func (c Change) apply(r *serverRow) (moved bool) {
 	if c.Name != nil {
 		r.Name = *c.Name
@@ -305,7 +304,8 @@ func (c Change) apply(r *serverRow) (moved bool) {
 	return moved
 }
 
-// lock ends a statement that reads what the transaction will change.
+// lock returns the end of a statement that reads rows which the transaction
+// changes.
 func (s *Service) lock() string {
 	if s.db.Dialect == database.Postgres {
 		return " FOR UPDATE"
@@ -313,7 +313,7 @@ func (s *Service) lock() string {
 	return ""
 }
 
-// Delete removes a server with its tools. Calls of these fail from now on.
+// Delete removes a server with its tools. Later calls of these fail.
 func (a *Account) Delete(ctx context.Context, id string) error {
 	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		r, err := a.row(ctx, tx, id, a.s.lock())

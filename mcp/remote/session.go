@@ -12,13 +12,13 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// target is a server that can be connected to.
+// target is a server to connect to.
 type target struct {
 	server  serverRow
 	program *Program // nil: it is reached over HTTP
 }
 
-// key names what a connection is to; another address or credential is another.
+// key identifies a connection. It changes with the address and the credential.
 func (t target) key() string { return fmt.Sprint(t.server.ID, "#", t.server.Revision) }
 
 // session is a connection to a server.
@@ -30,24 +30,24 @@ type session struct {
 	// guarded by the pool
 	busy int
 	used time.Time
-	over bool // it is not given out any more
+	over bool // it is not handed out any more
 
-	listing  sync.Mutex // held while the tools are asked for
+	listing  sync.Mutex // locked while the tools are listed
 	listedAt time.Time
 	current  []*sdk.Tool
 }
 
 const (
-	// maxAge bounds how long a connection is used: a server may say that its
-	// list of tools stays as it is, and is taken at its word for no longer.
+	// maxAge bounds how long a connection is used. It also bounds how long a
+	// server's promise that its list of tools does not change is trusted.
 	maxAge = 5 * time.Minute
-	// listTTL is how long a list of tools is taken for the newest.
+	// listTTL is how long a list of tools counts as current.
 	listTTL = time.Minute
-	// maxPages bounds how often a server may say that there are more tools.
+	// maxPages bounds the number of pages of a list of tools.
 	maxPages = 20
 )
 
-// connect opens a connection. It may outlive ctx for a moment.
+// connect opens a connection. It may outlast ctx for a moment.
 func (s *Service) connect(ctx context.Context, t target) (*session, error) {
 	client := sdk.NewClient(&sdk.Implementation{Name: "trunkline", Version: s.opts.Version}, &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{},
@@ -66,7 +66,7 @@ func (s *Service) connect(ctx context.Context, t target) (*session, error) {
 func (s *Service) transport(t target) sdk.Transport {
 	w := &wire{next: s.web.Transport}
 	if p := t.program; p != nil {
-		cmd := exec.Command(p.Path, p.Args...) //nolint:gosec,noctx // the embedder names it, and the transport ends it
+		cmd := exec.Command(p.Path, p.Args...) //nolint:gosec,noctx // the embedder names the program, and the transport ends it
 		cmd.Env, cmd.Dir = p.Env, p.Dir
 		return exact{&sdk.CommandTransport{Command: cmd}, &w.version}
 	}
@@ -85,8 +85,8 @@ func (s *Service) transport(t target) sdk.Transport {
 	}, &w.version}
 }
 
-// tools are those that the server has: as it said no longer ago than older, or
-// as it says when it is asked. fresh is true when it was asked.
+// tools returns the tools of the server: the cached list if it is no older than
+// older, else a fresh one. fresh reports which.
 func (s *session) tools(ctx context.Context, now time.Time, older time.Duration) (list []*sdk.Tool, fresh bool, err error) {
 	s.listing.Lock()
 	defer s.listing.Unlock()

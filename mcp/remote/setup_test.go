@@ -58,7 +58,7 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
 	})
 }
 
-// setup is a service that may reach this machine and runs until the test ends.
+// setup returns a service that may reach this machine and runs until the test ends.
 func setup(t *testing.T, db *sqlx.DB, opts remote.Options) *fixture {
 	t.Helper()
 	require.NoError(t, remote.Migrate(t.Context(), db))
@@ -86,8 +86,8 @@ func sqlite(t *testing.T, opts remote.Options) *fixture {
 	return setup(t, testkit.Open(t, testkit.SQLiteURL(t)), opts)
 }
 
-// foreign is a foreign server, as the official SDK makes one, behind a door
-// that counts and may be shut.
+// foreign is a foreign server of the official SDK whose handler counts requests and
+// can be replaced.
 type foreign struct {
 	*sdk.Server
 	URL      string
@@ -128,7 +128,7 @@ func serve(t *testing.T, wire string) *foreign {
 	return f
 }
 
-// shut has every request answered by door; nil: by the server.
+// shut replaces the handler of all requests; nil: the server answers again.
 func (f *foreign) shut(handler http.HandlerFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -143,7 +143,7 @@ func (f *foreign) seen() []http.Header {
 
 type handler = func(ctx context.Context, args json.RawMessage) (*sdk.CallToolResult, error)
 
-// tool adds a tool, or puts another in its place.
+// tool adds or replaces a tool.
 func (f *foreign) tool(name, description, schema string, a *sdk.ToolAnnotations, h handler) {
 	f.AddTool(&sdk.Tool{Name: name, Description: description, InputSchema: json.RawMessage(schema), Annotations: a},
 		func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -153,7 +153,7 @@ func (f *foreign) tool(name, description, schema string, a *sdk.ToolAnnotations,
 
 const object = `{"type":"object"}`
 
-// says is a tool that answers a text.
+// says returns a tool that answers a text.
 func says(text string) handler {
 	return func(context.Context, json.RawMessage) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
@@ -168,7 +168,7 @@ func (f *fixture) register(t *testing.T, url string) remote.Server {
 	return s
 }
 
-// approved registers a server and approves all that it has.
+// approved registers a server and approves all its tools.
 func (f *fixture) approved(t *testing.T, url string) remote.Server {
 	t.Helper()
 	return f.approve(t, f.register(t, url).ID)

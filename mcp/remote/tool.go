@@ -22,9 +22,9 @@ type Tool struct {
 	Hints       Hints
 	Hash        string // SHA-256, hexadecimal
 	Approved    bool   // it may be used
-	Changed     bool   // it was approved, and is another now
-	// Before is what was approved of a tool that has Changed. nil: that is not
-	// known, as it was approved before such was kept.
+	Changed     bool   // it has changed since it was approved
+	// Before is the approved definition of a tool that has Changed. nil: unknown,
+	// as older versions did not keep it.
 	Before *Definition
 }
 
@@ -38,7 +38,7 @@ type toolRow struct {
 const toolColumns = `server, name, position, definition, hash, approved, approved_definition`
 
 func (r toolRow) definition() (d Definition) {
-	_ = json.Unmarshal([]byte(r.Definition), &d) // written by this package
+	_ = json.Unmarshal([]byte(r.Definition), &d) // this package wrote it
 	return d
 }
 
@@ -57,7 +57,7 @@ func (r toolRow) view() Tool {
 	return t
 }
 
-// toolsOf are the tools that a server has now, in its order.
+// toolsOf returns the tools that a server has now, in its order.
 func (s *Service) toolsOf(ctx context.Context, q sqlx.QueryerContext, server string) ([]toolRow, error) {
 	rows := []toolRow{}
 	if err := sqlx.SelectContext(ctx, q, &rows, `SELECT `+toolColumns+` FROM mcp_remote_tool WHERE server = $1 AND hash <> '' ORDER BY position`, server); err != nil {
@@ -66,7 +66,7 @@ func (s *Service) toolsOf(ctx context.Context, q sqlx.QueryerContext, server str
 	return rows, nil
 }
 
-// approveTx lets a tool be used as it is now, or no more.
+// approveTx approves a tool as it is now, or withdraws its approval.
 func approveTx(ctx context.Context, tx *sqlx.Tx, server string, p Approval) error {
 	var res interface{ RowsAffected() (int64, error) }
 	var err error
@@ -84,9 +84,9 @@ func approveTx(ctx context.Context, tx *sqlx.Tx, server string, p Approval) erro
 	return nil
 }
 
-// seen keeps what a server has listed. Tools that are others now are off from
-// then on, and those that are gone are off while they are; both keep what was
-// approved of them.
+// seen stores the tools that a server has listed. A tool that has changed is off
+// from then on, and one that is missing is off until it is back. Both keep their
+// approved definition.
 func (s *Service) seen(ctx context.Context, r serverRow, listed []*sdk.Tool) error {
 	var changed []string
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
@@ -94,7 +94,7 @@ func (s *Service) seen(ctx context.Context, r serverRow, listed []*sdk.Tool) err
 		var now serverRow
 		err := tx.GetContext(ctx, &now, `SELECT `+serverColumns+` FROM mcp_remote_server WHERE id = $1`+s.lock(), r.ID)
 		if err != nil || now.Revision != r.Revision {
-			return found(err) // it has moved meanwhile: what was listed is another's
+			return found(err) // the server has moved meanwhile: the list is another server's
 		}
 		known, err := s.knownTx(ctx, tx, r.ID)
 		if err != nil {
@@ -116,7 +116,7 @@ func (s *Service) seen(ctx context.Context, r serverRow, listed []*sdk.Tool) err
 	return nil
 }
 
-// knownTx are all tools that a server ever had, by name.
+// knownTx returns all tools that a server has ever had, by name.
 func (s *Service) knownTx(ctx context.Context, tx *sqlx.Tx, server string) (map[string]toolRow, error) {
 	var rows []toolRow
 	if err := tx.SelectContext(ctx, &rows, `SELECT `+toolColumns+` FROM mcp_remote_tool WHERE server = $1`, server); err != nil {
@@ -129,7 +129,7 @@ func (s *Service) knownTx(ctx context.Context, tx *sqlx.Tx, server string) (map[
 	return known, nil
 }
 
-// keepTx stores a list and says which approved tools have changed.
+// keepTx stores a list and returns the approved tools that have changed.
 func (s *Service) keepTx(ctx context.Context, tx *sqlx.Tx, server string, listed []*sdk.Tool, known map[string]toolRow) (changed []string, err error) {
 	names := map[string]bool{}
 	for i, t := range listed {
@@ -162,7 +162,8 @@ func (s *Service) keepTx(ctx context.Context, tx *sqlx.Tx, server string, listed
 	return changed, dropTx(ctx, tx, server, known, names)
 }
 
-// dropTx notes which tools are gone. One that was never approved is forgotten.
+// dropTx marks the tools that are missing. It deletes those that were never
+// approved.
 func dropTx(ctx context.Context, tx *sqlx.Tx, server string, known map[string]toolRow, listed map[string]bool) error {
 	for name, t := range known {
 		if listed[name] || t.Hash == "" {
@@ -179,7 +180,7 @@ func dropTx(ctx context.Context, tx *sqlx.Tx, server string, known map[string]to
 	return nil
 }
 
-// unseen keeps why a server's tools could not be asked for.
+// unseen stores why a server's tools could not be listed.
 func (s *Service) unseen(ctx context.Context, r serverRow, why string) error {
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE mcp_remote_server SET checked_us = $1, problem = $2 WHERE id = $3 AND revision = $4`,

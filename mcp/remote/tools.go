@@ -16,8 +16,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/audit"
 )
 
-// Refresh asks a server for its tools, over a new connection. When that fails
-// the error is an [*Error], and the server says so from then on.
+// Refresh lists the tools of a server over a new connection. When that fails the
+// error is an [*Error], and [Server].Problem has its text.
 func (a *Account) Refresh(ctx context.Context, id string) (Server, error) {
 	r, err := a.row(ctx, a.s.db, id, "")
 	if err != nil {
@@ -40,7 +40,7 @@ func (a *Account) Refresh(ctx context.Context, id string) (Server, error) {
 	return a.Server(ctx, id)
 }
 
-// relist has the newest list of a server's tools kept.
+// relist lists a server's tools and stores them.
 func (s *Service) relist(ctx context.Context, r serverRow) error {
 	conn, err := s.pool.acquire(ctx, target{server: r})
 	if err != nil {
@@ -54,9 +54,9 @@ func (s *Service) relist(ctx context.Context, r serverRow) error {
 	return s.seen(ctx, r, list)
 }
 
-// Known are the approved tools of all servers of the account by the server's
-// name; nil: that server was never asked for its tools. q reads them: the
-// database, or a transaction of the caller's.
+// Known returns the approved tools of all servers of the account by the server's
+// name; nil for a server whose tools were never listed. q reads them: the database,
+// or a transaction of the caller.
 func (a *Account) Known(ctx context.Context, q sqlx.QueryerContext) (map[string][]string, error) {
 	known := map[string][]string{}
 	for name := range a.s.opts.Programs {
@@ -84,9 +84,9 @@ func (a *Account) Known(ctx context.Context, q sqlx.QueryerContext) (map[string]
 	return known, nil
 }
 
-// Tools are the approved tools of servers, by the servers' names, under the
-// names that models know them by: server__tool. A server that is not there, or
-// switched off, is an [*Error].
+// Tools returns the approved tools of servers, which are given by name. The name of
+// a tool for models is server__tool. A server that does not exist, or is switched
+// off, is an [*Error].
 func (a *Account) Tools(ctx context.Context, servers []string) ([]llm.Tool, error) {
 	tools, taken := []llm.Tool{}, map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(set(servers))) {
@@ -140,7 +140,7 @@ func (a *Account) toolsOf(ctx context.Context, name string) ([]llm.Tool, error) 
 	return out, nil
 }
 
-// programTools asks a program for its tools.
+// programTools lists the tools of a program.
 func (a *Account) programTools(ctx context.Context, name string, p Program) ([]llm.Tool, error) {
 	conn, err := a.s.pool.acquire(ctx, a.program(name, p))
 	if err != nil {
@@ -160,9 +160,9 @@ func (a *Account) programTools(ctx context.Context, name string, p Program) ([]l
 	return out, nil
 }
 
-// tool is a tool as models have it. Whatever its server says of it, its
-// arguments go to the server. One that says that it only reads, and there, is
-// told no news by what came from the same server.
+// tool returns a tool for models. Whatever its server claims, calls send their
+// arguments to the server. If it only reads data of its own server, data from that
+// server may be sent to it.
 func (a *Account) tool(server, name string, d Definition, private bool) llm.Tool {
 	source, home := "server/"+server, ""
 	if d.Hints.ReadOnly && !d.Hints.OpenWorld {
@@ -196,8 +196,8 @@ const (
 
 var unspeakable = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// modelName is a tool's name for models: server__tool. One that providers
-// would refuse is shortened, and told from others by its hash.
+// modelName returns the name of a tool for models: server__tool. A name that
+// providers would refuse is shortened, and a hash makes it unique.
 func modelName(server, tool string) string {
 	whole := server + "__" + tool
 	name := unspeakable.ReplaceAllString(whole, "_")

@@ -17,9 +17,9 @@ import (
 const (
 	// maxAnswer bounds an answer of a server, in bytes.
 	maxAnswer = 1 << 20
-	// DepthHeader tells a server that a flow or an agent of ours is calling,
-	// and how many are above each other. A server of ours starts nothing for
-	// it that calls on in its turn.
+	// DepthHeader tells a server that a flow or an agent of this program is
+	// calling, and how deeply such calls are nested. It keeps servers of this
+	// program from calling each other without end.
 	DepthHeader = "Trunkline-Depth"
 
 	versionHeader     = "Mcp-Protocol-Version"
@@ -28,29 +28,29 @@ const (
 
 var errTooLarge = errors.New("the answer has more than 1 MB")
 
-// exchange is what became of the request of a call.
+// exchange is the state of the request of a call.
 type exchange struct {
-	key     string             // names the call for good
+	key     string             // identifies the call
 	cancel  context.CancelFunc // ends the call
-	once    sync.Once          // the first request is the call, others follow from it
-	reached atomic.Bool        // there was a connection: the server may have heard it
-	status  atomic.Int64       // of HTTP; 0: there was no answer
-	large   atomic.Bool        // the answer was cut off
+	once    sync.Once          // only the first request is the call, others follow from it
+	reached atomic.Bool        // there was a connection: the server may have received it
+	status  atomic.Int64       // of HTTP; 0: no answer
+	large   atomic.Bool        // the answer was truncated
 }
 
 type exchangeKey struct{}
 
-// within makes x the exchange of the requests that are made with the context.
+// within returns a context whose requests belong to x.
 func (x *exchange) within(ctx context.Context) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, x)
 }
 
-// wire carries the requests of one connection: it adds what they need and
-// bounds what comes back.
+// wire sends the requests of one connection. It adds what they need and bounds the
+// answers.
 type wire struct {
 	next      http.RoundTripper
 	authorize func(*http.Request) error // nil: nothing is added
-	version   atomic.Value              // of the protocol, once it is agreed upon
+	version   atomic.Value              // of the protocol, once it is negotiated
 }
 
 // RoundTrip makes one request.
@@ -91,11 +91,11 @@ func (w *wire) RoundTrip(in *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// boundedBody is an answer that ends with an error where it becomes too large.
+// boundedBody is a body that returns an error when it becomes too large.
 type boundedBody struct {
 	io.ReadCloser
 	left     int64
-	exchange *exchange // nil: of no call
+	exchange *exchange // nil: not part of a call
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
@@ -110,12 +110,11 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // io.EOF must stay itself
 }
 
-// exact is a transport whose structured results come as they were written: the
-// client would read their numbers as float64, so it is handed their JSON as a
-// text.
+// exact is a transport that keeps structured results byte for byte. The client
+// would decode their numbers as float64, so exact passes their JSON as a text.
 type exact struct {
 	sdk.Transport
-	version *atomic.Value // is told the version that is agreed upon
+	version *atomic.Value // receives the negotiated version
 }
 
 func (t exact) Connect(ctx context.Context) (sdk.Connection, error) {
@@ -139,8 +138,8 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err //nolint:wrapcheck // io.EOF must stay itself
 }
 
-// rewrite puts the JSON of structuredContent in its place, and notes the
-// version in the answer to initialize.
+// rewrite replaces structuredContent by its JSON as a text, and records the version
+// in the answer to initialize.
 func (c exactConnection) rewrite(r *jsonrpc.Response) {
 	if len(r.Result) > maxAnswer {
 		r.Result, r.Error = nil, errTooLarge

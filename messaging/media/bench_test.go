@@ -14,9 +14,9 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/media"
 )
 
-// BenchmarkSave keeps documents in a folder. The floor is a copy of the same
-// bytes to a new file that is brought to the disk; the two take turns, so that
-// what else the machine does slows both.
+// BenchmarkSave saves documents in a folder. The floor is a copy of the same bytes
+// to a new file with a sync; both take turns, so that the load of the machine
+// affects both alike.
 func BenchmarkSave(b *testing.B) {
 	for _, size := range []int{16 << 10, 1 << 20, 16 << 20} {
 		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
@@ -56,8 +56,8 @@ func floor(b *testing.B, path string, content []byte) {
 	require.NoError(b, f.Close())
 }
 
-// BenchmarkInspect looks into a photograph of a usual size; most of it is the
-// preview.
+// BenchmarkInspect inspects a photograph of a usual size; most of the time is for
+// the preview.
 func BenchmarkInspect(b *testing.B) {
 	content := jpegFile(1600, 1200)
 	for b.Loop() {

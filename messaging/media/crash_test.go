@@ -25,8 +25,8 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/media"
 )
 
-// A test binary started with this variable is a child of a test and keeps
-// files in the folder that it names.
+// With this variable the test binary is the child of a test and saves files in the
+// named folder.
 const childFolder = "MEDIA_TEST_FOLDER"
 
 func TestMain(m *testing.M) {
@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child saves files until it is killed or there is no room, and prints what it
-// was told of each.
+// child saves files until it is killed or there is no room, and prints each
+// outcome.
 func child(path string) {
 	if os.Getenv("MEDIA_TEST_ROOM") != "" {
 		signal.Ignore(syscall.SIGXFSZ)
@@ -71,8 +71,8 @@ func start(t *testing.T, path string, env ...string) (*exec.Cmd, *bufio.Scanner)
 	return cmd, bufio.NewScanner(out)
 }
 
-// A process that is killed at any moment has every file it was told of, whole,
-// and beside these only drafts.
+// A process that is killed at any moment has completely stored every file that it
+// has reported. Otherwise there are only drafts.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	for range testkit.Rounds(3) {
@@ -105,7 +105,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// Where the system takes no more bytes, the error says so and nothing is left.
+// When the system has no room, the error is ErrFull and nothing remains.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	_, path := newFolder(t)

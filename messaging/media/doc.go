@@ -1,7 +1,7 @@
-// Package media keeps the files of messages: it takes them from a stream,
-// checks them, looks into them, stores them in a folder or a bucket, and serves
-// them by links that cannot be guessed. It knows no message and keeps no table:
-// what [Library.Save] returns is for the caller to remember.
+// Package media stores the files of messages. It reads a file from a stream, checks
+// it, extracts properties such as its size, stores it in a folder or a bucket, and
+// serves it by a link that cannot be guessed. The package does not know messages
+// and has no tables: the caller stores what [Library.Save] returns.
 //
 // # A library
 //
@@ -9,14 +9,14 @@
 //	lib, err := media.New(folder, &media.Options{Secrets: []string{secret}})
 //	go lib.Run(ctx) // removes what a killed process left half written
 //
-// Another [Store] is package messaging/media/s3, for buckets that several
-// nodes share.
+// Package messaging/media/s3 is another [Store], for a bucket that several nodes
+// share.
 //
-// # Keeping a file
+// # Saving a file
 //
-// Save reads a stream to its end, once, and never holds it in memory. It
-// enforces a limit while it reads, compares what arrived with what was
-// promised, and stores nothing when they differ:
+// Save reads a stream to its end, once, and never holds it in memory. It enforces a
+// limit while it reads, compares the file with what was declared, and stores
+// nothing if they differ:
 //
 //	f, err := lib.Save(ctx, response.Body, media.Upload{
 //		Max:    16 << 20,
@@ -24,43 +24,41 @@
 //		Type:   "audio/ogg; codecs=opus",
 //	})
 //
-// The error is a [*TooLarge], a [*Mismatch], [ErrEmpty], [ErrFull], or
-// what the stream itself returned.
+// The error is a [*TooLarge], a [*Mismatch], [ErrEmpty], [ErrFull], or the error of
+// the stream.
 //
-// # What type a file has
+// # The type of a file
 //
-// The bytes decide, and what was declared adds what they cannot say. Let
-// "found" be what the first 4 KiB look like:
+// The type comes from the first 4 KiB of the file, and the declared type adds what
+// they do not tell:
 //
-//   - Nothing was declared, or application/octet-stream: found it is.
-//   - An image, audio or video was declared: found must be of the same family,
-//     or be unknown, or be a container that holds either (an audio in MP4, 3GP,
-//     WebM or Ogg), else Save returns a [*Mismatch] of "type". An SVG is a
-//     document, not an image.
-//   - Any other type was declared: a document may be anything, there is no
-//     error.
-//   - Where the two agree, or found says less than was declared (a ZIP for a
-//     word processor's file, plain text for CSV), the declared type is kept with
-//     its parameters; where they do not, found replaces it.
+//   - If no type or application/octet-stream is declared, the detected type applies.
+//   - If an image, audio or video is declared, the detected type must be of the same
+//     family, be unknown, or be a container for it (such as an audio in MP4, 3GP, WebM
+//     or Ogg). Otherwise Save returns a [*Mismatch] of "type". An SVG is a document,
+//     not an image.
+//   - Any other declared type is never an error: a document may be anything.
+//   - If both types agree, or the detected type is less specific (a ZIP for a word
+//     processor's file, plain text for CSV), the declared type applies with its
+//     parameters. Otherwise the detected type applies.
 //
-// # What is in a file
+// # Properties of a file
 //
-// [Inspect] finds the size of images and videos, how long audio and video last,
-// how many pages a PDF has, and makes a small preview of images. It is meant for
-// files of strangers: it reads and decodes within bounds of time and memory, and
-// says 0 of what it cannot find. An image is not decoded when it has more pixels
-// than a camera of 12 megapixels makes; EXIF orientation is not applied.
+// [Inspect] determines the size of images and videos, the duration of audio and
+// video and the number of pages of a PDF, and makes a small preview of images. It
+// is safe for untrusted files: its time and memory are limited, and properties that
+// it cannot determine are 0. Images with more than 12 megapixels are not decoded.
+// EXIF orientation is ignored.
 //
 // # Links
 //
-// [Library.Link] is the address of a file, "files/<id>/<signature>/<name>",
-// relative to where the Library is mounted as an [http.Handler]. All who have the
-// link may read the file. It is made of the file's id, its name and the first
-// secret, so it is always the same as long as the secrets are; keep it beside
-// the message, because it stays valid when a secret is put before the one it was
-// signed with, while a new call would sign with the new one. It ends with
-// [Library.Delete].
+// [Library.Link] returns the address of a file, "files/<id>/<signature>/<name>",
+// relative to where the Library is mounted as an [http.Handler]. Everyone who has
+// the link may read the file. A link depends on the id, the name and the first
+// secret. Store it with the message: it remains valid when a new secret is put
+// before the one that signed it, while Link would then return another one.
+// [Library.Delete] invalidates it.
 //
-// Files of strangers are served so that a browser runs none of them: only what
-// is a picture, audio or video by its own bytes is shown in place.
+// Untrusted files are served so that a browser does not run them: only files whose
+// content is a picture, audio or video are shown inline.
 package media

@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/media"
 )
 
-// A file is taken from a stream, looked into, and served by its link.
+// A file is read from a stream, inspected, and served by its link.
 func Example() {
 	dir, err := os.MkdirTemp("", "media")
 	check(err)

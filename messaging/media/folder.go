@@ -14,19 +14,19 @@ import (
 	"time"
 )
 
-// Folder is a [Store] in a folder of a file system. Files lie in up to 256
-// folders, by the last two characters of their ids; what is being written lies
-// in "tmp" and is renamed when it is on the disk. No name leads out of the
-// folder, not even by a symbolic link.
+// Folder is a [Store] in a folder of a file system. Files are in up to 256
+// subfolders, named by the last two characters of their ids. A file is written in
+// the subfolder "tmp" and renamed after it is synced to disk. No name leads outside
+// of the folder, not even by a symbolic link.
 type Folder struct {
 	root   *os.Root
-	synced sync.Map // shards whose own entry this process has seen on the disk
+	synced sync.Map // subfolders that this process has synced to disk
 }
 
 const drafts = "tmp"
 
-// OpenFolder opens the folder at path and makes it, readable by no other user,
-// when it is not there.
+// OpenFolder opens the folder at path. If it does not exist it creates it, readable
+// only by the current user.
 func OpenFolder(path string) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("making the media folder: %w", err)
@@ -42,7 +42,7 @@ func OpenFolder(path string) (*Folder, error) {
 	return &Folder{root: root}, nil
 }
 
-// Close ends the use of the folder.
+// Close closes the folder.
 func (f *Folder) Close() error { return f.root.Close() }
 
 // Put implements [Store].
@@ -76,7 +76,7 @@ func (f *Folder) Open(_ context.Context, id string) (Object, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("is no file")
+		err = errors.New("is not a file")
 	}
 	if err != nil {
 		_ = file.Close()
@@ -115,8 +115,8 @@ func (f *Folder) Delete(_ context.Context, id string) error {
 	return nil
 }
 
-// Sweep removes drafts that were not written to for longer than age, and
-// says how many: a killed process leaves its own.
+// Sweep removes drafts that were not written to for longer than age. A killed
+// process leaves such drafts. It returns their number.
 func (f *Folder) Sweep(ctx context.Context, age time.Duration) (int, error) {
 	dir, err := f.root.Open(drafts)
 	if err != nil {
@@ -131,7 +131,7 @@ func (f *Folder) Sweep(ctx context.Context, age time.Duration) (int, error) {
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || time.Since(info.ModTime()) <= age {
-			continue // gone by now, or in use
+			continue // removed meanwhile, or in use
 		}
 		if ctx.Err() != nil {
 			return n, ctx.Err()
@@ -154,12 +154,12 @@ func (f *Folder) draft() (*draft, error) {
 	return &draft{File: file, remove: func() error { return f.root.Remove(name) }}, nil
 }
 
-// place makes the draft the file id: first its bytes reach the disk, then its
-// name, then what holds its name.
+// place renames the draft to the file id. It syncs the content first, then the
+// name, then the folder.
 func (f *Folder) place(id string, d *draft) error {
 	err := d.Sync()
 	if err == nil {
-		err = d.Close() // some systems rename no open file
+		err = d.Close() // some systems cannot rename an open file
 	}
 	if err == nil {
 		err = f.shard(path.Dir(cache(id)))
@@ -176,7 +176,7 @@ func (f *Folder) place(id string, d *draft) error {
 	return nil
 }
 
-// shard makes the folder of a file, on the disk too.
+// shard creates the subfolder of a file and syncs it to disk.
 func (f *Folder) shard(name string) error {
 	if _, ok := f.synced.Load(name); ok {
 		return nil
@@ -191,10 +191,10 @@ func (f *Folder) shard(name string) error {
 	return nil
 }
 
-// sync brings the entries of a folder to the disk.
+// sync syncs the entries of a folder to disk.
 func (f *Folder) sync(name string) error {
 	if runtime.GOOS == "windows" {
-		return nil // it has no such call, and keeps names in a journal
+		return nil // Windows has no such call, and its file system has a journal
 	}
 	dir, err := f.root.Open(name)
 	if err != nil {
@@ -204,7 +204,8 @@ func (f *Folder) sync(name string) error {
 	return dir.Sync()
 }
 
-// cache is where a file lies: UUIDs of one hour differ at their ends only.
+// cache returns the path of a file. UUIDs of the same hour differ only at their
+// ends.
 func cache(id string) string { return path.Join(id[len(id)-2:], id) }
 
 func lookup(id string, err error) error {

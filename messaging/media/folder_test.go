@@ -25,7 +25,7 @@ func TestFolderLayout(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
-// A link that someone has put into the folder leads nowhere.
+// A symbolic link in the folder is not followed.
 func TestFolderIsNotLeft(t *testing.T) {
 	t.Parallel()
 	folder, path := newFolder(t)

@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// MP3, AAC (ADTS) and AMR files have no head that says how long they last.
-// They are rows of frames, each of which says its own length: all are counted.
+// MP3, AAC (ADTS) and AMR files do not contain their duration. They are sequences
+// of frames, each with its own length, which must be added up.
 
-// frame is what the head of a frame says.
+// frame is the header of a frame.
 type frame struct {
-	size    int // bytes, the head included
+	size    int // bytes, including the header
 	samples int
-	rate    int // samples in a second
+	rate    int // samples per second
 }
 
-// framesDuration adds up the frames of a file until one is broken.
+// framesDuration adds up the durations of a file's frames, up to the first broken
+// one.
 func framesDuration(src *source) time.Duration {
 	r := src.from(0)
 	skipTags(r)
@@ -43,7 +44,7 @@ func framesDuration(src *source) time.Duration {
 			break
 		}
 		if _, err := r.Discard(f.size); err != nil {
-			break // the last frame is cut
+			break // the last frame is incomplete
 		}
 		total += time.Duration(f.samples) * time.Second / time.Duration(f.rate)
 	}
@@ -55,7 +56,7 @@ func starts(r *bufio.Reader, magic string) bool {
 	return string(p) == magic
 }
 
-// skipTags steps over ID3 tags, which hold titles and pictures.
+// skipTags skips ID3 tags, which contain titles and pictures.
 func skipTags(r *bufio.Reader) {
 	for range 4 {
 		p, err := r.Peek(10)
@@ -66,21 +67,21 @@ func skipTags(r *bufio.Reader) {
 		if p[5]&16 != 0 {
 			size += 10
 		}
-		_, _ = r.Discard(size) // at the end of the file the next read says so
+		_, _ = r.Discard(size) // the next read returns an error at the end of the file
 	}
 }
 
 var (
 	mpegRates = [4]int{44100, 48000, 32000, 0}
-	// Kilobits a second of layer III, version 1 and versions 2 and 2.5.
+	// Kilobits per second of layer III, for version 1 and for versions 2 and 2.5.
 	mpegBits = [2][16]int{
 		{0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0},
 		{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0},
 	}
 )
 
-// mpegFrame reads the head of a frame of MPEG audio, layer III (ISO/IEC
-// 11172-3, 13818-3).
+// mpegFrame parses the header of a frame of MPEG audio, layer III (ISO/IEC 11172-3,
+// 13818-3).
 func mpegFrame(p []byte) (frame, bool) {
 	h := binary.BigEndian.Uint32(p)
 	version, layer := h>>19&3, h>>17&3 // 3: version 1, 2: 2, 0: 2.5; 1: layer III
@@ -108,13 +109,13 @@ var adtsRates = [16]int{
 	96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350,
 }
 
-// isADTS tells AAC from MP3, whose frames begin alike, by the layer.
+// isADTS distinguishes AAC from MP3, whose frames begin alike, by the layer.
 func isADTS(r *bufio.Reader) bool {
 	p, _ := r.Peek(2)
 	return len(p) == 2 && p[0] == 0xff && p[1]&0xf6 == 0xf0
 }
 
-// adtsFrame reads the head of a frame of AAC (ISO/IEC 13818-7).
+// adtsFrame parses the header of a frame of AAC (ISO/IEC 13818-7).
 func adtsFrame(p []byte) (frame, bool) {
 	f := frame{
 		size:    int(p[3]&3)<<11 | int(p[4])<<3 | int(p[5])>>5,
@@ -124,13 +125,13 @@ func adtsFrame(p []byte) (frame, bool) {
 	return f, p[0] == 0xff && p[1]&0xf6 == 0xf0 && f.size >= 7 && f.rate != 0
 }
 
-// Bytes of a frame by its type (RFC 4867), the head included; 0: no such type.
+// Bytes of a frame by type (RFC 4867), including the header; 0: no such type.
 var (
 	amrSizes     = [16]int{13, 14, 16, 18, 20, 21, 27, 32, 6, 15: 1}
 	amrWideSizes = [16]int{18, 24, 33, 37, 41, 47, 51, 59, 61, 6, 14: 1, 15: 1}
 )
 
-// amrFrame reads frames of 20 ms.
+// amrFrame parses frames of 20 ms.
 func amrFrame(sizes [16]int) func([]byte) (frame, bool) {
 	return func(p []byte) (frame, bool) {
 		size := sizes[p[0]>>3&15]

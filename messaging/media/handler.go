@@ -11,10 +11,10 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// ServeHTTP serves the file of a link, whole or in ranges, for GET and HEAD.
-// The request's path begins with "/files/": strip what precedes it. A link that
-// is wrong in any way, or whose file is gone, is answered by
-// [Options].NotFound; a store that fails by a 503.
+// ServeHTTP serves the file of a link, completely or in ranges, for GET and HEAD.
+// The request's path must begin with "/files/": strip what precedes it.
+// [Options].NotFound answers invalid links and links of deleted files. If the store
+// fails the answer is a 503.
 func (l *Library) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, name, ok := l.follow(r.URL.Path)
 	if !ok || r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -30,7 +30,7 @@ func (l *Library) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.unavailable(w, r, err)
 		return
 	}
-	defer obj.Close() //nolint:errcheck // only read
+	defer obj.Close() //nolint:errcheck // it was only read
 	head := make([]byte, headSize)
 	n, err := io.ReadFull(obj, head)
 	if err == nil || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -55,14 +55,15 @@ func describe(h http.Header, id, name string, size int64, head []byte) {
 	h.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": name}))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
-	// The link is the permission: pages of integrators may show what it leads to.
+	// The link is the permission: other sites may embed the file.
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	// Kept by the browser alone, and asked for again so that a deletion is seen.
+	// Only the browser may cache it, and must revalidate it, so that a deletion
+	// takes effect.
 	h.Set("Cache-Control", "private, no-cache")
 	h.Set("ETag", strconv.Quote(id+"-"+strconv.FormatInt(size, 36)))
 }
 
-// unavailable answers for a store that failed.
+// unavailable answers when the store fails.
 func (l *Library) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
 		l.opts.Logger.ErrorContext(r.Context(), "a media file cannot be read", "error", err)

@@ -124,7 +124,7 @@ func TestNotFoundHandler(t *testing.T) {
 	require.Equal(t, http.StatusTeapot, get(lib, lib.Link(newID(t), "a")).Code)
 }
 
-// A store that fails is no reason to believe that the file is gone.
+// A store that fails does not mean that the file is missing.
 func TestServeFails(t *testing.T) {
 	t.Parallel()
 	server := startS3(t)

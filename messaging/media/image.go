@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// maxPixels is what a camera of 12 megapixels makes. The worst of images
-	// needs 15 bytes for a pixel, a progressive JPEG without subsampling.
+	// maxPixels is 12 megapixels. The worst case, a progressive JPEG without
+	// subsampling, needs 15 bytes of memory per pixel.
 	maxPixels = 4096 * 3072
-	// maxWebP bounds the compressed bytes: the tables of a lossless WebP may
-	// need 300 times as many.
+	// maxWebP limits the compressed size: the tables of a lossless WebP may need
+	// 300 times as much memory.
 	maxWebP = 512 << 10
 
 	thumbEdge  = 160     // pixels
@@ -43,7 +43,7 @@ func inspectImage(src *source, info *Info) {
 	info.JPEGThumbnail = thumbnail(img)
 }
 
-// thumbnail is a small JPEG of img in base64.
+// thumbnail returns a small JPEG of img in base64.
 func thumbnail(img image.Image) string {
 	for edge := thumbEdge; edge > 8; edge /= 2 {
 		small := shrink(img, edge)
@@ -60,7 +60,7 @@ func thumbnail(img image.Image) string {
 	return ""
 }
 
-// shrink is img on white, its longer edge not above edge.
+// shrink returns img on white, scaled so that its longer side is at most edge.
 func shrink(img image.Image, edge int) image.Image {
 	b := img.Bounds()
 	w, h := b.Dx(), b.Dy()
@@ -73,8 +73,8 @@ func shrink(img image.Image, edge int) image.Image {
 	return small
 }
 
-// sips hands out little at a time and looks at the clock before, because some
-// decoders can be made to work long on a few bytes.
+// sips returns little at a time and checks the time before each read, because some
+// decoders can be made to work for long on a few bytes.
 type sips struct {
 	ctx context.Context
 	r   io.Reader

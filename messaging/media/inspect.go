@@ -8,38 +8,38 @@ import (
 	"time"
 )
 
-// Info is what a file's own bytes say; 0 and "" of what they do not.
+// Info has the properties of a file; 0 and "" are unknown.
 type Info struct {
-	Width, Height int // pixels, of images and videos, as they are shown
+	Width, Height int // pixels of images and videos, as displayed
 	Seconds       int // of audio and video, rounded, at least 1
 	Pages         int // of a PDF
-	// Title is that of a document: of a PDF, or of a file of Office or
-	// OpenDocument. At most 300 characters in one line.
+	// Title is the title of a PDF or of a document of Office or OpenDocument, in
+	// one line of at most 300 characters.
 	Title string
-	// JPEGThumbnail is a preview: a JPEG of at most 7 KiB in base64. Of an image,
-	// of the picture that a document of Office or OpenDocument holds, and where
-	// the programs are there also of a video (ffmpeg) and of the first page of a
+	// JPEGThumbnail is a preview: a JPEG of at most 7 KiB in base64. It shows an
+	// image, or the picture within a document of Office or OpenDocument. If the
+	// programs are installed it also shows a video (ffmpeg) or the first page of a
 	// PDF (pdftoppm).
 	JPEGThumbnail string
 	// Waveform is the loudness of audio over time: 64 bytes from 0 to 100 in
-	// base64, where ffmpeg is there.
+	// base64. It needs ffmpeg.
 	Waveform string
 }
 
 const (
 	inspectTime = 5 * time.Second
-	maxDuration = 7 * 24 * time.Hour // what claims to last longer is lying
+	maxDuration = 7 * 24 * time.Hour // longer durations are not plausible
 )
 
-// Inspect looks into a file of size bytes of the given type (parameters are
-// ignored), without any program. It never fails: it says what it found in the
-// first seconds. It
-// needs up to about 200 MiB of memory for the worst of images, so that a caller
-// should run one at a time, as a [Library] does.
+// Inspect determines the properties of a file of size bytes and the given type,
+// whose parameters are ignored. It does not run other programs. It never fails: it
+// returns what it has found within the first seconds. The worst images need about
+// 200 MiB of memory, so a caller should run one Inspect at a time, as a [Library]
+// does.
 func Inspect(ctx context.Context, r io.ReaderAt, size int64, contentType string) (info Info) {
 	ctx, cancel := context.WithTimeout(ctx, inspectTime)
 	defer cancel()
-	// Decoders of other people meet files of strangers here.
+	// Decoders of other modules read untrusted files here.
 	defer func() { _ = recover() }()
 	src := &source{ctx: ctx, r: r, size: size}
 	switch bare := base(contentType); {
@@ -66,7 +66,7 @@ func inspectKind(src *source, bare string, info *Info) {
 	}
 }
 
-// inspect is [Inspect] with as many at a time as the memory allows.
+// inspect is like [Inspect], with limited concurrency.
 func (l *Library) inspect(ctx context.Context, r io.ReaderAt, size int64, contentType string) Info {
 	select {
 	case l.lenses <- struct{}{}:
@@ -77,7 +77,7 @@ func (l *Library) inspect(ctx context.Context, r io.ReaderAt, size int64, conten
 	}
 }
 
-// seconds is d as Info has it.
+// seconds converts a duration for Info.
 func seconds(d time.Duration) int {
 	if d <= 0 || d > maxDuration {
 		return 0
@@ -85,7 +85,7 @@ func seconds(d time.Duration) int {
 	return max(1, int(math.Round(d.Seconds())))
 }
 
-// units is the duration of n units, of which there are rate in a second.
+// units returns the duration of n units at rate units per second.
 func units(n, rate uint64) time.Duration {
 	if rate == 0 || n/rate > uint64(maxDuration/time.Second) {
 		return 0
@@ -93,7 +93,7 @@ func units(n, rate uint64) time.Duration {
 	return time.Duration(float64(n) / float64(rate) * float64(time.Second))
 }
 
-// source is a file that can be read until the time is up.
+// source is a file that can be read until a deadline.
 type source struct {
 	ctx  context.Context
 	r    io.ReaderAt
@@ -108,7 +108,7 @@ func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	return s.r.ReadAt(p, off)
 }
 
-// at is n bytes at off, or nil when the file ends before.
+// at returns n bytes at off, or nil if the file ends before.
 func (s *source) at(off int64, n int) []byte {
 	p := make([]byte, n)
 	if off < 0 || off > s.size-int64(n) {
@@ -120,7 +120,7 @@ func (s *source) at(off int64, n int) []byte {
 	return p
 }
 
-// from reads the file from off on.
+// from returns a reader of the file from off.
 func (s *source) from(off int64) *bufio.Reader {
 	return bufio.NewReaderSize(io.NewSectionReader(s, off, max(0, s.size-off)), chunk)
 }

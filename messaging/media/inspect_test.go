@@ -114,7 +114,7 @@ func decode(t testing.TB, thumb string) image.Image {
 	return img
 }
 
-// An image of more pixels than a camera's is measured, not decoded.
+// An image with more pixels than the limit is measured but not decoded.
 func TestDecodingBomb(t *testing.T) {
 	t.Parallel()
 	small := pngFile(10, 10)
@@ -159,7 +159,7 @@ func TestSlowImage(t *testing.T) {
 	}
 }
 
-// timed is a file whose time is over when more than its head is read.
+// timed is a file whose deadline passes when more than its head is read.
 type timed struct {
 	*bytes.Reader
 	over func()
@@ -172,7 +172,7 @@ func (r timed) ReadAt(p []byte, off int64) (int, error) {
 	return r.Reader.ReadAt(p, off)
 }
 
-// Files that end anywhere, and files with any byte changed, harm nobody.
+// Truncated files, and files with any byte changed, do no harm.
 func TestBrokenFiles(t *testing.T) {
 	t.Parallel()
 	for _, s := range samples() {
@@ -187,7 +187,7 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
-// Decoders that panic, and readers, end the inspection and nothing else.
+// Panics of decoders and readers end only the inspection.
 func TestInspectRecovers(t *testing.T) {
 	t.Parallel()
 	require.Zero(t, media.Inspect(t.Context(), panicking{}, 1000, "image/png"))
@@ -210,7 +210,7 @@ func FuzzInspect(f *testing.F) {
 	})
 }
 
-// FuzzSave sends any bytes under any promise through the whole of a library.
+// FuzzSave saves arbitrary bytes with arbitrary declarations.
 func FuzzSave(f *testing.F) {
 	folder, err := media.OpenFolder(f.TempDir())
 	require.NoError(f, err)

@@ -11,7 +11,7 @@ const (
 	linkPurpose = "link"
 )
 
-// Link is the address of a file, relative to where the Library is mounted:
+// Link returns the address of a file, relative to where the Library is mounted:
 // "files/<id>/<signature>/<name>". The name is passed through [CleanName].
 func (l *Library) Link(id, name string) string {
 	name = CleanName(name)
@@ -19,15 +19,15 @@ func (l *Library) Link(id, name string) string {
 	return linkRoot + "/" + id + "/" + base64.RawURLEncoding.EncodeToString(mac) + "/" + url.PathEscape(name)
 }
 
-// Linked is the id of the file that an address of [Library.Link] leads to; the
-// path is the unescaped one. ok says that its signature verifies.
+// Linked returns the id of the file of an address from [Library.Link]. The path
+// must be unescaped. ok reports whether the signature is valid.
 func (l *Library) Linked(urlPath string) (id string, ok bool) {
 	id, _, ok = l.follow(urlPath)
 	return id, ok
 }
 
-// follow is the id and the name of a link whose signature verifies. The path
-// is the unescaped one.
+// follow returns the id and the name of a link with a valid signature. The path
+// must be unescaped.
 func (l *Library) follow(urlPath string) (id, name string, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(urlPath, "/"), "/")
 	if len(parts) != 4 || parts[0] != linkRoot || CheckID(parts[1]) != nil {
@@ -41,6 +41,6 @@ func (l *Library) follow(urlPath string) (id, name string, ok bool) {
 	return id, name, true
 }
 
-// signed is what a link's signature covers. Ids have one length, so that no
-// two links have the same text.
+// signed returns the text that a link's signature covers. All ids have the same
+// length, so that no two links have the same text.
 func signed(id, name string) []byte { return []byte(id + "/" + name) }

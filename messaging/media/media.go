@@ -18,36 +18,35 @@ import (
 
 // Options configures a [Library]. Secrets is required.
 type Options struct {
-	// Secrets sign links: each has at least 32 characters, the newest comes
-	// first. The first signs, all verify. Other packages may be given the same
-	// ones.
+	// Secrets sign links. Each has at least 32 characters; the newest comes first.
+	// The first one signs, all of them verify. Other packages may use the same
+	// secrets.
 	Secrets []string
-	// Temp is the folder in which files lie while they arrive for a store that
-	// is elsewhere. "": the system's. A [Folder] does not use it.
+	// Temp is the folder of drafts for a store that is not a [Folder]. "": that of
+	// the system.
 	Temp string
-	// NoPrograms leaves out what ffmpeg and pdftoppm can say of a file; false:
-	// they are used where they are on the PATH.
+	// NoPrograms disables ffmpeg and pdftoppm; false: they are used if they are on
+	// the PATH.
 	NoPrograms bool
-	// ProgramTime is how long they have for a file, waiting for a turn included.
-	// 0: 5 s.
+	// ProgramTime is the time limit of the programs for a file, including the time
+	// in the queue. 0: 5 s.
 	ProgramTime time.Duration
-	// NotFound answers links that lead nowhere. nil: [http.NotFound].
+	// NotFound answers invalid links. nil: [http.NotFound].
 	NotFound http.Handler
 	Logger   *slog.Logger // nil: slog.Default()
 }
 
-// Library keeps files in a [Store] and serves them. It is safe for concurrent
-// use.
+// Library stores files in a [Store] and serves them. It is safe for concurrent use.
 type Library struct {
 	store  Store
 	opts   Options
 	keys   *keyring.Ring
-	lenses chan struct{} // held while a file is looked into
-	turns  chan struct{} // held while a program runs
+	lenses chan struct{} // limits concurrent inspections
+	turns  chan struct{} // limits concurrent programs
 }
 
 const (
-	// inspectors bounds the memory that images need while they are decoded.
+	// inspectors limits the memory for decoding images.
 	inspectors = 1
 
 	sweepAge   = time.Hour // much longer than a stream may pause
@@ -77,8 +76,8 @@ func New(store Store, opts *Options) (*Library, error) {
 	return l, nil
 }
 
-// Run removes, at once and then every hour, what killed processes left half
-// written. It returns nil after ctx ends.
+// Run removes incomplete files of killed processes, at once and then every hour. It
+// returns nil after ctx ends.
 func (l *Library) Run(ctx context.Context) error {
 	s, ok := l.store.(sweeper)
 	if !ok {
@@ -103,7 +102,8 @@ func (l *Library) Run(ctx context.Context) error {
 	}
 }
 
-// Open opens a file, or returns [ErrNotFound]. ctx holds until it is closed.
+// Open opens a file, or returns [ErrNotFound]. ctx applies until the file is
+// closed.
 func (l *Library) Open(ctx context.Context, id string) (Object, error) {
 	if CheckID(id) != nil {
 		return nil, ErrNotFound
@@ -111,7 +111,7 @@ func (l *Library) Open(ctx context.Context, id string) (Object, error) {
 	return l.store.Open(ctx, id)
 }
 
-// Delete removes a file, and so ends its links. One that is not there is no
+// Delete removes a file, which invalidates its links. A missing file is not an
 // error.
 func (l *Library) Delete(ctx context.Context, id string) error {
 	if CheckID(id) != nil {
@@ -120,7 +120,7 @@ func (l *Library) Delete(ctx context.Context, id string) error {
 	return l.store.Delete(ctx, id)
 }
 
-// draft is where a file is written while it arrives.
+// draft returns a new draft for a file.
 func (l *Library) draft() (*draft, error) {
 	if p, ok := l.store.(placer); ok {
 		return p.draft()
@@ -131,7 +131,7 @@ func (l *Library) draft() (*draft, error) {
 	}
 	d := &draft{File: f, remove: func() error { return os.Remove(f.Name()) }}
 	if runtime.GOOS != "windows" {
-		_ = d.remove() // an open file needs no name, and this one leaves nothing behind
+		_ = d.remove() // an open file needs no name, and an unnamed one leaves nothing behind
 	}
 	return d, nil
 }
@@ -144,7 +144,7 @@ func (l *Library) keep(ctx context.Context, id string, d *draft, size int64) err
 	return l.store.Put(ctx, id, io.NewSectionReader(d, 0, size), size)
 }
 
-// newID returns an id for a file, or checks the one that the caller chose.
+// newID returns a new id for a file, or validates the one that the caller chose.
 func newID(chosen string) (string, error) {
 	if chosen != "" {
 		return chosen, CheckID(chosen)

@@ -47,7 +47,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// heap is how much the heap has grown.
+// heap returns the growth of the heap.
 type heap struct{ base, peak uint64 }
 
 func newHeap() *heap {
@@ -70,7 +70,7 @@ func (h *heap) limit() uint64 {
 	return h.peak - h.base
 }
 
-// watch looks at the heap once in every MiB that is read.
+// watch measures the heap once in every MiB that is read.
 func (h *heap) watch(r io.Reader) io.Reader { return &watched{r: r, heap: h} }
 
 type watched struct {
@@ -88,7 +88,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sink is a response that goes nowhere.
+// sink is a response that discards its body.
 type sink struct {
 	heap   *heap
 	header http.Header

@@ -4,17 +4,17 @@ import (
 	"encoding/binary"
 )
 
-// An MP4, 3GP or QuickTime file is a tree of boxes: 4 bytes of size, 4 of type,
-// the contents (ISO/IEC 14496-12). Five small boxes at fixed places say all that
-// is needed; everything else is stepped over without being read.
+// An MP4, 3GP or QuickTime file is a tree of boxes: 4 bytes of size, 4 of type, the
+// contents (ISO/IEC 14496-12). Five small boxes at known places have all that is
+// needed. All others are skipped without being read.
 
 const maxBoxes = 10_000
 
-// movie gathers what the boxes say.
+// movie collects the properties in the boxes.
 type movie struct {
 	src   *source
 	boxes int // seen so far
-	// of the track that is being read
+	// of the current track
 	width, height int
 	video         bool
 
@@ -28,7 +28,7 @@ func inspectMP4(src *source, info *Info) {
 	info.Seconds = seconds(units(m.duration, m.scale))
 }
 
-// walk reads the boxes between two offsets, which lie in a box of type parent.
+// walk reads the boxes between two offsets within a box of type parent.
 func (m *movie) walk(off, end int64, parent string) {
 	for off < end && m.boxes < maxBoxes {
 		m.boxes++
@@ -55,14 +55,14 @@ func (m *movie) walk(off, end int64, parent string) {
 			m.video = m.video || string(m.src.at(body+8, 4)) == "vide"
 		}
 		if kind == "moov" {
-			return // nothing else matters
+			return // the other boxes do not matter
 		}
 		off = next
 	}
 }
 
-// box reads the head of the box at off: its type, where its contents begin and
-// where the next one does; 0 when there is no box.
+// box reads the header of the box at off: its type, the start of its contents and
+// the start of the next box; 0 if there is no box.
 func (m *movie) box(off, end int64) (kind string, body, next int64) {
 	h := m.src.at(off, 8)
 	if h == nil {
@@ -87,7 +87,7 @@ func (m *movie) box(off, end int64) (kind string, body, next int64) {
 	return string(h[4:]), body, off + size
 }
 
-// header reads the movie's own box.
+// header reads the movie header.
 func (m *movie) header(body int64) {
 	p := m.src.at(body, 20)
 	if p == nil {
@@ -101,7 +101,7 @@ func (m *movie) header(body int64) {
 	}
 }
 
-// fragments reads the duration of a movie that is written in pieces.
+// fragments reads the duration of a fragmented movie.
 func (m *movie) fragments(body int64) {
 	if m.duration != 0 {
 		return
@@ -113,7 +113,7 @@ func (m *movie) fragments(body int64) {
 	}
 }
 
-// track reads the size in which a track is shown, turned if need be.
+// track reads the display size of a track, rotated if necessary.
 func (m *movie) track(body int64) {
 	first := m.src.at(body, 1)
 	if first == nil {
@@ -133,7 +133,7 @@ func (m *movie) track(body int64) {
 	}
 }
 
-// short and long are durations; all ones say that it is not known.
+// short and long decode durations; all ones mean unknown.
 func short(p []byte) uint64 {
 	if n := binary.BigEndian.Uint32(p); n != 1<<32-1 {
 		return uint64(n)

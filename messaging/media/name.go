@@ -34,8 +34,9 @@ func CleanName(name string) string {
 	return name
 }
 
-// safe replaces what has a meaning to a shell, a browser or a reader's eye:
-// controls and what turns the direction of writing are dropped.
+// safe replaces characters with a meaning to a shell or a browser, or that mislead
+// a reader. It drops control characters and those that change the direction of
+// text.
 func safe(r rune) rune {
 	switch {
 	case unicode.Is(unicode.Cf, r), unicode.IsControl(r):

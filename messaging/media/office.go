@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// Documents of Office (OOXML) and of OpenDocument are ZIP archives that hold
-// their title, and often a picture of the first page, in files of their own.
+// Documents of Office (OOXML) and OpenDocument are ZIP archives. Their title, and
+// often a picture of the first page, are separate files in the archive.
 
 const (
 	officeEntries   = 10_000  // files in an archive
-	officeDirectory = 4 << 20 // bytes that list them
+	officeDirectory = 4 << 20 // bytes of the directory
 	officeMeta      = 1 << 20
 	officePicture   = 4 << 20
-	zipEnd          = 22 // bytes of the end of an archive, without its comment
+	zipEnd          = 22 // size of the end record, without its comment
 	zipComment      = 1<<16 - 1
 
 	maxTitle = 300 // characters
@@ -51,8 +51,8 @@ func inspectOffice(src *source, info *Info) {
 	}
 }
 
-// fewEntries says whether an archive lists so few files that the list can be
-// read: package zip reads all of it.
+// fewEntries reports whether the directory of an archive is small enough to read:
+// package zip reads all of it.
 func fewEntries(src *source) bool {
 	n := min(src.size, zipEnd+zipComment)
 	tail := src.at(src.size-n, int(n))
@@ -64,7 +64,7 @@ func fewEntries(src *source) bool {
 	return binary.LittleEndian.Uint16(end[10:]) <= officeEntries && binary.LittleEndian.Uint32(end[12:]) <= officeDirectory
 }
 
-// unzipped is what a file of an archive holds; nil if that is more than most.
+// unzipped returns the content of a file in an archive; nil if it exceeds limit.
 func unzipped(f *zip.File, limit int64) []byte {
 	r, err := f.Open()
 	if err != nil {
@@ -80,8 +80,8 @@ func unzipped(f *zip.File, limit int64) []byte {
 
 const dublinCore = "http://purl.org/dc/elements/1.1/"
 
-// dcTitle is the text of the first title of Dublin Core in a document. Package
-// xml expands no entities.
+// dcTitle returns the first Dublin Core title in a document. Package xml expands no
+// entities.
 func dcTitle(raw []byte) string {
 	d := xml.NewDecoder(bytes.NewReader(raw))
 	inside, text := 0, strings.Builder{}
@@ -110,7 +110,7 @@ func dcTitle(raw []byte) string {
 	}
 }
 
-// plainTitle is a title in one line, without what cannot be shown.
+// plainTitle returns a title in one line, without characters that cannot be shown.
 func plainTitle(s string) string {
 	if !utf8.ValidString(s) {
 		return ""

@@ -7,15 +7,14 @@ import (
 )
 
 const (
-	oggHead   = 27 // bytes of a page before its table
+	oggHead   = 27 // size of a page header without its table
 	oggPage   = oggHead + 255 + 255*255
 	opusRate  = 48_000
 	endOfNone = 1<<64 - 1 // the position of a page on which no packet ends
 )
 
-// oggDuration is how long the sound of an Ogg file lasts: the position on the
-// last page of its first stream (RFC 3533), in samples of Opus (RFC 7845) or
-// Vorbis.
+// oggDuration returns the duration of an Ogg file: the position on the last page of
+// its first stream (RFC 3533), in samples of Opus (RFC 7845) or Vorbis.
 func oggDuration(src *source) time.Duration {
 	first := src.at(0, int(min(src.size, oggHead+255+64)))
 	if len(first) < oggHead || !bytes.HasPrefix(first, []byte("OggS\x00")) {
@@ -32,8 +31,8 @@ func oggDuration(src *source) time.Duration {
 	return units(end-skip, rate)
 }
 
-// oggRate reads the first packet of a stream: how many positions make a
-// second, and how many come before the first sound.
+// oggRate parses the first packet of a stream: the number of positions per second,
+// and the number of positions before the sound starts.
 func oggRate(packet []byte) (rate, skip uint64) {
 	switch {
 	case bytes.HasPrefix(packet, []byte("OpusHead")) && len(packet) >= 19:
@@ -44,7 +43,7 @@ func oggRate(packet []byte) (rate, skip uint64) {
 	return 0, 0
 }
 
-// oggEnd is the last position of the stream with the serial number.
+// oggEnd returns the last position in the stream with a serial number.
 func oggEnd(src *source, serial []byte) uint64 {
 	n := min(src.size, 2*oggPage)
 	tail := src.at(src.size-n, int(n))

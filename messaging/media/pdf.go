@@ -8,15 +8,15 @@ import (
 	"strconv"
 )
 
-// The pages of a PDF hang on a tree whose root is a dictionary with the type
-// Pages, without a parent, and with the number of pages. It is in the file
-// as text, or in a compressed "object stream". Where a later version of the
-// document was appended, the last one counts. A file that hides its tree by
-// encryption or an unusual filter has 0 pages.
+// The pages of a PDF form a tree. Its root is a dictionary of type Pages without a
+// parent, which has the number of pages. It is in the file as text, or in a
+// compressed "object stream". If later versions of the document were appended, the
+// last root applies. A file whose tree is encrypted or uses an unusual filter has 0
+// pages.
 
 const (
 	pdfWindow  = 256 << 10
-	pdfOverlap = 16 << 10 // the largest dictionary that is found on a window's edge
+	pdfOverlap = 16 << 10 // the largest dictionary that is found across the edge of a window
 	pdfStream  = 4 << 20  // inflated bytes of an object stream
 	pdfMatches = 10_000   // in a window or a stream
 	maxPages   = 1_000_000
@@ -49,12 +49,12 @@ func inspectPDF(src *source, info *Info) {
 		})
 	}
 	if encrypted {
-		info.Title = "" // it cannot be read
+		info.Title = "" // it is encrypted
 	}
 }
 
-// pdfNodes shows the dictionaries of pages ('P') and object streams ('O') in
-// text, and where in it they end, until the time is up.
+// pdfNodes calls visit for the dictionaries of pages ('P') and object streams ('O')
+// in text, with the position of their end, until the time is up.
 func pdfNodes(src *source, text []byte, visit func(kind byte, dict []byte, end int)) {
 	for _, m := range pdfNode.FindAllSubmatchIndex(text, pdfMatches) {
 		if src.ctx.Err() != nil {
@@ -66,8 +66,8 @@ func pdfNodes(src *source, text []byte, visit func(kind byte, dict []byte, end i
 	}
 }
 
-// rootPages is the number of pages in a dictionary, if it is the tree's root,
-// else what it was before.
+// rootPages returns the number of pages in a dictionary if it is the root of the
+// tree, else before.
 func rootPages(dict []byte, before int) int {
 	count := pdfCount.FindSubmatch(dict)
 	if count == nil || pdfParent.Match(dict) {
@@ -79,14 +79,14 @@ func rootPages(dict []byte, before int) int {
 	return before
 }
 
-// inspectStream looks for the root and the title in the object stream whose
-// data begin at off.
+// inspectStream looks for the root and the title in the object stream whose data
+// begin at off.
 func inspectStream(src *source, off int64, info *Info) {
 	z, err := zlib.NewReader(src.from(off))
 	if err != nil {
 		return
 	}
-	text, _ := io.ReadAll(io.LimitReader(z, pdfStream)) // what came before a fault counts
+	text, _ := io.ReadAll(io.LimitReader(z, pdfStream)) // what precedes an error counts
 	pdfNodes(src, text, func(kind byte, dict []byte, _ int) {
 		if kind == 'P' {
 			info.Pages = rootPages(dict, info.Pages)
@@ -95,8 +95,7 @@ func inspectStream(src *source, off int64, info *Info) {
 	info.Title = pdfTitle(src, text, info.Title)
 }
 
-// dictionary is where the innermost "<< … >>" around text[from:to] begins and
-// ends.
+// dictionary returns the bounds of the innermost "<< … >>" around text[from:to].
 func dictionary(text []byte, from, to int) (start, end int, ok bool) {
 	depth := 0
 	for start = from - 2; ; start-- {

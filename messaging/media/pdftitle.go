@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// The title of a PDF is in its information dictionary, which is known by
-// the program or the dates beside it, or in its XMP metadata.
+// The title of a PDF is in its information dictionary, which is recognized by its
+// program or dates, or in its XMP metadata.
 
-const pdfInfos = 200 // dictionaries of a window or a stream that are looked at
+const pdfInfos = 200 // dictionaries that are searched in a window or a stream
 
 var (
 	pdfTitleKey  = regexp.MustCompile(`/Title\s*([(<])`)
@@ -23,7 +23,7 @@ var (
 	xmlEntities  = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "&amp;", "&")
 )
 
-// pdfTitle is the title in a part of a PDF, or what it was before.
+// pdfTitle returns the title in a part of a PDF, or before if there is none.
 func pdfTitle(src *source, text []byte, before string) string {
 	for _, m := range pdfInfoKey.FindAllIndex(text, pdfInfos) {
 		if src.ctx.Err() != nil {
@@ -52,7 +52,7 @@ func pdfTitle(src *source, text []byte, before string) string {
 	return before
 }
 
-// pdfString decodes the string that a text begins with: (…) or <…>.
+// pdfString decodes the string at the beginning of a text: (…) or <…>.
 func pdfString(text []byte) string {
 	raw, ok := literal(text)
 	if text[0] == '<' {
@@ -94,7 +94,7 @@ func hexadecimal(text []byte) ([]byte, bool) {
 
 var pdfEscapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f'}
 
-// literal is a string in parentheses, which may hold pairs of them.
+// literal decodes a string in parentheses, which may contain pairs of them.
 func literal(text []byte) (out []byte, ok bool) {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -120,7 +120,7 @@ func literal(text []byte) (out []byte, ok bool) {
 					i++
 				}
 				i--
-				c = byte(v) // more than a byte is cut, as readers do
+				c = byte(v) // a larger value is truncated, as readers do
 			} else if c == '\n' || c == '\r' {
 				continue
 			}

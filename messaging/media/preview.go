@@ -12,27 +12,26 @@ import (
 )
 
 const (
-	// filmForms and soundForms are the forms that ffmpeg is asked for: none of
-	// them names another file or an address.
+	// filmForms and soundForms are the formats that ffmpeg may use. None of them
+	// can refer to another file or an address.
 	filmForms  = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,ogg,avi,mpeg,mpegts,flv"
 	soundForms = "aac,amr,flac,matroska,webm,mov,mp4,m4a,3gp,mp3,ogg,wav"
 
-	// previewEdge is the longer edge of a picture that a program makes, and
-	// previewBytes the most bytes of one.
+	// previewEdge is the longer side of a picture that a program makes, and
+	// previewBytes its maximum size.
 	previewEdge  = "320"
 	previewBytes = 1 << 20
 
-	// waveRate is in samples a second, waveSlot the samples of which one
-	// loudness is taken, waveSeconds the most that is listened to.
+	// waveRate is in samples per second, waveSlot is the number of samples of one
+	// loudness value, waveSeconds the maximum duration that is read.
 	waveRate    = 8000
 	waveSlot    = 80
 	waveSeconds = 30 * 60
 	waveBars    = 64
 )
 
-// preview adds what programs say of the file at path, where they are on the
-// PATH: a picture of a video or of the first page of a PDF, the loudness of
-// audio.
+// preview adds the results of programs for the file at path, if they are on the
+// PATH: a picture of a video or of the first page of a PDF, the waveform of audio.
 func (l *Library) preview(ctx context.Context, path, contentType string, info *Info) {
 	ctx, cancel := context.WithTimeout(ctx, l.opts.ProgramTime)
 	defer cancel()
@@ -58,8 +57,8 @@ func (l *Library) preview(ctx context.Context, path, contentType string, info *I
 	}
 }
 
-// ffmpeg are its arguments to read the file of a stranger: no network, one
-// thread, no large allocation.
+// ffmpeg returns arguments for reading an untrusted file: no network, one thread,
+// no large allocation.
 func ffmpeg(path, forms string) []string {
 	return []string{
 		"-nostdin", "-loglevel", "quiet", "-max_alloc", "134217728", "-protocol_whitelist", "file,pipe", "-format_whitelist", forms,
@@ -67,7 +66,7 @@ func ffmpeg(path, forms string) []string {
 	}
 }
 
-// picture is a thumbnail of the picture that a program writes; "" of none.
+// picture returns a thumbnail of the picture that a program writes; "" if it fails.
 func picture(ctx context.Context, program string, args ...string) string {
 	out := ""
 	_ = runProgram(ctx, func(r io.Reader) error {
@@ -80,7 +79,8 @@ func picture(ctx context.Context, program string, args ...string) string {
 	return out
 }
 
-// smallPicture is a thumbnail of a picture of someone else's; "" of none.
+// smallPicture returns a thumbnail of an untrusted picture; "" if it cannot be
+// decoded.
 func smallPicture(ctx context.Context, raw []byte) string {
 	var info Info
 	src := &source{ctx: ctx, r: bytes.NewReader(raw), size: int64(len(raw))}
@@ -90,8 +90,8 @@ func smallPicture(ctx context.Context, raw []byte) string {
 	return info.JPEGThumbnail
 }
 
-// waveform is the loudness of a sound: 64 bytes from 0 to 100 in base64, the
-// loudest of them 100; "" of what cannot be heard.
+// waveform returns the loudness of a sound over time: 64 bytes from 0 to 100 in
+// base64, the loudest of them 100; "" if it cannot be decoded.
 func waveform(ctx context.Context, path string) string {
 	var slots []float32
 	err := runProgram(ctx, func(r io.Reader) (err error) {
@@ -104,7 +104,7 @@ func waveform(ctx context.Context, path string) string {
 	return base64.StdEncoding.EncodeToString(bars(slots))
 }
 
-// loudness is that of each slot of samples of 16 bits, which end with r.
+// loudness returns the loudness of each slot of 16-bit samples in r.
 func loudness(r io.Reader) ([]float32, error) {
 	var slots []float32
 	buf := make([]byte, 2*waveSlot)
@@ -128,7 +128,7 @@ func loudness(r io.Reader) ([]float32, error) {
 	return slots, nil
 }
 
-// bars are the mean loudness of 64 equal parts, from 0 to 100.
+// bars returns the mean loudness of 64 equal parts, from 0 to 100.
 func bars(slots []float32) []byte {
 	means, loudest := make([]float64, waveBars), 0.0
 	for i := range means {

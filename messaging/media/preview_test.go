@@ -20,7 +20,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/media"
 )
 
-// programmed is a library that uses programs.
+// programmed returns a library that uses programs.
 func programmed(t *testing.T) *media.Library {
 	t.Helper()
 	folder, _ := newFolder(t)
@@ -29,7 +29,7 @@ func programmed(t *testing.T) *media.Library {
 	return lib
 }
 
-// made is a file that ffmpeg makes of one of its own sources.
+// made returns a file that ffmpeg makes of one of its own sources.
 func made(t *testing.T, name string, args ...string) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -91,7 +91,7 @@ func TestPreview_FirstPageOfPDF(t *testing.T) {
 	require.Equal(t, 160, decode(t, f.JPEGThumbnail).Bounds().Dy())
 }
 
-// page is a PDF of one empty page, with a member of its trailer.
+// page returns a PDF of one empty page, with a member of its trailer.
 func page(trailer string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n")
@@ -142,7 +142,7 @@ func TestPDFTitle(t *testing.T) {
 
 const docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
-// archive is a ZIP archive with files by name and content.
+// archive returns a ZIP archive with files by name and content.
 func archive(t *testing.T, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// Bounds of a program that looks into the file of a stranger.
+// Limits of a program that reads an untrusted file.
 const (
-	programTime = 5 * time.Second // where Options say nothing
-	programs    = 2               // at a time
-	// In the words of ulimit: seconds of CPU, KiB of address space, and
-	// blocks that it may write, of which it needs none.
+	programTime = 5 * time.Second // default of Options.ProgramTime
+	programs    = 2               // concurrent programs
+	// In the units of ulimit: seconds of CPU, KiB of address space, and blocks to
+	// write, of which the programs need none.
 	programLimits = `{ ulimit -t 5; ulimit -v 1048576; ulimit -f 0; } 2>/dev/null; exec "$@"`
 )
 
 // errNoProgram reports that a program is not on the PATH.
 var errNoProgram = errors.New("media: the program is not there")
 
-// runProgram shows read what a program writes, until either ends or the time is
-// up. On systems with a shell the program's CPU time and memory are bounded.
+// runProgram passes the output of a program to read, until either ends or the time
+// is up. On systems with a shell the program's CPU time and memory are limited.
 func runProgram(ctx context.Context, read func(io.Reader) error, name string, args ...string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -44,7 +44,7 @@ func runProgram(ctx context.Context, read func(io.Reader) error, name string, ar
 		return err
 	}
 	err = read(out)
-	cancel() // it may still write, and its output is not read
+	cancel() // the program may still write, but nothing reads its output
 	_ = cmd.Wait()
 	return err
 }

@@ -4,5 +4,5 @@ package media
 
 import "syscall"
 
-// noRoom are the errors of a file system that has no room.
+// noRoom are the errors of a full file system.
 var noRoom = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG}

@@ -44,7 +44,7 @@ func gifFile(w, h int) []byte {
 	return b.Bytes()
 }
 
-// webpFile is a lossless picture of one pixel.
+// webpFile returns a lossless picture of one pixel.
 func webpFile() []byte {
 	b, err := base64.StdEncoding.DecodeString("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
 	must(err)
@@ -82,7 +82,7 @@ func track(kind string, matrix []byte, w, h uint32) []byte {
 		box("mdia", box("hdlr", words(0, 0), []byte(kind), words(0, 0, 0), []byte{0})))
 }
 
-// moov is the index of a movie of so many thousandths of a second.
+// moov returns the index of a movie of so many thousandths of a second.
 func moov(ms uint32, tracks ...[]byte) []byte {
 	return box("moov", slices.Concat([][]byte{box("mvhd", words(0, 0, 0, 1000, ms), make([]byte, 80))}, tracks)...)
 }
@@ -108,8 +108,8 @@ func oggPage(serial uint32, position uint64, packet []byte) []byte {
 	return slices.Concat(b, []byte{1, byte(len(packet))}, packet)
 }
 
-// opusFile lasts for so many samples of 1/48,000 s, after 312 that are not
-// heard.
+// opusFile returns a file with samples of 1/48,000 s, after 312 samples that are
+// skipped.
 func opusFile(samples uint64) []byte {
 	head := slices.Concat([]byte("OpusHead"), []byte{1, 1, 0x38, 1}, make([]byte, 7))
 	return slices.Concat(oggPage(7, 0, head), oggPage(7, 0, []byte("OpusTags")), oggPage(7, samples+312, []byte("sound")),

@@ -10,26 +10,25 @@ import (
 	"strconv"
 )
 
-// Upload says what is about to be saved. Its zero value promises nothing.
+// Upload describes a file to save. The zero value declares nothing.
 type Upload struct {
-	// ID is the id that the file shall have, a UUID in lower case; what was
-	// stored under it is replaced, so that a fetch can be repeated. "": a new
-	// one.
+	// ID is the id of the file, a UUID in lower case. It replaces a file with the
+	// same id, so that a download can be repeated. "": a new id.
 	ID string
-	// Max is the most bytes that are taken; 0: 100 MiB, −1: any number.
+	// Max is the maximum size in bytes; 0: 100 MiB, −1: no limit.
 	Max int64
-	// Size is the number of bytes that were promised; 0: not said.
+	// Size is the declared size in bytes; 0: unknown.
 	Size int64
-	// SHA256 is the promised digest, 32 bytes; nil: not said.
+	// SHA256 is the declared digest, 32 bytes; nil: unknown.
 	SHA256 []byte
-	// Type is the content type that was declared; "": not said.
+	// Type is the declared content type; "": unknown.
 	Type string
 }
 
-// File is what was saved.
+// File is a saved file.
 type File struct {
 	ID     string
-	Type   string // see the package's text
+	Type   string // see the package documentation
 	Size   int64  // bytes
 	SHA256 []byte
 	Info
@@ -39,11 +38,12 @@ const (
 	defaultMax = 100 << 20
 	unbounded  = 1<<63 - 2
 	chunk      = 64 << 10
-	headSize   = 4 << 10 // by which a type is told
+	headSize   = 4 << 10 // from which the type is detected
 )
 
-// Save reads r to its end and stores it. Whatever fails, nothing is stored and
-// nothing is left; r is not closed. See the package's text for the errors.
+// Save reads r to its end and stores it. If it fails it stores nothing and leaves
+// nothing behind. It does not close r. See the package documentation for the
+// errors.
 func (l *Library) Save(ctx context.Context, r io.Reader, up Upload) (File, error) {
 	if err := up.check(); err != nil {
 		return File{}, err
@@ -70,7 +70,7 @@ func (l *Library) Save(ctx context.Context, r io.Reader, up Upload) (File, error
 	return f, nil
 }
 
-// check refuses what is wrong before a byte is read.
+// check validates an upload before anything is read.
 func (up *Upload) check() error {
 	if up.Max == 0 {
 		up.Max = defaultMax
@@ -87,7 +87,7 @@ func (up *Upload) check() error {
 	return nil
 }
 
-// receive writes r to the draft and compares it with what was promised.
+// receive writes r to the draft and compares it with the declaration.
 func (up *Upload) receive(ctx context.Context, d *draft, r io.Reader) (File, error) {
 	sum := sha256.New()
 	var head bytes.Buffer
@@ -112,8 +112,8 @@ func (up *Upload) receive(ctx context.Context, d *draft, r io.Reader) (File, err
 	return f, err
 }
 
-// pour copies r to w and shows each piece to see. Only an error of w is about
-// room; one of r is returned as it came.
+// pour copies r to w and passes each piece to see. Only an error of w can mean a
+// full disk; an error of r is returned unchanged.
 func pour(ctx context.Context, w io.Writer, r io.Reader, see func([]byte)) (int64, error) {
 	buf := make([]byte, chunk)
 	var size int64
@@ -129,7 +129,7 @@ func pour(ctx context.Context, w io.Writer, r io.Reader, see func([]byte)) (int6
 			}
 			size += int64(n)
 		}
-		if err == io.EOF { // a wrapped EOF is a stream cut short
+		if err == io.EOF { // a wrapped EOF is a truncated stream
 			return size, nil
 		}
 		if err != nil {

@@ -119,7 +119,7 @@ func TestSaveWithoutTemp(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// counted calls then once, when at bytes were read.
+// counted calls then once, after at bytes were read.
 type counted struct {
 	r    io.Reader
 	n    int64
@@ -136,7 +136,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// How a type is found. The head of a file is all that counts.
+// The type of a file depends only on its head and the declaration.
 func TestType(t *testing.T) {
 	t.Parallel()
 	folder, _ := newFolder(t)

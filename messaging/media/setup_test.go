@@ -70,7 +70,7 @@ func newID(t testing.TB) string {
 	return id.String()
 }
 
-// files are the paths of the files below dir, drafts included.
+// files returns the paths of the files below dir, drafts included.
 func files(t testing.TB, dir string) []string {
 	t.Helper()
 	found := []string{}

@@ -16,7 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/media"
 )
 
-// What every store promises.
+// Requirements of all stores.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, store media.Store) {
@@ -103,7 +103,7 @@ func ids(t *testing.T, store media.Store) {
 	}
 }
 
-// together writes one file from several sides: one of them wins, whole.
+// together writes one file concurrently: one of the writers wins completely.
 func together(t *testing.T, store media.Store) {
 	id := newID(t)
 	var g errgroup.Group

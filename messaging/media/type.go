@@ -13,18 +13,18 @@ const (
 	maxTypeText = 255
 )
 
-// vague are types that a file of many a kind has by its bytes.
+// vague are unspecific types, which many kinds of files have by their content.
 var vague = []string{
 	unknownType, "text/plain", "text/xml", "application/json", "application/zip", "application/x-ole-storage",
 }
 
-// containers are types of files that may hold nothing but sound.
+// containers are types of files that may contain only sound.
 var containers = []string{
 	"video/mp4", "video/3gpp", "video/3gpp2", "video/webm", "video/quicktime", "video/ogg", "application/ogg",
 }
 
-// detectType is the type of a file that begins with head and was declared to be
-// of a type. The package's documentation has the rule.
+// detectType returns the type of a file that begins with head and has a declared
+// type. The package documentation has the rules.
 func detectType(declared string, head []byte) (string, error) {
 	found := mimetype.Detect(head)
 	name := plain(found)
@@ -39,7 +39,7 @@ func detectType(declared string, head []byte) (string, error) {
 	switch {
 	case slices.Contains(vague, name), format(want) == format(name):
 		return mime.FormatMediaType(want, params), nil
-	case found.Is(want) && family(name) == fam: // by another name
+	case found.Is(want) && family(name) == fam: // the same type by another name
 		return mime.FormatMediaType(name, params), nil
 	case found.Is(want):
 		return mime.FormatMediaType(want, params), nil
@@ -49,7 +49,7 @@ func detectType(declared string, head []byte) (string, error) {
 	return name, nil
 }
 
-// fits says whether a file of type found can be of the family.
+// fits reports whether a file of type found can be of the family.
 func fits(fam, found string) bool {
 	switch {
 	case fam == "", found == unknownType, family(found) == fam:
@@ -61,7 +61,7 @@ func fits(fam, found string) bool {
 	}
 }
 
-// family is "image", "audio" or "video", and "" for any other type.
+// family returns "image", "audio" or "video", and "" for any other type.
 func family(t string) string {
 	fam, _, _ := strings.Cut(t, "/")
 	if fam == "audio" || fam == "video" || fam == "image" && t != "image/svg+xml" {
@@ -70,13 +70,13 @@ func family(t string) string {
 	return ""
 }
 
-// format is what follows the slash.
+// format returns what follows the slash.
 func format(t string) string {
 	_, f, _ := strings.Cut(t, "/")
 	return f
 }
 
-// plain is the name of a type, without parameters.
+// plain returns the name of a type without its parameters.
 func plain(m *mimetype.MIME) string {
 	name := base(m.String())
 	if name == "audio/x-m4a" {
@@ -85,15 +85,15 @@ func plain(m *mimetype.MIME) string {
 	return name
 }
 
-// base is a type without its parameters.
+// base returns a type without its parameters.
 func base(t string) string {
 	name, _, _ := strings.Cut(t, ";")
 	return strings.ToLower(strings.TrimSpace(name))
 }
 
-// shown says whether a file of type t may be shown in place by a browser, and
-// under which type it is served: none that is not shown has a type that a
-// browser would run.
+// shown reports whether a browser may show a file of type t inline, and the type
+// with which it is served. A file that must not be shown is served with a type that
+// browsers do not run.
 func shown(t string) (served string, ok bool) {
 	switch {
 	case family(t) != "":

@@ -14,18 +14,18 @@ import (
 	"strings"
 )
 
-// maxSize bounds what is read of a manifest or a secret.
+// maxSize limits the size of a manifest or a secret.
 const maxSize = 16 << 20
 
-// Archive is an archive that is read. Close it.
+// Archive is an archive that is open for reading. The caller must close it.
 type Archive struct {
-	// Manifest says what is in it.
+	// Manifest describes the content.
 	Manifest Manifest
 	z        *zip.ReadCloser
 }
 
-// Open opens an archive. It returns [ErrDamaged] when the file is none, and
-// [ErrNewer] when this program cannot read it.
+// Open opens an archive. It returns [ErrDamaged] if the file is not an archive, and
+// [ErrNewer] if this program cannot read it.
 func Open(name string) (*Archive, error) {
 	z, err := zip.OpenReader(name)
 	if _, wrongPath := errors.AsType[*fs.PathError](err); wrongPath {
@@ -49,7 +49,7 @@ func (a *Archive) readManifest() error {
 	}
 	var format struct{ Format int }
 	if err := json.Unmarshal(text, &format); err != nil || format.Format < 1 {
-		return fmt.Errorf("%w: its manifest is none", ErrDamaged)
+		return fmt.Errorf("%w: its manifest is invalid", ErrDamaged)
 	}
 	if err := json.Unmarshal(text, &a.Manifest); format.Format > Format || err != nil {
 		return fmt.Errorf("%w, %s", ErrNewer, a.Manifest.Program)
@@ -57,10 +57,10 @@ func (a *Archive) readManifest() error {
 	return nil
 }
 
-// Close ends the use of the archive.
+// Close closes the archive.
 func (a *Archive) Close() error { return a.z.Close() }
 
-// Secret is the server's secret, "" when the archive has none.
+// Secret returns the server's secret, or "" if the archive has none.
 func (a *Archive) Secret() (string, error) {
 	if !a.Manifest.Secret {
 		return "", nil
@@ -90,8 +90,8 @@ func (a *Archive) open(name string) (fs.File, error) {
 	return f, nil
 }
 
-// Check reads the whole archive and compares all digests. It returns
-// [ErrDamaged] when one differs.
+// Check reads the whole archive and compares all digests. It returns [ErrDamaged]
+// if one differs.
 func (a *Archive) Check(ctx context.Context, progress func(Step)) error {
 	if progress == nil {
 		progress = func(Step) {}
@@ -114,7 +114,7 @@ func (a *Archive) Check(ctx context.Context, progress func(Step)) error {
 	return a.eachFile(func(f fileLine) error { return c.part(filePath(f.ID), f.SHA256) })
 }
 
-// checking is an archive while it is checked.
+// checking is the state of a check.
 type checking struct {
 	ctx         context.Context
 	a           *Archive

@@ -1,19 +1,19 @@
-// Package backup writes everything that a server keeps into one file, while the
-// server runs, and puts it back into an empty database of either kind.
+// Package backup writes everything that a server stores into one file, while the
+// server runs, and restores it into an empty database, SQLite or PostgreSQL.
 //
 // The file is a zip archive: manifest.json, a file of rows for each table
-// (tables/NAME.jsonl), files.jsonl and the files of messages (files/ID). A row
-// is a JSON array of its values, in the order of the manifest's columns; the
-// rows come in the order of the table's key, so two databases that hold the
-// same give the same digests, whatever kind they are. Secrets are sealed in the
-// rows as they are in the database: without the server's secret no one opens
-// them.
+// (tables/NAME.jsonl), files.jsonl and the files of messages (files/ID). A row is a
+// JSON array of its values, in the order of the manifest's columns. Rows are in the
+// order of the table's key, so that two databases with the same content have the
+// same digests, whatever kind they are. Secrets are sealed in the rows as in the
+// database: they cannot be opened without the server's secret.
 //
 //	m, err := backup.Write(ctx, db, file, &backup.WriteOptions{Media: store})
 //	a, err := backup.Open("trunkline.backup")
 //	err = a.Restore(ctx, empty, &backup.RestoreOptions{Migrate: server.Migrate, Media: other})
 //
-// What a database notes for itself is not in it: numbers of transactions are 0.
+// Data that are meaningful only in one database are not included: numbers of
+// transactions are 0.
 package backup
 
 import (
@@ -32,86 +32,88 @@ import (
 )
 
 // Format is the version of the archives that this package writes. It reads all
-// up to this one.
+// versions up to this one.
 const Format = 1
 
-// Errors of a restore; no row was written.
+// Errors of a restore that has written no row.
 var (
-	// ErrDamaged reports a file that is no archive, or not as it was written.
+	// ErrDamaged reports a file that is not an archive, or was changed since it was
+	// written.
 	ErrDamaged = errors.New("backup: the file is damaged, or no backup")
-	// ErrNewer reports an archive of a program that is newer than this one.
+	// ErrNewer reports an archive that a newer program wrote.
 	ErrNewer = errors.New("backup: it was written by a newer program")
-	// ErrNotEmpty reports a database that holds something.
+	// ErrNotEmpty reports a database that has rows.
 	ErrNotEmpty = errors.New("backup: the database is not empty")
-	// ErrUnfit reports a text that SQLite held and PostgreSQL cannot hold.
+	// ErrUnfit reports a text of SQLite that PostgreSQL cannot store.
 	ErrUnfit = errors.New("backup: PostgreSQL cannot hold it")
 )
 
-// Manifest says what is in an archive.
+// Manifest describes the content of an archive.
 type Manifest struct {
 	Format    int       `json:"format"`
-	Program   string    `json:"program"` // version of the program that wrote it
+	Program   string    `json:"program"` // version of the program that wrote the archive
 	CreatedAt time.Time `json:"createdAt"`
 	Database  string    `json:"database"` // "sqlite" or "postgres"
-	// Versions are those of the tables of each package.
+	// Versions are the versions of the tables of each package.
 	Versions map[string]int64 `json:"versions"`
 	Tables   []Table          `json:"tables"`
 	Files    Files            `json:"files"`
-	Secret   bool             `json:"secret"` // the server's secret is in it
+	Secret   bool             `json:"secret"` // the archive has the server's secret
 }
 
-// Table is a table and what was read of it.
+// Table describes a table and its rows.
 type Table struct {
 	Name    string   `json:"name"`
-	Columns []Column `json:"columns"` // in the order of their names
+	Columns []Column `json:"columns"` // sorted by name
 	Rows    int64    `json:"rows"`
-	// Last is the last number that Counter has given, used or not.
+	// Last is the last number that Counter has assigned, used or not.
 	Counter string `json:"counter,omitempty"` // column; "": the table counts nothing
 	Last    int64  `json:"last,omitempty"`
-	SHA256  string `json:"sha256"` // of the rows as they are written, hexadecimal
+	SHA256  string `json:"sha256"` // of the written rows, hexadecimal
 }
 
-// Column is a column, and what is in it whatever kind the database is.
+// Column is a column with its kind, which does not depend on the database.
 type Column struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"` // integer, real, text, boolean or bytes
 }
 
-// Files are the files of messages.
+// Files describes the files of messages.
 type Files struct {
-	Left   bool   `json:"left,omitempty"` // they were left where they are
+	Left   bool   `json:"left,omitempty"` // they are not in the archive
 	Count  int64  `json:"count"`
 	Bytes  int64  `json:"bytes"`
-	Gone   int64  `json:"gone,omitempty"` // removed while the archive was written
-	SHA256 string `json:"sha256"`         // of files.jsonl, which has a digest of each
+	Gone   int64  `json:"gone,omitempty"` // deleted while the archive was written
+	SHA256 string `json:"sha256"`         // of files.jsonl, which has a digest of each file
 }
 
-// Step is how far a long work has come.
+// Step is the progress of a long operation.
 type Step struct {
 	What        string // "rows", "files" or "check"
-	Name        string // of the table; "" else
-	Done, Total int64  // rows, files, or bytes that were checked
+	Name        string // of the table; otherwise ""
+	Done, Total int64  // rows, files, or checked bytes
 }
 
 // WriteOptions configures [Write].
 type WriteOptions struct {
-	// Media is where the files of messages are. nil: they are left there, and
-	// a restore must use the same.
+	// Media has the files of messages. nil: the archive does not include them, and
+	// a restored server must use the same store.
 	Media media.Store
-	// Secret is put into the archive, which is then as good as the server's own
-	// secret: keep it as one. "": who restores must have it.
+	// Secret is included in the archive, which must then be kept as safe as the
+	// secret itself. "": the archive has no secret, and a restore needs it
+	// separately.
 	Secret string
 	// Program is the version of the program.
 	Program string
-	// Progress is called now and then, from one goroutine.
+	// Progress is called occasionally, from one goroutine.
 	Progress func(Step)
 	// Now is the clock. nil: time.Now.
 	Now func() time.Time
 }
 
-// Write writes what db holds at one moment, and the files that belong to it,
-// to w. The server may run meanwhile, in this process or another. What is
-// written after that moment is not in the archive.
+// Write writes the content of db at one moment, and the files that belong to it, to
+// w. The server may run at the same time, in this process or another. Later changes
+// are not included.
 func Write(ctx context.Context, db *sqlx.DB, w io.Writer, opts *WriteOptions) (Manifest, error) {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -134,13 +136,13 @@ func Write(ctx context.Context, db *sqlx.DB, w io.Writer, opts *WriteOptions) (M
 	return b.manifest, nil
 }
 
-// writing is an archive while it is written.
+// writing is the state of an archive that is being written.
 type writing struct {
 	d        *database.DB
 	opts     WriteOptions
 	out      *packer
 	manifest Manifest
-	files    []string // that the database knew
+	files    []string // in the database
 }
 
 func (b *writing) write(ctx context.Context) error {
@@ -165,17 +167,17 @@ func (b *writing) write(ctx context.Context) error {
 	return b.out.close()
 }
 
-// rows writes the rows of all tables, as they are at one moment.
+// rows writes the rows of all tables as of one moment.
 func (b *writing) rows(ctx context.Context) error {
 	how := &sql.TxOptions{ReadOnly: true}
 	if b.d.Dialect == database.Postgres {
 		how.Isolation = sql.LevelRepeatableRead
 	}
-	tx, err := b.d.BeginTxx(ctx, how) // on SQLite one that reads only keeps no other from writing
+	tx, err := b.d.BeginTxx(ctx, how) // on SQLite a read-only transaction does not block writers
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // nothing is written
+	defer tx.Rollback() //nolint:errcheck // it was only read
 	tables, versions, err := describe(ctx, b.d, tx)
 	if err != nil {
 		return err
@@ -183,7 +185,7 @@ func (b *writing) rows(ctx context.Context) error {
 	b.manifest.Versions = versions
 	var done, total int64
 	counts := make([]int64, len(tables))
-	for i, t := range tables { // the first question takes the snapshot
+	for i, t := range tables { // the first query takes the snapshot
 		if err := tx.GetContext(ctx, &counts[i], `SELECT count(*) FROM `+t.Name); err != nil {
 			return fmt.Errorf("counting the rows of %s: %w", t.Name, err)
 		}
@@ -215,8 +217,8 @@ type fileLine struct {
 	SHA256 string `json:"sha256"`
 }
 
-// allFiles writes the files that the rows speak of. One that was removed
-// meanwhile is only counted.
+// allFiles writes the files that the rows refer to. It only counts files that were
+// deleted meanwhile.
 func (b *writing) allFiles(ctx context.Context) error {
 	if b.opts.Media == nil {
 		return nil

@@ -201,8 +201,8 @@ func TestNotEmpty(t *testing.T) {
 	})
 }
 
-// TestDamaged refuses a backup with any changed byte, one that is cut off, and
-// what is none, and leaves the database without a table.
+// TestDamaged refuses a backup with any changed byte, a truncated one, and a file
+// that is not a backup. The database then has no table.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	store := folder(t)
@@ -274,7 +274,7 @@ func TestCrafted(t *testing.T) {
 	}
 }
 
-// crafted is an archive with another manifest.
+// crafted returns an archive with another manifest.
 func crafted(t *testing.T, name string, change func(m *backup.Manifest)) string {
 	t.Helper()
 	in, err := zip.OpenReader(name)

@@ -8,23 +8,23 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// A statement inserts at most so many values, and about so many bytes.
+// Limits of the values and the bytes of one statement.
 const (
 	values = 1000
 	heavy  = 4 << 20
 )
 
-// inserter inserts rows, many with each statement.
+// inserter inserts rows, many in one statement.
 type inserter struct {
 	tx      *sqlx.Tx
-	into    string // the statement up to its rows
+	into    string // the statement before its rows
 	columns int
-	full    *sqlx.Stmt // inserts as many rows as a statement may; nil: not prepared yet
+	full    *sqlx.Stmt // inserts the maximum number of rows; nil: not prepared yet
 	pending []any
-	bytes   int // of what is pending, as it was written
+	bytes   int // written size of the pending rows
 }
 
-// rows is how many rows a statement inserts at most.
+// rows returns the maximum number of rows of a statement.
 func (in *inserter) rows() int { return max(values/in.columns, 1) }
 
 func (in *inserter) add(ctx context.Context, row []any, bytes int) (err error) {
@@ -46,7 +46,7 @@ func (in *inserter) add(ctx context.Context, row []any, bytes int) (err error) {
 	return err
 }
 
-// flush inserts what is pending.
+// flush inserts the pending rows.
 func (in *inserter) flush(ctx context.Context) error {
 	n := len(in.pending) / in.columns
 	if n == 0 {
@@ -57,7 +57,7 @@ func (in *inserter) flush(ctx context.Context) error {
 	return err
 }
 
-// clear forgets what was inserted, and keeps none of its bytes.
+// clear removes the pending rows and releases their memory.
 func (in *inserter) clear() {
 	clear(in.pending)
 	in.pending, in.bytes = in.pending[:0], 0
@@ -69,7 +69,7 @@ func (in *inserter) close() {
 	}
 }
 
-// statement inserts n rows.
+// statement returns the statement for n rows.
 func (in *inserter) statement(n int) string {
 	var b strings.Builder
 	b.WriteString(in.into)

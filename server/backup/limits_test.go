@@ -56,9 +56,9 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-// TestSecretBeforeRows hands the secret over while no row is committed yet:
-// whoever cannot keep it gets none, and a process that is killed between both
-// leaves a secret without rows, which is tried again.
+// TestSecretBeforeRows checks that the secret is passed on before any row is
+// committed. If that fails no rows are restored. If the process is killed in
+// between there is a secret without rows, and the restore can be repeated.
 func TestSecretBeforeRows(t *testing.T) {
 	t.Parallel()
 	from := migrated(t, testkit.Open(t, testkit.SQLiteURL(t)))
@@ -105,7 +105,7 @@ func TestGiantRow(t *testing.T) {
 	require.Zero(t, accounts(t, db))
 }
 
-// allocated is how many bytes were taken while fn ran.
+// allocated returns how many bytes were taken while fn ran.
 func allocated(fn func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -124,7 +124,7 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// replaced is an archive of which one part says something else, with the right
+// replaced returns an archive of which one part says something else, with the right
 // digest.
 func replaced(t *testing.T, name, part string, body io.Reader) string {
 	t.Helper()

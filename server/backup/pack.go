@@ -11,19 +11,19 @@ import (
 	"io"
 )
 
-// packer writes the parts of an archive, one after the other.
+// packer writes the parts of an archive one after the other.
 type packer struct{ z *zip.Writer }
 
 func newPacker(w io.Writer) *packer { return &packer{zip.NewWriter(w)} }
 
-// part is what is written to one name, and its digest.
+// part is a writer for one file of the archive that computes its digest.
 type part struct {
 	io.Writer
 	hash hash.Hash
 }
 
 func (p *packer) entry(name string) (*part, error)  { return p.part(name, zip.Deflate) }
-func (p *packer) stored(name string) (*part, error) { return p.part(name, zip.Store) } // media are compressed
+func (p *packer) stored(name string) (*part, error) { return p.part(name, zip.Store) } // media are compressed already
 
 func (p *packer) part(name string, method uint16) (*part, error) {
 	w, err := p.z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
@@ -34,7 +34,7 @@ func (p *packer) part(name string, method uint16) (*part, error) {
 	return &part{io.MultiWriter(w, h), h}, nil
 }
 
-// digest is a part that goes nowhere.
+// digest returns a part that only computes the digest.
 func digest() *part {
 	h := sha256.New()
 	return &part{h, h}

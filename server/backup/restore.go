@@ -18,28 +18,28 @@ import (
 
 // RestoreOptions configures [Archive.Restore]. Migrate is required.
 type RestoreOptions struct {
-	// Migrate makes the tables of all packages that wrote the archive, as
-	// server.Migrate does, and web.Migrate where WhatsApp Web is used.
+	// Migrate creates the tables of all packages that wrote the archive, as
+	// server.Migrate does, and web.Migrate if WhatsApp Web is used.
 	Migrate func(ctx context.Context, db *sqlx.DB) error
-	// Media is where the files of messages are put. nil: nowhere.
+	// Media receives the files of messages. nil: they are not restored.
 	Media media.Store
-	// Secret is given the archive's secret, if it has one, before the rows are
-	// committed: they come when it has returned nil, and not at all when it
-	// fails. nil: it is not kept.
+	// Secret receives the archive's secret, if there is one, before the rows are
+	// committed. If it returns an error nothing is restored. nil: the secret is
+	// dropped.
 	Secret func(secret string) error
-	// Progress is called now and then, from one goroutine.
+	// Progress is called occasionally, from one goroutine.
 	Progress func(Step)
 }
 
-// Restore puts the archive into a database without rows, of either kind, and
-// its files into Media. The tables get the versions that they had: the server
-// brings them on when it starts.
+// Restore restores the archive into a database without rows, SQLite or PostgreSQL,
+// and its files into Media. The tables get the versions that they had: the server
+// upgrades them when it starts.
 //
-// It returns [ErrDamaged], [ErrNewer] or [ErrNotEmpty] before there is more
-// than tables without rows, and [ErrUnfit] when PostgreSQL cannot hold what
-// SQLite could. The rows come in one transaction, and are compared with what
-// was written before it is committed: they are there whole or not at all, and
-// a restore that failed may be tried again.
+// It returns [ErrDamaged], [ErrNewer] or [ErrNotEmpty] before it has created more
+// than tables without rows, and [ErrUnfit] if PostgreSQL cannot store what SQLite
+// could. It restores all rows in one transaction and compares them with the archive
+// before the commit. They are therefore restored completely or not at all, and a
+// failed restore may be repeated.
 func (a *Archive) Restore(ctx context.Context, db *sqlx.DB, opts *RestoreOptions) error {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -57,8 +57,8 @@ func (a *Archive) Restore(ctx context.Context, db *sqlx.DB, opts *RestoreOptions
 	return nil
 }
 
-// cause prefers the context's error: drivers report an expired context as many
-// things.
+// cause prefers the context's error: drivers report an expired context in many
+// ways.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
@@ -66,16 +66,16 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// restoring is an archive while it is put back.
+// restoring is the state of a restore.
 type restoring struct {
 	a      *Archive
 	d      *database.DB
 	opts   RestoreOptions
 	target map[string]table
-	order  []string // of the target's tables
+	order  []string // tables of the target
 }
 
-// check finds what speaks against a restore, before anything is changed.
+// check finds reasons against a restore before anything is changed.
 func (r *restoring) check(ctx context.Context) error {
 	known, err := VersionsAfter(ctx, r.opts.Migrate)
 	if err != nil {
@@ -92,8 +92,8 @@ func (r *restoring) check(ctx context.Context) error {
 	return r.a.Check(ctx, r.opts.Progress)
 }
 
-// empty makes sure that the database holds nothing of ours. Tables without
-// rows may be there, as a restore leaves them that has failed.
+// empty checks that the database has no rows of ours. It may have tables without
+// rows, as after a failed restore.
 func (r *restoring) empty(ctx context.Context) error {
 	tables, versions, err := describe(ctx, r.d, r.d)
 	if err != nil {
@@ -116,7 +116,7 @@ func (r *restoring) empty(ctx context.Context) error {
 	return nil
 }
 
-// tables makes the tables, as they were.
+// tables creates the tables in the versions of the archive.
 func (r *restoring) tables(ctx context.Context) error {
 	r.d.StopAt(r.a.Manifest.Versions)
 	defer r.d.StopAt(nil)
@@ -135,14 +135,14 @@ func (r *restoring) tables(ctx context.Context) error {
 	return r.same()
 }
 
-// same makes sure that the archive speaks of all tables and columns as they
-// are, each once.
+// same checks that the archive has exactly the tables and columns of the database,
+// each once.
 func (r *restoring) same() error {
 	left := maps.Clone(r.target)
 	for _, t := range r.a.Manifest.Tables {
 		have, ok := left[t.Name]
 		if !ok {
-			return fmt.Errorf("%w: table %s belongs to no version of ours, or is there twice", ErrDamaged, t.Name)
+			return fmt.Errorf("%w: table %s is unknown, or is there twice", ErrDamaged, t.Name)
 		}
 		delete(left, t.Name)
 		if !slices.IsSortedFunc(t.Columns, func(a, b Column) int { return cmp.Or(strings.Compare(a.Name, b.Name), -1) }) {
@@ -150,14 +150,14 @@ func (r *restoring) same() error {
 		}
 		for _, c := range t.Columns {
 			if !slices.Contains(have.Columns, c) {
-				return fmt.Errorf("%w: column %s of table %s belongs to no version of ours", ErrDamaged, c.Name, t.Name)
+				return fmt.Errorf("%w: column %s of table %s is unknown", ErrDamaged, c.Name, t.Name)
 			}
 		}
 		if grows(t.Name) && len(t.Columns) > 0 {
 			continue
 		}
 		if len(t.Columns) != len(have.Columns) || t.Counter != have.Counter {
-			return fmt.Errorf("%w: table %s is not made as it says", ErrDamaged, t.Name)
+			return fmt.Errorf("%w: table %s differs from its description", ErrDamaged, t.Name)
 		}
 	}
 	for name := range left {
@@ -168,12 +168,12 @@ func (r *restoring) same() error {
 	return nil
 }
 
-// grows says whether a table is always made as the newest version has it:
-// those of a library cannot be made as they were.
+// grows reports whether a table always has the newest version: tables of a library
+// cannot be created in an older one.
 func grows(table string) bool { return strings.HasPrefix(table, whatsmeow+"_") }
 
-// files puts the files into the library. One that is there is replaced: it has
-// the same content.
+// files stores the files in Media. It may replace an existing file, which has the
+// same content.
 func (r *restoring) files(ctx context.Context) error {
 	if r.a.Manifest.Files.Left || r.opts.Media == nil {
 		return nil
@@ -194,7 +194,7 @@ func (r *restoring) files(ctx context.Context) error {
 	})
 }
 
-// rows fills the tables, and compares them with what was written.
+// rows fills the tables, and compares them with the archive.
 func (r *restoring) rows(ctx context.Context) error {
 	tables := map[string]Table{}
 	var total int64
@@ -207,7 +207,7 @@ func (r *restoring) rows(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		defer tx.Rollback() //nolint:errcheck // after Commit it reports ErrTxDone
+		defer tx.Rollback() //nolint:errcheck // after Commit it returns ErrTxDone
 		var done int64
 		for _, name := range r.order {
 			t, there := tables[name]
@@ -231,7 +231,7 @@ func (r *restoring) rows(ctx context.Context) error {
 	})
 }
 
-// secret hands over the archive's secret: without it the rows are of no use.
+// secret passes the archive's secret on: without it the rows are useless.
 func (r *restoring) secret() error {
 	if r.opts.Secret == nil {
 		return nil
@@ -243,7 +243,7 @@ func (r *restoring) secret() error {
 	return r.opts.Secret(secret)
 }
 
-// fill puts the rows of a table back.
+// fill restores the rows of a table.
 func (r *restoring) fill(ctx context.Context, tx *sqlx.Tx, t Table, progress func(int64)) error {
 	file, err := r.a.open(tablePath(t.Name))
 	if err != nil {
@@ -277,7 +277,7 @@ func (r *restoring) fill(ctx context.Context, tx *sqlx.Tx, t Table, progress fun
 	return r.count(ctx, tx, t)
 }
 
-// insertion begins the statement that fills a table.
+// insertion returns the beginning of the statement that fills a table.
 func (r *restoring) insertion(t Table) string {
 	names := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -285,12 +285,12 @@ func (r *restoring) insertion(t Table) string {
 	}
 	how := ""
 	if r.d.Dialect == database.Postgres {
-		how = " OVERRIDING SYSTEM VALUE" // numbers that count are given, not made
+		how = " OVERRIDING SYSTEM VALUE" // the numbers of automatic keys are given
 	}
 	return `INSERT INTO ` + t.Name + ` (` + strings.Join(names, ", ") + `)` + how + ` VALUES `
 }
 
-// count lets a table continue counting where it was.
+// count makes a table's automatic key continue after its last number.
 func (r *restoring) count(ctx context.Context, tx *sqlx.Tx, t Table) error {
 	if t.Counter == "" || t.Last == 0 {
 		return nil
@@ -306,7 +306,7 @@ func (r *restoring) count(ctx context.Context, tx *sqlx.Tx, t Table) error {
 	return err
 }
 
-// compare reads a table again: it must give what was written.
+// compare reads a table again and checks that it equals the archive.
 func (r *restoring) compare(ctx context.Context, tx *sqlx.Tx, want Table) error {
 	have := r.target[want.Name]
 	have.Columns = want.Columns
@@ -315,7 +315,7 @@ func (r *restoring) compare(ctx context.Context, tx *sqlx.Tx, want Table) error 
 		return err
 	}
 	if have.Rows != want.Rows || p.sum() != want.SHA256 {
-		return errors.New("the rows are not what was written")
+		return errors.New("the stored rows differ from the archive")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// progressInterval is how many rows are read or written between two steps of progress.
+// progressInterval is the number of rows between two calls of Progress.
 const progressInterval = 1000
 
 // dump writes the rows of a table, in the order of its key, and counts them.
@@ -24,7 +24,7 @@ func (t *table) dump(ctx context.Context, d *database.DB, q sqlx.QueryerContext,
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // Err reports it
+	defer rows.Close() //nolint:errcheck // Err returns the error
 	t.Rows = 0
 	for rows.Next() {
 		row, err := rows.SliceScan()
@@ -46,7 +46,8 @@ func (t *table) dump(ctx context.Context, d *database.DB, q sqlx.QueryerContext,
 	return rows.Err()
 }
 
-// selection selects all rows, in an order that is the same on both kinds.
+// selection returns a SELECT of all rows, in an order that is the same in both
+// databases.
 func (t *table) selection(dialect database.Dialect) string {
 	columns := make([]string, len(t.Columns))
 	kinds := map[string]string{}
@@ -73,13 +74,13 @@ func (t *table) selection(dialect database.Dialect) string {
 	return `SELECT ` + strings.Join(columns, ", ") + ` FROM ` + t.Name + ` ORDER BY ` + strings.Join(order, ", ")
 }
 
-// rawText is a text that JSON cannot hold.
+// rawText is a text that JSON cannot represent.
 type rawText struct {
 	Bytes []byte `json:"bytes"`
 }
 
-// plain is what a driver reads, as the kind of its column is written: nil,
-// int64, float64, bool, string, []byte or rawText.
+// plain converts a value of a driver to the kind of its column: nil, int64,
+// float64, bool, string, []byte or rawText.
 func plain(kind string, v any) (any, error) {
 	switch v := v.(type) {
 	case nil:
@@ -121,7 +122,7 @@ func plainText(kind, s string) (any, error) {
 	return s, nil
 }
 
-// parse reads a value that [plain] has made.
+// parse parses a value that [plain] has made.
 func parse(kind string, raw json.RawMessage) (any, error) {
 	if string(raw) == "null" {
 		return nil, nil
@@ -151,11 +152,11 @@ func into[T any](raw json.RawMessage) (v T, err error) {
 	return v, err
 }
 
-// maxLine is how many bytes a row may have as it is written: many times what
-// the largest of ours has, and no reason to run out of memory.
+// maxLine is the maximum size of a written row in bytes. It is much more than any
+// of our rows needs, and limits the memory.
 const maxLine = 128 << 20
 
-// reader reads the rows that [table.dump] wrote.
+// reader reads rows that [table.dump] wrote.
 type reader struct {
 	lines   *bufio.Scanner
 	columns []Column
@@ -167,8 +168,8 @@ func newReader(r io.Reader, columns []Column) *reader {
 	return &reader{lines, columns}
 }
 
-// next returns the values of the next row and how many bytes they were written
-// in, or [io.EOF].
+// next returns the values of the next row and the size in which they were written,
+// or [io.EOF].
 func (r *reader) next() ([]any, int, error) {
 	if !r.lines.Scan() {
 		err := r.lines.Err()
@@ -198,8 +199,7 @@ func (r *reader) next() ([]any, int, error) {
 	return row, len(line), nil
 }
 
-// unfit says what PostgreSQL cannot hold of a row that SQLite can; nil: it can
-// hold it all.
+// unfit returns an error if PostgreSQL cannot store a row of SQLite.
 func unfit(row []any, columns []Column) error {
 	for i, c := range columns {
 		text, is := row[i].(string)

@@ -11,8 +11,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// whatsmeow are the tables of the library that speaks WhatsApp Web, which
-// notes their version in a way of its own.
+// whatsmeow is the prefix of the tables of the WhatsApp Web library, which stores
+// their version in its own way.
 const (
 	whatsmeow        = "whatsmeow"
 	whatsmeowVersion = "whatsmeow_version"
@@ -21,22 +21,22 @@ const (
 // table is a table of a database.
 type table struct {
 	Table
-	key  []string          // of the primary key, in its order
+	key  []string          // of the primary key, in order
 	refs []string          // tables that must be filled before
-	read map[string]string // how a column is read, where its name alone is not it
+	read map[string]string // expression to read a column, if that is not its name
 }
 
-// column is a column as a catalogue describes it.
+// column is a column in a catalogue.
 type column struct {
 	Name    string  `db:"name"`
 	Type    string  `db:"type"`
-	Key     int     `db:"pk"` // its place in the primary key; 0: none
+	Key     int     `db:"pk"` // position in the primary key; 0: none
 	Counts  bool    `db:"counts"`
 	Default *string `db:"dflt"`
 }
 
-// describe lists the tables of our packages, each after those that it refers
-// to, and the versions of the packages.
+// describe returns the tables of our packages, each after those that it refers to,
+// and the versions of the packages.
 func describe(ctx context.Context, d *database.DB, q sqlx.QueryerContext) ([]table, map[string]int64, error) {
 	names, err := d.Tables(ctx, q)
 	if err != nil {
@@ -67,7 +67,7 @@ func describe(ctx context.Context, d *database.DB, q sqlx.QueryerContext) ([]tab
 	return sorted(out), versions, nil
 }
 
-// ours says whether a table belongs to one of the packages that have versions.
+// ours reports whether a table belongs to one of the packages that have versions.
 func ours(table string, versions map[string]int64) bool {
 	for pkg := range versions {
 		if strings.HasPrefix(table, pkg+"_") {
@@ -106,7 +106,7 @@ func describeTable(ctx context.Context, d *database.DB, q sqlx.QueryerContext, n
 		}
 		switch {
 		case c.Default != nil && strings.Contains(*c.Default, "pg_current_xact_id"):
-			t.read[c.Name] = "0" // the number of a transaction of this database means nothing in another
+			t.read[c.Name] = "0" // transaction numbers mean nothing in another database
 		case strings.EqualFold(c.Type, "uuid"):
 			t.read[c.Name] = "CAST(" + quoted(c.Name) + " AS TEXT)"
 		}
@@ -140,7 +140,7 @@ const (
 		WHERE c.conrelid = CAST($1 AS regclass) AND c.contype = 'f' ORDER BY 1`
 )
 
-// kindOf is what is in columns of a type, "": not known.
+// kindOf returns the kind of columns of a type, "" if it is unknown.
 func kindOf(declared string) string {
 	declared = strings.ToUpper(declared)
 	for _, k := range []struct{ part, kind string }{
@@ -161,7 +161,7 @@ func kindOf(declared string) string {
 	return ""
 }
 
-// sorted puts each table behind those that it refers to.
+// sorted sorts tables so that each comes after those that it refers to.
 func sorted(tables []table) []table {
 	var out []table
 	placed := map[string]bool{}

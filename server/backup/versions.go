@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database/open"
 )
 
-// VersionsOf are the versions of the tables of a database, by package.
+// VersionsOf returns the versions of the tables of a database, by package.
 func VersionsOf(ctx context.Context, db *sqlx.DB) (map[string]int64, error) {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -23,8 +23,8 @@ func VersionsOf(ctx context.Context, db *sqlx.DB) (map[string]int64, error) {
 	return versions, err
 }
 
-// VersionsAfter are those to which migrate brings a database, found out on an
-// empty one.
+// VersionsAfter returns the versions to which migrate upgrades a database. It tries
+// that on an empty database.
 func VersionsAfter(ctx context.Context, migrate func(context.Context, *sqlx.DB) error) (map[string]int64, error) {
 	dir, err := os.MkdirTemp("", "trunkline-")
 	if err != nil {
@@ -35,15 +35,15 @@ func VersionsAfter(ctx context.Context, migrate func(context.Context, *sqlx.DB) 
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close() //nolint:errcheck // nothing of it is kept
+	defer db.Close() //nolint:errcheck // its content does not matter
 	if err := migrate(ctx, db); err != nil {
 		return nil, err
 	}
 	return VersionsOf(ctx, db)
 }
 
-// Compare names the packages whose tables are older than a program knows them,
-// and those whose tables are newer, in order.
+// Compare returns the packages whose tables are older than a program expects, and
+// those whose tables are newer, sorted.
 func Compare(have, known map[string]int64) (older, newer []string) {
 	for _, pkg := range slices.Sorted(maps.Keys(have)) {
 		if have[pkg] > known[pkg] {

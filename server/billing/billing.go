@@ -1,14 +1,14 @@
-// Package billing keeps the state of the accounts of a server with the service that bills
-// them, as Stripe's notifications say. It makes no call to Stripe and knows no
-// price: another program sells, and gives each subscription the metadata
-// account, by which it is found here.
+// Package billing stores the subscriptions of accounts as Stripe's notifications
+// report them. It makes no calls to Stripe and does not know prices: another
+// program sells subscriptions, and gives each the metadata account, which
+// identifies the account here.
 //
 //	svc, err := billing.New(ctx, db, &billing.Options{Secret: "whsec_…"})
 //	outcome, err := svc.Receive(ctx, body, r.Header.Get("Stripe-Signature"))
 //	sub, err := svc.Subscription(ctx, account)
 //
-// Notifications come in any order and more than once: one that is older than
-// the last applied changes nothing, and ids are remembered for 30 days.
+// Notifications arrive in any order, and more than once. One that is older than the
+// last applied changes nothing. Ids are remembered for 30 days.
 package billing
 
 import (
@@ -25,11 +25,11 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Subscription is the state of an account with the service that bills it.
+// Subscription is the subscription of an account.
 type Subscription struct {
 	Account          string
 	Plan             string    // "": unknown
-	Status           string    // in the words of Stripe: "active", "past_due", "canceled"; "": there is none
+	Status           string    // status of Stripe: "active", "past_due", "canceled"; "": none
 	CurrentPeriodEnd time.Time // zero: unknown
 }
 
@@ -38,25 +38,25 @@ type Options struct {
 	// Secret is the signing secret of Stripe's webhook endpoint. "": every
 	// notification is refused with [ErrNoSecret].
 	Secret string
-	// Known says whether an account exists, and keeps it from being deleted
-	// until tx ends. nil: every account does.
+	// Known reports whether an account exists, and locks it so that it is not
+	// deleted until tx ends. nil: every account exists.
 	Known func(ctx context.Context, tx *sqlx.Tx, account string) (bool, error)
-	// Changed is told of each change in the transaction that makes it, in the
-	// order of the changes of an account; Committed is called after the commit.
-	// nil: nothing is.
+	// Changed is called for each change in the transaction that makes it, in the
+	// order of the changes of an account. Committed is called after the commit.
+	// nil: nothing is called.
 	Changed   func(ctx context.Context, tx *sqlx.Tx, sub Subscription) error
 	Committed func()
-	// Received counts notifications by what became of them. nil: nothing is
-	// counted.
+	// Received is called with the outcome of each notification. nil: nothing is
+	// called.
 	Received func(Outcome)
-	// Logger is told what belongs to no account. nil: slog.Default().
+	// Logger logs notifications that belong to no account. nil: slog.Default().
 	Logger *slog.Logger
-	// Now is the clock by which what was remembered is forgotten; signatures
-	// are checked by the machine's. nil: time.Now.
+	// Now is the clock for deleting old notifications. Signatures are checked with
+	// the machine's clock. nil: time.Now.
 	Now func() time.Time
 }
 
-// Service keeps subscriptions. It is safe for concurrent use, by any number of
+// Service stores subscriptions. It is safe for concurrent use, also by several
 // nodes.
 type Service struct {
 	db   *database.DB
@@ -71,7 +71,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "billing", migrations)
 }
 
-// New returns a Service over db, and creates or upgrades its tables.
+// New returns a Service over db. It creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -93,8 +93,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	return s, nil
 }
 
-// Subscription is how an account stands now; of one that was never billed it
-// says nothing but the account.
+// Subscription returns the subscription of an account. If the account was never
+// billed only Account is set.
 func (s *Service) Subscription(ctx context.Context, account string) (Subscription, error) {
 	row := row{Account: account}
 	err := s.db.GetContext(ctx, &row, `SELECT `+columns+` FROM billing_subscription WHERE account = $1`, account)
@@ -104,7 +104,7 @@ func (s *Service) Subscription(ctx context.Context, account string) (Subscriptio
 	return row.public(), nil
 }
 
-// Forget deletes what is known of an account.
+// Forget deletes the subscription of an account.
 func (s *Service) Forget(ctx context.Context, account string) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		for _, q := range []string{
@@ -126,13 +126,13 @@ func (s *Service) Forget(ctx context.Context, account string) error {
 }
 
 const (
-	eventTTL      = 30 * 24 * time.Hour // how long the ids of notifications are remembered
+	eventTTL      = 30 * 24 * time.Hour // how long ids of notifications are remembered
 	deadTTL       = 90 * 24 * time.Hour
 	pruneInterval = time.Hour
 	pruneChunk    = 500
 )
 
-// Run deletes what is past its time until ctx ends.
+// Run deletes old notifications until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(pruneInterval)
 	defer tick.Stop()

@@ -33,7 +33,7 @@ type fixture struct {
 	mu       sync.Mutex
 	notified []billing.Subscription
 	counts   map[billing.Outcome]int
-	failed   error // of what is told
+	failed   error // error of Changed
 }
 
 // accounts are those that exist.
@@ -47,7 +47,7 @@ func setup(t *testing.T, db *sqlx.DB) *fixture {
 	return f
 }
 
-// node is another service over the same database.
+// node returns another service over the same database.
 func (f *fixture) node(t *testing.T) *billing.Service {
 	t.Helper()
 	s, err := billing.New(t.Context(), f.db, &billing.Options{
@@ -101,7 +101,7 @@ func (f *fixture) rows(t *testing.T, table string) int {
 	return n
 }
 
-// event is a notification of Stripe's.
+// event returns a notification of Stripe's.
 func event(id, kind string, at int64, object string) string {
 	return fmt.Sprintf(`{"id":%q,"object":"event","api_version":"2025-09-30.clover","created":%d,"type":%q,"livemode":false,
 		"pending_webhooks":1,"request":{"id":null,"idempotency_key":null},"data":{"object":%s}}`, id, at, kind, object)
@@ -163,8 +163,8 @@ func TestSubscriptionFromTrialToEnd(t *testing.T) {
 	})
 }
 
-// TestOrder gives the same notifications in every order, some twice: the end
-// is the same, and nothing is told that was over.
+// TestOrder applies the same notifications in every order, some twice: the result
+// is always the same, and no old state is reported.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f *fixture) {
@@ -196,8 +196,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestWhose finds accounts by what a subscription says, by its customer, and
-// keeps what is nobody's.
+// TestWhose finds accounts by the metadata of a subscription and by its customer,
+// and keeps notifications without an account.
 func TestWhose(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f *fixture) {
@@ -278,8 +278,8 @@ func TestRefused(t *testing.T) {
 	require.Empty(t, f.notified)
 }
 
-// TestTogether stores a change with what is told of it, or nothing: whoever
-// sent it sends it again.
+// TestTogether checks that a change is stored together with its report or not at
+// all: the sender repeats it.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f *fixture) {

@@ -36,9 +36,8 @@ func TestChild(t *testing.T) {
 	_, _ = notify(t, s, crashEvent)
 }
 
-// TestKill ends a process by kill -9 between what it writes and its commit:
-// Stripe, which got no answer, sends again, and it is as if it were the first
-// time.
+// TestKill kills a process between its writes and their commit. Stripe, which got
+// no answer, repeats the notification, which then counts as new.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {

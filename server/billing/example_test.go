@@ -12,8 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/sqldb"
 )
 
-// A signed notification changes how an account stands; a second time it says
-// nothing new.
+// A signed notification changes the subscription of an account. Repeating it
+// changes nothing.
 func Example() {
 	ctx := context.Background()
 	db, err := sqldb.Open(ctx, "sqlite://:memory:")

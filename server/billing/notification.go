@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// kind is what a notification is about.
+// kind is the kind of object in a notification.
 type kind int
 
 const (
@@ -17,7 +17,7 @@ const (
 	aboutInvoice
 )
 
-// notification is what this package reads of Stripe's Event.
+// notification is the part of Stripe's Event that this package reads.
 type notification struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
@@ -32,21 +32,21 @@ type notification struct {
 	body                            string
 }
 
-// object is what this package reads of a Subscription and of an Invoice, of
-// this and of earlier versions of Stripe's API.
+// object is the part of a Subscription or an Invoice that this package reads, in
+// this and earlier versions of Stripe's API.
 type object struct {
 	ID       text              `json:"id"`
 	Customer text              `json:"customer"`
 	Status   text              `json:"status"`
 	Metadata map[string]string `json:"metadata"`
 
-	// Of a subscription.
+	// Of subscriptions.
 	CurrentPeriodEnd int64 `json:"current_period_end"`
 	Items            struct {
 		Data []item `json:"data"`
 	} `json:"items"`
 
-	// Of an invoice.
+	// Of invoices.
 	Subscription text    `json:"subscription"`
 	Details      details `json:"subscription_details"`
 	Parent       struct {
@@ -80,7 +80,7 @@ type price struct {
 	Nickname  text `json:"nickname"`
 }
 
-// text is a string, or the id of what is in its place; null is "".
+// text is a string, or the id of an expanded object; null is "".
 type text string
 
 func (t *text) UnmarshalJSON(b []byte) error {
@@ -98,10 +98,10 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// clean is s as every database takes it.
+// clean returns s with what databases cannot store replaced.
 func clean(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD") }
 
-// parse reads a notification, or returns [ErrMalformed].
+// parse parses a notification. It returns [ErrMalformed] if that is not possible.
 func parse(body []byte) (notification, error) {
 	var n notification
 	head := struct{ ID, Object, Type string }{}
@@ -124,7 +124,7 @@ func parse(body []byte) (notification, error) {
 	return n, nil
 }
 
-// about finds what a notification is about. An invoice repeats the metadata of
+// about fills in the subject of a notification. An invoice repeats the metadata of
 // its subscription.
 func (n *notification) about(o *object) {
 	n.customer, n.account, n.subscription = string(o.Customer), o.Metadata[metadataAccount], string(o.ID)
@@ -135,17 +135,17 @@ func (n *notification) about(o *object) {
 	n.account = clean(n.account)
 }
 
-// metadataAccount and metadataPlan are the names under which a subscription's
-// metadata say whose it is, and what its plan is to be called.
+// metadataAccount and metadataPlan are the metadata of a subscription with its
+// account and the name of its plan.
 const (
 	metadataAccount = "account"
 	metadataPlan    = "plan"
 )
 
-// at is when it happened, in microseconds.
+// at returns the time of the event, in microseconds.
 func (n *notification) at() int64 { return n.Created * 1e6 }
 
-// rank orders what happened in one second: Stripe's clock is no finer.
+// rank orders events of the same second, which is the resolution of Stripe's clock.
 func (n *notification) rank() int64 {
 	switch {
 	case n.Type == "customer.subscription.created":
@@ -158,8 +158,8 @@ func (n *notification) rank() int64 {
 	return 3
 }
 
-// after is the row that follows from a notification; says is false when it has
-// nothing to say of it.
+// after returns the row after a notification; says is false if the notification
+// does not change it.
 func (n *notification) after(was *row) (now row, says bool) {
 	now = *was
 	other := was.Subscription != "" && n.subscription != was.Subscription
@@ -168,15 +168,15 @@ func (n *notification) after(was *row) (now row, says bool) {
 	}
 	o := &n.Data.Object
 	if other && ended(string(o.Status)) {
-		return now, false // one that was replaced has come to its end
+		return now, false // the end of a subscription that was replaced
 	}
 	now.Subscription, now.Status, now.Plan = n.subscription, string(o.Status), o.plan()
 	now.EndUS = o.end() * 1e6
 	return now, true
 }
 
-// afterInvoice is what a payment means for a subscription: Stripe's event of
-// the subscription itself may come later, or be lost.
+// afterInvoice returns the row after an invoice event: the event of the
+// subscription itself may come later or be lost.
 func (n *notification) afterInvoice(now row, other bool) (row, bool) {
 	if n.subscription == "" || other || ended(now.Status) {
 		return now, false
@@ -200,11 +200,11 @@ func (n *notification) afterInvoice(now row, other bool) (row, bool) {
 	return now, true
 }
 
-// ended says that a subscription in this status never comes back.
+// ended reports whether a subscription with this status never becomes active again.
 func ended(status string) bool { return status == "canceled" || status == "incomplete_expired" }
 
-// plan is what the seller calls the subscription: the metadata plan, else the
-// first price's lookup key, nickname or id.
+// plan returns the name of the plan: the metadata plan, else the first price's
+// lookup key, nickname or id.
 func (o *object) plan() string {
 	if p := o.Metadata[metadataPlan]; p != "" {
 		return clean(p)
@@ -215,7 +215,7 @@ func (o *object) plan() string {
 	return ""
 }
 
-// end is when the current period ends, in UNIX seconds; 0: unknown.
+// end returns the end of the current period, in UNIX seconds; 0: unknown.
 func (o *object) end() int64 {
 	end := o.CurrentPeriodEnd
 	for _, i := range o.Items.Data {

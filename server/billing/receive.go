@@ -18,37 +18,36 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// The refusals of [Service.Receive].
+// Errors of [Service.Receive].
 var (
-	// ErrNoSecret reports that notifications cannot be verified here.
-	ErrNoSecret = errors.New("billing: there is no secret that verifies notifications")
-	// ErrSignature reports a notification that Stripe has not signed, or more
-	// than five minutes ago.
+	// ErrNoSecret reports that there is no secret to verify notifications with.
+	ErrNoSecret = errors.New("billing: there is no secret to verify notifications with")
+	// ErrSignature reports a notification that Stripe has not signed, or has signed
+	// more than five minutes ago.
 	ErrSignature = errors.New("billing: the signature does not verify")
-	// ErrMalformed reports a signed body that is no event of Stripe's.
-	ErrMalformed = errors.New("billing: the body is no event")
+	// ErrMalformed reports a signed body that is not a Stripe event.
+	ErrMalformed = errors.New("billing: the body is not an event")
 )
 
-// Outcome is what became of a notification that was taken.
+// Outcome is the outcome of a valid notification.
 type Outcome string
 
 // The outcomes.
 const (
-	Applied   Outcome = "applied"   // the subscription is another now
-	Unchanged Outcome = "unchanged" // it says nothing new
+	Applied   Outcome = "applied"   // the subscription has changed
+	Unchanged Outcome = "unchanged" // it changes nothing
 	Stale     Outcome = "stale"     // it is older than the last applied
-	Repeated  Outcome = "repeated"  // it has come before
+	Repeated  Outcome = "repeated"  // it was received before
 	Ignored   Outcome = "ignored"   // it is of another type
-	Dead      Outcome = "dead"      // it belongs to no account; the table billing_dead has it
+	Dead      Outcome = "dead"      // it belongs to no account; it is stored in the table billing_dead
 )
 
-// signatureTTL is how old a signature may be.
+// signatureTTL is the maximum age of a signature.
 const signatureTTL = 5 * time.Minute
 
-// Expects says whether a notification with a Stripe-Signature may be one to
-// take, before its body is read. It returns [ErrNoSecret], or [ErrSignature]
-// for a header that is none, or is too old: [Service.Receive] would refuse any
-// body with it.
+// Expects checks the Stripe-Signature of a notification before its body is read. It
+// returns [ErrNoSecret], or [ErrSignature] if the header is invalid or too old:
+// [Service.Receive] would refuse any body with it.
 func (s *Service) Expects(signature string) error {
 	if s.opts.Secret == "" {
 		return ErrNoSecret
@@ -71,8 +70,8 @@ func (s *Service) Expects(signature string) error {
 	return nil
 }
 
-// Receive takes a notification: body as it came, with its Stripe-Signature. It
-// returns an outcome once that is stored, or one of the errors of this
+// Receive handles a notification: the unchanged body with its Stripe-Signature. It
+// returns an outcome after the notification is stored, or one of the errors of this
 // package.
 func (s *Service) Receive(ctx context.Context, body []byte, signature string) (Outcome, error) {
 	if s.opts.Secret == "" {
@@ -99,7 +98,7 @@ func (s *Service) Receive(ctx context.Context, body []byte, signature string) (O
 	return out, nil
 }
 
-// notified counts and passes on what is committed.
+// notified counts a committed notification and calls Committed.
 func (s *Service) notified(ctx context.Context, n notification, out Outcome) {
 	if out == Applied && s.opts.Committed != nil {
 		s.opts.Committed()
@@ -112,7 +111,7 @@ func (s *Service) notified(ctx context.Context, n notification, out Outcome) {
 	}
 }
 
-// receive stores a notification and what follows from it.
+// receive stores a notification and its effects.
 func (s *Service) receive(ctx context.Context, tx *sqlx.Tx, n notification) (Outcome, error) {
 	now := database.Micros(s.opts.Now())
 	res, err := tx.ExecContext(ctx, `INSERT INTO billing_event (id, seen_us) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, n.ID, now)
@@ -134,9 +133,9 @@ func (s *Service) receive(ctx context.Context, tx *sqlx.Tx, n notification) (Out
 	return s.apply(ctx, tx, account, n)
 }
 
-// accountOf finds whose a notification is: the account that it names, else
-// that of its customer; "": that of none. It learns the customer of one that names
-// both.
+// accountOf returns the account of a notification: the one that it names, else that
+// of its customer; "" if there is none. It stores the customer of a notification
+// that names both.
 func (s *Service) accountOf(ctx context.Context, tx *sqlx.Tx, n notification) (string, error) {
 	if n.account != "" {
 		known, err := s.known(ctx, tx, n.account)
@@ -181,7 +180,7 @@ func (s *Service) learn(ctx context.Context, tx *sqlx.Tx, n notification) error 
 	return err
 }
 
-// apply changes the subscription of an account, and tells of it.
+// apply changes the subscription of an account and calls Changed.
 func (s *Service) apply(ctx context.Context, tx *sqlx.Tx, account string, n notification) (Outcome, error) {
 	was, err := s.locked(ctx, tx, account)
 	if err != nil {
@@ -231,8 +230,7 @@ func (r *row) public() Subscription {
 	return sub
 }
 
-// locked reads the row of an account, which is made when it is absent, and
-// keeps others from changing it.
+// locked locks and reads the row of an account. It creates the row if necessary.
 func (s *Service) locked(ctx context.Context, tx *sqlx.Tx, account string) (*row, error) {
 	_, err := tx.ExecContext(ctx, `INSERT INTO billing_subscription (`+columns+`) VALUES ($1, '', '', '', 0, 0, 0)
 		ON CONFLICT (account) DO NOTHING`, account)

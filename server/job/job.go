@@ -1,11 +1,11 @@
-// Package job does the work that continues behind the answer of a request, such as
+// Package job runs work that continues after the answer to a request, such as
 // deleting a chat with a million messages.
 //
-// A job is a row, written in the transaction of the request. Any node takes it,
-// and another one continues when that node dies. The work itself must be done in
-// small transactions, and continue from where it was when it begins again.
+// A job is a row, written in the transaction of the request. Any node runs it, and
+// another one continues if that node dies. The work itself must be done in small
+// transactions, and must continue from where it was when it is restarted.
 //
-// It is no queue for many small things: see package queue.
+// It is not a queue for many small tasks: see package queue.
 package job
 
 import (
@@ -27,22 +27,22 @@ import (
 // ErrNotFound reports a job that does not exist, or belongs to another account.
 var ErrNotFound = errors.New("job: not found")
 
-// Job is work that is done once.
+// Job is work to be done once.
 type Job struct {
 	ID        string
 	Account   string
 	Kind      string
-	Reference int64           // that it is about; 0: none
-	Args      json.RawMessage // nil when it has ended
+	Reference int64           // reference that it concerns; 0: none
+	Args      json.RawMessage // nil after the end
 	CreatedAt time.Time
-	EndedAt   time.Time // zero: it continues
+	EndedAt   time.Time // zero: in progress
 }
 
-// New describes a job.
+// New describes a job to add.
 type New struct {
 	Account, Kind string
 	Reference     int64
-	Args          any // as JSON
+	Args          any // encoded as JSON
 }
 
 // Do does the work of a job. It is called again, on any node, after an error or a
@@ -56,7 +56,7 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// Service keeps jobs and does them. It is safe for concurrent use.
+// Service stores and runs jobs. It is safe for concurrent use.
 type Service struct {
 	db   *database.DB
 	opts Options
@@ -70,7 +70,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "job", migrations)
 }
 
-// Open returns a Service over db, and creates or upgrades its tables.
+// Open returns a Service over db. It creates or upgrades its tables.
 func Open(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r jobRow) view() Job {
 	return j
 }
 
-// AddTx adds a job when tx commits; call [Service.Committed] then.
+// AddTx adds a job when tx commits. Call [Service.Committed] afterwards.
 func (s *Service) AddTx(ctx context.Context, tx *sqlx.Tx, n New) (Job, error) {
 	args, err := json.Marshal(n.Args)
 	if err != nil {
@@ -139,13 +139,13 @@ func (s *Service) AddTx(ctx context.Context, tx *sqlx.Tx, n New) (Job, error) {
 	return row.view(), nil
 }
 
-// topic is woken when there is a job.
+// topic is the topic of notifications about new jobs.
 const topic = "job"
 
-// Committed wakes who does jobs.
+// Committed notifies the workers of a new job.
 func (s *Service) Committed() { s.db.Notify(topic) }
 
-// Job returns a job of an account. One that has ended is kept for 30 days.
+// Job returns a job of an account. Ended jobs are kept for 30 days.
 func (s *Service) Job(ctx context.Context, account, id string) (Job, error) {
 	if uuid.Validate(id) != nil {
 		return Job{}, ErrNotFound
@@ -161,7 +161,7 @@ func (s *Service) Job(ctx context.Context, account, id string) (Job, error) {
 	return row.view(), nil
 }
 
-// End ends the jobs of a kind that an account has and that are done elsewhere.
+// End ends the jobs of a kind of an account, whose work was done elsewhere.
 func (s *Service) End(ctx context.Context, account, kind string) error {
 	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE job_job SET ended_us = $1, args = '' WHERE account = $2 AND kind = $3 AND ended_us = 0`,

@@ -130,7 +130,7 @@ func TestNodes(t *testing.T) {
 		more, err := other.Step(t.Context())
 		require.NoError(t, err)
 		require.False(t, more, "the first one has it")
-		other.now = other.now.Add(10 * time.Second) // it has not been heard of for longer than its lease
+		other.now = other.now.Add(10 * time.Second) // its lease has expired
 		more, err = other.Step(t.Context())
 		require.NoError(t, err)
 		require.True(t, more)

@@ -17,17 +17,16 @@ import (
 )
 
 const (
-	workers       = 2               // jobs of a node at a time
-	pollInterval  = 5 * time.Second // beside the wake-ups
-	lease         = 9 * time.Second // after which another node continues with what a killed one began
-	maxWait       = 5 * time.Minute // between two tries
+	workers       = 2               // concurrent jobs of a node
+	pollInterval  = 5 * time.Second // in addition to notifications
+	lease         = 9 * time.Second // after which another node continues the job of a killed one
+	maxWait       = 5 * time.Minute // between two attempts
 	kept          = 30 * 24 * time.Hour
 	pruneInterval = time.Hour
 	pruneRows     = 200
 )
 
-// Run does jobs until ctx ends. What is not finished then is taken up by any
-// node.
+// Run runs jobs until ctx ends. Any node may then continue unfinished jobs.
 func (s *Service) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for range workers {
@@ -45,7 +44,7 @@ func (s *Service) work(ctx context.Context) error {
 		for {
 			more, err := s.Step(ctx)
 			if err != nil && ctx.Err() == nil {
-				s.opts.Logger.WarnContext(ctx, "doing a job; it is tried again", slog.Any("error", err))
+				s.opts.Logger.WarnContext(ctx, "a job failed and is tried again", slog.Any("error", err))
 			}
 			if !more || err != nil || ctx.Err() != nil {
 				break
@@ -60,8 +59,8 @@ func (s *Service) work(ctx context.Context) error {
 	}
 }
 
-// Step does one job that is due, and says whether there was one. [Service.Run]
-// does so by itself.
+// Step runs one due job, and reports whether there was one. [Service.Run] calls it
+// regularly.
 func (s *Service) Step(ctx context.Context) (bool, error) {
 	row, err := s.take(ctx)
 	if err != nil || row == nil {
@@ -69,7 +68,7 @@ func (s *Service) Step(ctx context.Context) (bool, error) {
 	}
 	failed := s.leased(ctx, *row)
 	if ctx.Err() != nil {
-		return true, errors.Join(failed, s.put(context.WithoutCancel(ctx), row.Number, 0, row.Tries)) // for another node, now
+		return true, errors.Join(failed, s.put(context.WithoutCancel(ctx), row.Number, 0, row.Tries)) // release it for another node
 	}
 	if failed == nil {
 		return true, s.finish(ctx, row.Number)
@@ -78,7 +77,7 @@ func (s *Service) Step(ctx context.Context) (bool, error) {
 	return true, errors.Join(fmt.Errorf("%s of account %s: %w", row.Kind, row.Account, failed), s.put(ctx, row.Number, wait, row.Tries+1))
 }
 
-// take takes a job that is free; nil: there is none.
+// take leases a free job; nil: there is none.
 func (s *Service) take(ctx context.Context) (*jobRow, error) {
 	kinds := make([]any, 0, len(s.opts.Kinds))
 	for kind := range s.opts.Kinds {
@@ -113,7 +112,7 @@ func (s *Service) take(ctx context.Context) (*jobRow, error) {
 	return row, nil
 }
 
-// leased does a job while it keeps it from other nodes.
+// leased runs a job and renews its lease.
 func (s *Service) leased(ctx context.Context, row jobRow) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -144,7 +143,7 @@ func (s *Service) leased(ctx context.Context, row jobRow) error {
 	return g.Wait()
 }
 
-// put keeps a job from everybody for a while.
+// put delays a job for all nodes.
 func (s *Service) put(ctx context.Context, number int64, wait time.Duration, tries int64) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE job_job SET due_us = $1, tries = $2 WHERE number = $3 AND ended_us = 0`,
@@ -157,7 +156,7 @@ func (s *Service) put(ctx context.Context, number int64, wait time.Duration, tri
 	return nil
 }
 
-// finish ends a job. Its arguments may name people: they go.
+// finish ends a job. It deletes the arguments, which may name people.
 func (s *Service) finish(ctx context.Context, number int64) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE job_job SET ended_us = $1, args = '' WHERE number = $2 AND ended_us = 0`,
@@ -170,7 +169,7 @@ func (s *Service) finish(ctx context.Context, number int64) error {
 	return nil
 }
 
-// prune deletes jobs that ended long ago until ctx ends.
+// prune deletes old ended jobs until ctx ends.
 func (s *Service) prune(ctx context.Context) error {
 	tick := time.NewTicker(pruneInterval)
 	defer tick.Stop()
@@ -186,8 +185,8 @@ func (s *Service) prune(ctx context.Context) error {
 	}
 }
 
-// Prune deletes jobs that ended more than 30 days ago. [Service.Run] does so by
-// itself.
+// Prune deletes jobs that ended more than 30 days ago. [Service.Run] calls it
+// regularly.
 func (s *Service) Prune(ctx context.Context) error {
 	return s.delete(ctx, `ended_us > 0 AND ended_us < $1`, database.Micros(s.opts.Now().Add(-kept)))
 }
@@ -197,7 +196,7 @@ func (s *Service) Forget(ctx context.Context, account string) error {
 	return s.delete(ctx, `account = $1`, account)
 }
 
-// delete deletes the jobs of a condition, some at a time.
+// delete deletes the jobs that match a condition, in small steps.
 func (s *Service) delete(ctx context.Context, where string, arg any) error {
 	err := s.db.InSteps(ctx, `DELETE FROM job_job WHERE number IN (SELECT number FROM job_job WHERE `+where+` LIMIT $2)`, arg, pruneRows)
 	if err != nil {

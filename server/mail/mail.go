@@ -1,9 +1,9 @@
-// Package mail sends short texts through a mail server, which a URL names:
+// Package mail sends short texts through the mail server in a URL:
 //
 //	sender, err := mail.New("smtp://user:password@smtp.example.org?from=chat@example.org", nil)
 //	err = sender.Send(ctx, "ana@example.org", "Set a new password", "…")
 //
-// It keeps nothing and tries once; the caller tries again.
+// It stores nothing and makes one attempt; the caller retries.
 package mail
 
 import (
@@ -20,44 +20,44 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// ErrRefused reports a mail that the server will not take however often it is
-// tried, such as one to a mailbox that does not exist.
-var ErrRefused = errors.New("mail: the server refuses it for good")
+// ErrRefused reports a mail that the server will never accept, such as one to a
+// mailbox that does not exist.
+var ErrRefused = errors.New("mail: the server refuses the mail permanently")
 
-// timeout bounds each step of a dialogue with a server.
+// timeout bounds each step of the dialogue with a server.
 const timeout = 15 * time.Second
 
 // Options configures a [Sender].
 type Options struct {
-	// From is the sender's address when the URL names none. "": the user of the
-	// URL, who must be an address then.
+	// From is the sender's address if the URL has none. "": the user of the URL,
+	// which must then be an address.
 	From string
-	// TLS is how the server is verified. nil: by its host name, under the
-	// certificates that the system trusts.
+	// TLS configures how the server is verified. nil: by its host name, with the
+	// system's certificates.
 	TLS *tls.Config
 }
 
-// Sender sends mails. It is safe for concurrent use: each mail has a
-// connection of its own.
+// Sender sends mails. It is safe for concurrent use: each mail uses its own
+// connection.
 type Sender struct {
 	host string
 	from string
 	with []gomail.Option
 }
 
-// New returns the sender of a URL:
+// New returns a Sender for a URL:
 //
 //	smtp://USER:PASSWORD@HOST:PORT?from=ADDRESS
 //	smtps://…
 //
-// The port is 587 for smtp, where STARTTLS is required beyond this machine
-// unless the query has tls=optional, and 465 for smtps, which is TLS from its
-// beginning. Nothing is sent to a server that cannot be verified. Without a
-// user there is no log-in. An error does not repeat the URL.
+// The default port is 587 for smtp and 465 for smtps. smtp requires STARTTLS,
+// except on this machine or if the query has tls=optional. smtps uses TLS from the
+// beginning. Nothing is sent to a server that cannot be verified. Without a user
+// there is no login. Errors do not quote the URL.
 func New(rawURL string, o *Options) (*Sender, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, errors.New("mail: the address is no URL: special characters in a password are written as %XX")
+		return nil, errors.New("mail: the address is not a URL: special characters in a password are written as %XX")
 	}
 	if (u.Scheme != "smtp" && u.Scheme != "smtps") || u.Hostname() == "" || (u.Path != "" && u.Path != "/") || u.Fragment != "" {
 		return nil, errors.New("mail: the address must be smtp://HOST:PORT or smtps://HOST:PORT")
@@ -97,8 +97,8 @@ func (o *Options) verify(host string) *tls.Config {
 	return c
 }
 
-// query reads what is behind the question mark; the ports come first,
-// because the policies set their defaults.
+// query applies the query of a URL. Ports come first, because the policies set
+// their defaults.
 func (s *Sender) query(u *url.URL, from string) error {
 	q, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -106,14 +106,14 @@ func (s *Sender) query(u *url.URL, from string) error {
 	}
 	for name := range q {
 		if name != "from" && name != "tls" {
-			return errors.New("mail: the query knows from and tls only")
+			return errors.New("mail: the query may have only from and tls")
 		}
 	}
 	policy := gomail.TLSMandatory
 	switch mode := q.Get("tls"); {
 	case u.Scheme == "smtps":
 		if mode != "" && mode != "required" {
-			return errors.New("mail: smtps is TLS from its beginning")
+			return errors.New("mail: smtps always uses TLS: remove tls")
 		}
 		s.with = append(s.with, gomail.WithSSLPort(false))
 	case mode == "optional", mode == "" && loopback(s.host):
@@ -126,7 +126,7 @@ func (s *Sender) query(u *url.URL, from string) error {
 	}
 	s.from = first(q.Get("from"), address(u.User.Username()), from)
 	if address(s.from) == "" {
-		return errors.New("mail: from must be the address that the mails come from")
+		return errors.New("mail: from must be the address of the sender")
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func first(ss ...string) string {
 	return ""
 }
 
-// address is s if it is an e-mail address, else "".
+// address returns s if it is an e-mail address, else "".
 func address(s string) string {
 	if a, err := netmail.ParseAddress(s); err == nil && a.Address == s {
 		return s
@@ -153,8 +153,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Send hands a text to the server. It returns nil once the server is
-// responsible for it, [ErrRefused] when it never will be.
+// Send passes a mail to the server. It returns nil once the server is responsible
+// for it, and [ErrRefused] if the server will never accept it.
 func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	if err := errors.Join(m.FromFormat("Trunkline", s.from), m.To(to)); err != nil {
@@ -162,7 +162,7 @@ func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 	}
 	m.SetDate()
 	m.SetMessageID()
-	m.SetGenHeader("Auto-Submitted", "auto-generated") // no out-of-office reply is wanted
+	m.SetGenHeader("Auto-Submitted", "auto-generated") // prevents out-of-office replies
 	m.Subject(subject)
 	m.SetBodyString(gomail.TypeTextPlain, text)
 	c, err := gomail.NewClient(s.host, s.with...)
@@ -180,8 +180,8 @@ func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 	return fmt.Errorf("sending a mail: %w", err)
 }
 
-// Reach greets the server and logs in, and sends nothing: its error is why a
-// mail would not leave.
+// Reach connects to the server and logs in, without sending anything. Its error is
+// the one that Send would return.
 func (s *Sender) Reach(ctx context.Context) error {
 	c, err := gomail.NewClient(s.host, s.with...)
 	if err == nil {

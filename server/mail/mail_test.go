@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/mail"
 )
 
-// trusting is a configuration that trusts a mailbox's certificate.
+// trusting returns a configuration that trusts a mailbox's certificate.
 func trusting(t *testing.T, m *testkit.Inbox) *mail.Options {
 	t.Helper()
 	o := &mail.Options{From: "chat@example.org", TLS: &tls.Config{RootCAs: x509.NewCertPool()}}
@@ -114,14 +114,14 @@ func TestNewRefuses(t *testing.T) {
 		"http://localhost":                "smtp://HOST:PORT",
 		"smtp://localhost/x":              "smtp://HOST:PORT",
 		"smtp://localhost:0":              "port",
-		"smtp://localhost:hush":           "no URL",
+		"smtp://localhost:hush":           "not a URL",
 		"smtp://u:hu#sh@localhost":        "",
 		"smtp://localhost?tls=hush":       "tls must be",
-		"smtps://localhost?tls=optional":  "smtps is TLS",
+		"smtps://localhost?tls=optional":  "smtps always uses TLS",
 		"smtp://localhost?from=hush":      "from must be",
-		"smtp://localhost?hush=1":         "from and tls only",
+		"smtp://localhost?hush=1":         "only from and tls",
 		"smtp://localhost?from=%zz":       "query",
-		"smtp://user:hush%zz@example.org": "no URL",
+		"smtp://user:hush%zz@example.org": "not a URL",
 	} {
 		_, err := mail.New(url, o)
 		require.ErrorContains(t, err, says, url)

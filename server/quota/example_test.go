@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/sqldb"
 )
 
-// An account takes what it may have, and is told of what is too much.
+// An account uses a quota up, and gets an error for more.
 func Example() {
 	ctx := context.Background()
 	db, err := sqldb.Open(ctx, "sqlite://:memory:")

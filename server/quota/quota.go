@@ -1,15 +1,15 @@
-// Package quota bounds what an account may have and do. The limits are the
-// server's defaults, or what an operator has set for an account; what is used
-// is counted by the packages that keep it, from what is stored, so that it is
-// right after a crash and counts no repeat twice.
+// Package quota limits what an account may have and do. The limits are the server's
+// defaults, or those that an operator has set for an account. The packages that
+// store things count the usage from what is stored. It is therefore correct after a
+// crash and counts no repetition twice.
 //
 //	svc, err := quota.New(ctx, db, &quota.Options{Defaults: quota.Limits{quota.Messages: 100_000}, Used: counters})
 //	err = svc.Take(ctx, db, account, quota.Messages, 1) // an *[Exceeded] when it is one too many
 //
-// A counter is read again every few seconds, and what this process takes
-// meanwhile is added in memory: a take costs no statement as a rule. What other
-// nodes take is seen at the next reading, so an account can go over a limit by
-// what they take until then. [Service.TakeTx] is exact.
+// A counter is read every few seconds, and what this process takes meanwhile is
+// added in memory: a take usually needs no statement. What other nodes take is seen
+// at the next reading, so an account can exceed a limit by what they take until
+// then. [Service.TakeTx] is exact.
 package quota
 
 import (
@@ -27,33 +27,33 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Name is what a quota bounds.
+// Name is the name of a quota.
 type Name string
 
-// The quotas. Those of a day begin again at midnight in UTC.
+// The quotas. Daily ones start again at midnight in UTC.
 const (
-	References Name = "references" // that the account has
-	Contacts   Name = "contacts"   // chats with people that it has
-	Storage    Name = "storage"    // bytes of files and versions that are kept
-	Messages   Name = "messages"   // of its own, a day
-	Runs       Name = "runs"       // of flows and bots, a day
-	API        Name = "api"        // requests a minute, on each node
+	References Name = "references" // of the account
+	Contacts   Name = "contacts"   // chats with people
+	Storage    Name = "storage"    // bytes of stored files and published versions
+	Messages   Name = "messages"   // sent messages per day
+	Runs       Name = "runs"       // runs of flows and bots per day
+	API        Name = "api"        // requests per minute on each node
 )
 
 // Names lists all quotas.
 func Names() []Name { return []Name{References, Contacts, Storage, Messages, Runs, API} }
 
-// Daily says whether a quota begins again every day.
+// Daily reports whether a quota starts again every day.
 func (n Name) Daily() bool { return n == Messages || n == Runs }
 
 // Limits are limits by name; 0 or absent: unlimited.
 type Limits map[Name]int64
 
-// Exceeded refuses what would go over a quota.
+// Exceeded is the error of something that would exceed a quota.
 type Exceeded struct {
 	Name  Name
 	Limit int64
-	After time.Duration // until there is more; 0: when something is deleted
+	After time.Duration // until the quota starts again; 0: when something is deleted
 }
 
 func (e *Exceeded) Error() string {
@@ -68,21 +68,21 @@ func (e *Exceeded) Error() string {
 	return fmt.Sprintf("the account may have %d %s", e.Limit, e.Name)
 }
 
-// Code is "quota." and the name.
+// Code returns "quota." and the name.
 func (e *Exceeded) Code() string { return "quota." + string(e.Name) }
 
-// Counter says how much an account has, or has used since a moment.
+// Counter returns how much an account has, or has used since a time.
 type Counter func(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (int64, error)
 
 // Options configures a [Service].
 type Options struct {
-	Defaults Limits           // nil: nothing is bounded
-	Used     map[Name]Counter // what has none counts 0, and API needs none
+	Defaults Limits           // nil: no limits
+	Used     map[Name]Counter // missing ones count 0; API needs none
 	Now      func() time.Time // nil: time.Now
 }
 
-// Service knows the quotas of accounts. It is safe for concurrent use, by any
-// number of nodes.
+// Service manages the quotas of accounts. It is safe for concurrent use, also by
+// several nodes.
 type Service struct {
 	db   *database.DB
 	opts Options
@@ -98,7 +98,7 @@ type key struct {
 	name    Name
 }
 
-// limits are the limits of an account as they were read.
+// limits are cached limits of an account.
 type limits struct {
 	of Limits
 	at time.Time
@@ -112,7 +112,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "quota", migrations)
 }
 
-// New returns a Service over db, and creates or upgrades its tables.
+// New returns a Service over db. It creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, o *Options) (*Service, error) {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -131,12 +131,12 @@ func New(ctx context.Context, db *sqlx.DB, o *Options) (*Service, error) {
 	return s, nil
 }
 
-// limitsTTL is how long limits are believed: a change holds on every node after
-// it.
+// limitsTTL is how long limits are cached: after this time a change applies on
+// every node.
 const limitsTTL = 5 * time.Second
 
-// Limits are the limits of an account, which another node may have changed in
-// the last five seconds.
+// Limits returns the limits of an account. A change by another node within the last
+// five seconds may be missing.
 func (s *Service) Limits(ctx context.Context, q sqlx.QueryerContext, account string) (Limits, error) {
 	now := s.opts.Now()
 	s.mu.Lock()
@@ -147,7 +147,7 @@ func (s *Service) Limits(ctx context.Context, q sqlx.QueryerContext, account str
 	}
 	set, err := overrides(ctx, q, account)
 	if err != nil && known != nil {
-		return known.of, nil // the request will find out what is wrong
+		return known.of, nil // the request will find the error
 	}
 	if err != nil {
 		return nil, err
@@ -178,13 +178,14 @@ func overrides(ctx context.Context, q sqlx.QueryerContext, account string) (Limi
 	return out, nil
 }
 
-// Overrides are what was set for an account.
+// Overrides returns the limits that were set for an account.
 func (s *Service) Overrides(ctx context.Context, account string) (Limits, error) {
 	return overrides(ctx, s.db, account)
 }
 
-// Set sets limits of an account; a negative one is the server's default again.
-// Every node follows within five seconds. What changes nothing is not recorded.
+// Set sets limits of an account; a negative one restores the server's default.
+// Every node applies them within five seconds. A change without effect is not
+// recorded.
 func (s *Service) Set(ctx context.Context, account string, change Limits) error {
 	if len(change) == 0 {
 		return nil
@@ -216,7 +217,7 @@ func (s *Service) Set(ctx context.Context, account string, change Limits) error 
 	return nil
 }
 
-// recordTx records what was set, by the names of the quotas.
+// recordTx records a change in the audit log.
 func recordTx(ctx context.Context, tx *sqlx.Tx, account string, change Limits) error {
 	details := map[string]any{}
 	for name, value := range change {
@@ -228,7 +229,7 @@ func recordTx(ctx context.Context, tx *sqlx.Tx, account string, change Limits) e
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.AccountQuota, ObjectID: account, Details: details})
 }
 
-// Forget deletes what was set for an account.
+// Forget deletes the limits that were set for an account.
 func (s *Service) Forget(ctx context.Context, account string) error {
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM quota_limit WHERE account = $1`, account)

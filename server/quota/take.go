@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	// readInterval is how old a reading may be, and retryInterval how old when it
-	// would refuse something.
+	// readInterval is the maximum age of a reading, retryInterval that of a reading
+	// by which a take is refused.
 	readInterval  = 5 * time.Second
 	retryInterval = time.Second
-	// slowInterval is that of what takes long to count.
+	// slowInterval is the maximum age of a reading that takes long.
 	slowInterval = time.Minute
 
 	apiWindow = time.Minute
 	day       = 24 * time.Hour
 )
 
-// meter is what an account has used, as far as this process knows.
+// meter is the usage of an account as known to this process.
 type meter struct {
-	read  int64 // when it was last counted
-	added int64 // taken here since
+	read  int64 // time of the last reading
+	added int64 // taken in this process since
 	at    time.Time
-	since time.Time // the beginning of what is counted
+	since time.Time // beginning of the counted period
 }
 
-// interval is how long a reading is believed.
+// interval returns how long a reading is valid.
 func (n Name) interval() time.Duration {
 	if n == Contacts || n == Runs {
 		return slowInterval
@@ -36,7 +36,7 @@ func (n Name) interval() time.Duration {
 	return readInterval
 }
 
-// since is the beginning of what a quota counts.
+// since returns the beginning of the counted period.
 func (n Name) since(now time.Time) time.Time {
 	if n.Daily() {
 		return now.UTC().Truncate(day)
@@ -44,7 +44,7 @@ func (n Name) since(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// Take takes n of a quota, or returns an [*Exceeded] and takes nothing. Where a
+// Take takes n of a quota, or returns an [*Exceeded] and takes nothing. If the last
 // reading is too old it reads through q, which may be a transaction.
 func (s *Service) Take(ctx context.Context, q sqlx.QueryerContext, account string, name Name, n int64) error {
 	of, err := s.Limits(ctx, q, account)
@@ -74,7 +74,7 @@ func (s *Service) Take(ctx context.Context, q sqlx.QueryerContext, account strin
 	return nil
 }
 
-// add counts n up if that fits, and says how old the reading is.
+// add adds n if that is within the limit, and returns the age of the reading.
 func (s *Service) add(k key, n, limit int64, now time.Time) (fits bool, age time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *Service) add(k key, n, limit int64, now time.Time) (fits bool, age time
 	return true, now.Sub(m.at).Abs()
 }
 
-// sweep forgets what was not read for long. s.mu is held.
+// sweep removes old readings. s.mu must be held.
 func (s *Service) sweep(now time.Time) {
 	if now.Sub(s.swept).Abs() < slowInterval {
 		return
@@ -128,8 +128,8 @@ func (s *Service) exceeded(name Name, limit int64, now time.Time) error {
 	return e
 }
 
-// TakeTx is [Service.Take] for what must be exact: tx makes what is taken, and
-// of all transactions of an account one is at it at a time.
+// TakeTx is like [Service.Take] but exact: tx must create what is taken, and
+// transactions of one account run one after the other.
 func (s *Service) TakeTx(ctx context.Context, tx *sqlx.Tx, account string, name Name, n int64) error {
 	of, err := s.Limits(ctx, tx, account)
 	if err != nil || of[name] == 0 {
@@ -149,8 +149,8 @@ func (s *Service) TakeTx(ctx context.Context, tx *sqlx.Tx, account string, name 
 	return nil
 }
 
-// Request counts a request of an account on this node. Its window is a minute
-// that begins with the first.
+// Request counts a request of an account on this node. Its window is a minute that
+// begins with the first request.
 func (s *Service) Request(ctx context.Context, account string) error {
 	of, err := s.Limits(ctx, s.db, account)
 	if err != nil || of[API] == 0 {
@@ -172,14 +172,14 @@ func (s *Service) Request(ctx context.Context, account string) error {
 	return nil
 }
 
-// State is how a quota of an account stands.
+// State is the state of a quota of an account.
 type State struct {
 	Limit    int64 // 0: unlimited
 	Used     int64
-	ResetsAt time.Time // zero: it goes down when something is deleted
+	ResetsAt time.Time // zero: it decreases only when something is deleted
 }
 
-// States is how all quotas of an account stand, counted now.
+// States returns the current states of all quotas of an account.
 func (s *Service) States(ctx context.Context, account string) (map[Name]State, error) {
 	of, err := s.Limits(ctx, s.db, account)
 	if err != nil {
@@ -204,7 +204,8 @@ func (s *Service) States(ctx context.Context, account string) (map[Name]State, e
 	return out, nil
 }
 
-// requests is what an account has asked of this node in the present window.
+// requests returns the number of requests of an account to this node in the current
+// window.
 func (s *Service) requests(account string, now time.Time) (int64, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// add is +: numbers are added, texts are joined.
+// add implements +: it adds numbers and joins texts.
 func add(m *machine, operator string, a, b any, at int) (any, error) {
 	left, ok := a.(string)
 	right, ok2 := b.(string)
@@ -20,7 +20,8 @@ func add(m *machine, operator string, a, b any, at int) (any, error) {
 	return left + right, nil
 }
 
-// arithmetic is what numbers do: exactly when both are integers.
+// arithmetic implements the operators on numbers. The result is exact when both are
+// integers.
 func arithmetic(m *machine, operator string, a, b any, at int) (any, error) {
 	if err := m.step(1, at); err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func integers(operator string, x, y, at int) (any, error) {
 			return nil, fail(CodeDivisionByZero, at, "divides by zero")
 		}
 		if y == -1 {
-			return 0, nil // also for the smallest integer
+			return 0, nil // also for the smallest integer, where Go's result overflows
 		}
 		return x % y, nil
 	default:
@@ -150,7 +151,7 @@ func floats(operator string, x, y float64, at int) (any, error) {
 	return finite(operator, z, at)
 }
 
-// finite refuses what JSON cannot write.
+// finite refuses results that JSON cannot represent.
 func finite(what string, z float64, at int) (any, error) {
 	switch {
 	case math.IsNaN(z):

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Cache keeps programs and templates by the hash of their source and scope, so
-// that compiling a document again costs little. It is safe for concurrent use.
-// A nil Cache keeps nothing.
+// Cache keeps programs and templates by the hash of their source and scope, so that
+// compiling a document again costs little. It is safe for concurrent use. A nil
+// Cache keeps nothing.
 type Cache struct {
 	size int
 
@@ -15,13 +15,13 @@ type Cache struct {
 	young, aged map[[sha256.Size]byte]any // *Program or *Template
 }
 
-// NewCache makes a cache for at least size and at most twice as many entries;
-// those that were not asked for during the last size additions are dropped.
+// NewCache returns a cache for at least size and at most twice as many entries. It
+// drops entries that were not used during the last size additions.
 func NewCache(size int) *Cache {
 	return &Cache{size: max(1, size), young: map[[sha256.Size]byte]any{}}
 }
 
-// Compile is [Compile] through the cache. Errors are not kept.
+// Compile is [Compile] through the cache. It does not cache errors.
 func (c *Cache) Compile(src string, scope *Scope) (*Program, error) {
 	if c == nil {
 		return Compile(src, scope)

@@ -13,8 +13,8 @@ import (
 	"github.com/expr-lang/expr/parser"
 )
 
-// Compile reads an expression. Names must be in scope, functions must exist,
-// and where types are declared they must fit. Every error is an [*Error].
+// Compile compiles an expression. Names must be in scope, functions must exist, and
+// declared types must match. Every error is an [*Error].
 func Compile(src string, scope *Scope) (p *Program, err error) {
 	defer func() {
 		if recover() != nil {
@@ -52,9 +52,9 @@ func parse(src string) (ast.Node, error) {
 	return tree.Node, nil
 }
 
-// grammar is the configuration of the parser: expr's builtins without a
-// predicate are plain calls, which we look up ourselves. The parser keeps
-// notes in it, so each parse has its own.
+// grammar returns the configuration of the parser. Builtins of expr without a
+// predicate are plain calls, which the compiler looks up itself. The parser
+// modifies the configuration, so each parse needs its own.
 func grammar() *conf.Config { return &conf.Config{MaxNodes: MaxNodes, Disabled: disabled()} }
 
 var disabled = sync.OnceValue(func() map[string]bool {
@@ -92,14 +92,14 @@ func syntaxError(src string, err error) *Error {
 	return found
 }
 
-// compiler turns a syntax tree into nodes and finds their types on the way.
+// compiler turns a syntax tree into nodes and derives their types.
 type compiler struct {
 	src   string
 	scope *Scope
 	slots int
-	dates bool // a date may reach the result
+	dates bool // the result may contain a date
 
-	lets  []letVariable // visible ones, innermost last
+	lets  []letVariable // those in scope, innermost last
 	loops []loopVariable
 }
 
@@ -251,7 +251,7 @@ func (c *compiler) member(n *ast.MemberNode) (node, Type, error) {
 	return &index{of, key, at}, element(t), nil
 }
 
-// computed tells a["b"] from a.b, which the parser writes alike.
+// computed distinguishes a["b"] from a.b, which the parser represents alike.
 func (c *compiler) computed(n *ast.MemberNode) bool {
 	at := c.at(n)
 	return at < len(c.src) && c.src[at] == '['
@@ -267,7 +267,7 @@ func element(t Type) Type {
 	return Type{}
 }
 
-// named is a member under a known name.
+// named returns a node for a member with a constant name.
 func (c *compiler) named(of node, t Type, name string, at int) (node, Type, error) {
 	if !t.may(Map | Nothing) {
 		err := fail(CodeType, at, "asks a %s for its member %q", t.kind(), name)

@@ -4,7 +4,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// call is a call of one of our functions.
+// call compiles a call of a function of this package.
 func (c *compiler) call(n *ast.CallNode) (node, Type, error) {
 	callee, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {
@@ -51,7 +51,7 @@ func (c *compiler) unknownFunction(name string, at int) *Error {
 	return suggest(err, name, names)
 }
 
-// regex turns a literal into a constant that holds the compiled pattern.
+// regex turns a literal into a constant with the compiled pattern.
 func (c *compiler) regex(n node, at int) (node, error) {
 	literal, ok := n.(*constant)
 	source, isText := "", false

@@ -19,7 +19,7 @@ func (c *compiler) let(n *ast.VariableDeclaratorNode) (node, Type, error) {
 	return out, t, err
 }
 
-// loop is a function with a predicate.
+// loop compiles a function with a predicate.
 func (c *compiler) loop(n *ast.BuiltinNode) (node, Type, error) {
 	at := c.at(n)
 	p, ok := predicates[n.Name]
@@ -63,7 +63,7 @@ func (c *compiler) predicate(n ast.Node) (node, Type, error) {
 	return c.compile(n)
 }
 
-// loopType is the type of a loop over a list of type t.
+// loopType returns the type of a loop over a list of type t.
 func loopType(name string, result Kind, t, body Type) Type {
 	switch name {
 	case "filter", "sortBy":

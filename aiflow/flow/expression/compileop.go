@@ -62,7 +62,7 @@ func (c *compiler) binary(n *ast.BinaryNode) (node, Type, error) {
 	return c.plainBinary(n.Operator, left, right, a, b, at)
 }
 
-// plainBinary is an operator that always needs both its values.
+// plainBinary compiles an operator that always evaluates both operands.
 func (c *compiler) plainBinary(operator string, left, right node, a, b Type, at int) (node, Type, error) {
 	out := &binary{operator: operator, left: left, right: right, at: at}
 	switch operator {
@@ -128,7 +128,7 @@ func texts(operator string, a, b Type, at int) error {
 	return need(b, Text|Nothing, at, "uses "+operator+" with")
 }
 
-// comparable checks the operands of < and its like.
+// comparable checks the operands of <, <=, > and >=.
 func comparable(a, b Type, at int) error {
 	if a.may(Nothing) || b.may(Nothing) ||
 		a.may(Number) && b.may(Number) || a.may(Text|Date) && b.may(Text|Date) {
@@ -137,7 +137,7 @@ func comparable(a, b Type, at int) error {
 	return fail(CodeType, at, "compares a %s with a %s", a.kind(), b.kind())
 }
 
-// either is the type of a value that is one of two.
+// either returns the type of a value that has one of two types.
 func either(a, b Type) Type {
 	if a.kind()&^Nothing == b.kind()&^Nothing && a.Fields == nil && b.Fields == nil && a.Items == b.Items {
 		return Type{Kind: a.kind() | b.kind(), Items: a.Items}
@@ -155,7 +155,7 @@ func (c *compiler) conditional(n *ast.ConditionalNode) (node, Type, error) {
 	if err := need(t, Bool|Nothing, out.at, "decides by"); err != nil {
 		return nil, Type{}, err
 	}
-	if n.Exp1 != n.Cond { // a ?: b has one node twice: compiling it twice would double with each level
+	if n.Exp1 != n.Cond { // a ?: b has one node twice; compiling it twice would double the work at each level
 		if out.then, t, err = c.compile(n.Exp1); err != nil {
 			return nil, Type{}, err
 		}
@@ -168,9 +168,9 @@ func (c *compiler) conditional(n *ast.ConditionalNode) (node, Type, error) {
 	return out, either(t, other), nil
 }
 
-// unchain takes a < b < c apart. The parser writes it as a < b && b < c with
-// one node for both b; compiled twice, nested ones would double with each
-// level. It returns nil for everything else.
+// unchain splits a < b < c. The parser represents it as a < b && b < c with one
+// node for both b. Compiling that node twice would double the work at each level of
+// nesting. unchain returns nil for any other expression.
 func unchain(n *ast.BinaryNode) (operands []ast.Node, operators []string) {
 	if n.Operator != "&&" {
 		return nil, nil

@@ -2,7 +2,7 @@ package expression
 
 import "slices"
 
-// Catalog is what an editor offers while an expression is written.
+// Catalog is what an editor proposes while an author writes an expression.
 type Catalog struct {
 	Names     []Name     `json:"names"`
 	Functions []Function `json:"functions"`
@@ -22,8 +22,8 @@ type Operator struct {
 	Text     string `json:"text"`
 }
 
-// Completions returns what may be written in a scope: its names and their
-// members, all functions and operators, each list in order.
+// Completions returns what may be written in a scope: its names and their members,
+// all functions and operators, each list sorted.
 func Completions(scope *Scope) Catalog {
 	c := Catalog{Names: []Name{}, Functions: slices.Clone(predicateDocs), Operators: slices.Clone(operatorDocs)}
 	if scope != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
-// costly are expressions beside those of functionCases.
+// costly are further expressions besides those of functionCases.
 var costly = []string{
 	`1`, `vars`, `vars.age`, `vars["age"]`, `vars.list[0]`, `vars.name[1]`, `vars.list[1:]`, `vars.name[1:2]`, `let x = 1; x + x`, `[1, 2, 3]`, `{a: 1, b: 2}`, `true ? 1 : 2`, `vars.x ?? 1`,
 	`true and false`, `true or false`, `not true`, `-vars.age`, `1 + 2`, `"ab" + "cd"`, `1 < 2`, `1 < 2 < 3`, `"ab" < "cd"`, `1 == 1`, `"ab" == "ab"`, `[1, 2] == [1, 2]`, `vars.a == vars.a`, `{a: 1, b: 2} == {a: 2, c: 2}`, `vars.items == [{name: "pen"}, 1, 2]`,

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// dateLayouts are the texts that are dates. Those without a zone are read in
-// the zone that is asked for.
+// dateLayouts are the accepted formats of dates. A date without a zone is read in
+// the zone that the caller names.
 var dateLayouts = []string{
 	time.RFC3339Nano,
 	time.DateOnly,
@@ -34,19 +34,19 @@ func parseDate(s string, zone *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// inYears keeps dates to years that RFC 3339 can write.
+// inYears reports whether RFC 3339 can represent the year of a date.
 func inYears(t time.Time) bool {
 	year := t.UTC().Year()
 	return year >= 1 && year <= 9998
 }
 
-// formatRFC3339 is the text as which a date leaves an expression: to the
-// millisecond, without fraction when there is none.
+// formatRFC3339 returns a date as text, which is how it leaves an expression: to
+// the millisecond, without a fraction if that is zero.
 func formatRFC3339(t time.Time) string {
 	return t.Truncate(time.Millisecond).Format("2006-01-02T15:04:05.999Z07:00")
 }
 
-// duration is a length of time as calendars have it: a month is no number of
+// duration is a length of time on the calendar: a month is not a fixed number of
 // hours.
 type duration struct {
 	months, days int
@@ -68,9 +68,9 @@ var durationUnits = []struct {
 	{'S', true, func(d *duration, n float64) { d.clock += time.Duration(n * float64(time.Second)) }},
 }
 
-// parseDuration reads an ISO 8601 duration such as P1DT2H30M, also with a
-// minus before it. Only units of the clock may have a fraction, and no unit
-// may exceed what leads beyond the years that dates can have.
+// parseDuration parses an ISO 8601 duration such as P1DT2H30M, optionally negative.
+// Only hours, minutes and seconds may have a fraction. Each number is limited so
+// that the result stays within the years of dates.
 func parseDuration(s string) (duration, bool) {
 	var d duration
 	rest, negative := strings.CutPrefix(s, "-")
@@ -105,12 +105,12 @@ func parseDuration(s string) (duration, bool) {
 	return d, true
 }
 
-// maxUnits bounds each number in a duration: 10^6 hours are 114 years, and
-// fit into a time.Duration together with minutes and seconds.
+// maxUnits limits each number in a duration. 10^6 hours are 114 years, and fit into
+// a time.Duration together with minutes and seconds.
 const maxUnits = 1e6
 
-// addTo moves a date. A month later is the same day, or the last one of a
-// shorter month.
+// addTo moves a date. A month later is the same day, or the last day of a shorter
+// month.
 func (d duration) addTo(t time.Time) time.Time {
 	if d.months != 0 {
 		t = addMonths(t, d.months)
@@ -124,7 +124,7 @@ func addMonths(t time.Time, months int) time.Time {
 	return first.AddDate(0, 0, min(t.Day(), last)-1)
 }
 
-// dateTokens are what a layout of formatDate is made of, longest first.
+// dateTokens are the tokens of a layout of formatDate, longest first.
 var dateTokens = []struct {
 	token string
 	write func(time.Time) string
@@ -149,8 +149,8 @@ var dateTokens = []struct {
 	{"Z", func(t time.Time) string { return t.Format("Z07:00") }},
 }
 
-// formatDate writes a date by a layout of tokens; a text in [brackets] and
-// whatever is no token stays as it is.
+// formatDate formats a date by a layout of tokens. Texts in [brackets], and
+// characters that are not a token, stay as they are.
 func formatDate(t time.Time, layout string) string {
 	var b strings.Builder
 	for layout != "" {
@@ -167,8 +167,8 @@ func formatDate(t time.Time, layout string) string {
 	return b.String()
 }
 
-// writeToken writes the token or the byte that layout begins with and returns
-// its length.
+// writeToken writes the token or the byte with which layout begins. It returns its
+// length.
 func writeToken(b *strings.Builder, t time.Time, layout string) int {
 	for _, d := range dateTokens {
 		if strings.HasPrefix(layout, d.token) {

@@ -2,8 +2,8 @@ package expression
 
 import "fmt"
 
-// Codes of [Error]. The first group is found when compiling, the second may
-// also come, and the third only comes, when evaluating.
+// Codes of [Error]. The first group occurs when compiling, the second when
+// compiling or evaluating, the third only when evaluating.
 const (
 	CodeSyntax          = "expression.syntax"
 	CodeTooLong         = "expression.too_long"
@@ -21,15 +21,15 @@ const (
 	CodeOverflow       = "expression.overflow"
 	CodeSteps          = "expression.steps"
 	CodeBytes          = "expression.bytes"
-	CodeInternal       = "expression.internal" // a fault of this package
+	CodeInternal       = "expression.internal" // a bug in this package
 )
 
-// Error says what is wrong with an expression or with its evaluation. Every
-// error of this package is one.
+// Error describes what is wrong with an expression or its evaluation. Every error
+// of this package is an *Error.
 type Error struct {
 	Code    string
-	At      int    // byte offset in the source; in the whole template for templates
-	Message string // for people, without values of the environment
+	At      int    // byte offset in the source, or in the whole template
+	Message string // for people; has no values of the environment
 	Hint    string // what to write instead; may be empty
 }
 
@@ -49,8 +49,8 @@ func (e *Error) hint(format string, args ...any) *Error {
 	return e
 }
 
-// shift returns the error as seen from a text in which the source begins at
-// byte offset by.
+// shift returns the error with its offset moved by a number of bytes: that of a
+// text which contains the source.
 func (e *Error) shift(by int) *Error {
 	moved := *e
 	moved.At += by

@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// Function describes a function for people: what an editor offers and what
-// the documentation lists.
+// Function describes a function for editors and documentation.
 type Function struct {
 	Name      string `json:"name"`
 	Signature string `json:"signature"` // "split(text: text, separator: text): list"
@@ -17,10 +16,10 @@ type Function struct {
 	Group     string `json:"group"`     // "text", "list", "number", "date", "value"
 }
 
-// function is a function with what the compiler and the machine need of it.
-// It is declared by its signature: name(param: kind, optional?: kind,
-// ...rest: kind): kind. Kinds are text, number, boolean, date, list, object,
-// any, pattern (a literal regular expression), joined by |.
+// function is a function with the data that the compiler and the machine need. It
+// is declared by its signature: name(param: kind, optional?: kind, ...rest: kind):
+// kind. Kinds are text, number, boolean, date, list, object, any and pattern (a
+// literal regular expression), joined by |.
 type function struct {
 	Function
 	params   []param
@@ -36,7 +35,7 @@ type param struct {
 	regex bool
 }
 
-// limit returns how many arguments the function takes at most.
+// limit returns the maximum number of arguments.
 func (f *function) limit() int {
 	if f.variadic {
 		return MaxNodes
@@ -44,7 +43,7 @@ func (f *function) limit() int {
 	return len(f.params)
 }
 
-// param returns what argument i is declared as.
+// param returns the declaration of argument i.
 func (f *function) param(i int) param { return f.params[min(i, len(f.params)-1)] }
 
 // call is a call of a function.
@@ -72,8 +71,9 @@ func (n *call) eval(m *machine) (any, error) {
 	return v, err
 }
 
-// apply calls the function with arguments of its kinds. Nothing for a list is
-// an empty one; nothing for a required text, number or date makes nothing.
+// apply calls the function with arguments of the declared kinds. Nothing for a list
+// is an empty list. Nothing for a required text, number or date makes the result
+// nothing.
 func (n *call) apply(m *machine, args []any) (any, error) {
 	for i, v := range args {
 		p := n.f.param(i)
@@ -106,7 +106,7 @@ func (n *call) wrongArgument(p param, v any) *Error {
 	return err.hint("it is %s", n.f.Signature)
 }
 
-// argument i as what it was declared to be; the zero value when it is missing.
+// Getters of argument i in its declared kind; the zero value if it is missing.
 
 func textArg(args []any, i int, missing string) string {
 	if i < len(args) {
@@ -137,8 +137,7 @@ func wholeArg(args []any, missing, at int, what string) (int, error) {
 	return n, nil
 }
 
-// functions returns all functions by name. They are constants of the package,
-// made when first asked for.
+// functions returns all functions by name. It builds them when first called.
 var functions = sync.OnceValue(func() map[string]*function {
 	all := map[string]*function{}
 	for _, group := range []struct {
@@ -160,7 +159,7 @@ var functions = sync.OnceValue(func() map[string]*function {
 	return all
 })
 
-// declared is a function as the tables of this package write it.
+// declared is a function as it is written in the tables of this package.
 type declared struct {
 	signature string
 	text      string
@@ -186,7 +185,7 @@ func declare(d declared) *function {
 	return f
 }
 
-// kindNamed reads a kind as signatures write it.
+// kindNamed parses the kind in a signature.
 func kindNamed(names string) Kind {
 	kind := Kind(0)
 	for _, name := range strings.Split(names, "|") {

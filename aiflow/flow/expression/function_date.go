@@ -3,7 +3,7 @@ package expression
 import (
 	"sync"
 	"time"
-	_ "time/tzdata" // flows name time zones; a small container has no list of them
+	_ "time/tzdata" // flows name time zones, and small containers lack the database
 )
 
 var dateFunctions = []declared{
@@ -14,10 +14,10 @@ var dateFunctions = []declared{
 	{"datePart(date: date|text, part: text, zone?: text): number", "The year, month, day, hour, minute, second, weekday (1 is Monday) or yearday of the date in the zone (the flow's unless said).", datePart},
 }
 
-// zones holds the time zones that were asked for: there are some 600 names.
+// zones caches the time zones in use: there are some 600 names.
 var zones sync.Map
 
-// zoneSteps is what naming a time zone costs: the first time it is read.
+// zoneSteps is the cost of naming a time zone, which may have to be loaded.
 const zoneSteps = 20
 
 // zone returns the time zone that argument i names, or that of the evaluation.
@@ -41,7 +41,7 @@ func zone(m *machine, args []any, i, at int) (*time.Location, error) {
 	return z, nil
 }
 
-// zone returns the time zone of the evaluation: the one that `now` is in.
+// zone returns the time zone of the evaluation, which is that of `now`.
 func (m *machine) zone() *time.Location {
 	if now, ok := m.env["now"].(time.Time); ok {
 		return now.Location()
@@ -49,8 +49,8 @@ func (m *machine) zone() *time.Location {
 	return time.UTC
 }
 
-// dateArg returns an argument that is a date, or a text that is one in zone.
-// ok is false when it is not.
+// dateArg returns an argument that is a date, or a text with a date in zone. ok is
+// false if it is neither.
 func dateArg(args []any, i int, zone *time.Location) (time.Time, bool) {
 	switch v := args[i].(type) {
 	case time.Time:
@@ -89,7 +89,7 @@ func dateText(m *machine, at int, args []any) (any, error) {
 		return nil, noDate(at)
 	}
 	layout := textArg(args, 1, "")
-	if err := m.grow(9*len(layout), at); err != nil { // the longest token's text is "September"
+	if err := m.grow(9*len(layout), at); err != nil { // the longest text of a token is "September"
 		return nil, err
 	}
 	if err := m.step(1+len(layout), at); err != nil {
@@ -117,7 +117,7 @@ func addDuration(m *machine, at int, args []any) (any, error) {
 	return t, nil
 }
 
-// unitSeconds are the units of diff that always last as long.
+// unitSeconds are the units of diff with a constant length.
 var unitSeconds = map[string]float64{"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}
 
 func diff(m *machine, at int, args []any) (any, error) {
@@ -137,11 +137,11 @@ func diff(m *machine, at int, args []any) (any, error) {
 	if !ok {
 		return nil, fail(CodeValue, at, "counts in a unit that does not exist").hint("units are seconds, minutes, hours, days, weeks, months, years")
 	}
-	elapsed := float64(to.UnixMilli()-from.UnixMilli()) / 1000 // a Duration ends after 292 years
+	elapsed := float64(to.UnixMilli()-from.UnixMilli()) / 1000 // a Duration overflows after 292 years
 	return integral(elapsed / seconds), nil
 }
 
-// months counts whole months between two dates.
+// months returns the number of whole months between two dates.
 func months(from, to time.Time) int {
 	if to.Before(from) {
 		return -months(to, from)

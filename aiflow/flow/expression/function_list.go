@@ -17,7 +17,7 @@ var listFunctions = []declared{
 	{"merge(...objects: object): object", "One object of the members of all; later ones win.", merge},
 }
 
-// length counts what a value holds. Nothing reaches it as an empty list.
+// length returns the size of a value. Nothing arrives here as an empty list.
 func length(m *machine, at int, args []any) (any, error) {
 	switch v := args[0].(type) {
 	case string:
@@ -73,8 +73,7 @@ func reverse(m *machine, at int, args []any) (any, error) {
 	return out, nil
 }
 
-// unique compares each element with those kept: what that costs is counted by
-// the comparisons.
+// unique compares each element with those kept. The comparisons charge their cost.
 func unique(m *machine, at int, args []any) (any, error) {
 	out := []any{}
 	for _, item := range listArg(args, 0) {
@@ -147,8 +146,8 @@ func values(m *machine, at int, args []any) (any, error) {
 	return out, nil
 }
 
-// get walks a path of names and positions. What is not there, also a member of
-// what has none, is the default.
+// get follows a path of names and positions. If there is nothing at the path it
+// returns the default.
 func get(m *machine, at int, args []any) (any, error) {
 	path, ok := args[1].(string)
 	if !ok {
@@ -203,7 +202,7 @@ func merge(m *machine, at int, args []any) (any, error) {
 		object, _ := arg.(map[string]any)
 		n += len(object)
 	}
-	if err := m.list(n, at); err != nil { // no overflow below
+	if err := m.list(n, at); err != nil { // avoids an overflow below
 		return nil, err
 	}
 	if err := m.grow(n*entryBytes, at); err != nil {
@@ -212,7 +211,7 @@ func merge(m *machine, at int, args []any) (any, error) {
 	out := make(map[string]any, n)
 	for _, arg := range args {
 		object, _ := arg.(map[string]any)
-		for name, value := range object { // of equal names the later object's wins, in any order within one
+		for name, value := range object { // the later object wins; the order within one does not matter
 			out[name] = value
 		}
 	}

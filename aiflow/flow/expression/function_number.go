@@ -28,7 +28,7 @@ func abs(m *machine, at int, args []any) (any, error) {
 	return math.Abs(float(args[0])), nil
 }
 
-// maxDecimals is as many as a number has.
+// maxDecimals is the number of decimals of a float64.
 const maxDecimals = 15
 
 func round(_ *machine, at int, args []any) (any, error) {
@@ -42,8 +42,8 @@ func round(_ *machine, at int, args []any) (any, error) {
 	return integral(roundTo(float(args[0]), min(max(decimals, 0), maxDecimals))), nil
 }
 
-// roundTo rounds the number that people see: 1.005 has the decimals "1.005",
-// though its bits are a little less.
+// roundTo rounds the number as people see it: 1.005 counts as 1.005, though its
+// binary value is slightly less.
 func roundTo(f float64, decimals int) float64 {
 	if math.Abs(f) >= 1e15 {
 		return f
@@ -146,7 +146,7 @@ func avg(m *machine, at int, args []any) (any, error) {
 	return arithmetic(m, "/", total, n, at)
 }
 
-// maxFormatted is the greatest number that is written with separators.
+// maxFormatted is the largest number that is written with separators.
 const maxFormatted = 1e15
 
 func formatNumber(m *machine, at int, args []any) (any, error) {
@@ -157,8 +157,7 @@ func formatNumber(m *machine, at int, args []any) (any, error) {
 	return m.separated(args[0], min(decimals, maxDecimals), textArg(args, 2, ",."), at)
 }
 
-// separated writes a number with decimals, as many as it has when they are
-// negative.
+// separated formats a number with decimals; a negative count keeps all decimals.
 func (m *machine) separated(v any, decimals int, separators string, at int) (any, error) {
 	marks := []rune(separators)
 	if len(marks) != 2 {
@@ -192,7 +191,7 @@ func (m *machine) separated(v any, decimals int, separators string, at int) (any
 	return b.String(), nil
 }
 
-// currencyDecimals are those of ISO 4217 that do not have two.
+// currencyDecimals are the currencies of ISO 4217 that do not have two decimals.
 var currencyDecimals = map[string]int{
 	"BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "ISK": 0, "JPY": 0, "KMF": 0, "KRW": 0, "PYG": 0, "RWF": 0,
 	"UGX": 0, "UYI": 0, "VND": 0, "VUV": 0, "XAF": 0, "XOF": 0, "XPF": 0,

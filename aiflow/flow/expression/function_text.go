@@ -23,7 +23,8 @@ var textFunctions = []declared{
 	{"capture(text: text, pattern: pattern, group?: number|text): text", "What the pattern finds first in the text, or one group of it; nothing when it finds nothing.", capture},
 }
 
-// mapped is a function of one text that is about as long as its result.
+// mapped returns the implementation of a function whose result is about as long as
+// its text.
 func mapped(f func(string) string) func(m *machine, at int, args []any) (any, error) {
 	return func(m *machine, at int, args []any) (any, error) {
 		s := textArg(args, 0, "")
@@ -172,7 +173,7 @@ func split(m *machine, at int, args []any) (any, error) {
 	if separator == "" {
 		parts = utf8.RuneCountInString(s)
 	}
-	if err := m.list(2*parts, at); err != nil { // places and text headers
+	if err := m.list(2*parts, at); err != nil { // elements and text headers
 		return nil, err
 	}
 	out := make([]any, 0, parts)

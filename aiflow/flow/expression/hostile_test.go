@@ -132,7 +132,7 @@ var hostiles = []hostile{
 	{"files as time zones", `formatDate(now, "H", "../../../etc/passwd")`, expression.CodeValue},
 }
 
-// doublings is a let for each doubling of a text.
+// doublings returns a let for each doubling of a text.
 func doublings(n int) string {
 	var b strings.Builder
 	b.WriteString(`let a0 = "aaaa"; `)

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Format returns what {{ v }} writes into a text: nothing for nil, a number in
-// its shortest decimal form without a trailing .0, a list or an object as
-// JSON with sorted keys. What is deeper than [MaxDepth] or longer than
-// [MaxBytes] is cut off.
+// Format returns what {{ v }} writes into a text: nothing for nil, a number in its
+// shortest decimal form without a trailing .0, a list or an object as JSON with
+// sorted keys. It truncates values deeper than [MaxDepth] or longer than
+// [MaxBytes].
 func Format(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -46,7 +46,7 @@ func (w *writer) text(v any) error {
 	return w.json(v, 1)
 }
 
-// raw writes s, counting its bytes before.
+// raw writes s after charging its bytes.
 func (w *writer) raw(s string) error {
 	if err := w.m.grow(len(s), w.at); err != nil {
 		return err
@@ -55,7 +55,8 @@ func (w *writer) raw(s string) error {
 	return nil
 }
 
-// wrote takes what out has become by a few bytes, and counts them.
+// wrote replaces the output by out, to which a few bytes were appended, and charges
+// them.
 func (w *writer) wrote(out []byte) error {
 	n := len(out) - len(w.out)
 	w.out = out
@@ -138,7 +139,7 @@ func (w *writer) object(object map[string]any, depth int) error {
 	return w.raw("}")
 }
 
-// quoted writes a JSON string. Bytes that are no UTF-8 become U+FFFD.
+// quoted writes a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func (w *writer) quoted(s string) error {
 	if err := w.m.grow(len(s)+2, w.at); err != nil {
 		return err
@@ -163,8 +164,7 @@ func (w *writer) quoted(s string) error {
 	return nil
 }
 
-// sortedKeys returns the keys of a map in the order in which it is always
-// visited.
+// sortedKeys returns the keys of a map, sorted.
 func (m *machine) sortedKeys(object map[string]any, at int) ([]string, error) {
 	if err := m.list(len(object), at); err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (m *machine) sortedKeys(object map[string]any, at int) ([]string, error) {
 	return slices.Sorted(maps.Keys(object)), nil
 }
 
-// sortSteps is what sorting n elements costs: their comparisons.
+// sortSteps returns the cost of sorting n elements.
 func sortSteps(n int) int {
 	steps := 0
 	for m := n; m > 1; m >>= 1 {
@@ -184,7 +184,7 @@ func sortSteps(n int) int {
 	return steps
 }
 
-// appendFloat writes a number without exponent where people can read that.
+// appendFloat writes a number without an exponent if that is readable.
 func appendFloat(out []byte, f float64) []byte {
 	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
 		return strconv.AppendInt(out, int64(f), 10) // also for -0

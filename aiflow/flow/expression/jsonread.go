@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// parseJSON reads a JSON text. It returns nil when the text is no JSON. What
-// the value will weigh is counted before it is built, from the characters that
-// make elements.
+// parseJSON parses a JSON text. It returns nil if the text is not JSON. It charges
+// the size of the value before it builds it, from the characters that make
+// elements.
 func (m *machine) parseJSON(text string, at int) (any, error) {
 	if err := m.scan(len(text), at); err != nil {
 		return nil, err
@@ -36,8 +36,8 @@ func (m *machine) parseJSON(text string, at int) (any, error) {
 	return plain(v), nil
 }
 
-// jsonWeight counts elements and levels without decoding; for what is no JSON
-// it returns some upper bound.
+// jsonWeight counts elements and levels without decoding. For invalid JSON it
+// returns an upper bound.
 func jsonWeight(text string) (elements, depth int) {
 	level, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -60,7 +60,7 @@ func jsonWeight(text string) (elements, depth int) {
 	return elements, depth
 }
 
-// plain turns the numbers of decoded JSON into ours, in place.
+// plain converts the numbers of decoded JSON in place.
 func plain(v any) any {
 	switch v := v.(type) {
 	case json.Number:

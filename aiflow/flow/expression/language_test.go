@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
-// vars are what the tables below see.
+// vars returns what the tables below see.
 func vars() map[string]any {
 	return map[string]any{
 		"age": 21, "half": 0.5, "name": "Ana María", "empty": "", "yes": true, "no": false,
@@ -177,7 +177,7 @@ func TestEvalErrors(t *testing.T) {
 	}
 }
 
-// Results hold no Go types beside those of JSON.
+// Results have only the Go types of JSON.
 func TestResultsAreJSON(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "2026-03-15T10:30:00Z", eval(t, "now", nil))

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// node is a part of a compiled expression. eval counts a step for each node
-// that is not a constant and returns a normal value.
+// node is a part of a compiled expression. eval charges a step for each node that
+// is not a constant, and returns a normal value.
 type node interface {
 	eval(m *machine) (any, error)
 }
@@ -28,7 +28,7 @@ func (n *root) eval(m *machine) (any, error) {
 	return normal(m.env[n.name], n.at)
 }
 
-// variable is what `let` declared.
+// variable is a variable declared by `let`.
 type variable struct{ slot, at int }
 
 func (n *variable) eval(m *machine) (any, error) {
@@ -50,7 +50,7 @@ func (n *let) eval(m *machine) (any, error) {
 	return n.body.eval(m)
 }
 
-// member is a member of an object under a name that was written: a.b.
+// member is a member of an object with a constant name: a.b.
 type member struct {
 	of   node
 	name string
@@ -74,7 +74,7 @@ func (n *member) eval(m *machine) (any, error) {
 	return nil, fail(CodeType, n.at, "asks a %s for its member %q", kindOf(of), n.name)
 }
 
-// index is a member or an element that is computed: a[b].
+// index is a member or an element with a computed key: a[b].
 type index struct {
 	of, key node
 	at      int
@@ -157,8 +157,8 @@ func (m *machine) length(s string, at int) (int, error) {
 	return utf8.RuneCountInString(s), nil
 }
 
-// offset returns the byte at which the character with number n begins, the
-// length of s when it has no more than n.
+// offset returns the byte offset of the character with index n, or the length of s
+// if there is none.
 func offset(s string, n int) int {
 	for at := range s {
 		if n == 0 {
@@ -169,8 +169,8 @@ func offset(s string, n int) int {
 	return len(s)
 }
 
-// slice is a part of a list or a text: a[from:to]. Bounds outside are moved
-// inside.
+// slice is a part of a list or a text: a[from:to]. Bounds that are out of range are
+// clamped.
 type slice struct {
 	of, from, to node // from and to may be nil
 	at           int
@@ -233,8 +233,8 @@ func (n *slice) bound(m *machine, bound node, missing, length int) (int, error) 
 	return min(max(i, 0), length), nil
 }
 
-// conditional is `if ? then : otherwise`. A nil then stands for the value of
-// the condition itself (a ?: b).
+// conditional is `if ? then : otherwise`. A nil then means the value of the
+// condition itself (a ?: b).
 type conditional struct {
 	cond, then, otherwise node
 	at                    int

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// and, or and not take nothing for false.
+// and, or and not treat nothing as false.
 type and struct {
 	left, right node
 	at          int
@@ -20,7 +20,7 @@ type or struct {
 
 func (n *or) eval(m *machine) (any, error) { return shortcut(m, n.left, n.right, true, n.at) }
 
-// shortcut asks right only when left does not decide.
+// shortcut evaluates right only if left does not decide.
 func shortcut(m *machine, left, right node, decides bool, at int) (any, error) {
 	if err := m.step(1, at); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (n *binary) eval(m *machine) (any, error) {
 	return n.apply(m, n.operator, a, b, n.at)
 }
 
-// chain is a < b <= c: each operand is evaluated once.
+// chain is a < b <= c. It evaluates each operand once.
 type chain struct {
 	operands  []node
 	operators []string
@@ -129,13 +129,13 @@ func (n *chain) eval(m *machine) (any, error) {
 	return true, nil
 }
 
-// equality is == and !=. Values of different kinds are not equal.
+// equality implements == and !=. Values of different kinds are not equal.
 func equality(m *machine, operator string, a, b any, at int) (any, error) {
 	same, err := m.equal(a, b, 1, at)
 	return same == (operator == "=="), err
 }
 
-// ordering is <, <=, > and >= between numbers, texts and dates.
+// ordering implements <, <=, > and >= for numbers, texts and dates.
 func ordering(m *machine, operator string, a, b any, at int) (any, error) {
 	if err := m.step(1, at); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func unordered(a, b any, at int) *Error {
 	return err
 }
 
-// within is `in`: an element of a list, a member of an object.
+// within implements `in`: an element of a list, a member of an object.
 func within(m *machine, _ string, a, b any, at int) (any, error) {
 	switch b := b.(type) {
 	case nil:
@@ -200,7 +200,8 @@ func (m *machine) includes(list []any, v any, at int) (bool, error) {
 	return false, m.step(1, at)
 }
 
-// textual is contains, startsWith and endsWith; contains looks into lists too.
+// textual implements contains, startsWith and endsWith. contains also searches
+// lists.
 func textual(m *machine, operator string, a, b any, at int) (any, error) {
 	if list, ok := a.([]any); ok && operator == "contains" {
 		return m.includes(list, b, at)
@@ -226,7 +227,7 @@ func textual(m *machine, operator string, a, b any, at int) (any, error) {
 	}
 }
 
-// span is a..b: the whole numbers from a to b.
+// span implements a..b: the whole numbers from a to b.
 func span(m *machine, _ string, a, b any, at int) (any, error) {
 	from, ok := whole(a)
 	to, ok2 := whole(b)

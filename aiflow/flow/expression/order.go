@@ -33,8 +33,8 @@ func isDescending(order any, at int) (bool, error) {
 	return false, fail(CodeArguments, at, `sorts in an order that is neither "asc" nor "desc"`)
 }
 
-// sorted returns list in the order of its keys; equal ones stay in their
-// order. Nothing comes first; all else must be comparable.
+// sorted returns list sorted by its keys. The sort is stable. Nothing comes first;
+// all other keys must be comparable.
 func (m *machine) sorted(list, keys []any, descending bool, at int) (any, error) {
 	if err := m.list(2*len(list), at); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (m *machine) sorted(list, keys []any, descending bool, at int) (any, error)
 	return out, nil
 }
 
-// sortOrder compares two keys. Long texts cost further steps; once there are
-// none left, all keys are equal and the sort ends soon.
+// sortOrder compares two keys. Long texts cost further steps. When no steps are
+// left all keys count as equal, so that the sort ends soon.
 func (m *machine) sortOrder(a, b any, at int) (int, error) {
 	if a == nil || b == nil {
 		return sign(a == nil && b != nil, a != nil && b == nil), nil

@@ -9,8 +9,8 @@ import (
 	bounded "github.com/trunklinehq/trunkline/internal/pattern"
 )
 
-// pattern is a regular expression of RE2, whose matching takes time in
-// proportion to its instructions and the text, never more.
+// pattern is a regular expression of RE2. Matching takes at most time in proportion
+// to its instructions and the text.
 type pattern struct {
 	re   *regexp.Regexp
 	size int // instructions
@@ -32,18 +32,19 @@ func patternError(err error) error {
 	return err
 }
 
-// searchChunk is how much a step of matching is: bytes times instructions.
+// searchChunk is the amount of matching that costs a step: bytes times
+// instructions.
 const searchChunk = 64
 
-// search counts the steps of running a pattern over a text.
+// search charges the steps of matching a pattern against a text.
 func (m *machine) search(p *pattern, s string, at int) error {
-	if len(s) > MaxSteps*searchChunk { // no overflow below
+	if len(s) > MaxSteps*searchChunk { // avoids an overflow below
 		return m.step(-1, at)
 	}
 	return m.step(1+len(s)*p.size/searchChunk, at)
 }
 
-// matches is the operator of that name.
+// matches implements the operator matches.
 func matches(m *machine, _ string, a, b any, at int) (any, error) {
 	p, _ := b.(*pattern)
 	s, ok := a.(string)

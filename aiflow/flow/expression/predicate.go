@@ -4,14 +4,14 @@ import (
 	"strings"
 )
 
-// loop is a function with a predicate: filter(list, # > 1). visit is called for
-// each element with what the predicate says of it, until it returns false;
-// result makes the value.
+// loop is a function with a predicate, such as filter(list, # > 1). visit is called
+// for each element with the value of the predicate, until it returns false. result
+// returns the value of the function.
 type loop struct {
 	name  string
 	list  node
 	body  node // nil: the element itself (sum, count)
-	extra node // the order of sortBy, the first value of reduce; may be nil
+	extra node // the order of sortBy or the initial value of reduce; may be nil
 	slot  int
 	at    int
 	run   func(n *loop, m *machine, list []any) (any, error)
@@ -48,7 +48,7 @@ func (n *loop) ask(m *machine, list []any, i int) (any, error) {
 	return n.body.eval(m)
 }
 
-// holds is ask for predicates that are conditions.
+// holds evaluates a predicate that is a condition for element i.
 func (n *loop) holds(m *machine, list []any, i int) (bool, error) {
 	v, err := n.ask(m, list, i)
 	if err != nil {
@@ -57,7 +57,7 @@ func (n *loop) holds(m *machine, list []any, i int) (bool, error) {
 	return truth(v, n.at)
 }
 
-// predicates are the functions with a predicate, as the parser knows them.
+// predicates are the functions with a predicate.
 var predicates = map[string]struct {
 	run    func(n *loop, m *machine, list []any) (any, error)
 	bool   bool // the predicate is a condition
@@ -80,8 +80,8 @@ var predicates = map[string]struct {
 	"reduce":        {runReduce, false, Any},
 }
 
-// search returns the first element, from either end, of which the predicate
-// says what is wanted, or -1.
+// search returns the index of the first element, from either end, for which the
+// predicate has the wanted value, or −1.
 func (n *loop) search(m *machine, list []any, want, backward bool) (int, error) {
 	for k := range list {
 		i := k
@@ -201,7 +201,7 @@ func runMap(n *loop, m *machine, list []any) (any, error) {
 	return out, nil
 }
 
-// runSum adds numbers; nothing adds nothing.
+// runSum adds numbers. Nothing counts as zero.
 func runSum(n *loop, m *machine, list []any) (any, error) {
 	var total any = 0
 	for i := range list {
@@ -219,7 +219,7 @@ func runSum(n *loop, m *machine, list []any) (any, error) {
 	return total, nil
 }
 
-// runGroupBy makes an object of lists, by what the predicate writes as a text.
+// runGroupBy builds an object of lists, by the value of the predicate as text.
 func runGroupBy(n *loop, m *machine, list []any) (any, error) {
 	groups := map[string]any{}
 	for i, item := range list {
@@ -245,8 +245,8 @@ func runGroupBy(n *loop, m *machine, list []any) (any, error) {
 	return groups, nil
 }
 
-// runReduce carries #acc from element to element, beginning with the third
-// argument or, without it, the first element.
+// runReduce carries #acc from element to element. It begins with the third argument
+// or, without it, the first element.
 func runReduce(n *loop, m *machine, list []any) (any, error) {
 	var acc any
 	var err error
@@ -265,7 +265,7 @@ func runReduce(n *loop, m *machine, list []any) (any, error) {
 	return acc, err
 }
 
-// pointer is # and its parts within a predicate.
+// pointer is #, #index or #acc within a predicate.
 type pointer struct {
 	slot int
 	part string // "", "index" or "acc"
@@ -286,7 +286,7 @@ func (n *pointer) eval(m *machine) (any, error) {
 	return here.value, nil
 }
 
-// text writes a value as a template does, within the budget.
+// text formats a value as a template does, within the budget.
 func (m *machine) text(v any, at int) (string, error) {
 	if s, ok := v.(string); ok {
 		return s, nil
@@ -296,7 +296,7 @@ func (m *machine) text(v any, at int) (string, error) {
 	return string(w.out), err
 }
 
-// joined writes the values one after another with a separator between them.
+// joined joins the values, with a separator between them.
 func (m *machine) joined(list []any, separator string, at int) (string, error) {
 	var b strings.Builder
 	for i, item := range list {

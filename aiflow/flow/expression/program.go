@@ -12,27 +12,25 @@ type Program struct {
 	body   node
 	kind   Type
 	locals int
-	dates  bool // a date may be inside of the result
+	dates  bool // the result may contain a date
 }
 
-// Type returns what is known of the result.
+// Type returns what is known about the type of the result.
 func (p *Program) Type() Type { return p.kind }
 
-// Eval evaluates the expression in an environment that holds the names of its
-// scope; a missing one is nothing. It takes what it spends from the budget; a
-// nil budget is as much as one expression may spend. Every error is an
-// [*Error].
+// Eval evaluates the expression. The environment holds the names of its scope; a
+// missing one is nothing. Eval takes its cost from the budget; a nil budget allows
+// the maximum of one expression. Every error is an [*Error].
 func (p *Program) Eval(env map[string]any, budget *Budget) (v any, err error) {
 	m := begin(env, budget)
 	defer m.end(budget, &err)
 	return m.run(p)
 }
 
-// machines are kept because an evaluation is over in less time than its
-// machine takes to be made.
+// machines are pooled because allocating one takes longer than most evaluations.
 var machines = sync.Pool{New: func() any { return new(machine) }}
 
-// begin returns a machine with what the budget leaves of one evaluation's share.
+// begin returns a machine with the part of the budget that one evaluation may use.
 func begin(env map[string]any, budget *Budget) *machine {
 	m, _ := machines.Get().(*machine)
 	m.env, m.given = env, Budget{Steps: MaxSteps, Bytes: MaxBytes}
@@ -44,8 +42,8 @@ func begin(env map[string]any, budget *Budget) *machine {
 	return m
 }
 
-// end takes from the budget what was spent. A panic, which would be a
-// fault of this package, ends here as an error. It must be deferred itself.
+// end subtracts the cost from the budget. It turns a panic, which would be a bug in
+// this package, into an error. It must be deferred directly.
 func (m *machine) end(budget *Budget, err *error) {
 	if recover() != nil {
 		*err = fail(CodeInternal, 0, "could not be evaluated")

@@ -11,14 +11,14 @@ import (
 // Kind is a set of kinds of values.
 type Kind uint16
 
-// The kinds. Nothing (nil) may turn up wherever another kind is declared, so a
+// The kinds. Nothing (nil) may occur wherever another kind is declared, so a
 // declaration need not name it.
 const (
 	Nothing Kind = 1 << iota
 	Bool
 	Number
 	Text
-	Date // while an expression runs; outside it is a text
+	Date // within an expression; outside it is a text
 	List
 	Map
 
@@ -38,7 +38,8 @@ var kindNames = []struct {
 	{Map, "object"},
 }
 
-// String names the kinds for people: "number", "text or list", "anything".
+// String returns the names of the kinds for people: "number", "text or list",
+// "anything".
 func (k Kind) String() string {
 	if k&^Nothing == Any&^Nothing {
 		return "anything"
@@ -52,16 +53,15 @@ func (k Kind) String() string {
 	return strings.Join(names, " or ")
 }
 
-// Type is what is known of a value before it is there. The zero value means
-// that anything may come.
+// Type describes a value before it is known. The zero value allows anything.
 type Type struct {
 	Kind   Kind            // 0: any
 	Items  *Type           // of a list; nil: any
-	Fields map[string]Type // of an object; nil: any. No other members exist
+	Fields map[string]Type // of an object; nil: any; else there are no other members
 }
 
-// TypeNamed returns the type that a flow declares with one of the words
-// string, number, integer, boolean, date, datetime, list, object, any.
+// TypeNamed returns the type for a word with which a flow declares one: string,
+// number, integer, boolean, date, datetime, list, object, any.
 func TypeNamed(name string) (Type, bool) {
 	switch name {
 	case "string":
@@ -99,7 +99,7 @@ func (t Type) items() Type {
 	return *t.Items
 }
 
-// write adds a text that is equal for equal types.
+// write writes a text that is equal for equal types.
 func (t Type) write(b *strings.Builder) {
 	fmt.Fprintf(b, "%d", t.kind())
 	if t.Items != nil {
@@ -121,15 +121,15 @@ func writeTypes(b *strings.Builder, types map[string]Type) {
 	b.WriteByte('}')
 }
 
-// Scope is the names that an expression may begin with and what they hold.
-// It never changes. A nil Scope has no names.
+// Scope holds the names with which an expression may begin, and their types. It is
+// immutable. A nil Scope has no names.
 type Scope struct {
 	names map[string]Type
 	hash  [sha256.Size]byte // of the names and their types
 }
 
-// NewScope makes a scope of the names. It keeps a copy of the map; the types
-// must not change.
+// NewScope returns a scope with names. It copies the map; the types must not
+// change.
 func NewScope(names map[string]Type) *Scope {
 	s := &Scope{names: maps.Clone(names)}
 	var b strings.Builder
@@ -138,7 +138,7 @@ func NewScope(names map[string]Type) *Scope {
 	return s
 }
 
-// With returns the scope with one name more, which hides an older one.
+// With returns a scope with one more name, which hides an existing one.
 func (s *Scope) With(name string, t Type) *Scope {
 	names := map[string]Type{name: t}
 	if s != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/text"
 )
 
-// Nearest returns the one of names that is written most like name, by letters
-// added, left out, exchanged or swapped with their neighbour; "" when none is
-// like it.
+// Nearest returns the element of names whose spelling is closest to name, counting
+// letters added, omitted, replaced or swapped with their neighbour. It returns ""
+// if none is close.
 func Nearest(name string, names []string) string {
 	best, least := "", len(name)/3+2
 	for _, known := range slices.Sorted(slices.Values(names)) {
@@ -20,7 +20,7 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// suggest adds the name that was probably meant, or the names there are.
+// suggest adds the name that was probably meant, or all names.
 func suggest(err *Error, name string, names []string) *Error {
 	best := Nearest(name, names)
 	switch {
@@ -32,12 +32,12 @@ func suggest(err *Error, name string, names []string) *Error {
 	return err
 }
 
-// maxSuggestion bounds the names that are compared: longer ones are no typing
-// mistakes.
+// maxSuggestion limits the length of names that are compared: longer ones are not
+// typing mistakes.
 const maxSuggestion = 64
 
-// distance counts the bytes that must be added, taken away, exchanged or
-// swapped with their neighbour to make one name the other.
+// distance counts the bytes to add, remove, replace or swap with their neighbour
+// that turn one name into the other.
 func distance(a, b string) int {
 	if len(a) > maxSuggestion || len(b) > maxSuggestion {
 		return maxSuggestion

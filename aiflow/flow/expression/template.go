@@ -8,21 +8,21 @@ import (
 
 // Template is a text with expressions in it: "Hello {{ title(vars.name) }}".
 //
-// A template that is one expression and nothing else, not even a space, has
-// the value of the expression; all others are texts, into which values are
-// written as [Format] does. Two opening braces themselves are written {{{{,
-// two closing ones outside of an expression stand for themselves.
+// A template that consists of one expression, without even a space around it, has
+// the value of the expression. All others are texts, into which values are written
+// as by [Format]. {{{{ writes two opening braces; closing braces outside of an
+// expression need no escape.
 type Template struct{ parts []part }
 
 // part is a literal text or an expression.
 type part struct {
 	text    string
 	program *Program
-	at      int // where it begins in the template
+	at      int // its offset in the template
 }
 
-// ParseTemplate reads a template and compiles its expressions. Every error is
-// an [*Error] that counts from the beginning of the template.
+// ParseTemplate parses a template and compiles its expressions. Every error is an
+// [*Error] with an offset in the template.
 func ParseTemplate(src string, scope *Scope) (*Template, error) {
 	return parseTemplate(src, func(src string) (*Program, error) { return Compile(src, scope) })
 }
@@ -44,7 +44,7 @@ func parseTemplate(src string, compile func(string) (*Program, error)) (*Templat
 	return &Template{r.parts}, nil
 }
 
-// reader takes a template apart.
+// reader splits a template into parts.
 type reader struct {
 	src     string
 	compile func(string) (*Program, error)
@@ -55,7 +55,7 @@ type reader struct {
 	count   int // of expressions
 }
 
-// next reads a literal text, two literal braces or an expression.
+// next reads a literal text, two escaped braces or an expression.
 func (r *reader) next() error {
 	rest := r.src[r.at:]
 	switch {
@@ -102,8 +102,8 @@ func (r *reader) flush() {
 	}
 }
 
-// closing returns where the }} is that ends an expression, outside of texts
-// and of the braces of objects, or -1.
+// closing returns the position of the }} that ends an expression, ignoring texts
+// and the braces of objects, or −1.
 func closing(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -140,7 +140,7 @@ func quotation(s string) int {
 	return -1
 }
 
-// shifted is err as seen from a text in which its source begins at by.
+// shifted returns err with its offset moved by a number of bytes.
 func shifted(err error, by int) error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -154,8 +154,8 @@ func (t *Template) Constant() bool {
 	return len(t.parts) == 0 || len(t.parts) == 1 && t.parts[0].program == nil
 }
 
-// Literal is the text between the expressions of the template, with a space for
-// each of these.
+// Literal returns the text between the expressions of the template, with a space
+// for each expression.
 func (t *Template) Literal() string {
 	var b strings.Builder
 	for _, p := range t.parts {
@@ -167,7 +167,7 @@ func (t *Template) Literal() string {
 	return b.String()
 }
 
-// lone returns the expression that the whole template is, or nil.
+// lone returns the only part of a template that is a single expression, else nil.
 func (t *Template) lone() *part {
 	if len(t.parts) == 1 && t.parts[0].program != nil {
 		return &t.parts[0]
@@ -175,7 +175,7 @@ func (t *Template) lone() *part {
 	return nil
 }
 
-// Type returns what is known of the value.
+// Type returns what is known about the type of the value.
 func (t *Template) Type() Type {
 	if p := t.lone(); p != nil {
 		return p.program.kind
@@ -183,7 +183,7 @@ func (t *Template) Type() Type {
 	return Type{Kind: Text}
 }
 
-// Render returns the value of the template: of its only expression, or a
+// Render returns the value of the template: that of its only expression, or a
 // string. Budget and errors are those of [Program.Eval], for all expressions
 // together.
 func (t *Template) Render(env map[string]any, budget *Budget) (v any, err error) {
@@ -197,7 +197,7 @@ func (t *Template) Render(env map[string]any, budget *Budget) (v any, err error)
 	return v, shifted(err, p.at)
 }
 
-// Text is Render with a text as its result, whatever the template is.
+// Text is like Render, but always returns a text.
 func (t *Template) Text(env map[string]any, budget *Budget) (s string, err error) {
 	if t.Constant() && budget == nil {
 		return t.literal(), nil

@@ -27,10 +27,9 @@ func kindOf(v any) Kind {
 	}
 }
 
-// normal returns the value as one of the types that expressions work with:
-// nil, bool, int, float64, string, time.Time, []any, map[string]any. Elements
-// are made normal when they are reached. A number that is none (NaN, infinity)
-// is nothing.
+// normal converts the value to one of the types that expressions use: nil, bool,
+// int, float64, string, time.Time, []any, map[string]any. Elements are converted
+// when they are reached. NaN and infinity become nothing.
 func normal(v any, at int) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, int, string, []any, map[string]any, time.Time:
@@ -59,8 +58,8 @@ func normal(v any, at int) (any, error) {
 	return nil, fail(CodeType, at, "meets a %T, which is no JSON value", v)
 }
 
-// parseNumber returns the number that a text writes as JSON does, or nil. A
-// whole number is an int, unless it needs more than 64 bits.
+// parseNumber parses a number in the syntax of JSON, or returns nil. A whole number
+// is an int, unless it needs more than 64 bits.
 func parseNumber(s string) any {
 	if i, err := strconv.ParseInt(s, 10, strconv.IntSize); err == nil {
 		return int(i)
@@ -75,7 +74,7 @@ func parseNumber(s string) any {
 	return f
 }
 
-// numberLike keeps out what ParseFloat takes beside decimal numbers: hex,
+// numberLike excludes what ParseFloat accepts besides decimal numbers: hex,
 // underscores, inf, nan.
 func numberLike(s string) bool {
 	for _, c := range []byte(s) {
@@ -86,7 +85,8 @@ func numberLike(s string) bool {
 	return true
 }
 
-// Truth returns what a condition makes of a value: nothing is false, and
+// Truth returns the value of a condition. Nothing is false. Anything but true,
+// false and nothing is an error: the text "false" must not count as true.
 // anything but true and false is an error, for a text "false" must not be true.
 func Truth(v any) (bool, error) { return truth(v, 0) }
 
@@ -101,7 +101,7 @@ func truth(v any, at int) (bool, error) {
 		hint("compare it with something, like x == \"yes\" or x != nil")
 }
 
-// whole returns the integer that a number is, when it is one.
+// whole returns a number as an integer, if it is one.
 func whole(v any) (int, bool) {
 	switch v := v.(type) {
 	case int:
@@ -122,8 +122,7 @@ func float(v any) float64 {
 	return f
 }
 
-// equal compares two normal values, whatever they are; lists and maps by their
-// elements.
+// equal compares two normal values; lists and maps by their elements.
 func (m *machine) equal(a, b any, depth, at int) (bool, error) {
 	if err := m.step(1, at); err != nil {
 		return false, err
@@ -160,8 +159,8 @@ func (m *machine) equalLists(a, b []any, depth, at int) (bool, error) {
 	return true, nil
 }
 
-// equalMaps compares all members, also after one that differs: their order is
-// not the same every time, and what the comparison costs must be.
+// equalMaps compares all members even after one that differs: their order varies,
+// and the cost of the comparison must not.
 func (m *machine) equalMaps(a, b map[string]any, depth, at int) (bool, error) {
 	equal := true
 	for key, x := range a {
@@ -189,9 +188,9 @@ func (m *machine) equalElements(a, b any, depth, at int) (bool, error) {
 	return m.equal(a, b, depth+1, at)
 }
 
-// compare orders two values of one kind: numbers, texts (by their bytes, which
-// is the order of code points), dates, and a date with a text that is one.
-// Booleans and nothing are only equal or not. ok is false for all others.
+// compare orders two values of one kind: numbers, texts (by their bytes, which is
+// the order of code points), dates, and a date with a text that is one. Booleans
+// and nothing have no order. ok is false for all others.
 func compare(a, b any) (order int, ok bool) {
 	switch a := a.(type) {
 	case nil:
@@ -250,7 +249,7 @@ func sign(less, more bool) int {
 	return 0
 }
 
-// compareMixed compares without rounding the integer.
+// compareMixed compares an integer with a float without rounding the integer.
 func compareMixed(i int, f float64) int {
 	switch {
 	case f >= 1<<63:
@@ -265,8 +264,8 @@ func compareMixed(i int, f float64) int {
 	return sign(0 < f-t, 0 > f-t)
 }
 
-// outward turns dates into the texts they leave an expression as, also inside
-// of lists and maps, which are copied only when there are any.
+// outward converts dates to texts, also within lists and maps, which it copies only
+// if they contain a date.
 func (m *machine) outward(v any, depth int) (any, error) {
 	switch v := v.(type) {
 	case time.Time:

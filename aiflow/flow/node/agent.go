@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// agentConfig lets a model work with tools.
+// agentConfig is the configuration of a node in which a model works with tools.
 type agentConfig struct {
 	Model        string        `json:"model" required:"true" max:"128" pattern:"model" doc:"provider/model"`
 	Instructions flow.Text     `json:"instructions" max:"32768" doc:"What the model is told before all else."`
@@ -62,7 +62,7 @@ func (cfg *agentConfig) Check(c *flow.Checker) {
 	}
 	for i, slug := range cfg.Functions {
 		if !values.Patterns["slug"].MatchString(slug) {
-			c.Problem("shape.pattern", "is no slug", "", "functions", i)
+			c.Problem("shape.pattern", "is not a slug", "", "functions", i)
 		}
 	}
 }
@@ -97,10 +97,10 @@ func (cfg *agentConfig) Refer(c *flow.Checker, env *flow.Environment) {
 	}
 }
 
-// approvalTime is how long an agent waits for consent.
+// approvalTime is how long an agent waits for an approval.
 const approvalTime = 24 * time.Hour
 
-// Step lets the agent begin.
+// Step starts the agent.
 func (cfg *agentConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	r, err := cfg.request(t)
 	if err != nil {
@@ -124,7 +124,7 @@ func (cfg *agentConfig) request(t *flow.Turn) (flow.ModelRequest, error) {
 	return r, prompt(t, &r, cfg.Instructions, cfg.Input)
 }
 
-// Resume takes the agent's answer, or lets it continue with what it asked for.
+// Resume takes the agent's answer, or continues with a reply or an approval.
 func (cfg *agentConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	switch in := in.(type) {
 	case flow.EffectDone:
@@ -182,7 +182,7 @@ func (cfg *agentConfig) done(t *flow.Turn, done flow.EffectDone) (flow.Exit, err
 	return flow.Exit{}, unexpected(r.Finish)
 }
 
-// ask says what the agent asks and waits for the reply.
+// ask sends the agent's question and waits for the reply.
 func (cfg *agentConfig) ask(t *flow.Turn, question string, kept any) (flow.Exit, error) {
 	if err := speak(t, question); err != nil {
 		return flow.Exit{}, err
@@ -195,7 +195,7 @@ func (cfg *agentConfig) ask(t *flow.Turn, question string, kept any) (flow.Exit,
 	return t.Wait(w), nil
 }
 
-// approve shows a tool call and waits for consent.
+// approve shows a tool call and waits for an approval.
 func (cfg *agentConfig) approve(t *flow.Turn, r flow.ModelResult, kept any) (flow.Exit, error) {
 	arguments, err := values.Admit(r.Arguments)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// reader understands what a contact wrote as a value.
+// reader converts a contact's message to a value.
 type reader struct {
 	message map[string]any
 	now     time.Time
 	locale  string
-	region  func() string     // of phone numbers without a country
-	answers flow.AnswerReader // nil: there is none
+	region  func() string     // for phone numbers without a country
+	answers flow.AnswerReader // nil: none
 }
 
-// words is what a message says: what was chosen, or its text.
+// words returns the content of a message: the chosen option, or the text.
 func words(message map[string]any) string {
 	if reply := values.ObjectOf(message["reply"]); reply != nil {
 		if title := values.TextOf(reply["title"]); title != "" {
@@ -31,11 +31,11 @@ func words(message map[string]any) string {
 	return values.TextOf(message["text"])
 }
 
-// maxDate is the most bytes that are looked at for a date and a time,
-// which are tried at each space.
+// maxDate is the maximum number of bytes in which read looks for a date with a
+// time, since it tries each space between them.
 const maxDate = 100
 
-// read understands the message as a value of a kind; false when it is none.
+// read converts the message to a value of a kind; false if that is not possible.
 func (r reader) read(kind string) (any, bool) {
 	said := strings.TrimSpace(words(r.message))
 	switch kind {
@@ -117,7 +117,7 @@ func (r reader) media(kind string) (any, bool) {
 
 var emailPattern = regexp.MustCompile(`[^\s<>,;:"()\[\]@]+@[^\s<>,;:"()\[\]@]+\.[^\s<>,;:"()\[\]@.]{2,}`)
 
-// email is the one address in a text.
+// email returns the one address in a text.
 func (r reader) email(said string) (any, bool) {
 	found := emailPattern.FindAllString(said, 2)
 	if len(found) != 1 {
@@ -131,7 +131,7 @@ func (r reader) email(said string) (any, bool) {
 	return name + "@" + strings.ToLower(host), true
 }
 
-// url is an address; without a scheme https is meant.
+// url returns an address; without a scheme it means https.
 func (r reader) url(said string) (any, bool) {
 	if strings.ContainsAny(said, " \t\r\n") {
 		return nil, false
@@ -168,7 +168,7 @@ func wordSet(list string) map[string]bool {
 	return out
 }
 
-// yes understands yes and no, by the id of a button too.
+// yes reads yes or no, also by the id of a button.
 func (r reader) yes(said string) (any, bool) {
 	id := values.TextOf(values.ObjectOf(r.message["reply"])["id"])
 	for _, s := range []string{id, said} {

@@ -12,16 +12,15 @@ import (
 	"github.com/trunklinehq/trunkline/internal/text"
 )
 
-// option is something that can be chosen.
+// option is an option that the contact can choose.
 type option struct {
 	id, title string
 	synonyms  []string
 }
 
-// choose finds the option that a message means: by the id of the button or
-// row that was pressed, then by its title, its id or a synonym, then by its
-// number, then by the likeness of the words. Of two that are equally like
-// none is meant.
+// choose returns the option that a message means. It looks at the id of the button
+// or row, then at the title, id or synonym, then at the number, then at the
+// similarity of the words. If two options are equally similar it chooses none.
 func choose(message map[string]any, options []option, least float64) (string, bool) {
 	if reply := values.ObjectOf(message["reply"]); reply != nil {
 		for _, o := range options {
@@ -54,7 +53,7 @@ func (o option) names() []string {
 	return append([]string{o.title, o.id}, o.synonyms...)
 }
 
-// likest is the option whose title or synonym is most like what was said.
+// likest returns the option whose title or synonym is most similar to the text.
 func likest(said string, options []option, least float64) (string, bool) {
 	best, id, tie := 0.0, "", false
 	for _, o := range options {
@@ -72,13 +71,13 @@ func likest(said string, options []option, least float64) (string, bool) {
 	return id, best >= least && !tie
 }
 
-// maxLike is the length up to which texts are compared by likeness.
+// maxLike is the maximum length of texts whose similarity is computed.
 const maxLike = 200
 
-// likeness is 1 less the edits that make one text the other (a character put
-// in, left out, replaced, or two neighbours swapped), as a part of the
-// characters of both: 1 is equal, 0.5 or less has nothing in common, and at
-// 0.85 one slip is forgiven in a word of four letters.
+// likeness returns the similarity of two texts from 0 to 1: 1 minus the number of
+// edits (insert, delete, replace, swap neighbours) relative to the characters of
+// both. 1 means equal. At 0.5 or less the texts have nothing in common. A threshold
+// of 0.85 tolerates one mistake in a word of four letters.
 func likeness(a, b string) float64 {
 	x, y := []rune(a), []rune(b)
 	both := len(x) + len(y)
@@ -88,13 +87,13 @@ func likeness(a, b string) float64 {
 	return 1 - float64(text.EditDistance(x, y))/float64(both)
 }
 
-// fold makes texts alike that people take for the same: without case,
-// accents, punctuation around, and with single spaces.
+// fold normalizes a text for comparison: lower case, no accents, no punctuation
+// around it, single spaces.
 func fold(s string) string {
 	if !plain(s) {
 		s = cases.Fold().String(s)
 		s = strings.Map(func(r rune) rune {
-			if unicode.Is(unicode.Mn, r) && r < 0x0900 { // accents; signs of Indic scripts are letters
+			if unicode.Is(unicode.Mn, r) && r < 0x0900 { // accents; above, such characters are letters of Indic scripts
 				return -1
 			}
 			return r

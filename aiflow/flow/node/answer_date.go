@@ -27,7 +27,7 @@ var relativeDays = map[string]int{
 
 var months = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
 
-// date understands a day: YYYY-MM-DD.
+// date reads a day and returns YYYY-MM-DD.
 func (r reader) date(said string) (any, bool) {
 	day, ok := r.day(said)
 	if !ok {
@@ -36,8 +36,8 @@ func (r reader) date(said string) (any, bool) {
 	return day.Format(time.DateOnly), true
 }
 
-// ownDay reads 2026-11-21, 21.11.2026, 21/11/2026 (11/21/2026 in the locale
-// en-US), 21 November 2026, November 21, 2026, and words as tomorrow.
+// ownDay reads 2026-11-21, 21.11.2026, 21/11/2026 (11/21/2026 in the locale en-US),
+// 21 November 2026, November 21, 2026, and words such as tomorrow.
 func (r reader) ownDay(said string) (time.Time, bool) {
 	s := strings.TrimSpace(asciiDigits(said))
 	if n, ok := relativeDays[fold(s)]; ok {
@@ -62,12 +62,12 @@ func (r reader) ownDay(said string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// monthFirst reports whether a date is written as in the United States.
+// monthFirst reports whether a date has the order of the United States.
 func (r reader) monthFirst(s string) bool {
 	return strings.Contains(s, "/") && strings.EqualFold(strings.ReplaceAll(r.locale, "_", "-"), "en-US")
 }
 
-// year reads two digits as the year that is nearest: at most 20 years ahead.
+// year completes a year of two digits: at most 20 years ahead.
 func (r reader) year(s string) string {
 	if len(s) == 4 {
 		return s
@@ -101,7 +101,7 @@ func civil(year, month, day int) time.Time {
 	return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 }
 
-// time understands a time of day: HH:MM:SS.
+// time reads a time of day and returns HH:MM:SS.
 func (r reader) time(said string) (any, bool) {
 	d, ok := r.clock(said)
 	if !ok {
@@ -135,7 +135,7 @@ func timeOfDay(said string) (time.Duration, bool) {
 	return time.Duration(h)*time.Hour + time.Duration(minute)*time.Minute + time.Duration(second)*time.Second, true
 }
 
-// datetime understands a day and a time, in either order: RFC 3339 in the
+// datetime reads a day and a time, in either order, and returns RFC 3339 in the
 // flow's time zone.
 func (r reader) datetime(said string) (any, bool) {
 	s := strings.Join(strings.Fields(said), " ")
@@ -162,7 +162,7 @@ func (r reader) datetime(said string) (any, bool) {
 	return nil, false
 }
 
-// trimJoin takes the words away that join a day and a time.
+// trimJoin removes the words that join a day and a time.
 func trimJoin(s string) string {
 	s = strings.Trim(s, " ,")
 	for _, word := range []string{"at ", "um ", "on ", "am ", "a las ", "às ", "à "} {
@@ -176,8 +176,7 @@ func trimJoin(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// moment reads a date, with or without its time, as answers and bounds have
-// them.
+// moment parses a date with or without a time, in the format of answers and bounds.
 func moment(s string, zone *time.Location) (time.Time, bool) {
 	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04", "2006-01-02 15:04"} {
 		if t, err := time.ParseInLocation(layout, s, zone); err == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// parseNumber finds the one number in a text, written as people of a locale
-// write it: 1,234.5 or 1.234,5 or 1 234,5, with digits of any script.
+// parseNumber returns the only number in a text, in the notation of a locale:
+// 1,234.5 or 1.234,5 or 1 234,5, with digits of any script.
 func parseNumber(said, locale string) (any, bool) {
 	digits := asciiDigits(said)
 	var found string
@@ -37,7 +37,7 @@ func parseNumber(said, locale string) (any, bool) {
 	return v, err == nil
 }
 
-// asciiDigits writes the digits of all scripts as 0 to 9.
+// asciiDigits converts the digits of all scripts to 0 to 9.
 func asciiDigits(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -60,7 +60,8 @@ func asciiDigits(s string) string {
 	}, s)
 }
 
-// digitOf is the value of a decimal digit: each script has its ten in a row.
+// digitOf returns the value of a decimal digit: each script has its ten digits in a
+// row.
 func digitOf(r rune) rune {
 	n := rune(0)
 	for n < 9 && unicode.Is(unicode.Nd, r-n-1) {
@@ -69,8 +70,8 @@ func digitOf(r rune) rune {
 	return n
 }
 
-// numberTokens are the runs of digits with what may be inside a number.
-// Spaces belong to it between groups of three digits.
+// numberTokens returns the runs of digits with the marks that a number may have. A
+// space between groups of three digits belongs to the number.
 func numberTokens(s string) []string {
 	var out []string
 	for i := 0; i < len(s); {
@@ -109,10 +110,10 @@ func group(s string) bool {
 	return n == 3
 }
 
-// groupMarks part groups of digits everywhere.
+// groupMarks removes the marks that separate groups of digits in all locales.
 var groupMarks = strings.NewReplacer(" ", "", "'", "")
 
-// plainNumber writes a number with a point and without groups.
+// plainNumber rewrites a number with a decimal point and without groups.
 func plainNumber(s, locale string) (string, bool) {
 	s = groupMarks.Replace(s)
 	point, comma := strings.LastIndexByte(s, '.'), strings.LastIndexByte(s, ',')
@@ -130,8 +131,8 @@ func plainNumber(s, locale string) (string, bool) {
 	return s, true
 }
 
-// grouped takes the groups' mark away; the other one is the decimal's, and
-// is once.
+// grouped removes the group mark. The other mark is the decimal mark, which may
+// occur only once.
 func grouped(s, mark, decimal string) (string, bool) {
 	if strings.Count(s, decimal) != 1 {
 		return "", false
@@ -139,9 +140,9 @@ func grouped(s, mark, decimal string) (string, bool) {
 	return strings.Replace(strings.ReplaceAll(s, mark, ""), decimal, ".", 1), true
 }
 
-// single understands a number with one kind of mark: it parts groups when it
-// stands several times, or where the locale writes groups with it and three
-// digits follow; else it is the decimal mark.
+// single handles a number with one kind of mark. It separates groups if it occurs
+// several times, or if three digits follow and the locale uses it for groups;
+// otherwise it is the decimal mark.
 func single(s, mark string, groups bool) (string, bool) {
 	parts := strings.Split(s, mark)
 	last := parts[len(parts)-1]

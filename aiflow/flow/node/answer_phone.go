@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// phone understands a phone number, or a contact card that has one: E.164.
+// phone reads a phone number, also from a contact card, and returns E.164.
 func (r reader) phone(said string) (any, bool) {
 	if said == "" {
 		said = cardPhone(r.message)
@@ -20,7 +20,7 @@ func (r reader) phone(said string) (any, bool) {
 	return r.either("phone", said, r.ownPhone)
 }
 
-// ownPhone understands a phone number.
+// ownPhone reads a phone number.
 func (r reader) ownPhone(said string) (any, bool) {
 	said = asciiDigits(said)
 	if !strings.HasPrefix(said, "+") && strings.HasPrefix(said, "00") {
@@ -37,7 +37,7 @@ func (r reader) ownPhone(said string) (any, bool) {
 	return phonenumbers.Format(n, phonenumbers.E164), true
 }
 
-// cardPhone is the first number of the first card of a message.
+// cardPhone returns the first number of the first card of a message.
 func cardPhone(message map[string]any) string {
 	cards, _ := message["contacts"].([]any)
 	for _, card := range cards {
@@ -51,8 +51,8 @@ func cardPhone(message map[string]any) string {
 	return ""
 }
 
-// region is where the contact's own phone number is from: numbers without a
-// country are meant from there.
+// region returns the region of the contact's own phone number, which is assumed for
+// numbers without a country.
 func region(t *flow.Turn) string {
 	contact := values.ObjectOf(t.Env["contact"])
 	own := values.TextOf(contact["phone"])

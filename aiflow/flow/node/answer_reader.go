@@ -7,11 +7,11 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// maxAnswer is the most bytes of an answer that is one value.
+// maxAnswer is the maximum length of an answer that is one value, in bytes.
 const maxAnswer = 200
 
-// either reads an answer as the program's reader and as the question itself
-// understand it; who knows more of the language first.
+// either tries the program's reader and the question's own. The one that supports
+// the language better goes first.
 func (r reader) either(kind, said string, own func(said string) (any, bool)) (any, bool) {
 	if r.answers == nil || said == "" || len(said) > maxAnswer {
 		return own(said)
@@ -28,7 +28,7 @@ func (r reader) either(kind, said string, own func(said string) (any, bool)) (an
 	return own(said)
 }
 
-// foreign is what the program's reader understands.
+// foreign returns the result of the program's reader.
 func (r reader) foreign(kind, said string) (any, bool) {
 	v, ok := r.answers.ReadAnswer(kind, said, flow.AnswerOptions{Locale: r.locale, Region: r.region(), Now: r.now})
 	if !ok {
@@ -38,7 +38,7 @@ func (r reader) foreign(kind, said string) (any, bool) {
 	return v, err == nil
 }
 
-// day is a day, at midnight UTC.
+// day parses a day and returns midnight UTC.
 func (r reader) day(said string) (time.Time, bool) {
 	v, ok := r.either("date", said, func(said string) (any, bool) {
 		day, ok := r.ownDay(said)
@@ -51,7 +51,7 @@ func (r reader) day(said string) (time.Time, bool) {
 	return day, err == nil
 }
 
-// clock is a time of day, since midnight.
+// clock parses a time of day and returns the duration since midnight.
 func (r reader) clock(said string) (time.Duration, bool) {
 	v, ok := r.either("time", said, func(said string) (any, bool) {
 		d, ok := timeOfDay(said)

@@ -6,7 +6,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// assistantConfig asks a model once.
+// assistantConfig is the configuration of a node that asks a model once.
 type assistantConfig struct {
 	Model           string           `json:"model" required:"true" max:"128" pattern:"model" doc:"provider/model"`
 	Instructions    flow.Text        `json:"instructions" max:"32768" doc:"What the model is told before all else."`

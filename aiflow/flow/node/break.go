@@ -4,7 +4,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// breakConfig and continueConfig have nothing to say.
+// breakConfig and continueConfig have no members.
 type (
 	breakConfig    struct{}
 	continueConfig struct{}

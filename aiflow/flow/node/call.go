@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// callConfig calls a function and continues with what it returned.
+// callConfig is the configuration of a node that calls a function.
 type callConfig struct {
 	Function string               `json:"function" required:"true" pattern:"slug" doc:"Slug of a function of the same project."`
 	Args     map[string]flow.Data `json:"args" max:"32" doc:"Its arguments."`
@@ -62,7 +62,7 @@ func (cfg *callConfig) Refer(k *flow.Checker, env *flow.Environment) {
 	}
 }
 
-// Step begins a function, with variables of its own.
+// Step calls the function, which has its own variables.
 func (cfg *callConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	return t.CallFunction(cfg.Function, cfg.Args, cfg.Timeout)
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
-// conditionConfig takes the first branch that is true.
+// conditionConfig is the configuration of a node that takes the first branch whose
+// condition is true.
 type conditionConfig struct {
 	Branches []conditionBranch `json:"branches" required:"true" min:"1" max:"20" doc:"In their order; the first that is true wins."`
 	Strict   bool              `json:"strict" default:"false" doc:"Whether an expression that fails goes to error; else it goes to else."`
@@ -61,7 +62,7 @@ func (cfg *conditionConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	return flow.Out("else"), nil
 }
 
-// truth evaluates what must be true or false; nothing is false.
+// truth evaluates a condition. Nothing is false.
 func truth(t *flow.Turn, x flow.Expression) (bool, error) {
 	v, err := t.Eval(x)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// contactConfig changes what is known of the contact.
+// contactConfig is the configuration of a node that changes the contact.
 type contactConfig struct {
 	Ops []contactOp `json:"ops" required:"true" min:"1" max:"20" doc:"In their order."`
 }
@@ -44,7 +44,7 @@ func (cfg *contactConfig) Check(c *flow.Checker) {
 	}
 }
 
-// Step changes what is known of the contact. The nodes after it see that.
+// Step changes the contact. Later nodes see the changes.
 func (cfg *contactConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	change := flow.ContactChange{Node: t.NodeID()}
 	for i := range cfg.Ops {
@@ -101,7 +101,7 @@ func dropWord(list []string, word string) []string {
 	return slices.DeleteFunc(list, func(s string) bool { return s == word })
 }
 
-// seeContact shows the rest of the turn what has changed.
+// seeContact applies the changes to the environment of the rest of the turn.
 func seeContact(t *flow.Turn, c flow.ContactChange) {
 	contact := maps.Clone(t.World.Contact)
 	if contact == nil {

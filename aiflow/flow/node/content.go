@@ -34,7 +34,7 @@ func (w *writing) text(field string, x flow.Text, limit int) string {
 	return s
 }
 
-// needed is text for what must not be empty.
+// needed is like text for a field that must not be empty.
 func (w *writing) needed(field string, x flow.Text, limit int) string {
 	s := w.text(field, x, limit)
 	if strings.TrimSpace(s) == "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// delayConfig waits for a time.
+// delayConfig is the configuration of a node that waits for a time.
 type delayConfig struct {
 	For           flow.Text       `json:"for" max:"200" doc:"How long, from PT1S to P90D, or a template of it."`
 	Until         flow.Expression `json:"until" want:"date" doc:"Until when: a date with its time. With for, the later of both."`
@@ -52,7 +52,7 @@ func (cfg *delayConfig) Check(c *flow.Checker) {
 		v, err := values.ParseDuration(text)
 		switch {
 		case err != nil:
-			c.Problem("shape.duration", "is no duration", "as PT30S, PT10M, PT2H, P1D", "for")
+			c.Problem("shape.duration", "is not a duration", "as PT30S, PT10M, PT2H, P1D", "for")
 		case v < minDelay || v > maxDelay:
 			c.Problem("shape.range", "must be from PT1S to P90D", "", "for")
 		}
@@ -62,10 +62,10 @@ func (cfg *delayConfig) Check(c *flow.Checker) {
 	}
 }
 
-// codeDelay is the code of a time that is no time, or too far away.
+// codeDelay is the code for a time that is invalid or too far away.
 const codeDelay = "delay.time"
 
-// Step waits, unless the time has come already.
+// Step waits, unless the time is in the past.
 func (cfg *delayConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	until, err := cfg.until(t)
 	if err != nil {
@@ -78,7 +78,7 @@ func (cfg *delayConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	return t.Wait(flow.Wait{Kind: flow.WaitTimer, Timer: t.SetTimer(until), Until: until, Reply: cfg.Interruptible}), nil
 }
 
-// Resume continues once the time has come, or the contact wrote.
+// Resume continues when the time has come or the contact has written.
 func (*delayConfig) Resume(_ *flow.Turn, in flow.Input) (flow.Exit, error) {
 	if _, ok := in.(flow.Reply); ok {
 		return flow.Out("reply"), nil
@@ -127,7 +127,7 @@ func (cfg *delayConfig) date(t *flow.Turn) (time.Time, error) {
 	return time.Time{}, &flow.Error{Code: codeDelay, Message: "until: must be a date with its time"}
 }
 
-// moved is when the window is next open.
+// moved returns the next time at which the window is open.
 func (cfg *windowConfig) moved(at time.Time) time.Time {
 	if cfg == nil {
 		return at

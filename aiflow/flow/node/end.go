@@ -5,7 +5,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// endConfig ends the run.
+// endConfig is the configuration of a node that ends the run.
 type endConfig struct {
 	Status string    `json:"status" default:"completed" enum:"completed,cancelled,failed" doc:"How the run ends."`
 	Result flow.Data `json:"result" doc:"The run's output."`
@@ -21,7 +21,7 @@ func endType() flow.NodeType {
 func (*endConfig) Outputs() []string   { return nil }
 func (*endConfig) Check(*flow.Checker) {}
 
-// Step ends the run, however deep in loops and functions.
+// Step ends the run, at any depth of loops and functions.
 func (cfg *endConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	result, err := t.Data(cfg.Result)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// eventConfig tells the integrator.
+// eventConfig is the configuration of a node that sends a data event to webhooks.
 type eventConfig struct {
 	Name string               `json:"name" required:"true" min:"1" max:"64" doc:"Of the event."`
 	Data map[string]flow.Data `json:"data" max:"50" doc:"What it says."`
@@ -22,7 +22,7 @@ func eventType() flow.NodeType {
 func (*eventConfig) Outputs() []string   { return []string{"out", "error"} }
 func (*eventConfig) Check(*flow.Checker) {}
 
-// Step makes a data event.
+// Step sends a data event.
 func (cfg *eventConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	data, err := t.All(cfg.Data)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
-// waitConfig waits for an event of the integrator.
+// waitConfig is the configuration of a node that waits for an event of the
+// integrator.
 type waitConfig struct {
 	Event   string          `json:"event" required:"true" min:"1" max:"64" doc:"Name of the event."`
 	Match   flow.Expression `json:"match" want:"boolean" doc:"Must be true of the event, which is input: input.data.order == vars.order"`
@@ -34,7 +35,7 @@ func (cfg *waitConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	return t.Wait(flow.Wait{Kind: flow.WaitEvent, Event: cfg.Event, Timer: t.SetTimer(until), Until: until}), nil
 }
 
-// Resume takes the event if it matches.
+// Resume continues if the event matches.
 func (cfg *waitConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	event, ok := in.(flow.Event)
 	if !ok {

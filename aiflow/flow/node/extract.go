@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
-// extractConfig takes values out of a text.
+// extractConfig is the configuration of a node that extracts values from a text.
 type extractConfig struct {
 	Input     flow.Text   `json:"input" default:"{{ input.text }}" max:"4096" doc:"The text."`
 	Method    string      `json:"method" required:"true" enum:"regex,entity,intent,ai" doc:"How."`
@@ -53,7 +53,7 @@ func (cfg *extractConfig) Outputs() []string {
 	return outs
 }
 
-// entityKinds are what method entity can look for, dictionaries aside.
+// entityKinds are the values that method entity can find, besides dictionaries.
 var entityKinds = []string{
 	"email", "url", "phone", "number", "ordinal", "money", "percentage", "date", "time", "datetime", "duration", "boolean",
 	"quantity", "document", "location",
@@ -100,7 +100,7 @@ const codeExtract = "extract.unavailable"
 // extractTimeout is how long a model may take to extract.
 const extractTimeout = 15 * time.Second
 
-// Step looks for values.
+// Step extracts values.
 func (cfg *extractConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	input, err := t.Text(cfg.Input)
 	if err != nil {
@@ -120,7 +120,7 @@ func (cfg *extractConfig) Step(t *flow.Turn) (flow.Exit, error) {
 		}})
 	}
 	if t.World.Extractor == nil {
-		return flow.Exit{}, &flow.Error{Code: codeExtract, Message: "nobody is there to find what method " + cfg.Method + " looks for"}
+		return flow.Exit{}, &flow.Error{Code: codeExtract, Message: "this program has no extractor for method " + cfg.Method}
 	}
 	if cfg.Method == "intent" {
 		return cfg.intent(t, input, locale)
@@ -132,7 +132,7 @@ func (cfg *extractConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	return cfg.found(t, values)
 }
 
-// match are the named groups of the pattern, or {match} without any.
+// match returns the named groups of the pattern, or {match} if there are none.
 func (cfg *extractConfig) match(input string) map[string]any {
 	if cfg.regexp == nil {
 		return nil
@@ -153,7 +153,7 @@ func (cfg *extractConfig) match(input string) map[string]any {
 	return out
 }
 
-// found leaves with what there is.
+// found leaves with the found values.
 func (cfg *extractConfig) found(t *flow.Turn, found map[string]any) (flow.Exit, error) {
 	if len(found) == 0 {
 		return flow.Out("nomatch"), nil
@@ -171,7 +171,7 @@ func (cfg *extractConfig) found(t *flow.Turn, found map[string]any) (flow.Exit, 
 	return flow.Out("match"), nil
 }
 
-// intent leaves by what the text means, if that is clear.
+// intent leaves by the intent of the text, if that is clear.
 func (cfg *extractConfig) intent(t *flow.Turn, input, locale string) (flow.Exit, error) {
 	ranked, err := t.World.Extractor.Intent(cfg.Intents, input, locale)
 	if err != nil {
@@ -189,7 +189,7 @@ func (cfg *extractConfig) intent(t *flow.Turn, input, locale string) (flow.Exit,
 	return exit, err
 }
 
-// Resume takes what a model found.
+// Resume takes the values that a model found.
 func (cfg *extractConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	done, ok := in.(flow.EffectDone)
 	if !ok {

@@ -4,7 +4,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// flowConfig goes to another flow and does not come back.
+// flowConfig is the configuration of a node that starts another flow and ends this
+// one.
 type flowConfig struct {
 	Flow  string               `json:"flow" required:"true" pattern:"slug" doc:"Slug of a flow of the same project."`
 	Input map[string]flow.Data `json:"input" max:"50" doc:"What it begins with."`
@@ -25,7 +26,7 @@ func (cfg *flowConfig) Refer(c *flow.Checker, env *flow.Environment) {
 	c.Refer("flow", cfg.Flow, env.Flows, "flow")
 }
 
-// Step ends the run and names the flow that takes over.
+// Step ends the run and names the flow that follows.
 func (cfg *flowConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	input, err := t.All(cfg.Input)
 	if err != nil {

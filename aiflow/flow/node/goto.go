@@ -22,5 +22,5 @@ func (cfg *gotoConfig) Check(c *flow.Checker) { c.LeadsTo(cfg.Node, "node") }
 
 func (cfg *gotoConfig) Target() string { return cfg.Node }
 
-// Step goes to the node that is named.
+// Step goes to the named node.
 func (cfg *gotoConfig) Step(t *flow.Turn) (flow.Exit, error) { return t.Goto(cfg.Node) }

@@ -9,7 +9,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// handoffConfig gives the chat to a person.
+// handoffConfig is the configuration of a node that hands the chat over to a
+// person.
 type handoffConfig struct {
 	Target        string         `json:"target" max:"200" doc:"Free text for the inbox: who should take it."`
 	Note          flow.Text      `json:"note" max:"2000" doc:"What that person should know."`
@@ -55,13 +56,13 @@ func (cfg *handoffConfig) Check(c *flow.Checker) {
 	for _, day := range slices.Sorted(maps.Keys(cfg.BusinessHours.Days)) {
 		for i, span := range cfg.BusinessHours.Days[day] {
 			if len(span) != 2 || !values.Patterns["clock"].MatchString(span[0]) || !isClosing(span[1]) || span[0] >= span[1] {
-				c.Problem("handoff.hours", "is no pair of times, the earlier one first", `as ["09:00", "18:00"]`, "businessHours", "days", day, i)
+				c.Problem("handoff.hours", "is not a pair of times, the earlier one first", `as ["09:00", "18:00"]`, "businessHours", "days", day, i)
 			}
 		}
 	}
 }
 
-// isClosing accepts the end of a day besides its times.
+// isClosing accepts 24:00, the end of a day, besides the times of a clock.
 func isClosing(s string) bool { return s == "24:00" || values.Patterns["clock"].MatchString(s) }
 
 func (cfg *handoffConfig) Refer(c *flow.Checker, env *flow.Environment) {
@@ -70,7 +71,7 @@ func (cfg *handoffConfig) Refer(c *flow.Checker, env *flow.Environment) {
 	}
 }
 
-// Step asks for a person and waits.
+// Step hands the chat over and waits.
 func (cfg *handoffConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	if !cfg.BusinessHours.open(t.Now()) {
 		return flow.Out("unavailable"), nil
@@ -96,8 +97,7 @@ func (cfg *handoffConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	return t.Wait(flow.Wait{Kind: flow.WaitHandoff, ID: handoff.ID, Timer: t.SetTimer(until), Until: until}), nil
 }
 
-// Resume continues when a person took the chat, is done with it, or did not
-// come.
+// Resume continues when a person has taken or closed the chat, or the time is over.
 func (cfg *handoffConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	switch in.(type) {
 	case flow.Assigned:
@@ -112,7 +112,7 @@ func (cfg *handoffConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error)
 	return t.TimedOut()
 }
 
-// open reports whether it is within the hours; without hours, always.
+// open reports whether now is within the hours. Without hours it always is.
 func (cfg *hoursConfig) open(now time.Time) bool {
 	if cfg == nil {
 		return true

@@ -16,7 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// httpConfig calls an address of the world.
+// httpConfig is the configuration of a node that makes an HTTP request.
 type httpConfig struct {
 	Method      string               `json:"method" default:"GET" enum:"GET,POST,PUT,PATCH,DELETE,HEAD" doc:"Of the request."`
 	URL         flow.Text            `json:"url" required:"true" min:"1" max:"2048" doc:"Of a public host; private addresses are refused."`
@@ -74,11 +74,11 @@ func (cfg *httpConfig) Check(c *flow.Checker) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Headers)) {
 		if !headerName.MatchString(name) {
-			c.Problem("http.header", "is no name of a header", "", "headers", name)
+			c.Problem("http.header", "is not a name of a header", "", "headers", name)
 		}
 	}
 	if !isStatuses(cfg.Success) {
-		c.Problem("http.success", "is no list of status codes", "as 200-299,404", "success")
+		c.Problem("http.success", "is not a list of status codes", "as 200-299,404", "success")
 	}
 	for _, output := range c.Wired() {
 		if strings.HasPrefix(output, "status:") && !statusClass.MatchString(output) {
@@ -139,7 +139,7 @@ func (cfg *httpConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	return t.Call(flow.Call{Kind: flow.CallHTTP, Once: cfg.once(), Timeout: cfg.Timeout, Request: r})
 }
 
-// once says that a request that may have arrived is not repeated.
+// once reports that a request that may have arrived is not repeated.
 func (cfg *httpConfig) once() bool {
 	switch cfg.Idempotency {
 	case "safe":

@@ -8,7 +8,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// loopConfig runs the nodes behind its output body again and again.
+// loopConfig is the configuration of a node that repeats the nodes after its output
+// body.
 type loopConfig struct {
 	Kind        string          `json:"kind" required:"true" enum:"count,each,while" doc:"So many times, for each item of a list, or while something is true."`
 	Times       flow.Expression `json:"times" want:"number" doc:"count: how often, at most 1000; evaluated once."`
@@ -69,14 +70,14 @@ func (cfg *loopConfig) LoopRole() flow.LoopRole {
 	return flow.LoopRole{Item: cfg.Item, Index: cfg.Index, Numbers: cfg.Kind != "each", Collects: cfg.Collect != nil, GoesOn: cfg.OnItemError == "continue"}
 }
 
-// Codes of loops that cannot begin.
+// Codes of loops that cannot start.
 const (
 	codeLoopItems = "loop.items"
 	codeLoopTimes = "loop.times"
 )
 
-// Step begins the loop, or ends a round of it: every way back to the node
-// does, whether drawn or not.
+// Step starts the loop, or ends a round: every path that leads back to the node
+// ends one, with or without a connection.
 func (cfg *loopConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	l := t.BackToLoop()
 	if l == nil {
@@ -92,7 +93,7 @@ func (cfg *loopConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	return cfg.round(t)
 }
 
-// round begins the next round, or leaves.
+// round starts the next round, or leaves the loop.
 func (cfg *loopConfig) round(t *flow.Turn) (flow.Exit, error) {
 	l := t.Loop()
 	more := l.Index < l.Count
@@ -113,7 +114,7 @@ func (cfg *loopConfig) round(t *flow.Turn) (flow.Exit, error) {
 	return t.LoopBody(), nil
 }
 
-// begin evaluates what the loop goes over, once.
+// begin evaluates the list or the number of rounds, once.
 func (cfg *loopConfig) begin(t *flow.Turn) error {
 	l := &flow.Loop{Count: -1}
 	var err error
@@ -148,7 +149,7 @@ func (cfg *loopConfig) items(t *flow.Turn) ([]any, error) {
 	}
 	items, ok := v.([]any)
 	if !ok {
-		return nil, &flow.Error{Code: codeLoopItems, Message: "items is no list"}
+		return nil, &flow.Error{Code: codeLoopItems, Message: "items is not a list"}
 	}
 	return items, nil
 }
@@ -165,7 +166,7 @@ func (cfg *loopConfig) times(t *flow.Turn) (int, error) {
 	return n, nil
 }
 
-// collect keeps a value of the round that ended, unless it failed.
+// collect keeps a value of the round that has ended, unless the round failed.
 func (cfg *loopConfig) collect(t *flow.Turn, l *flow.Loop) error {
 	if cfg.Collect == nil || l.Failed {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// messageConfig is a message to send, and the prompt of a question.
+// messageConfig is the configuration of a message, and of the prompt of a question.
 type messageConfig struct {
 	Kind     string          `json:"kind" default:"text" enum:"text,image,video,audio,document,sticker,location,contacts,buttons,list,template,reaction,poll" doc:"What is sent."`
 	Text     flow.Text       `json:"text" max:"4096" doc:"The text; of buttons and lists at most 1024 characters; of a poll its question."`
@@ -83,7 +83,7 @@ func messageType() flow.NodeType {
 
 func (*messageConfig) Outputs() []string { return []string{"out", "error"} }
 
-// needs are the members that a kind of message cannot do without.
+// needs are the members that a kind of message requires.
 var needs = map[string][]string{
 	"text": {"text"}, "image": {"media"}, "video": {"media"}, "audio": {"media"}, "document": {"media"}, "sticker": {"media"},
 	"location": {"location"}, "contacts": {"contacts"}, "buttons": {"text", "buttons"}, "list": {"text", "sections"},
@@ -92,8 +92,7 @@ var needs = map[string][]string{
 
 func (cfg *messageConfig) Check(c *flow.Checker) { cfg.check(c) }
 
-// check is Check of a message that is at a place of another node's
-// configuration.
+// check is Check for a message within another node's configuration.
 func (cfg *messageConfig) check(c *flow.Checker, at ...any) {
 	given := map[string]bool{
 		"text": cfg.Text.Present(), "media": cfg.Media != nil, "buttons": len(cfg.Buttons) > 0, "sections": len(cfg.Sections) > 0,
@@ -120,7 +119,7 @@ func (cfg *messageConfig) check(c *flow.Checker, at ...any) {
 	}
 }
 
-// Limits of what people choose from, over all parts of a message.
+// Limits of options, over all parts of a message.
 const (
 	maxInteractive = 1024 // characters of the text above buttons and lists
 	maxRows        = 10
@@ -153,7 +152,7 @@ func (cfg *messageConfig) checkChoices(c *flow.Checker, at []any) {
 
 func (cfg *messageConfig) Refer(c *flow.Checker, env *flow.Environment) { cfg.fits(c, env) }
 
-// fits warns of what a reference would refuse.
+// fits warns of content that a reference would refuse.
 func (cfg *messageConfig) fits(c *flow.Checker, env *flow.Environment, at ...any) {
 	text, constant := cfg.Text.Constant()
 	for _, ch := range env.Channels {
@@ -166,13 +165,13 @@ func (cfg *messageConfig) fits(c *flow.Checker, env *flow.Environment, at ...any
 	}
 }
 
-// Codes of messages that cannot be made.
+// Codes of messages that cannot be built.
 const (
 	codeMessageEmpty  = "message.empty"
 	codeMessageTarget = "message.no_input"
 )
 
-// Most characters of the texts of a message.
+// Maximum numbers of characters in the texts of a message.
 const (
 	maxText        = 4096
 	maxQuestion    = 1024 // text above buttons and lists
@@ -205,7 +204,7 @@ func (cfg *messageConfig) send(t *flow.Turn) error {
 	return t.SendRaw(content, replyTo, cfg.Typing)
 }
 
-// content is the message as a send request has it.
+// content returns the message in the format of a send request.
 func (cfg *messageConfig) content(t *flow.Turn) (json.RawMessage, error) {
 	w := &writing{t: t}
 	w.m.Text("type", cfg.Kind)
@@ -279,8 +278,8 @@ func (cfg *messageConfig) template(w *writing) {
 	w.m.Value("template", template)
 }
 
-// parameters makes texts of what templates are filled with: a number in a
-// variable is a text to the network.
+// parameters converts the parameters of templates to texts: the network expects a
+// text also for a number.
 func parameters(v any) any {
 	switch v := v.(type) {
 	case []any:

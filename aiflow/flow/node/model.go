@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// Codes of what models answer.
+// Codes of errors about a model's answer.
 const (
 	codeSchema  = "output.schema"
 	codeNoReply = "agent.no_reply"
@@ -38,7 +38,7 @@ func (cfg *assistantConfig) request(t *flow.Turn) (flow.ModelRequest, error) {
 	return r, prompt(t, &r, cfg.Instructions, cfg.Input)
 }
 
-// prompt renders what a model is given.
+// prompt renders the texts of a request to the model.
 func prompt(t *flow.Turn, r *flow.ModelRequest, instructions, input flow.Text) (err error) {
 	if r.Instructions, err = t.Text(instructions); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (cfg memoryConfig) asked() flow.Memory {
 	return flow.Memory(cfg)
 }
 
-// ask says in a request what the model must answer.
+// ask sets the required form of the answer in a request.
 func (cfg *outputConfig) ask(r *flow.ModelRequest) {
 	if cfg.Mode != "json" {
 		return
@@ -67,7 +67,7 @@ func (cfg *outputConfig) ask(r *flow.ModelRequest) {
 	r.Schema = cfg.Schema.Raw()
 }
 
-// Resume takes the answer, or asks again.
+// Resume takes the answer, or retries.
 func (cfg *assistantConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	done, ok := in.(flow.EffectDone)
 	switch {
@@ -100,7 +100,7 @@ func unexpected(f flow.Finish) *flow.Error {
 	return &flow.Error{Code: "internal", Message: "the model finished unexpectedly: " + string(f)}
 }
 
-// answer keeps and sends what a model answered.
+// answerModel saves and sends the answer of a model.
 func answerModel(t *flow.Turn, r flow.ModelResult, mode string, send bool, saveTo string) (flow.Exit, error) {
 	var v any = r.Text
 	if mode == "json" {
@@ -122,8 +122,8 @@ func answerModel(t *flow.Turn, r flow.ModelResult, mode string, send bool, saveT
 	return flow.Out("out"), nil
 }
 
-// traced is what a trace says of a result, beside what else is said of it. It is
-// nil when there is nothing to say.
+// traced returns what a trace shows of a result, together with more. It is nil if
+// there is nothing to show.
 func traced(r *flow.ModelResult, more map[string]any) map[string]any {
 	out := maps.Clone(more)
 	if out == nil {
@@ -155,7 +155,7 @@ func traced(r *flow.ModelResult, more map[string]any) map[string]any {
 	return out
 }
 
-// speak sends a text, in several messages when it is long.
+// speak sends a text, split into several messages if it is long.
 func speak(t *flow.Turn, s string) error {
 	for _, part := range parted(s, maxText) {
 		var m values.Members
@@ -168,8 +168,8 @@ func speak(t *flow.Turn, s string) error {
 	return nil
 }
 
-// parted cuts a text into parts of at most so many characters, where a
-// paragraph, a line or a word ends.
+// parted splits a text into parts of a maximum number of characters, at the end of
+// a paragraph, a line or a word.
 func parted(s string, limit int) (parts []string) {
 	s = strings.TrimSpace(s)
 	for utf8.RuneCountInString(s) > limit {
@@ -190,7 +190,7 @@ func parted(s string, limit int) (parts []string) {
 	return parts
 }
 
-// memoryConfig is what a model is told of earlier.
+// memoryConfig configures what a model remembers.
 type memoryConfig struct {
 	Scope    string `json:"scope" default:"run" enum:"none,run,chat,contact" doc:"Whose messages are remembered."`
 	Messages int    `json:"messages" default:"20" min:"0" max:"200" doc:"At most."`
@@ -198,7 +198,7 @@ type memoryConfig struct {
 	Summary  bool   `json:"summary" default:"false" doc:"Whether what falls out is summed up."`
 }
 
-// outputConfig is what a model must answer.
+// outputConfig configures the required form of a model's answer.
 type outputConfig struct {
 	Mode   string      `json:"mode" default:"text" enum:"text,json" doc:"A text, or JSON of the schema."`
 	Schema flow.Schema `json:"schema" max:"32768" doc:"JSON Schema of the answer, with mode json."`

@@ -1,7 +1,7 @@
-// Package node is the built-in node types of the flow language. Each type has one
-// file, with its configuration, the checks of it, and its step.
+// Package node has the built-in node types of the flow language. Each type has a
+// file with its configuration, its checks and its step.
 //
-// [NewTypes] returns them. A program may add its own to what it returns, with
+// [NewTypes] returns the types. A program may add its own with
 // [flow.Types.Register].
 package node
 
@@ -14,10 +14,10 @@ import (
 // NewTypes returns the built-in node types.
 func NewTypes() *flow.Types { return builtins().Clone() }
 
-// builtins are the built-in types. They never change.
+// builtins returns the built-in types, which never change.
 var builtins = sync.OnceValue(func() *flow.Types { return flow.TypesOf(builtin()...) })
 
-// builtin are the node types that every registry has.
+// builtin returns the node types that every registry has.
 func builtin() []flow.NodeType {
 	return []flow.NodeType{
 		flow.TriggerType(), messageType(), questionType(), conditionType(), setType(), httpType(), delayType(),
@@ -28,5 +28,5 @@ func builtin() []flow.NodeType {
 	}
 }
 
-// modern are the engines of what the older editor does not know.
+// modern returns the engines for node types that the older editor does not support.
 func modern() []string { return []string{flow.EngineFlow} }

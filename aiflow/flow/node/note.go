@@ -19,5 +19,5 @@ func noteType() flow.NodeType {
 func (*noteConfig) Outputs() []string   { return nil }
 func (*noteConfig) Check(*flow.Checker) {}
 
-// Step does nothing: nothing leads to a note.
+// Step ends the path. A run never comes here: no connection may lead to a note.
 func (*noteConfig) Step(*flow.Turn) (flow.Exit, error) { return flow.EndPath(), nil }

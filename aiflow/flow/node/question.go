@@ -11,7 +11,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// questionConfig asks, waits for the answer and understands it.
+// questionConfig is the configuration of a node that asks a question and reads the
+// answer.
 type questionConfig struct {
 	Prompt       *messageConfig  `json:"prompt" doc:"What is asked, as in a message; without it the node only waits."`
 	Expect       string          `json:"expect" default:"text" enum:"text,integer,number,phone,email,url,date,time,datetime,choice,boolean,location,image,file,any" doc:"What an answer is."`
@@ -79,8 +80,8 @@ func (cfg *questionConfig) Check(c *flow.Checker) {
 	c.Saves(cfg.SaveTo, values.AnswerTypes[cfg.Expect].Kind, "saveTo")
 }
 
-// measures are the answers that min and max bound, and how a bound is
-// written.
+// measures maps the kinds of answers that min and max can bound to the kind of the
+// bound.
 var measures = map[string]string{
 	"text": "integer", "integer": "number", "number": "number",
 	"date": "date", "datetime": "datetime", "time": "clock",
@@ -133,7 +134,7 @@ func (cfg *questionConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	return cfg.wait(t, 0), nil
 }
 
-// wait waits for an answer, after so many that did not fit.
+// wait waits for an answer; tries is the number of invalid answers so far.
 func (cfg *questionConfig) wait(t *flow.Turn, tries int) flow.Exit {
 	w := flow.Wait{Kind: flow.WaitReply, Tries: tries}
 	timeout := cfg.Timeout
@@ -147,7 +148,7 @@ func (cfg *questionConfig) wait(t *flow.Turn, tries int) flow.Exit {
 	return t.Wait(w)
 }
 
-// Resume understands the answer.
+// Resume reads the answer.
 func (cfg *questionConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	w := t.Waited()
 	if _, ok := in.(flow.Reply); ok {
@@ -163,13 +164,13 @@ func (cfg *questionConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error
 	return cfg.answered(t, w)
 }
 
-// gathers reports whether the message may be a part of the answer.
+// gathers reports whether further messages may belong to the answer.
 func (cfg *questionConfig) gathers(t *flow.Turn) bool {
 	m := t.State.Input
 	return cfg.Debounce > 0 && m["reply"] == nil && m["media"] == nil && values.TextOf(m["text"]) != "" && !cfg.cancels(values.TextOf(m["text"]))
 }
 
-// maxParts is how many messages make one answer.
+// maxParts is the maximum number of messages that form one answer.
 const maxParts = 20
 
 // gather keeps a part of the answer and waits for more.
@@ -182,8 +183,7 @@ func (cfg *questionConfig) gather(t *flow.Turn, w flow.Wait) flow.Exit {
 	return t.Wait(flow.Wait{Kind: flow.WaitReply, Timer: t.SetTimer(until), Until: until, Tries: w.Tries, Parts: parts})
 }
 
-// joinInput makes one message of the parts, and of the text that in brought
-// if it is a reply.
+// joinInput joins the parts, and the text of in if it is a reply, to one message.
 func joinInput(t *flow.Turn, parts []string, in flow.Input) {
 	if _, ok := in.(flow.Reply); ok {
 		if last := values.TextOf(t.State.Input["text"]); last != "" {
@@ -236,7 +236,7 @@ func (cfg *questionConfig) answered(t *flow.Turn, w flow.Wait) (flow.Exit, error
 	return flow.Out("out"), nil
 }
 
-// shown is a value as the trace shows it.
+// shown returns a value as the trace shows it.
 func (cfg *questionConfig) shown(t *flow.Turn, v any) any {
 	if cfg.SaveTo != "" && t.IsSecret(cfg.SaveTo) {
 		return values.Masked
@@ -244,8 +244,8 @@ func (cfg *questionConfig) shown(t *flow.Turn, v any) any {
 	return v
 }
 
-// understand reads the message as what the question expects. For a choice it
-// returns its id too.
+// understand reads the message as the expected kind of answer. For a choice it also
+// returns the id.
 func (cfg *questionConfig) understand(t *flow.Turn) (v any, choice string, ok bool) {
 	r := reader{message: t.State.Input, now: t.Now(), locale: localeOf(t), region: func() string { return region(t) }, answers: t.AnswerReader()}
 	if cfg.Expect == "choice" {
@@ -256,8 +256,8 @@ func (cfg *questionConfig) understand(t *flow.Turn) (v any, choice string, ok bo
 	return v, "", ok
 }
 
-// valid checks an answer's range and the question's own rule. An expression
-// that fails does not let the answer pass.
+// valid checks the bounds of an answer and the question's own rule. An expression
+// that fails makes the answer invalid.
 func (cfg *questionConfig) valid(t *flow.Turn, v any) (bool, error) {
 	for _, end := range []struct {
 		bound flow.Data
@@ -278,9 +278,9 @@ func (cfg *questionConfig) valid(t *flow.Turn, v any) (bool, error) {
 	return expression.Truth(yes)
 }
 
-// within reports whether an answer is not beyond a bound: too small (-1) or
-// too large (1). Of a text its characters are counted, unless the bound is a
-// text as well, as those of dates are.
+// within reports whether an answer is within a bound: the lower one (sign −1) or
+// the upper one (1). For a text it counts characters, unless the bound is also a
+// text, as for dates.
 func within(t *flow.Turn, v any, bound flow.Data, sign int) (bool, error) {
 	if !bound.Present() {
 		return true, nil
@@ -303,7 +303,7 @@ func within(t *flow.Turn, v any, bound flow.Data, sign int) (bool, error) {
 	return ok && order != sign, nil
 }
 
-// moments reads two dates, with or without their times.
+// moments parses two dates, with or without times.
 func moments(a, b string, zone *time.Location) (x, y time.Time, ok bool) {
 	x, okX := moment(a, zone)
 	y, okY := moment(b, zone)
@@ -332,7 +332,7 @@ func (cfg *questionConfig) invalid(t *flow.Turn, w flow.Wait) (flow.Exit, error)
 	return cfg.wait(t, w.Tries+1), nil
 }
 
-// choose finds the choice that the message means.
+// choose returns the choice that the message means.
 func (cfg *questionConfig) choose(t *flow.Turn) (string, bool) {
 	options := make([]option, len(cfg.Choices))
 	for i, choice := range cfg.Choices {
@@ -345,7 +345,7 @@ func (cfg *questionConfig) choose(t *flow.Turn) (string, bool) {
 	return choose(t.State.Input, options, cfg.Fuzzy)
 }
 
-// locale is the contact's language, else that of the document.
+// localeOf returns the contact's language, else that of the document.
 func localeOf(t *flow.Turn) string {
 	if l := values.TextOf(values.ObjectOf(t.Env["contact"])["language"]); l != "" {
 		return l

@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// randomConfig takes one of several ways by chance.
+// randomConfig is the configuration of a node that takes a random branch.
 type randomConfig struct {
 	Branches []randomBranch `json:"branches" required:"true" min:"2" max:"10" doc:"The ways."`
 	Sticky   string         `json:"sticky" default:"run" enum:"run,contact" doc:"contact: the same contact always goes the same way."`
@@ -48,9 +48,9 @@ func (cfg *randomConfig) PassOutput() string {
 	return cfg.Branches[0].ID
 }
 
-// Step draws a branch. The draw follows from the run, or from the contact,
-// and the node: nothing has to be remembered, and a turn that is computed
-// again draws the same.
+// Step draws a branch. The draw depends only on the node and on the run or the
+// contact, so that nothing has to be stored and a repeated turn draws the same
+// branch.
 func (cfg *randomConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	by := "run:" + t.World.Run.ID
 	if id := fmt.Sprint(t.World.Chat["reference"], ":", t.World.Chat["id"]); cfg.Sticky == "contact" && t.World.Chat != nil {

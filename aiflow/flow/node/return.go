@@ -2,7 +2,7 @@ package node
 
 import "github.com/trunklinehq/trunkline/aiflow/flow"
 
-// returnConfig ends a function.
+// returnConfig is the configuration of a node that returns from a function.
 type returnConfig struct {
 	Name  string               `json:"name" default:"default" pattern:"id" doc:"Which way it returns: the output return:<name> of the call."`
 	Value map[string]flow.Data `json:"value" max:"32" doc:"What it returns, as the function declares it."`
@@ -25,5 +25,5 @@ func (cfg *returnConfig) Check(c *flow.Checker) {
 	c.Given("return.value", "returned value", cfg.Value, c.Document.Returns, "value")
 }
 
-// Step ends the function and gives values back.
+// Step returns from the function with values.
 func (cfg *returnConfig) Step(t *flow.Turn) (flow.Exit, error) { return t.Return(cfg.Name, cfg.Value) }

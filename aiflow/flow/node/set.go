@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// setConfig changes variables, one after the other.
+// setConfig is the configuration of a node that assigns variables, in order.
 type setConfig struct {
 	Assign []assignment `json:"assign" required:"true" min:"1" max:"20" doc:"In their order; a later one sees what an earlier one did."`
 }
@@ -41,7 +41,7 @@ func (cfg *setConfig) Check(c *flow.Checker) {
 	}
 }
 
-// kind is what the variable holds after the assignment.
+// kind returns the kind of the variable after the assignment.
 func (a *assignment) kind() expression.Kind {
 	switch a.Op {
 	case "append":
@@ -88,7 +88,7 @@ func (a *assignment) apply(t *flow.Turn) error {
 	return t.Change(a.Var, func(old any) (any, error) { return combine(a.Op, old, by) })
 }
 
-// combine is what an operation makes of an old value and another.
+// combine applies an operation to the old value and the operand.
 func combine(op string, old, by any) (any, error) {
 	switch op {
 	case "append":
@@ -105,7 +105,7 @@ func combine(op string, old, by any) (any, error) {
 	return by, nil
 }
 
-// incremented is the sum of two numbers; nothing counts as 0.
+// incremented returns the sum of two numbers. Nothing counts as 0.
 func incremented(old, by any) (any, error) {
 	if old == nil {
 		old = 0

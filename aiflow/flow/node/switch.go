@@ -11,7 +11,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
-// switchConfig compares one value with several.
+// switchConfig is the configuration of a node that compares a value with several
+// cases.
 type switchConfig struct {
 	Value flow.Data    `json:"value" required:"true" doc:"What is compared."`
 	Cases []switchCase `json:"cases" required:"true" min:"1" max:"50" doc:"In their order; the first that fits wins."`
@@ -62,7 +63,7 @@ func (cfg *switchConfig) Check(c *flow.Checker) {
 	}
 }
 
-// Step takes the first case that fits the value.
+// Step takes the first case that matches the value.
 func (cfg *switchConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	v, err := t.Data(cfg.Value)
 	if err != nil {
@@ -128,7 +129,7 @@ func (k *switchCase) between(t *flow.Turn, v any) (bool, error) {
 	return true, nil
 }
 
-// equal compares admitted values; 1 and "1" differ.
+// equal compares values; 1 and "1" differ.
 func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
 
 // compare orders two numbers or two texts.

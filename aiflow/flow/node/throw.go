@@ -4,7 +4,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// throwConfig raises an error.
+// throwConfig is the configuration of a node that raises an error.
 type throwConfig struct {
 	Code    string    `json:"code" required:"true" max:"64" pattern:"code" doc:"As order.not_found"`
 	Message flow.Text `json:"message" max:"1000" doc:"For people."`

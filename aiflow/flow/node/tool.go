@@ -7,7 +7,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/internal/values"
 )
 
-// toolConfig calls one tool of an MCP server.
+// toolConfig is the configuration of a node that calls a tool of an MCP server.
 type toolConfig struct {
 	Server      string               `json:"server" required:"true" min:"1" max:"64" doc:"Name of the MCP server."`
 	Tool        string               `json:"tool" required:"true" min:"1" max:"128" doc:"Name of the tool."`
@@ -59,7 +59,7 @@ func (cfg *toolConfig) effect(r flow.ToolRequest) flow.Call {
 
 func (cfg *toolConfig) once() bool { return cfg.Idempotency != "safe" }
 
-// Resume takes the tool's result, or calls it again.
+// Resume takes the result of the tool, or calls it again.
 func (cfg *toolConfig) Resume(t *flow.Turn, in flow.Input) (flow.Exit, error) {
 	done, ok := in.(flow.EffectDone)
 	switch {

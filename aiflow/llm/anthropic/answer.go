@@ -13,17 +13,17 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
-// answer is what a model said, collected from the events of its stream.
+// answer is the answer of a model, collected from the events of its stream.
 type answer struct {
 	model    string
 	blocks   []*block
 	stop     anthropic.StopReason
 	usage    llm.Usage
-	plain    int64 // input that has nothing to do with a cache
+	plain    int64 // input that was neither read from nor written to a cache
 	complete bool  // message_stop was seen
 }
 
-// block is a part of a message.
+// block is a block of a message.
 type block struct {
 	start     anthropic.ContentBlockStartEventContentBlockUnion
 	text      strings.Builder // or thinking
@@ -31,14 +31,14 @@ type block struct {
 	input     strings.Builder // the arguments of a call
 }
 
-// maxBlocks is more than any message has.
+// maxBlocks exceeds the number of blocks of any real message.
 const maxBlocks = 1024
 
 var errBlocks = errors.New("the blocks of the message are out of order")
 
-// follow takes an answer as it comes.
+// follow reads an answer from its stream.
 func (a *answer) follow(s *ssestream.Stream[anthropic.MessageStreamEventUnion], on func(string)) error {
-	defer s.Close() //nolint:errcheck // it was read, or is given up
+	defer s.Close() //nolint:errcheck // it was read completely, or is given up
 	for s.Next() {
 		event := s.Current()
 		switch event.Type {
@@ -85,7 +85,7 @@ func (b *block) add(d anthropic.MessageStreamEventUnionDelta, on func(string)) {
 	}
 }
 
-// response is the answer in our words.
+// response converts the answer.
 func (a *answer) response(call wire.Call) (*llm.Response, error) {
 	res := &llm.Response{
 		Message: llm.Message{Role: llm.RoleAssistant}, Stop: a.stopped(), Usage: a.usage, Provider: call.Provider, Model: a.model,
@@ -104,7 +104,7 @@ func (a *answer) response(call wire.Call) (*llm.Response, error) {
 		}
 	}
 	if res.Stop != llm.StopTools {
-		res.Message.Calls = nil // what was cut off of calls is none
+		res.Message.Calls = nil // incomplete calls are dropped
 		return res, nil
 	}
 	for _, c := range res.Message.Calls {
@@ -123,7 +123,8 @@ func (a *answer) response(call wire.Call) (*llm.Response, error) {
 	return res, nil
 }
 
-// arguments are those that were streamed, else those that the block began with.
+// arguments returns the arguments that were streamed, or else those at the start of
+// the block.
 func (b *block) arguments() string {
 	if s := strings.TrimSpace(b.input.String()); s != "" {
 		return s
@@ -146,8 +147,8 @@ func (a *answer) stopped() llm.Stop {
 	return llm.StopDone
 }
 
-// raw are the blocks as they must be sent back: a model that thinks before it
-// calls a tool wants its signed thoughts again.
+// raw returns the blocks for the next request: a model that thinks before it calls
+// a tool requires its signed thoughts.
 //
 // Source: https://platform.claude.com/docs/en/build-with-claude/extended-thinking
 func (a *answer) raw() (json.RawMessage, error) {
@@ -155,7 +156,7 @@ func (a *answer) raw() (json.RawMessage, error) {
 	for _, b := range a.blocks {
 		switch b.start.Type {
 		case "text":
-			if b.text.Len() > 0 { // empty ones are refused
+			if b.text.Len() > 0 { // the provider refuses empty blocks
 				out = append(out, map[string]any{"type": "text", "text": b.text.String()})
 			}
 		case "thinking":
@@ -173,8 +174,8 @@ func (a *answer) raw() (json.RawMessage, error) {
 	return raw, nil
 }
 
-// count takes the usage with which a message begins. The provider counts what a
-// cache holds beside the input, package llm inside of it.
+// count reads the usage at the start of a message. The provider counts cached
+// tokens separately; package llm counts them as part of the input.
 func (a *answer) count(known bool, u anthropic.Usage) {
 	a.usage.Known = known
 	a.plain = max(0, u.InputTokens)
@@ -187,8 +188,8 @@ func (a *answer) count(known bool, u anthropic.Usage) {
 	a.sum()
 }
 
-// recount takes the usage with which it ends: sums over the whole message, of
-// what may have changed.
+// recount reads the usage at the end of a message, which has the totals of what may
+// have changed.
 func (a *answer) recount(u anthropic.MessageDeltaUsage) {
 	if u.JSON.OutputTokens.Valid() {
 		a.usage.Known, a.usage.Output = true, max(0, u.OutputTokens)

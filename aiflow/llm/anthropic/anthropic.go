@@ -15,24 +15,23 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
-// Options say where the models are.
+// Options configures a [Model].
 type Options struct {
-	// BaseURL is the address; a version at its end, /v1, is taken off.
-	// "": https://api.anthropic.com.
+	// BaseURL is the address; a trailing /v1 is removed. "":
+	// https://api.anthropic.com.
 	BaseURL string
 	// Key is the API key. "": none is sent.
 	Key string
-	// Provider is the name that answers and errors give. "": anthropic.
+	// Provider is the name of the provider in answers and errors. "": anthropic.
 	Provider string
-	// Timeout is how long one call may take. 0: 5 minutes.
+	// Timeout is the timeout of one call. 0: 5 minutes.
 	Timeout time.Duration
-	// Client makes the connections; its redirects are not followed. nil: one
+	// Client makes the requests; it does not follow redirects. nil: a client
 	// without a proxy.
 	Client *http.Client
 }
 
-// Model is a [llm.Model] of all models that a server has. It is safe for
-// concurrent use.
+// Model is a [llm.Model] for all models of a server. It is safe for concurrent use.
 type Model struct {
 	messages anthropic.MessageService
 	models   anthropic.ModelService
@@ -40,7 +39,7 @@ type Model struct {
 	timeout  time.Duration
 }
 
-// New returns the models of a server. It asks for nothing yet.
+// New returns the models of a server. It makes no request.
 func New(o *Options) (*Model, error) {
 	var opts Options
 	if o != nil {
@@ -61,9 +60,9 @@ func New(o *Options) (*Model, error) {
 	if m.timeout <= 0 {
 		m.timeout = 5 * time.Minute
 	}
-	// The services are made one by one: a client of the library would read keys,
-	// addresses, headers and profiles from the environment. Its traces would, too,
-	// and may hold what is said.
+	// Create the services one by one: a client of the library would read keys,
+	// addresses, headers and profiles from the environment. It would also enable
+	// traces, which may contain messages.
 	settings := []option.RequestOption{
 		option.WithBaseURL(opts.BaseURL), option.WithHTTPClient(wire.Client(opts.Client, m.provider)), option.WithMaxRetries(0),
 		option.WithOpenTelemetryTraces(false), option.WithOpenTelemetryPropagation(false),
@@ -75,10 +74,10 @@ func New(o *Options) (*Model, error) {
 	return m, nil
 }
 
-// maxModels is how many models are listed, which is all of them.
+// maxModels is the number of listed models, which is more than there are.
 const maxModels = 1000
 
-// List names the models of the server.
+// List lists the models of the server.
 func (m *Model) List(ctx context.Context) ([]llm.Offer, error) {
 	inner, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
@@ -95,7 +94,7 @@ func (m *Model) List(ctx context.Context) ([]llm.Offer, error) {
 	return out, nil
 }
 
-// Generate asks a model once.
+// Generate makes one call of a model.
 func (m *Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
 	call := wire.Call{Provider: m.provider, Model: r.Model}
 	params, err := m.params(call, r)

@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
 )
 
-// listening is a fake server that keeps what it hears.
+// listening returns a fake server that records requests.
 func listening(t *testing.T, steps ...llmtest.Step) (url string, received func() (http.Header, string)) {
 	t.Helper()
 	server := llmtest.NewServer(steps...)
@@ -35,7 +35,7 @@ func ask(t *testing.T, m *anthropic.Model) *llm.Response {
 	return res
 }
 
-// TestEnvironment sets what the library would read.
+// TestEnvironment checks that variables of the library are ignored.
 func TestEnvironment(t *testing.T) {
 	for _, name := range []string{"ANTHROPIC_BASE_URL", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, "http://127.0.0.1:1")
@@ -57,7 +57,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestAddresses take a version at their end, which the library would double.
+// TestAddresses checks that a version at the end of an address is not doubled.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"", "/", "/v1", "/v1/"} {
@@ -74,7 +74,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestThinking sends signed thoughts back with the calls that followed them.
+// TestThinking checks that signed thoughts are sent back with the calls that
+// followed them.
 func TestThinking(t *testing.T) {
 	t.Parallel()
 	const thoughts = `[{"type":"thinking","thinking":"First the weather.","signature":"c2ln"},{"type":"redacted_thinking","data":"abc"}]`
@@ -93,8 +94,8 @@ func TestThinking(t *testing.T) {
 	require.True(t, server.Requests()[1].Messages[2].Results[0].IsError)
 }
 
-// TestSchemas reduces schemas to what the provider knows, and describes those
-// that live from more.
+// TestSchemas reduces schemas to the supported keywords, and describes those that
+// need others.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]string{
@@ -121,8 +122,8 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestConversations are put as the provider wants them: roles alternate, and
-// nothing is empty.
+// TestConversations checks that roles alternate and that nothing is empty, as the
+// provider requires.
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	m, server := start(t, 0, llmtest.Say("Yes."))

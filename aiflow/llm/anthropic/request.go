@@ -11,21 +11,21 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
-// params is a request in the provider's words.
+// params converts a request.
 func (m *Model) params(call wire.Call, r *llm.Request) (p anthropic.MessageNewParams, err error) {
 	p.Model, p.MaxTokens = r.Model, int64(r.MaxTokens)
 	if p.MaxTokens <= 0 {
 		p.MaxTokens = llm.DefaultMaxTokens
 	}
 	if r.Temperature != nil {
-		p.Temperature = anthropic.Float(min(*r.Temperature, 1)) // their scale ends there
+		p.Temperature = anthropic.Float(min(*r.Temperature, 1)) // the provider's maximum is 1
 	}
 	system := r.System
 	if r.Schema != nil {
 		schema, fits, err := formatOf(r.Schema)
 		switch {
 		case err != nil:
-			return p, call.Refuse("the schema of the answer is no JSON object")
+			return p, call.Refuse("the schema of the answer is not a JSON object")
 		case fits:
 			p.OutputConfig.Format.Schema = schema
 		default:
@@ -33,8 +33,8 @@ func (m *Model) params(call wire.Call, r *llm.Request) (p anthropic.MessageNewPa
 		}
 	}
 	if system != "" {
-		// What comes before the mark, tools and instructions, costs a tenth when it
-		// is read again within minutes; the provider leaves short ones alone.
+		// Cached tools and instructions cost a tenth when they are read again
+		// within minutes. The provider does not cache short ones.
 		p.System = []anthropic.TextBlockParam{{Text: system, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
 	}
 	if p.Messages, err = m.conversation(call, r); err != nil {
@@ -43,14 +43,14 @@ func (m *Model) params(call wire.Call, r *llm.Request) (p anthropic.MessageNewPa
 	return p, tools(call, r, &p)
 }
 
-// tools adds what the model may call.
+// tools adds the tools that the model may call.
 func tools(call wire.Call, r *llm.Request, p *anthropic.MessageNewParams) error {
 	for _, t := range r.Tools {
 		var schema map[string]any
 		if err := json.Unmarshal(t.Schema, &schema); err != nil || schema == nil {
-			return call.Refuse("the schema of the tool %s is no JSON object", t.Name)
+			return call.Refuse("the schema of the tool %s is not a JSON object", t.Name)
 		}
-		delete(schema, "type") // the library writes it
+		delete(schema, "type") // the library adds it
 		tool := anthropic.ToolParam{Name: t.Name, InputSchema: anthropic.ToolInputSchemaParam{ExtraFields: schema}}
 		if t.Description != "" {
 			tool.Description = anthropic.String(t.Description)
@@ -70,8 +70,8 @@ func tools(call wire.Call, r *llm.Request, p *anthropic.MessageNewParams) error 
 	return nil
 }
 
-// conversation is the messages: those of one role that follow each other are
-// one, so that all results of a turn are in one message of the user.
+// conversation converts the messages. It merges consecutive messages of one role,
+// so that all results of a turn are in one message of the user.
 func (m *Model) conversation(call wire.Call, r *llm.Request) (out []anthropic.MessageParam, err error) {
 	for i := range r.Messages {
 		msg, err := m.message(call, &r.Messages[i])
@@ -115,7 +115,8 @@ func (m *Model) message(call wire.Call, msg *llm.Message) (out anthropic.Message
 	return out, nil
 }
 
-// assistant is what the model said: as it said it, if it was this provider's.
+// assistant converts a message of the model. It uses the original blocks if they
+// are from this provider.
 func (m *Model) assistant(msg *llm.Message) (out []anthropic.ContentBlockParamUnion) {
 	var raw []json.RawMessage
 	if msg.RawProvider == m.provider && json.Unmarshal(msg.Raw, &raw) == nil && len(raw) > 0 {
@@ -131,7 +132,8 @@ func (m *Model) assistant(msg *llm.Message) (out []anthropic.ContentBlockParamUn
 	return out
 }
 
-// textOf is a text; the provider refuses empty ones.
+// textOf returns a text block, or nothing for an empty text, which the provider
+// refuses.
 func textOf(text string) []anthropic.ContentBlockParamUnion {
 	if text == "" {
 		return nil
@@ -139,7 +141,8 @@ func textOf(text string) []anthropic.ContentBlockParamUnion {
 	return []anthropic.ContentBlockParamUnion{anthropic.NewTextBlock(text)}
 }
 
-// object is arguments as they must be sent back.
+// object returns arguments for the next request: an object, also if the model wrote
+// something else.
 func object(arguments string) json.RawMessage {
 	var o map[string]json.RawMessage
 	if json.Unmarshal([]byte(arguments), &o) != nil || o == nil {
@@ -148,7 +151,7 @@ func object(arguments string) json.RawMessage {
 	return json.RawMessage(arguments)
 }
 
-// blockOf is a text, an image or a PDF document.
+// blockOf converts a text, an image or a PDF document.
 //
 // Source: https://platform.claude.com/docs/en/build-with-claude/vision and
 // https://platform.claude.com/docs/en/build-with-claude/pdf-support

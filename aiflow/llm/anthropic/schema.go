@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// formatOf is a schema as the provider takes it for an answer. What it does not
-// know is in the description instead, so that the model reads it. fits is
-// false for a schema that lives from what it does not know.
+// formatOf converts a schema to the subset that the provider supports for answers.
+// It moves other keywords to the description, where the model reads them. fits is
+// false if the schema depends on keywords that are not supported.
 //
 // Source: https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
 func formatOf(raw json.RawMessage) (schema map[string]any, fits bool, err error) {
@@ -21,7 +21,7 @@ func formatOf(raw json.RawMessage) (schema map[string]any, fits bool, err error)
 	return schema, fits, nil
 }
 
-// known are the keywords that may stay.
+// known are the supported keywords.
 var known = map[string]bool{
 	"type": true, "properties": true, "required": true, "additionalProperties": true, "items": true, "enum": true, "const": true, "anyOf": true,
 	"allOf": true, "$defs": true, "title": true, "description": true, "default": true, "format": true, "minItems": true,
@@ -29,7 +29,7 @@ var known = map[string]bool{
 
 var formats = []any{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
 
-// deepest bounds schemas; one that is deeper is described.
+// deepest limits the depth of schemas; a deeper schema becomes a description.
 const deepest = 32
 
 func reduce(in map[string]any, depth int) (map[string]any, bool) {
@@ -59,7 +59,7 @@ func reduce(in map[string]any, depth int) (map[string]any, bool) {
 	return out, reduceParts(out, depth) && shaped(out)
 }
 
-// reduceParts reduces the schemas inside of one.
+// reduceParts reduces the schemas within a schema.
 func reduceParts(s map[string]any, depth int) bool {
 	fits := true
 	sub := func(v any) any {
@@ -92,8 +92,9 @@ func reduceParts(s map[string]any, depth int) bool {
 	return fits
 }
 
-// shaped says whether a schema has a shape. Objects may have the properties
-// that it names and no others, which is no use when it names none.
+// shaped reports whether a schema describes values that the provider supports. The
+// provider allows only the named properties of an object, so an object without any
+// is not supported.
 func shaped(s map[string]any) bool {
 	if s["type"] == "object" {
 		named, _ := s["properties"].(map[string]any)

@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// anthropic writes as Anthropic does.
+// anthropic implements the API of Anthropic.
 //
 // Source: https://platform.claude.com/docs/en/api/messages and
 // https://platform.claude.com/docs/en/build-with-claude/streaming
@@ -88,8 +88,8 @@ func (anthropic) read(body []byte) (*llm.Request, stream, error) {
 	return out, stream{in.Stream, true}, check(out)
 }
 
-// addAnthropic adds a message to a request: one of a user that holds results is
-// two, if something follows them.
+// addAnthropic adds a message to a request. A user message with results becomes two
+// messages if other blocks follow the results.
 func addAnthropic(out *llm.Request, role string, content json.RawMessage) error {
 	blocks, err := anthropicBlocks(content)
 	if err != nil {
@@ -160,10 +160,10 @@ var anthropicStops = map[llm.Stop]string{
 	llm.StopDone: "end_turn", llm.StopTools: "tool_use", llm.StopLength: "max_tokens", llm.StopRefused: "refusal",
 }
 
-// blocks are those of an answer, whole.
+// blocks returns the complete blocks of an answer.
 func (anthropic) blocks(r *llm.Response) []map[string]any {
 	var out []map[string]any
-	_ = json.Unmarshal(r.Message.Raw, &out) // what only this provider has
+	_ = json.Unmarshal(r.Message.Raw, &out) // data that only this provider has
 	if text := r.Message.Text(); text != "" {
 		out = append(out, map[string]any{"type": "text", "text": text})
 	}
@@ -192,7 +192,7 @@ func (p anthropic) whole(r *llm.Response) any {
 	return m
 }
 
-// anthropicUsage counts what a cache holds beside the input.
+// anthropicUsage counts cached tokens separately from the input.
 func anthropicUsage(u llm.Usage) map[string]any {
 	return map[string]any{
 		"input_tokens": u.Input - u.CacheRead - u.CacheWrite - u.CacheWrite1h, "output_tokens": u.Output,
@@ -236,8 +236,8 @@ func (p anthropic) parts(r *llm.Response, _ stream) (before, after []event) {
 
 func named(name string, data any) event { return event{name, data} }
 
-// anthropicDeltas are the beginning of a block and the parts that follow. The
-// arguments of a call are streamed as they are, JSON or not.
+// anthropicDeltas returns the start of a block and the deltas that follow. It
+// streams the arguments of a call unchanged, even if they are not JSON.
 func anthropicDeltas(b map[string]any, calls []llm.ToolCall, call int) (open map[string]any, deltas []any) {
 	switch b["type"] {
 	case "text":

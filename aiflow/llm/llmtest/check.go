@@ -11,7 +11,7 @@ import (
 
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// check refuses what both providers refuse.
+// check refuses requests that both providers refuse.
 func check(r *llm.Request) error {
 	if r.Model == "" {
 		return errors.New("model: is required")
@@ -21,10 +21,10 @@ func check(r *llm.Request) error {
 	}
 	for _, t := range r.Tools {
 		if !toolName.MatchString(t.Name) {
-			return fmt.Errorf("tools: %q is no name", t.Name)
+			return fmt.Errorf("tools: %q is not a valid name", t.Name)
 		}
 	}
-	var open []string // ids of the calls that want a result
+	var open []string // ids of the calls without a result
 	for _, m := range r.Messages {
 		if m.Role != llm.RoleTool && len(open) > 0 {
 			return errors.New("messages: each call must be followed by its result")

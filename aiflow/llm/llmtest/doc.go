@@ -1,9 +1,8 @@
-// Package llmtest has language models for tests: a [Script] says what it is
-// told to say, and a [Server] says the same over HTTP, as both OpenAI and
-// Anthropic do. Each remembers what it was asked and counts what its answers
-// took, to the token.
+// Package llmtest has language models for tests. A [Script] answers as it is told,
+// and a [Server] does the same over HTTP, with the APIs of OpenAI and Anthropic.
+// Both record the requests and count the tokens of their answers.
 //
-// It is no test helper of this module alone: it needs no *testing.T.
+// Programs that use this module can use it, too: it needs no *testing.T.
 //
 //	model := llmtest.NewScript(
 //		llmtest.Call(llm.ToolCall{ID: "1", Name: "order_status", Arguments: `{"order":"A-17"}`}),

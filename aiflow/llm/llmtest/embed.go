@@ -11,11 +11,11 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// dimensions is the length of the vectors that a [Server] makes.
+// dimensions is the length of the vectors of a [Server].
 const dimensions = 64
 
-// embed makes vectors, as OpenAI does: texts with the same words lie near to
-// each other.
+// embed implements embeddings of OpenAI. Texts that share words have similar
+// vectors.
 func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Model string          `json:"model"`
@@ -23,7 +23,7 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if err != nil {
-		return // the client has gone
+		return // the client has disconnected
 	}
 	var texts []string
 	if err := json.Unmarshal(body, &in); err == nil && json.Unmarshal(in.Input, &texts) != nil {
@@ -43,7 +43,7 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 	items, tokens := make([]any, len(texts)), int64(0)
 	for i, text := range texts {
 		tokens += llm.Estimate(text)
-		items[len(texts)-1-i] = map[string]any{"object": "embedding", "index": i, "embedding": vector(text)} // in whatever order
+		items[len(texts)-1-i] = map[string]any{"object": "embedding", "index": i, "embedding": vector(text)} // clients must not rely on the order
 	}
 	s.asked(llm.Usage{Known: true, Input: tokens})
 	write(w, http.StatusOK, map[string]any{
@@ -51,8 +51,8 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// vector counts the words of a text, each at a place of its own, and has the
-// length 1.
+// vector counts the words of a text in the dimension of each word's hash, and
+// normalizes the result to length 1.
 func vector(text string) []float64 {
 	out := make([]float64, dimensions)
 	for word := range strings.FieldsSeq(strings.ToLower(text)) {

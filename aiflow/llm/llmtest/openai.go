@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// openAI writes as OpenAI does.
+// openAI implements the API of OpenAI.
 //
 // Source: https://platform.openai.com/docs/api-reference/chat
 type openAI struct{}
@@ -91,8 +91,8 @@ func (openAI) read(body []byte) (*llm.Request, stream, error) {
 	return out, stream{in.Stream, in.StreamOptions.IncludeUsage}, check(out)
 }
 
-// addOpenAI adds a message to a request. Results of one turn are messages of
-// their own.
+// addOpenAI adds a message to a request. Each result of a turn is a message of its
+// own.
 func addOpenAI(out *llm.Request, raw json.RawMessage) error {
 	var in openAIMessage
 	if err := json.Unmarshal(raw, &in); err != nil {
@@ -166,7 +166,7 @@ func openAIParts(content json.RawMessage) (out []llm.Part, err error) {
 func dataURL(u string) (llm.Part, error) {
 	head, data, ok := strings.Cut(strings.TrimPrefix(u, "data:"), ";base64,")
 	if !ok {
-		return llm.Part{}, errors.New("a file is no data URL")
+		return llm.Part{}, errors.New("a file is not a data URL")
 	}
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
@@ -181,7 +181,7 @@ var openAIStops = map[llm.Stop]string{
 
 func (openAI) whole(r *llm.Response) any {
 	m := map[string]any{}
-	_ = json.Unmarshal(r.Message.Raw, &m) // what only this provider has
+	_ = json.Unmarshal(r.Message.Raw, &m) // data that only this provider has
 	m["role"], m["content"] = "assistant", nil
 	if text := r.Message.Text(); text != "" {
 		m["content"] = text

@@ -15,8 +15,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// recording is a line of a record: a question, and what came of it. It holds
-// what was said, but no key and no address.
+// recording is a line of a record: a request and its outcome. It has no keys and no
+// addresses.
 type recording struct {
 	Asked  asked     `json:"asked"`
 	Parts  []string  `json:"parts,omitempty"` // as they were streamed
@@ -58,7 +58,7 @@ func askedOf(r *llm.Request) asked {
 	return asked{r.Model, r.System, r.Messages, r.Tools, r.Choice, r.Schema, r.Temperature, r.MaxTokens}
 }
 
-// key is the same for requests that ask the same.
+// key returns equal keys for equal requests.
 func (a asked) key() (string, error) {
 	b, err := json.Marshal(a)
 	if err != nil {
@@ -68,9 +68,9 @@ func (a asked) key() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Record asks m and writes a line of JSON for each answer, and for each error
-// of m: what was asked is in it, keys and addresses are not. Errors of the
-// context are not recorded.
+// Record returns a model that calls m and writes a line of JSON for each answer and
+// each error of m. A line has the request, but no keys and no addresses. Errors of
+// the context are not recorded.
 func Record(m llm.Model, w io.Writer) llm.Model { return &recorder{model: m, w: w} }
 
 type recorder struct {
@@ -117,9 +117,9 @@ func (c *recorder) write(line recording) error {
 	return nil
 }
 
-// Replay answers as a record does, without asking anybody: requests that were
-// asked several times are answered in the order of the record, and those that
-// were not with an error of [llm.CodeInvalid].
+// Replay returns a model that answers from a record. Requests that occur several
+// times are answered in the order of the record. A request that is not in the
+// record fails with [llm.CodeInvalid].
 func Replay(r io.Reader) (llm.Model, error) {
 	p := &player{lines: map[string][]recording{}}
 	lines := bufio.NewReader(r)
@@ -171,7 +171,7 @@ func (p *player) Generate(ctx context.Context, r *llm.Request) (*llm.Response, e
 	if r.OnText != nil {
 		parts := line.Parts
 		if parts == nil && line.Said != nil {
-			parts = words(line.Said.Message.Text()) // it was not streamed then
+			parts = words(line.Said.Message.Text()) // it was not streamed when it was recorded
 		}
 		for _, part := range parts {
 			r.OnText(part)

@@ -12,19 +12,17 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// Script is a model that does what it was told, step by step. It is safe for
-// concurrent use; then the steps are taken in the order in which requests
-// arrive.
+// Script is a model that follows a list of steps. It is safe for concurrent use; it
+// then uses the steps in the order in which requests arrive.
 type Script struct{ script }
 
-// NewScript returns a model of these steps. Asked once more than it has steps,
-// it answers with an error of [llm.CodeInvalid], which is not retried, and
-// [Script.Done] says so.
+// NewScript returns a model with steps. A request after the last step fails with
+// [llm.CodeInvalid], which is not retried, and [Script.Done] reports it.
 func NewScript(steps ...Step) *Script {
 	return &Script{script{steps: slices.Clone(steps)}}
 }
 
-// Generate takes the next step.
+// Generate uses the next step.
 func (s *Script) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
 	step, err := s.next(r)
 	if err != nil {
@@ -47,11 +45,11 @@ func (s *Script) Generate(ctx context.Context, r *llm.Request) (*llm.Response, e
 	return speak(ctx, r, res, step.Pause, err)
 }
 
-// scripted is the provider that a script names.
+// scripted is the provider of a script.
 const scripted = "script"
 
-// speak gives the text to OnText, word by word: half of it when the answer
-// breaks off.
+// speak passes the text to OnText, word by word. If the answer is truncated it
+// passes half of it.
 func speak(ctx context.Context, r *llm.Request, res *llm.Response, pause time.Duration, broken error) (*llm.Response, error) {
 	text := res.Message.Text()
 	if broken != nil {
@@ -79,7 +77,7 @@ func speak(ctx context.Context, r *llm.Request, res *llm.Response, pause time.Du
 	return res, nil
 }
 
-// half is the first half of a text, in whole characters.
+// half returns the first half of a text, without splitting a character.
 func half(text string) string {
 	n := len(text) / 2
 	for n > 0 && !utf8.RuneStart(text[n]) {
@@ -88,8 +86,7 @@ func half(text string) string {
 	return text[:n]
 }
 
-// words are a text in the parts in which it is streamed: each ends behind a
-// space.
+// words splits a text for streaming: each part ends after a space.
 func words(text string) (out []string) {
 	begin := 0
 	for i := range len(text) {
@@ -118,23 +115,23 @@ func think(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// Count is what a scripted model was asked for, and what its answers took.
+// Count counts the requests to a scripted model, and the tokens of its answers.
 type Count struct {
 	Requests int
-	Usage    llm.Usage // the sum over all answers that said it; Known when there were some
+	Usage    llm.Usage // the sum over all answers with a usage; Known if there were any
 }
 
-// script is what [Script] and [Server] have in common.
+// script is the common part of [Script] and [Server].
 type script struct {
 	mu       sync.Mutex
 	steps    []Step
 	requests []llm.Request
 	usage    llm.Usage
-	missing  int // requests for which there was no step
-	others   int // requests that take none
+	missing  int // requests without a step
+	others   int // requests that use no step
 }
 
-// next is the step for a request.
+// next returns the step for a request.
 func (s *script) next(r *llm.Request) (Step, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +151,7 @@ func (s *script) next(r *llm.Request) (Step, error) {
 	return step, nil
 }
 
-// received counts what an answer took.
+// received adds the usage of an answer.
 func (s *script) received(u llm.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +164,7 @@ func (s *script) received(u llm.Usage) {
 	s.usage.Reasoning += u.Reasoning
 }
 
-// asked counts a request that takes no step.
+// asked counts a request that uses no step.
 func (s *script) asked(u llm.Usage) {
 	s.received(u)
 	s.mu.Lock()
@@ -182,23 +179,23 @@ func (s *script) Add(steps ...Step) {
 	s.steps = append(s.steps, steps...)
 }
 
-// Requests are what was asked so far, in order, without OnText.
+// Requests returns the requests so far, in order, without OnText.
 func (s *script) Requests() []llm.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Count counts what was asked so far. What an answer took counts even if
-// the client has gone.
+// Count returns the counts so far. The tokens of an answer count even if the client
+// has disconnected.
 func (s *script) Count() Count {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Count{Requests: len(s.requests) + s.others, Usage: s.usage}
 }
 
-// Done says whether the script was played to its end and no further: steps that
-// repeat need not have been used.
+// Done returns an error if there were more requests than steps, or if a step was
+// not used. Repeated steps need not be used.
 func (s *script) Done() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,11 +17,11 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// Server is a script over HTTP: it answers chat completions as OpenAI does and
-// messages as Anthropic does, whole or as a stream, lists models, and makes
-// embeddings of which alike texts have alike ones. Requests that these
-// providers refuse it refuses, too: results without their calls, roles out of
-// order, wrong keys. It is safe for concurrent use.
+// Server is a script over HTTP. It has the chat completions of OpenAI and the
+// messages of Anthropic, with or without streaming, lists models, and computes
+// embeddings in which similar texts are similar. It refuses requests that these
+// providers refuse: results without calls, roles out of order, wrong keys. It is
+// safe for concurrent use.
 type Server struct {
 	script
 	// URL is the address, without a path.
@@ -33,9 +33,9 @@ type Server struct {
 	key  string
 }
 
-// NewServer starts a server of these steps on a free port of this machine. The
-// caller closes it. Asked once more than it has steps, it refuses the request
-// as invalid, and [Server.Done] says so.
+// NewServer starts a server with steps on a free port of this machine. The caller
+// must close it. It refuses a request after the last step as invalid, and
+// [Server.Done] reports it.
 func NewServer(steps ...Step) *Server {
 	s := &Server{script: script{steps: slices.Clone(steps)}}
 	mux := http.NewServeMux()
@@ -48,58 +48,58 @@ func NewServer(steps ...Step) *Server {
 	return s
 }
 
-// OpenAI is the address for clients of OpenAI.
+// OpenAI returns the base URL for clients of OpenAI.
 func (s *Server) OpenAI() string { return s.URL + "/v1" }
 
-// Anthropic is the address for clients of Anthropic.
+// Anthropic returns the base URL for clients of Anthropic.
 func (s *Server) Anthropic() string { return s.URL }
 
-// ServeHTTP answers a request that came by another way than URL.
+// ServeHTTP answers requests, also from a server of the caller's own.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Close ends the server.
+// Close stops the server.
 func (s *Server) Close() {
 	s.http.CloseClientConnections()
 	s.http.Close()
 }
 
-// RequireKey refuses all who do not give this key.
+// RequireKey makes the server refuse requests without this key.
 func (s *Server) RequireKey(key string) {
 	s.set.Lock()
 	defer s.set.Unlock()
 	s.key = key
 }
 
-// wire is how a provider writes.
+// wire is the API of a provider.
 type wire interface {
-	// read understands a request, and whether its answer is streamed.
+	// read parses a request, and whether its answer is streamed.
 	read(body []byte) (*llm.Request, stream, error)
 	whole(r *llm.Response) any
-	// parts are the events of a streamed answer: those behind the middle are
-	// left out when it breaks off there.
+	// parts returns the events of a streamed answer. If the answer is truncated,
+	// the events of after are left out.
 	parts(r *llm.Response, st stream) (before, after []event)
-	// refusal is what an error looks like, alone and in a stream.
+	// refusal returns an error, as a response or within a stream.
 	refusal(status int, code llm.Code, message string) any
 	broken(body any) event
 }
 
-// stream says how an answer is streamed.
+// stream describes how an answer is streamed.
 type stream struct{ on, usage bool }
 
-// event is one of a stream of server-sent events.
+// event is a server-sent event.
 type event struct {
 	name string // "": none
-	data any    // JSON, or a string as it is
+	data any    // JSON, or a string that is written unchanged
 }
 
-// maxRequest is the largest request that is read.
+// maxRequest is the maximum size of a request.
 const maxRequest = 64 << 20
 
 func (s *Server) generate(p wire) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxRequest))
 		if err != nil {
-			return // the client has gone
+			return // the client has disconnected
 		}
 		if !s.admits(req) {
 			write(w, http.StatusUnauthorized, p.refusal(http.StatusUnauthorized, llm.CodeForbidden, "the key is wrong"))
@@ -122,11 +122,11 @@ func (s *Server) generate(p wire) http.HandlerFunc {
 	}
 }
 
-// play writes what a step says.
+// play executes a step.
 func (s *Server) play(w http.ResponseWriter, req *http.Request, p wire, step Step, r *llm.Request, st stream) {
 	if step.Body != nil {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(step.Body) // a client that has gone
+		_, _ = w.Write(step.Body) // the client may have disconnected
 		return
 	}
 	res, err := step.answer(r, "")
@@ -152,13 +152,13 @@ func (s *Server) play(w http.ResponseWriter, req *http.Request, p wire, step Ste
 		status, code := statusOf(err)
 		send(w, req, []event{p.broken(p.refusal(status, code, "it breaks off"))}, 0)
 	case step.Truncate:
-		panic(http.ErrAbortHandler) // which ends the connection without an end
+		panic(http.ErrAbortHandler) // closes the connection without ending the response
 	default:
 		send(w, req, after, step.Pause)
 	}
 }
 
-// send writes events one by one, and says whether the client still listens.
+// send writes events one by one. It reports whether the client is still connected.
 func send(w http.ResponseWriter, req *http.Request, events []event, pause time.Duration) bool {
 	out := http.NewResponseController(w)
 	for i, e := range events {
@@ -188,18 +188,18 @@ func writeWhole(w http.ResponseWriter, v any, cut bool) {
 	if cut {
 		_, _ = w.Write(body[:len(body)/2])
 		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler) // which ends the connection without an end
+		panic(http.ErrAbortHandler) // closes the connection without ending the response
 	}
-	_, _ = w.Write(body) // a client that has gone
+	_, _ = w.Write(body) // the client may have disconnected
 }
 
 func write(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(encode(v)) // a client that has gone
+	_, _ = w.Write(encode(v)) // the client may have disconnected
 }
 
-// refuse answers as a provider does that fails in this way.
+// refuse writes the error response of a provider.
 func refuse(w http.ResponseWriter, p wire, err error) {
 	status, code := statusOf(err)
 	var e *llm.Error
@@ -231,7 +231,7 @@ func statusOf(err error) (int, llm.Code) {
 	return http.StatusServiceUnavailable, e.Code
 }
 
-// admits says whether the key is right.
+// admits reports whether the key is right.
 func (s *Server) admits(r *http.Request) bool {
 	s.set.Lock()
 	defer s.set.Unlock()
@@ -242,7 +242,7 @@ func (s *Server) admits(r *http.Request) bool {
 	return s.key == "" || given == s.key
 }
 
-// list names the models, in the form of the API that was asked.
+// list lists the models, in the format of the requested API.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	var p wire = openAI{}
 	if r.Header.Get("Anthropic-Version") != "" {
@@ -263,7 +263,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, map[string]any{"object": "list", "data": items, "has_more": false, "first_id": nil, "last_id": nil})
 }
 
-// encode is JSON of values that always have some.
+// encode encodes values that are always valid JSON.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -6,53 +6,53 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// Step is what a scripted model does when it is asked. One of Response, Err,
-// Do and Body is set, or Err beside Response: then the answer is broken off in
-// the middle with this error, if it is streamed.
+// Step is a step of a scripted model. Exactly one of Response, Err, Do and Body
+// must be set, or both Response and Err: a streamed answer then ends in the middle
+// with this error.
 type Step struct {
-	// Response is the answer. What it leaves empty is filled in: who answers,
-	// why it stopped, and a usage that [llm.Estimate] counts. A [Server] adds its
-	// Message.Raw as what only one provider has: members of the message for
-	// OpenAI, an object; blocks in front of the others for Anthropic, a list.
+	// Response is the answer. Empty fields are filled in: the provider, the reason
+	// to stop, and a usage computed by [llm.Estimate]. A [Server] adds Message.Raw
+	// as data that only one provider has: an object with members of the message for
+	// OpenAI; a list of blocks before the others for Anthropic.
 	Response *llm.Response
-	// Err is why there is no answer. Of an [*llm.Error] a [Server] makes the
-	// response that a provider gives: its Status and After, or the status that
-	// fits its Code.
+	// Err is the error. A [Server] converts an [*llm.Error] to the provider's error
+	// response with its Status and After; without a Status it uses the one for its
+	// Code.
 	Err error
-	// Do finds the answer. What it returns is treated as the two above are.
+	// Do returns the answer or the error, with the meaning of Response and Err.
 	Do func(r *llm.Request) (*llm.Response, error)
-	// Body is what a [Server] writes, with status 200, in place of an answer
-	// that can be understood. From a [Script] it is [llm.CodeMalformed].
+	// Body is written by a [Server], with status 200, instead of a valid answer. In
+	// a [Script] it means [llm.CodeMalformed].
 	Body []byte
 
-	// Wait is how long the model thinks before it says anything.
+	// Wait is the time before the model starts to answer.
 	Wait time.Duration
-	// Pause is how long it thinks between two parts of what it streams.
+	// Pause is the time between two parts of a streamed answer.
 	Pause time.Duration
 	// Truncate ends the answer after half of its text and half of the arguments of
-	// its calls, as a broken connection does.
+	// its calls, as if the connection broke.
 	Truncate bool
-	// NoUsage leaves out what the answer took.
+	// NoUsage omits the usage.
 	NoUsage bool
-	// Repeat keeps the step: it is used for all that follows.
+	// Repeat repeats the step for all further requests.
 	Repeat bool
 }
 
-// Say answers with a text.
+// Say returns a step that answers with a text.
 func Say(text string) Step {
 	return Step{Response: &llm.Response{Message: llm.Assistant(text)}}
 }
 
-// Call answers with calls of tools.
+// Call returns a step that calls tools.
 func Call(calls ...llm.ToolCall) Step {
 	return Step{Response: &llm.Response{Message: llm.Message{Role: llm.RoleAssistant, Calls: calls}}}
 }
 
-// Fail does not answer.
+// Fail returns a step that fails.
 func Fail(err error) Step { return Step{Err: err} }
 
-// answer is what a step says to a request, complete. An error beside an answer
-// breaks that off.
+// answer returns the complete answer of a step to a request. With both an answer
+// and an error, the error truncates the answer.
 func (s Step) answer(r *llm.Request, provider string) (*llm.Response, error) {
 	res, err := s.Response, s.Err
 	if s.Do != nil {

@@ -1,15 +1,15 @@
-// Package mock has language models that need no key and no network, so that
-// the first assistant or agent answers at once. They follow rules, the same
-// words always lead to the same answer, and they understand little:
+// Package mock has language models that need no key and no network, so that a first
+// assistant or agent works at once. They follow simple rules, and the same request
+// always has the same answer:
 //
-//   - "assistant" calls the tool whose name and description have most words in
-//     common with what the user writes, once each turn, and says what came of
-//     it; else it answers with the sentence of its instructions that has most
-//     words in common; else it greets, or says what it is. Asked for a schema,
-//     it fills it with what is in the text.
-//   - "echo" says what the user says.
+//   - "assistant" calls the tool whose name and description have the most words in
+//     common with the user's message, at most once in each turn, and reports the
+//     result. Otherwise it answers with the sentence of its instructions that has
+//     the most words in common with the message; otherwise it greets, or says what
+//     it is. If there is a schema it fills it from the text.
+//   - "echo" repeats the user's message.
 //
-// An answer takes the tokens that [llm.Estimate] counts.
+// The usage of an answer is computed by [llm.Estimate].
 //
 //	answer, err := mock.New().Generate(ctx, &llm.Request{
 //		Model: "assistant", System: "Roses cost five euros.", Messages: []llm.Message{llm.User("What do roses cost?")},

@@ -9,7 +9,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/mock"
 )
 
-// Two models without a key: one knows its instructions, one says what it hears.
+// Two models without a key: one answers from its instructions, the other repeats
+// the message.
 func ExampleNew() {
 	model := mock.New()
 	for _, name := range []string{"assistant", "echo"} {

@@ -12,12 +12,12 @@ import (
 	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
-// fill is JSON that fits a schema as far as a text has values for it.
+// fill returns JSON that matches a schema, with values from a text where possible.
 func fill(schema json.RawMessage, text string) string {
 	return (&filling{text: text, optional: true}).document(schema)
 }
 
-// arguments are those of a tool: what need not be given is left out.
+// arguments returns arguments of a tool, without optional ones that the text lacks.
 func arguments(schema json.RawMessage, text string) string {
 	return (&filling{text: text}).document(schema)
 }
@@ -35,7 +35,7 @@ func (f *filling) document(schema json.RawMessage) string {
 	return string(out)
 }
 
-// deepest and mostValues bound schemas that contain themselves.
+// Limits for schemas that contain themselves.
 const (
 	deepest   = 8
 	maxValues = 1000
@@ -44,8 +44,8 @@ const (
 var (
 	number = regexp.MustCompile(`-?\d+(?:\.\d+)?`)
 	code   = regexp.MustCompile(`\b[\p{L}\d]*\d[\p{L}\d]*(?:[-_/][\p{L}\d]+)*\b|\b\p{Lu}+[-_][\p{L}\d-]+\b`)
-	// formats find strings of a format in a text; the second is written when
-	// there is none.
+	// formats find strings of a format in a text. The second value is used if the
+	// text has none.
 	formats = map[string]struct {
 		find  *regexp.Regexp
 		other string
@@ -59,12 +59,12 @@ var (
 	}
 )
 
-// filling is one text that is put into one schema.
+// filling fills a schema from a text.
 type filling struct {
 	root     any
 	text     string
-	optional bool     // where nothing is required, all is filled
-	numbers  []string // that are not used yet
+	optional bool     // fill all properties where none is required
+	numbers  []string // not used yet
 	values   int      // so far
 }
 
@@ -102,7 +102,7 @@ func (f *filling) value(name string, schema any, depth int) any {
 	return f.string(name, s)
 }
 
-// kind is the type of a schema: of several, the first that is not null.
+// kind returns the type of a schema: of several, the first that is not null.
 func kind(s map[string]any) string {
 	switch t := s["type"].(type) {
 	case string:
@@ -121,7 +121,7 @@ func kind(s map[string]any) string {
 	return "string"
 }
 
-// resolve follows a reference within the schema.
+// resolve resolves a reference within the schema.
 func (f *filling) resolve(ref string) any {
 	path, ok := strings.CutPrefix(ref, "#")
 	at := f.root
@@ -135,7 +135,7 @@ func (f *filling) resolve(ref string) any {
 	return at
 }
 
-// choose is the value of a list that the text names, else the first.
+// choose returns the value of a list that the text contains, else the first.
 func (f *filling) choose(values []any) any {
 	text := strings.ToLower(f.text)
 	for _, v := range values {
@@ -146,7 +146,8 @@ func (f *filling) choose(values []any) any {
 	return values[0]
 }
 
-// object fills what is required; when nothing is, perhaps all.
+// object fills the required properties, or all of them if none is required and
+// f.optional is set.
 func (f *filling) object(s map[string]any, depth int) any {
 	properties, _ := s["properties"].(map[string]any)
 	var names []string
@@ -181,7 +182,7 @@ func (f *filling) array(name string, s map[string]any, depth int) any {
 	return out
 }
 
-// number is the next number of the text, else 1, within the schema's bounds.
+// number returns the next number of the text, else 1, within the schema's limits.
 func (f *filling) number(s map[string]any) any {
 	v := 1.0
 	if len(f.numbers) > 0 {
@@ -202,8 +203,8 @@ func (f *filling) number(s map[string]any) any {
 	return v
 }
 
-// string is what the text says for a name, such as "name is Maria" or
-// "order A-17"; for what is free text, all of it.
+// string returns the text's value for a name, as in "name is Maria" or "order
+// A-17". For names of free text it returns the whole text.
 func (f *filling) string(name string, s map[string]any) any {
 	if format, ok := formats[str(s["format"])]; ok {
 		if found := format.find.FindString(f.text); found != "" {
@@ -233,7 +234,7 @@ func str(v any) string {
 	return s
 }
 
-// about are names of texts as a whole.
+// about are names of free text.
 var about = set("text message query question request content body summary description reason note")
 
 func (f *filling) named(name string) string {

@@ -9,13 +9,13 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// Model is a [llm.Model] of rules. It is safe for concurrent use.
+// Model is a [llm.Model] that follows rules. It is safe for concurrent use.
 type Model struct{}
 
-// New returns the models.
+// New returns a Model.
 func New() *Model { return &Model{} }
 
-// provider is the name that answers give.
+// provider is the name of the provider in answers.
 const provider = "mock"
 
 const (
@@ -23,12 +23,12 @@ const (
 	echo      = "echo"
 )
 
-// List names the models, the default one first.
+// List lists the models, the default one first.
 func (*Model) List(context.Context) ([]llm.Offer, error) {
 	return []llm.Offer{{Name: assistant, Title: "Assistant of rules"}, {Name: echo, Title: "Echo"}}, nil
 }
 
-// Generate answers.
+// Generate answers a request.
 func (*Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("mock: %w", err)
@@ -59,7 +59,7 @@ func (*Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, erro
 	return res, nil
 }
 
-// truncate is as much of a text as may be answered.
+// truncate truncates a text to a number of tokens.
 func truncate(text string, tokens int) string {
 	if tokens <= 0 {
 		tokens = llm.DefaultMaxTokens
@@ -74,7 +74,7 @@ func truncate(text string, tokens int) string {
 	return text[:n]
 }
 
-// stream gives the words of a text one by one.
+// stream passes the text to OnText word by word.
 func stream(r *llm.Request, text string) {
 	if r.OnText == nil {
 		return
@@ -86,7 +86,7 @@ func stream(r *llm.Request, text string) {
 	}
 }
 
-// question is what the user wrote last.
+// question returns the last text of the user.
 func question(r *llm.Request) string {
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		if m := &r.Messages[i]; m.Role == llm.RoleUser {
@@ -96,7 +96,7 @@ func question(r *llm.Request) string {
 	return ""
 }
 
-// results are what came of the calls since then.
+// results returns the results of tools since then.
 func results(r *llm.Request) (out []llm.ToolResult) {
 	for _, m := range r.Messages {
 		switch m.Role {

@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// reply is what the assistant says, or which tool it wants called.
+// reply returns the text of the assistant, or the tools that it calls.
 func reply(r *llm.Request) (string, []llm.ToolCall) {
 	asked, came := question(r), results(r)
 	if call, ok := wanted(r, asked); ok && len(came) == 0 {
@@ -28,16 +28,16 @@ func reply(r *llm.Request) (string, []llm.ToolCall) {
 	return smalltalk(asked), nil
 }
 
-// wanted is the call of the tool that fits what is asked best. A model that
-// must call takes the first when none fits.
+// wanted returns a call of the tool that matches the question best. If a call is
+// required and no tool matches, it is the first tool.
 func wanted(r *llm.Request, asked string) (llm.ToolCall, bool) {
 	if r.Choice == llm.ChoiceNone || len(r.Tools) == 0 {
 		return llm.ToolCall{}, false
 	}
 	words, best, limit := wordsOf(asked), 0, 0
 	for i, t := range r.Tools {
-		// A word of the name says more than one of the description, and only
-		// tools that were described in other words are found by two of those.
+		// A word of the name counts twice as much as one of the description. Two
+		// words of the description are enough to choose a tool.
 		score := 2*common(words, wordsOf(t.Name)) + common(words, wordsOf(t.Description))
 		if score > limit {
 			best, limit = i, score
@@ -50,7 +50,7 @@ func wanted(r *llm.Request, asked string) (llm.ToolCall, bool) {
 	return llm.ToolCall{ID: fmt.Sprintf("call_%d", len(r.Messages)), Name: t.Name, Arguments: arguments(t.Schema, asked)}, true
 }
 
-// report says what tools returned.
+// report returns a text with the results of tools.
 func report(came []llm.ToolResult) string {
 	var found, failed []string
 	for _, c := range came {
@@ -70,10 +70,10 @@ func report(came []llm.ToolResult) string {
 	return strings.Join(out, " ")
 }
 
-// data is what says of a tool's result that it is no instruction.
+// data matches the frame that marks a tool's result as data.
 var data = regexp.MustCompile(`(?s)^<data[^>]*>\n?(.*?)\n?</data>$`)
 
-// readable writes a flat JSON object as a person would; all else stays as it is.
+// readable formats a flat JSON object for people. Anything else stays as it is.
 func readable(content string) string {
 	if inner := data.FindStringSubmatch(strings.TrimSpace(content)); inner != nil {
 		content = inner[1]
@@ -104,9 +104,9 @@ func readable(content string) string {
 	return strings.Join(out, ", ")
 }
 
-// known is the sentence of the instructions that has most words in common with
-// a question: at least two. What the model is told to do is no answer, so the
-// first sentence, which says who it is, never is one.
+// known returns the sentence of the instructions that has the most words in common
+// with a question, and at least two. It never returns the first sentence, which
+// tells the model what it is.
 func known(system, asked string) string {
 	words, best, limit := wordsOf(asked), "", 1
 	for i, s := range sentences(system) {

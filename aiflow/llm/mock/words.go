@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// filler are words that say nothing of what is wanted.
+// filler are words without meaning for the choice of an answer.
 var filler = set("the and you your for with what when where who how can could would please have has this that there from about " +
 	"are was were will does did not but all any its his her our their tell give get want need know some into than then only")
 
@@ -17,8 +17,7 @@ func set(words string) map[string]bool {
 	return out
 }
 
-// wordsOf are the words of a text or a name that say something, without their
-// commonest endings.
+// wordsOf returns the meaningful words of a text or a name, without common endings.
 func wordsOf(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.FieldsFunc(split(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -31,7 +30,7 @@ func wordsOf(text string) map[string]bool {
 	return out
 }
 
-// split puts a space into camelCase.
+// split inserts spaces into camelCase.
 func split(text string) string {
 	var b strings.Builder
 	var before rune
@@ -63,7 +62,7 @@ func common(a, b map[string]bool) (n int) {
 	return n
 }
 
-// sentences are the sentences and lines of a text.
+// sentences returns the sentences and lines of a text.
 func sentences(text string) (out []string) {
 	for line := range strings.Lines(text) {
 		begin := 0

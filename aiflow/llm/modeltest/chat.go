@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
 )
 
-// schema is one that all providers keep to.
+// schema is a schema that all providers support.
 var schema = json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"}},"required":["city","days"],"additionalProperties":false}`)
 
 // weather and clock are tools.
@@ -49,7 +49,7 @@ func (s Suite) answers(t *testing.T) {
 	require.Equal(t, []string{"user: Where is my parcel?", "assistant: Which one?", "user: A-17 & <b>"}, spoken(got))
 }
 
-// spoken is who says what.
+// spoken returns the roles and texts of the messages.
 func spoken(r llm.Request) (out []string) {
 	for i := range r.Messages {
 		out = append(out, fmt.Sprintf("%s: %s", r.Messages[i].Role, r.Messages[i].Text()))
@@ -86,8 +86,7 @@ func (s Suite) tools(t *testing.T) {
 	}
 }
 
-// eachWay runs fn with a question whose answer comes whole, and one whose
-// answer is streamed.
+// eachWay runs fn with a request that is not streamed, and with one that is.
 func eachWay(t *testing.T, fn func(t *testing.T, r *llm.Request)) {
 	t.Helper()
 	for _, stream := range []bool{false, true} {
@@ -101,7 +100,7 @@ func eachWay(t *testing.T, fn func(t *testing.T, r *llm.Request)) {
 	}
 }
 
-// roundTrip sends results back, after an answer of this provider and after one
+// roundTrip sends results of tools, after an answer of this provider and after one
 // of another.
 func (s Suite) roundTrip(t *testing.T) {
 	calls := []llm.ToolCall{{ID: "call_a", Name: "weather", Arguments: `{"city":"Lima","days":2}`}, {ID: "call_b", Name: "clock", Arguments: "{}"}}
@@ -155,7 +154,7 @@ func (s Suite) schema(t *testing.T) {
 	require.NoError(t, script.Done(), "what is wrong is not sent")
 }
 
-// failure is the error of a model, which has to have a code.
+// failure returns an error as an [*llm.Error] and checks its code.
 func failure(t *testing.T, err error, code llm.Code) *llm.Error {
 	t.Helper()
 	var e *llm.Error
@@ -199,7 +198,7 @@ func (s Suite) streams(t *testing.T) {
 	require.Equal(t, script.Count().Usage, res.Usage)
 }
 
-// usage is exact, however the answer comes.
+// usage checks that the usage is exact, with and without streaming.
 func (s Suite) usage(t *testing.T) {
 	usages := []llm.Usage{
 		{Known: true, Input: 100, Output: 20},
@@ -255,7 +254,7 @@ func (s Suite) stops(t *testing.T) {
 	require.Equal(t, "model-1-2026-01-01", res.Model, "the model that answered")
 }
 
-// manyAtOnce asks one model from many sides.
+// manyAtOnce calls one model concurrently.
 func (s Suite) manyAtOnce(t *testing.T) {
 	m, script := s.Start(t, 0, llmtest.Step{Repeat: true, Do: func(r *llm.Request) (*llm.Response, error) {
 		return &llm.Response{Message: llm.Assistant(r.Messages[0].Text())}, nil
@@ -283,6 +282,5 @@ func (s Suite) manyAtOnce(t *testing.T) {
 	require.Equal(t, n, script.Count().Requests)
 }
 
-// soon is far less than a test may take, and far more than an answer of a
-// script does.
+// soon is less than the timeout of a test, and more than any scripted answer takes.
 const soon = time.Minute

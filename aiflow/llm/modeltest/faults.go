@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
 )
 
-// refusals are errors instead of answers.
+// refusals checks error responses.
 func (s Suite) refusals(t *testing.T) {
 	tests := []llm.Error{
 		{Code: llm.CodeRateLimited, Status: 429, After: 7 * time.Second},
@@ -57,7 +57,8 @@ func (s Suite) refusals(t *testing.T) {
 	}
 }
 
-// arguments that are no JSON come as the model wrote them, and may be sent back.
+// arguments checks that arguments which are not JSON are returned unchanged, and
+// may be sent back.
 func (s Suite) arguments(t *testing.T) {
 	for written, read := range map[string]string{
 		`{"city": "Li`: `{"city": "Li`, `Lima`: `Lima`, `["Lima"]`: `["Lima"]`, ``: `{}`, `{"city":"Lima"} and more`: `{"city":"Lima"} and more`,
@@ -81,7 +82,7 @@ func (s Suite) arguments(t *testing.T) {
 	}
 }
 
-// broken are answers that end before their end.
+// broken checks answers that end early.
 func (s Suite) broken(t *testing.T) {
 	call := llmtest.Call(llm.ToolCall{ID: "a", Name: "weather", Arguments: `{"city":"Lima","days":2}`}).Response
 	text := llmtest.Say("One word follows another until it ends.").Response
@@ -114,7 +115,7 @@ func (s Suite) broken(t *testing.T) {
 	}
 }
 
-// sizes are answers of nothing, and of far too much.
+// sizes checks empty and very long answers.
 func (s Suite) sizes(t *testing.T) {
 	eachWay(t, func(t *testing.T, r *llm.Request) {
 		m, script := s.Start(t, 0, llmtest.Say(""))
@@ -151,7 +152,7 @@ func (s Suite) sizes(t *testing.T) {
 	}
 }
 
-// ends are calls whose caller has gone, and those that take too long.
+// ends checks calls that the caller cancels, and those that exceed a timeout.
 func (s Suite) ends(t *testing.T) {
 	eachWay(t, func(t *testing.T, r *llm.Request) {
 		m, _ := s.Start(t, 0, llmtest.Step{Response: llmtest.Say("Late.").Response, Wait: time.Hour})
@@ -191,7 +192,7 @@ func (s Suite) ends(t *testing.T) {
 	})
 }
 
-// retries are ours, see [llm.Retry], and only where they may help.
+// retries checks that only [llm.Retry] retries, and only when that may help.
 func (s Suite) retries(t *testing.T) {
 	down := llmtest.Fail(&llm.Error{Code: llm.CodeUnavailable, Status: http.StatusServiceUnavailable})
 	quick := &llm.RetryOptions{Wait: time.Millisecond}

@@ -1,5 +1,5 @@
-// Package modeltest is the conformance suite of llm.Model: what every model
-// does that is told what to answer, for every provider. It is for tests.
+// Package modeltest is the conformance suite of llm.Model: the behaviour of models
+// of all providers with scripted answers. It is for tests.
 //
 //	modeltest.Suite{Provider: "mine", HTTP: true, Start: start}.Run(t)
 package modeltest
@@ -12,29 +12,29 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
 )
 
-// Script is what the model says, and what it was asked: a [llmtest.Script] or a
-// [llmtest.Server].
+// Script controls the answers of the model and records its requests: a
+// [llmtest.Script] or a [llmtest.Server].
 type Script interface {
 	Requests() []llm.Request
 	Count() llmtest.Count
 	Done() error
 }
 
-// Suite is a kind of model.
+// Suite tests an implementation of llm.Model.
 type Suite struct {
-	// Provider is the name that answers give.
+	// Provider is the name of the provider in answers.
 	Provider string
-	// Start makes a model that answers by a script. One call of it takes at most
-	// the time given, if the model has such a limit; 0: its default.
+	// Start returns a model that answers by a script. limit is the timeout of a
+	// call, if the model has one; 0: its default.
 	Start func(t *testing.T, limit time.Duration, steps ...llmtest.Step) (llm.Model, Script)
-	// HTTP says that there is a wire between the model and the script, so that
-	// connections and time limits exist.
+	// HTTP reports that the model calls the script over HTTP, so that connections
+	// can break and calls can time out.
 	HTTP bool
-	// Recorded says that the model plays back, so that nothing takes time.
+	// Recorded reports that the model replays a record, so that nothing takes time.
 	Recorded bool
-	// OneHourCache says that the provider tells caches of an hour apart.
+	// OneHourCache reports that the provider counts caches of an hour separately.
 	OneHourCache bool
-	// Files are some that the model takes, NoFiles some that it does not.
+	// Files are files that the model accepts, NoFiles files that it refuses.
 	Files, NoFiles []llm.Part
 }
 
@@ -53,10 +53,10 @@ func (s Suite) Run(t *testing.T) {
 	}
 }
 
-// name is a model that every script knows.
+// name is a model of every script.
 const name = "model-1"
 
-// ask is a request with one question.
+// ask returns a request with one question.
 func ask(text string) *llm.Request {
 	return &llm.Request{Model: name, Messages: []llm.Message{llm.User(text)}}
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
-// answer is what a model said, whether it came whole or in parts.
+// answer is the answer of a model, streamed or not.
 type answer struct {
 	model         string
 	text, refusal strings.Builder
 	calls         []*toolCall
-	extras        map[string]*extra // what only some servers have, such as their reasoning
+	extras        map[string]*extra // data that only some servers have, such as reasoning
 	finish        string
 	usage         llm.Usage
 }
@@ -30,7 +30,7 @@ type toolCall struct {
 	arguments strings.Builder
 }
 
-// maxCalls is more than any model calls at once.
+// maxCalls exceeds the number of calls in any real answer.
 const maxCalls = 128
 
 var (
@@ -38,7 +38,7 @@ var (
 	errManyCalls = errors.New("there are too many calls")
 )
 
-// read takes an answer that came whole.
+// read reads an answer that is not streamed.
 func (a *answer) read(c *openai.ChatCompletion) error {
 	a.model = c.Model
 	if c.JSON.Usage.Valid() {
@@ -63,9 +63,9 @@ func (a *answer) read(c *openai.ChatCompletion) error {
 	return nil
 }
 
-// follow takes an answer as it comes.
+// follow reads an answer from its stream.
 func (a *answer) follow(s *ssestream.Stream[openai.ChatCompletionChunk], on func(string)) error {
-	defer s.Close() //nolint:errcheck // it was read, or is given up
+	defer s.Close() //nolint:errcheck // it was read completely, or is given up
 	for s.Next() {
 		chunk := s.Current()
 		a.model = or(chunk.Model, a.model)
@@ -103,8 +103,8 @@ func (a *answer) add(d openai.ChatCompletionChunkChoiceDelta) error {
 	return nil
 }
 
-// call is the call that a part belongs to: the last one with its index, unless
-// that has another id. There are servers that number all of them 0.
+// call returns the call that a delta belongs to: the last one with its index,
+// unless that has another id. Some servers give all calls the index 0.
 func (a *answer) call(index int64, id string) (*toolCall, error) {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		if c := a.calls[i]; c.index == index && (id == "" || c.id == "" || c.id == id) {
@@ -120,7 +120,7 @@ func (a *answer) call(index int64, id string) (*toolCall, error) {
 	return c, nil
 }
 
-// argument is a text, or the JSON that some servers write in its place.
+// argument returns a text, or the JSON that some servers send instead.
 func argument(f respjson.Field) string {
 	raw := f.Raw()
 	var text string
@@ -133,7 +133,7 @@ func argument(f respjson.Field) string {
 	return raw
 }
 
-// extra is something of a message that only some servers have.
+// extra is a member of a message that only some servers have.
 type extra struct {
 	text strings.Builder
 	list []json.RawMessage
@@ -141,7 +141,8 @@ type extra struct {
 	kind byte // of its first part: '"', '[' or another
 }
 
-// add appends a part: texts and lists grow, of all else the last counts.
+// add appends a delta: it concatenates texts and lists; of other values the last
+// one counts.
 func (x *extra) add(part json.RawMessage) {
 	var text string
 	var list []json.RawMessage
@@ -181,7 +182,7 @@ func (a *answer) extra(fields map[string]respjson.Field) {
 	}
 }
 
-// encode is JSON of values that always have some.
+// encode encodes values that are always valid JSON.
 func encode(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -190,7 +191,7 @@ func encode(v any) json.RawMessage {
 	return b
 }
 
-// response is the answer in our words.
+// response converts the answer.
 func (a *answer) response(call wire.Call) (*llm.Response, error) {
 	call.Usage = a.usage
 	res := &llm.Response{
@@ -201,7 +202,7 @@ func (a *answer) response(call wire.Call) (*llm.Response, error) {
 		res.Message.Parts = []llm.Part{{Text: text}}
 	}
 	if res.Stop != llm.StopTools {
-		return res, nil // what was cut off of calls is none
+		return res, nil // incomplete calls are dropped
 	}
 	for i, c := range a.calls {
 		if c.name == "" {
@@ -227,8 +228,8 @@ func (a *answer) stop() llm.Stop {
 	return llm.StopDone
 }
 
-// raw is the message as the server takes it back, with what only it has:
-// models that reason before they call a tool want to read that again.
+// raw returns the message for the next request, including the server's own members:
+// models that reason before they call a tool require their reasoning.
 func (a *answer) raw(m llm.Message) json.RawMessage {
 	out := map[string]any{}
 	for name, x := range a.extras {
@@ -246,8 +247,8 @@ func (a *answer) raw(m llm.Message) json.RawMessage {
 	return encode(out)
 }
 
-// usageOf counts as package llm does. Reasoning is inside the output at
-// OpenAI; servers that count it beside have it in the total.
+// usageOf converts the usage. OpenAI counts reasoning as part of the output.
+// Servers that count it separately include it in the total.
 func usageOf(u openai.CompletionUsage) llm.Usage {
 	out := llm.Usage{
 		Known: true, Input: max(0, u.PromptTokens), Output: max(0, u.CompletionTokens), Reasoning: max(0, u.CompletionTokensDetails.ReasoningTokens),

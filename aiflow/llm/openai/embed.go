@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
-// Embed says where texts lie.
+// Embed computes embeddings of texts.
 //
 // Source: https://platform.openai.com/docs/api-reference/embeddings
 func (m *Model) Embed(ctx context.Context, model string, texts []string) (*llm.Embeddings, error) {

@@ -16,34 +16,34 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
-// Options say where the models are.
+// Options configures a [Model].
 type Options struct {
-	// BaseURL is the address with its version, as providers give it.
+	// BaseURL is the address with the version, as in the provider's documentation.
 	// "": https://api.openai.com/v1.
 	BaseURL string
-	// Key is the API key. "": none is sent, as servers of one's own want it.
+	// Key is the API key. "": none is sent, as for servers without keys.
 	Key string
-	// Provider is the name that answers and errors give. "": openai.
+	// Provider is the name of the provider in answers and errors. "": openai.
 	Provider string
-	// Timeout is how long one call may take. 0: 5 minutes.
+	// Timeout is the timeout of one call. 0: 5 minutes.
 	Timeout time.Duration
-	// Client makes the connections; its redirects are not followed. nil: one
+	// Client makes the requests; it does not follow redirects. nil: a client
 	// without a proxy.
 	Client *http.Client
 }
 
-// Model is a [llm.Model] and [llm.Embedder] of all models that a server has. It is safe for
-// concurrent use.
+// Model is a [llm.Model] and [llm.Embedder] for all models of a server. It is safe
+// for concurrent use.
 type Model struct {
 	chat       openai.ChatCompletionService
 	models     openai.ModelService
 	embeddings openai.EmbeddingService
 	provider   string
 	timeout    time.Duration
-	own        bool // it is OpenAI's own server, or Azure's
+	own        bool // the server is OpenAI's own, or Azure's
 }
 
-// New returns the models of a server. It asks for nothing yet.
+// New returns the models of a server. It makes no request.
 func New(o *Options) (*Model, error) {
 	var opts Options
 	if o != nil {
@@ -65,7 +65,7 @@ func New(o *Options) (*Model, error) {
 	}
 	host := strings.ToLower(u.Hostname())
 	m.own = host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com")
-	// The services are made one by one: a client of the library would read keys,
+	// Create the services one by one: a client of the library would read keys,
 	// addresses and headers from the environment.
 	settings := []option.RequestOption{
 		option.WithBaseURL(opts.BaseURL), option.WithHTTPClient(wire.Client(opts.Client, m.provider)), option.WithMaxRetries(0),
@@ -78,7 +78,7 @@ func New(o *Options) (*Model, error) {
 	return m, nil
 }
 
-// List names the models of the server.
+// List lists the models of the server.
 func (m *Model) List(ctx context.Context) ([]llm.Offer, error) {
 	call := wire.Call{Provider: m.provider}
 	inner, cancel := context.WithTimeout(ctx, m.timeout)
@@ -96,7 +96,7 @@ func (m *Model) List(ctx context.Context) ([]llm.Offer, error) {
 	return out, nil
 }
 
-// Generate asks a model once.
+// Generate makes one call of a model.
 func (m *Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, error) {
 	call := wire.Call{Provider: m.provider, Model: r.Model}
 	params, err := m.params(call, r)
@@ -129,7 +129,7 @@ func (m *Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, er
 	case err == nil && a.finish == "":
 		err = call.Truncated()
 	case errors.As(err, &broken) && broken.Code == llm.CodeTruncated && a.finish != "":
-		err = nil // it was complete before it broke off
+		err = nil // the answer was complete before the connection broke
 	}
 	if err != nil {
 		return nil, call.Failure(ctx, err)

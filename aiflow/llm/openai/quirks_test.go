@@ -46,7 +46,7 @@ func ask(t *testing.T, m *openai.Model, streamed bool) *llm.Response {
 	return res
 }
 
-// TestEnvironment sets what the library would read.
+// TestEnvironment checks that variables of the library are ignored.
 func TestEnvironment(t *testing.T) {
 	for _, name := range []string{"OPENAI_BASE_URL", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, "http://127.0.0.1:1/v1")
@@ -64,7 +64,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestRedirects are not followed: a key belongs to one address.
+// TestRedirects checks that redirects are not followed: a key is for one address.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	other := llmtest.NewServer(llmtest.Say("Stolen."))
@@ -94,8 +94,8 @@ func TestAddresses(t *testing.T) {
 	require.Equal(t, "Yes.", ask(t, slash, false).Message.Text())
 }
 
-// TestReasoning keeps what a server adds to a message that calls a tool, and
-// sends it back; with an answer nothing of it is kept.
+// TestReasoning checks that a server's additions to a message with calls are sent
+// back, and are dropped from an answer.
 func TestReasoning(t *testing.T) {
 	t.Parallel()
 	const own = `{"reasoning_content":"First the weather, then the rest.","reasoning_details":[{"type":"x","data":"abc"}]}`
@@ -120,7 +120,7 @@ func TestReasoning(t *testing.T) {
 	}
 }
 
-// TestOtherServers is about answers that OpenAI does not give.
+// TestOtherServers tests answers of servers other than OpenAI.
 func TestOtherServers(t *testing.T) {
 	t.Parallel()
 	const call = `{"id":"c","type":"function","function":{"name":"weather","arguments":`
@@ -187,7 +187,7 @@ func TestLongestAnswer(t *testing.T) {
 	require.NotContains(t, got, "temperature")
 }
 
-// TestStrict asks strictly where the provider can keep to the schema.
+// TestStrict checks that strict mode is used if the provider supports the schema.
 func TestStrict(t *testing.T) {
 	t.Parallel()
 	for schema, strict := range map[string]bool{

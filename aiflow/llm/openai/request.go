@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
-// params is a request in the provider's words.
+// params converts a request.
 func (m *Model) params(call wire.Call, r *llm.Request) (p openai.ChatCompletionNewParams, err error) {
 	p.Model = r.Model
 	if p.Messages, err = m.messages(call, r); err != nil {
@@ -22,7 +22,8 @@ func (m *Model) params(call wire.Call, r *llm.Request) (p openai.ChatCompletionN
 	if limit <= 0 {
 		limit = llm.DefaultMaxTokens
 	}
-	// OpenAI's newer models refuse the older name, which others know alone.
+	// OpenAI's newer models refuse the older parameter, while other servers know
+	// only that.
 	if m.own {
 		p.MaxCompletionTokens = openai.Int(limit)
 	} else {
@@ -44,12 +45,12 @@ func (m *Model) params(call wire.Call, r *llm.Request) (p openai.ChatCompletionN
 	return p, tools(call, r, &p)
 }
 
-// tools adds what the model may call.
+// tools adds the tools that the model may call.
 func tools(call wire.Call, r *llm.Request, p *openai.ChatCompletionNewParams) error {
 	for _, t := range r.Tools {
 		var schema map[string]any
 		if err := json.Unmarshal(t.Schema, &schema); err != nil || schema == nil {
-			return call.Refuse("the schema of the tool %s is no JSON object", t.Name)
+			return call.Refuse("the schema of the tool %s is not a JSON object", t.Name)
 		}
 		f := shared.FunctionDefinitionParam{Name: t.Name, Parameters: schema}
 		if t.Description != "" {
@@ -63,19 +64,19 @@ func tools(call wire.Call, r *llm.Request, p *openai.ChatCompletionNewParams) er
 	return nil
 }
 
-// formatOf asks for an answer that fits a schema: strictly, where the schema
-// is one that the provider can keep to.
+// formatOf requests an answer that matches a schema, in strict mode if the provider
+// supports the schema there.
 func formatOf(call wire.Call, schema json.RawMessage) (*shared.ResponseFormatJSONSchemaParam, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(schema, &doc); err != nil || doc == nil {
-		return nil, call.Refuse("the schema of the answer is no JSON object")
+		return nil, call.Refuse("the schema of the answer is not a JSON object")
 	}
 	return &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
 		Name: "answer", Schema: doc, Strict: openai.Bool(strict(doc)),
 	}}, nil
 }
 
-// messages are the instructions and the conversation.
+// messages converts the instructions and the conversation.
 func (m *Model) messages(call wire.Call, r *llm.Request) ([]openai.ChatCompletionMessageParamUnion, error) {
 	var out []openai.ChatCompletionMessageParamUnion
 	if r.System != "" {
@@ -106,7 +107,8 @@ func (m *Model) messages(call wire.Call, r *llm.Request) ([]openai.ChatCompletio
 	return out, nil
 }
 
-// assistant is what the model said: as it said it, if it was this provider's.
+// assistant converts a message of the model. It uses the original message if it is
+// from this provider.
 func (m *Model) assistant(msg *llm.Message) openai.ChatCompletionMessageParamUnion {
 	if len(msg.Raw) > 0 && msg.RawProvider == m.provider && json.Valid(msg.Raw) {
 		raw := param.Override[openai.ChatCompletionAssistantMessageParam](msg.Raw)
@@ -126,8 +128,8 @@ func (m *Model) assistant(msg *llm.Message) openai.ChatCompletionMessageParamUni
 	return openai.ChatCompletionMessageParamUnion{OfAssistant: &said}
 }
 
-// object is arguments as they may be sent back: servers that put them into a
-// template cannot read what is no object.
+// object returns arguments for the next request. It always returns an object:
+// servers that insert arguments into a template cannot read anything else.
 func object(arguments string) string {
 	var o map[string]json.RawMessage
 	if json.Unmarshal([]byte(arguments), &o) != nil || o == nil {
@@ -136,7 +138,7 @@ func object(arguments string) string {
 	return arguments
 }
 
-// partsOf is a message of the user.
+// partsOf converts a message of the user.
 func partsOf(call wire.Call, msg *llm.Message) (openai.ChatCompletionMessageParamUnion, error) {
 	var none openai.ChatCompletionMessageParamUnion
 	parts := make([]openai.ChatCompletionContentPartUnionParam, 0, len(msg.Parts))
@@ -150,12 +152,12 @@ func partsOf(call wire.Call, msg *llm.Message) (openai.ChatCompletionMessagePara
 		parts = append(parts, part)
 	}
 	if !files {
-		return openai.UserMessage(msg.Text()), nil // which every server takes
+		return openai.UserMessage(msg.Text()), nil // a plain text, which every server accepts
 	}
 	return openai.UserMessage(parts), nil
 }
 
-// partOf is a text, an image, a recording or a PDF document.
+// partOf converts a text, an image, a recording or a PDF document.
 //
 // Source: https://platform.openai.com/docs/guides/images-vision and
 // https://platform.openai.com/docs/guides/pdf-files

@@ -2,9 +2,9 @@ package openai
 
 import "slices"
 
-// strict says whether the provider can keep to a schema to the letter: of each
-// object all properties must be required and no others allowed, and only some
-// keywords are known.
+// strict reports whether strict mode supports a schema: all properties of each
+// object must be required, others must not be allowed, and only some keywords may
+// be used.
 //
 // Source: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
 func strict(schema map[string]any) bool {

@@ -7,29 +7,30 @@ import (
 )
 
 const (
-	// maxEffort is how many parts of a schema each place of a value is held
-	// against at most. A few lines whose parts refer to each other can be as
-	// many as one likes.
+	// maxEffort limits how many parts of a schema each part of a value is validated
+	// against. A few lines of schema whose parts refer to each other could
+	// otherwise multiply without bound.
 	maxEffort = 1_000_000
-	// maxLevels is how deep a value may be that is held against a schema which
-	// refers to itself.
+	// maxLevels limits the depth of a value that is validated against a recursive
+	// schema.
 	maxLevels = 64
 )
 
-// effort counts the parts of a schema that a value is held against.
+// effort counts the parts of a schema that a value is validated against.
 type effort struct {
 	root  any
 	known map[step]int
 }
 
-// step is a part, by the path to it, for a value of so many levels.
+// step identifies a part of a schema, by its path, and the remaining levels of a
+// value.
 type step struct {
 	at   string
 	left int
 }
 
-// Words of a schema: whose schemas are for what is inside of a value, which are
-// schemas by name, and which are none that are used where they stand.
+// Keywords of schemas: those whose schemas apply to parts of a value, those with a
+// map of schemas, and those that are not applied where they occur.
 var (
 	inside = words("properties patternProperties additionalProperties unevaluatedProperties propertyNames items prefixItems additionalItems unevaluatedItems contains")
 	byName = words("properties patternProperties dependentSchemas dependencies")
@@ -45,8 +46,8 @@ func words(list string) map[string]bool {
 	return out
 }
 
-// tooMuch says whether a value of so many levels would be held against too
-// many parts of a schema.
+// tooMuch reports whether validating a value with a number of levels would apply
+// too many parts of a schema.
 func tooMuch(doc any, levels int) bool {
 	if !hasReference(doc) {
 		return false
@@ -73,13 +74,13 @@ func hasReference(doc any) bool {
 	return false
 }
 
-// of is the effort of a part, at most mostEffort.
+// of returns the effort of a part, at most maxEffort.
 func (e *effort) of(at string, part any, left int) int {
 	key := step{at, left}
 	if n, is := e.known[key]; is {
 		return n
 	}
-	e.known[key] = maxEffort // what comes back to itself has no end
+	e.known[key] = maxEffort // a part that refers to itself without consuming a level is endless
 	n := 1
 	add := func(name string, v any, left int) {
 		if left >= 0 && n < maxEffort {
@@ -116,8 +117,8 @@ func (e *effort) of(at string, part any, left int) int {
 	return n
 }
 
-// find is the part that a reference leads to; the whole, if that cannot be
-// seen.
+// find returns the part that a reference points to, or the whole schema if it
+// cannot be resolved.
 func (e *effort) find(reference any) (at string, part any) {
 	at, _ = reference.(string)
 	path, err := url.PathUnescape(at)
@@ -141,7 +142,7 @@ func (e *effort) find(reference any) (at string, part any) {
 	return at, part
 }
 
-// levels is how deep a value is; 0: it holds no other.
+// levels returns the depth of a value; 0: it is a scalar.
 func levels(v any) (n int) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -13,41 +13,42 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// Extraction is what is to be taken out of a text.
+// Extraction configures [Extract].
 type Extraction struct {
-	Model        string // the provider's name of it
-	Instructions string // what else it should know; "": nothing
-	// Schema is a JSON Schema of an object: its properties are looked for. What
-	// it requires and the text does not say is missing, not an error.
+	Model        string // the provider's name of the model
+	Instructions string // further instructions; "": none
+	// Schema is a JSON Schema of an object whose properties are extracted. A
+	// required property that the text does not have is reported as missing and is
+	// not an error.
 	Schema json.RawMessage
 	Text   string
-	Locale string    // of the text, as "de-DE"; "": unknown
-	Now    time.Time // what "tomorrow" counts from
-	Repair int       // how often the model may correct itself
-	// MaxTokens of the answer. 0: 1,024.
+	Locale string    // of the text, such as "de-DE"; "": unknown
+	Now    time.Time // the reference point of words such as "tomorrow"
+	Repair int       // maximum number of corrections
+	// MaxTokens limits the answer. 0: 1,024.
 	MaxTokens int
 }
 
-// Extracted is what was found.
+// Extracted is the result of [Extract].
 type Extracted struct {
-	// Values fit the schema, what it requires aside; numbers are [json.Number].
-	// Each is said in the text.
+	// Values match the schema except for missing properties. Numbers are
+	// [json.Number]. Each value has evidence in the text.
 	Values map[string]any
-	// Evidence are the words of the text that say each value.
+	// Evidence has the words of the text for each value.
 	Evidence map[string]string
-	Missing  []string // what the schema requires and the text does not say
-	Refused  bool     // the model declined: there are no values
+	Missing  []string // required properties that the text does not have
+	Refused  bool     // the model refused to answer: there are no values
 }
 
-// Extract has a model take values out of a text. A value counts only with the
-// words that say it, and these must be in the text: what a model makes up is
-// left out. An answer that never fits is a [*Misfit].
+// Extract makes a model extract values from a text. The model must quote the words
+// of the text for each value. A value whose words are not in the text is dropped.
+// An answer that never matches is a [*Misfit].
 func Extract(ctx context.Context, m llm.Model, x Extraction) (*Extracted, error) {
 	asked, required, err := x.wrap()
 	if err != nil {
 		return nil, &llm.Error{Code: llm.CodeInvalid, Message: err.Error(), Err: err}
 	}
-	var last any // that fits the schema, whether its evidence holds or not
+	var last any // the last value that matches the schema, with or without evidence
 	a, err := Generate(ctx, m, x.request(), Wanted{Schema: asked, Repair: x.Repair, Check: func(v any) error {
 		last = v
 		return x.unproven(v)
@@ -84,8 +85,8 @@ func (x *Extraction) request() *llm.Request {
 	}
 }
 
-// wrap is the schema of values with their evidence, and what the caller's
-// requires.
+// wrap returns the schema of values with their evidence, and the required
+// properties of the caller's schema.
 func (x *Extraction) wrap() (*Schema, []string, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(x.Schema, &doc); err != nil {
@@ -110,7 +111,7 @@ func (x *Extraction) wrap() (*Schema, []string, error) {
 		"type": "object", "required": []string{"values", "evidence"}, "additionalProperties": false,
 		"properties": map[string]any{"values": doc, "evidence": map[string]any{"type": "object", "properties": words, "additionalProperties": false}},
 	}
-	for _, defs := range []string{"$defs", "definitions"} { // what refers to them counts from the root
+	for _, defs := range []string{"$defs", "definitions"} { // references to them are relative to the root
 		if doc[defs] != nil {
 			outer[defs] = doc[defs]
 		}
@@ -128,7 +129,7 @@ func (x *Extraction) wrap() (*Schema, []string, error) {
 	return s, required, err
 }
 
-// unproven says which values nothing in the text says.
+// unproven returns an error that names the values without evidence.
 func (x *Extraction) unproven(v any) error {
 	values, evidence := parts(v)
 	var bad []string
@@ -146,7 +147,7 @@ func (x *Extraction) unproven(v any) error {
 	return nil
 }
 
-// proven are the values that the text says.
+// proven returns the values with evidence.
 func (x *Extraction) proven(v any, required []string) *Extracted {
 	out := &Extracted{Values: map[string]any{}, Evidence: map[string]string{}}
 	values, evidence := parts(v)
@@ -163,14 +164,15 @@ func (x *Extraction) proven(v any, required []string) *Extracted {
 	return out
 }
 
-// says reports whether words are in the text, whatever their case and spaces.
+// says reports whether words are in the text, ignoring case and the number of
+// spaces.
 func (x *Extraction) says(words string) bool {
 	return strings.Contains(loose(x.Text), loose(words))
 }
 
 func loose(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
 
-// parts are the values that are there, and the words for them.
+// parts splits the answer into values and evidence.
 func parts(v any) (values map[string]any, evidence map[string]string) {
 	both, _ := v.(map[string]any)
 	all, _ := both["values"].(map[string]any)

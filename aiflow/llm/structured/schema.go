@@ -15,19 +15,18 @@ import (
 	"github.com/trunklinehq/trunkline/internal/pattern"
 )
 
-// Schema is a JSON Schema that answers are held against. It is safe for
-// concurrent use.
+// Schema is a compiled JSON Schema. It is safe for concurrent use.
 type Schema struct {
 	raw      json.RawMessage
 	doc      any
-	object   bool // it asks for an object, which is what providers can be told
+	object   bool // it describes an object, as providers require
 	compiled *jsonschema.Schema
 }
 
-// place is where a schema stands for itself; nothing is ever fetched.
+// place is the URL of the schema. Nothing is fetched from it.
 const place = "trunkline:schema"
 
-// nowhere refuses to fetch what a schema refers to: it may name files and hosts.
+// nowhere refuses to load other documents: a schema may name files and hosts.
 type nowhere struct{}
 
 // maxPatterns bounds the instructions of all patterns of a schema together.
@@ -62,13 +61,13 @@ var errElsewhere = errors.New("a schema may refer to nothing but itself")
 
 func (nowhere) Load(string) (any, error) { return nil, errElsewhere }
 
-// Compile reads a JSON Schema, of the revision 2020-12 unless it says another.
-// It may refer to nothing outside of itself, and to its own parts not without
-// bounds. Formats are checked.
+// Compile compiles a JSON Schema, of the revision 2020-12 unless it names another.
+// It must not refer to other documents, nor too often to its own parts. Formats are
+// validated.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	doc, err := plain(raw)
 	if err != nil {
-		return nil, fmt.Errorf("structured: the schema is no JSON: %w", err)
+		return nil, fmt.Errorf("structured: the schema is not JSON: %w", err)
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
@@ -91,8 +90,8 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	return s, nil
 }
 
-// Ask has a request say what must be answered. Providers understand schemas of
-// objects; of anything else the model reads.
+// Ask adds the schema to a request. Providers support schemas of objects; other
+// schemas are added to the instructions.
 func (s *Schema) Ask(r *llm.Request) {
 	if s.object {
 		r.Schema = s.raw
@@ -101,8 +100,8 @@ func (s *Schema) Ask(r *llm.Request) {
 	r.System = strings.TrimSpace(r.System + "\n\nAnswer with JSON alone that fits this JSON Schema:\n" + string(s.raw))
 }
 
-// Validate holds a value, as encoding/json reads it, against the schema. One
-// that does not fit is a [*Misfit].
+// Validate validates a value as decoded by encoding/json. A value that does not
+// match is a [*Misfit].
 func (s *Schema) Validate(v any) error {
 	if tooMuch(s.doc, levels(v)) {
 		return &Misfit{Problems: []string{"/: it is nested too deeply"}}
@@ -118,12 +117,12 @@ func (s *Schema) Validate(v any) error {
 	return nil
 }
 
-// maxProblems is how many of a value's problems are told; more would not help.
+// maxProblems limits the number of reported problems of a value.
 const maxProblems = 10
 
 var english = message.NewPrinter(language.English)
 
-// problems are the ends of the tree of what is wrong: there it says what.
+// problems returns the leaves of a validation error, which say what is wrong.
 func problems(e *jsonschema.ValidationError) (out []string) {
 	for _, c := range e.Causes {
 		out = append(out, problems(c)...)

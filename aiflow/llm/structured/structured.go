@@ -12,33 +12,32 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// Wanted says what an answer must be.
+// Wanted describes the required answer.
 type Wanted struct {
 	Schema *Schema
-	// Repair is how often the model may correct an answer that does not fit.
-	// 0: never.
+	// Repair is the maximum number of corrections. 0: none.
 	Repair int
-	// Check looks at a value that fits the schema. What it refuses with a
-	// [*Misfit] the model may correct; any other error ends the matter. nil:
-	// the schema is all.
+	// Check checks a value that matches the schema. If it returns a [*Misfit] the
+	// model may correct the answer; any other error is returned. nil: only the
+	// schema applies.
 	Check func(value any) error
 }
 
-// Answer is what came of it.
+// Answer is the result of [Generate].
 type Answer struct {
-	// Value is the answer that fits, its numbers as [json.Number]; nil when the
-	// model declined, which its last response says.
+	// Value is the valid answer, its numbers as [json.Number]. It is nil if the
+	// model refused, see the last response.
 	Value any
-	Raw   json.RawMessage // the same as it was written
+	Raw   json.RawMessage // the answer as the model wrote it
 	Last  *llm.Response
-	// Messages are those of the request and, after them, what was said until
-	// the answer fitted, without the last response.
+	// Messages are those of the request followed by the corrections, without the
+	// last response.
 	Messages []llm.Message
 }
 
-// Generate asks a model until its answer fits. An answer that still does not
-// after the repairs is a [*Misfit], and comes with that error. Each attempt is
-// one call of m. The request is not changed.
+// Generate calls a model until its answer matches. If it still does not after the
+// corrections, Generate returns the answer with a [*Misfit]. Each attempt is one
+// call of m. The request is not modified.
 func Generate(ctx context.Context, m llm.Model, r *llm.Request, w Wanted) (*Answer, error) {
 	req := *r
 	req.Messages = slices.Clone(r.Messages)
@@ -59,14 +58,14 @@ func Generate(ctx context.Context, m llm.Model, r *llm.Request, w Wanted) (*Answ
 		}
 		said := res.Message
 		if len(said.Parts) == 0 && len(said.Raw) == 0 {
-			said = llm.Assistant("{}") // providers take no empty message
+			said = llm.Assistant("{}") // providers refuse an empty message
 		}
 		said.Calls = nil
 		req.Messages = append(req.Messages, said, llm.User(bad.Correction()))
 	}
 }
 
-// read is the value of a response.
+// read returns the value in a response.
 func (w Wanted) read(res *llm.Response) (json.RawMessage, any, error) {
 	raw, v, err := w.Schema.Read(res.Message.Text())
 	if err != nil {
@@ -84,22 +83,22 @@ func (w Wanted) read(res *llm.Response) (json.RawMessage, any, error) {
 	return raw, v, nil
 }
 
-// Misfit says why an answer does not fit, in words that a model understands.
-// They may hold parts of the answer.
+// Misfit lists the problems of an answer, in words for a model. They may quote the
+// answer.
 type Misfit struct{ Problems []string }
 
 func (m *Misfit) Error() string {
 	return "structured: the answer does not fit: " + strings.Join(m.Problems, "; ")
 }
 
-// Correction is what to tell the model, so that it answers again.
+// Correction returns a message that asks the model to answer again.
 func (m *Misfit) Correction() string {
 	return "That answer cannot be used:\n- " + strings.Join(m.Problems, "\n- ") + "\nAnswer again, with the corrected JSON and nothing else."
 }
 
-// Read finds the JSON in a model's text and validates it. Models like to wrap
-// it in a fenced block, or to say a word before it: that is passed over. An
-// answer that does not fit is a [*Misfit].
+// Read finds the JSON in a model's text and validates it. It ignores a fenced block
+// around it and text before it, which models like to add. An answer that does not
+// match is a [*Misfit].
 func (s *Schema) Read(text string) (json.RawMessage, any, error) {
 	raw, err := value(text)
 	if err != nil {
@@ -112,7 +111,7 @@ func (s *Schema) Read(text string) (json.RawMessage, any, error) {
 	return raw, v, s.Validate(v)
 }
 
-// value is the part of a text that is JSON.
+// value returns the JSON part of a text.
 func value(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -139,7 +138,7 @@ func value(text string) (json.RawMessage, error) {
 	return nil, &Misfit{Problems: []string{fmt.Sprintf("it is no valid JSON: %v", err)}}
 }
 
-// plain is a value with its numbers as they are written.
+// plain decodes a value without rounding numbers.
 func plain(raw []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

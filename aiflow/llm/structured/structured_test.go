@@ -189,8 +189,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestHostileSchemas holds values against schemas that are small and take for
-// ever, and against those that refer to themselves for a good reason.
+// TestHostileSchemas validates against small schemas that would take forever, and
+// against legitimate recursive ones.
 func TestHostileSchemas(t *testing.T) {
 	t.Parallel()
 	var laughs strings.Builder

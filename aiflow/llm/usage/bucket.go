@@ -8,14 +8,14 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// bucket is a piece of time of a report.
+// bucket is an interval of a report.
 type bucket struct {
 	starts, ends int64 // microseconds
 	keys         []string
 }
 
-// buckets are the pieces between From and To by one or two units, at most one
-// more than a rollup has rows.
+// buckets returns the intervals between From and To by one or two units, at most
+// one more than the maximum of rows.
 func (r *Report) buckets(units []string, zone *time.Location) []bucket {
 	var bs []bucket
 	hours := slices.Contains(units, "hour")
@@ -48,11 +48,11 @@ func nextDay(t time.Time) time.Time {
 	if next := midnight(year, month, day+1, t.Location()); next.After(t) {
 		return next
 	}
-	w := wall(t) // 0:00 comes twice, and t lies between
+	w := wall(t) // 0:00 occurs twice, and t lies between
 	return t.Add(w.Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(w))
 }
 
-// keyAt names the unit of time around t, in t's zone.
+// keyAt returns the key of the unit of time around t, in t's zone.
 func keyAt(unit string, t time.Time) string {
 	switch unit {
 	case "hour":

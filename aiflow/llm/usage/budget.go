@@ -12,10 +12,10 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Scope says whose calls a budget is for.
+// Scope is the set of calls that a budget covers.
 type Scope string
 
-// Whose calls a budget is for.
+// The scopes of budgets.
 const (
 	ScopeAccount Scope = "account"
 	ScopeProject Scope = "project"
@@ -23,48 +23,49 @@ const (
 	ScopeChat    Scope = "chat"
 )
 
-// Period says when a budget begins again.
+// Period is the period after which a budget starts again.
 type Period string
 
-// When a budget begins again: at midnight, on the first of the month, never.
+// The periods of budgets: they start again at midnight, on the first of the month,
+// or never.
 const (
 	PeriodDay   Period = "day"
 	PeriodMonth Period = "month"
 	PeriodTotal Period = "total"
 )
 
-// Budget bounds what calls may take in a period. A call must fit all budgets
-// that are for it.
+// Budget limits the cost of calls in a period. A call must be within all budgets
+// that cover it.
 type Budget struct {
 	Scope Scope
-	// ID is the project, the flow or the chat; "": each of them has so much for
-	// itself. Reference is the reference of the chat in ID, else 0.
+	// ID is the project, the flow or the chat; "": the limit applies to each of
+	// them. Reference is the reference of the chat in ID, else 0.
 	ID        string
 	Reference int64
 	Period    Period
-	Timezone  string // IANA name, whose midnight counts; "": UTC
-	// Cost is the most in nano-USD, Tokens the most of input and output
-	// together. nil: no bound; at least one is set. A call whose price is not
-	// known counts only against Tokens.
+	Timezone  string // IANA name; its midnight starts a period; "": UTC
+	// Cost is the limit in nano-USD, Tokens that of input and output together. nil:
+	// no limit; at least one must be set. A call whose price is unknown counts only
+	// against Tokens.
 	Cost, Tokens *int64
-	// RefuseUnpriced stops calls of models whose price is not known.
+	// RefuseUnpriced refuses calls of models whose price is unknown.
 	RefuseUnpriced bool
 }
 
-// maxBudgets is the most budgets of an account.
+// maxBudgets is the maximum number of budgets of an account.
 const maxBudgets = 200
 
 // CodeExceeded is the code of an [Exceeded].
 const CodeExceeded = "budget.exceeded"
 
-// Exceeded says that a call has not been made, because a budget has no room for
-// the most that it can take.
+// Exceeded is the error of a call that was not made, because its maximum cost would
+// exceed a budget.
 type Exceeded struct {
 	Budget Budget
-	// Reason is "cost" or "tokens", or "unpriced" for a model whose price is not
-	// known.
+	// Reason is "cost" or "tokens", or "unpriced" for a model whose price is
+	// unknown.
 	Reason string
-	Until  time.Time // when the budget begins again; zero: never
+	Until  time.Time // when the budget starts again; zero: never
 }
 
 func (e *Exceeded) Error() string {
@@ -100,7 +101,7 @@ func (r *budgetRow) budget() Budget {
 	return b
 }
 
-// window is when a budget counts, and what for.
+// window is the period of a budget, and what it counts.
 type window struct {
 	Scope     Scope
 	Reference int64
@@ -109,8 +110,8 @@ type window struct {
 	Ends      int64
 }
 
-// window is the one of a call at an instant; ok is false when the budget is not
-// for the call.
+// window returns the window of a call at an instant; ok is false if the budget does
+// not cover the call.
 func (r *budgetRow) window(c *Call, at time.Time) (w window, ok bool) {
 	w = window{Scope: r.Scope}
 	switch r.Scope {
@@ -128,10 +129,10 @@ func (r *budgetRow) window(c *Call, at time.Time) (w window, ok bool) {
 	return w, true
 }
 
-// span is the period around an instant.
+// span returns the bounds of the period around an instant.
 func (r *budgetRow) span(at time.Time) (starts, ends int64) {
 	zone, err := time.LoadLocation(r.Timezone)
-	if err != nil { // it was there when the budget was set
+	if err != nil { // SetBudgets has validated it
 		zone = time.UTC
 	}
 	at = at.In(zone)
@@ -145,7 +146,7 @@ func (r *budgetRow) span(at time.Time) (starts, ends int64) {
 	return 0, math.MaxInt64
 }
 
-// roomTx says whether the budgets have room for a call.
+// roomTx returns an error if a call would exceed a budget.
 func (l *Ledger) roomTx(ctx context.Context, tx *sqlx.Tx, e *Entry, priced bool) error {
 	var rows []budgetRow
 	if err := tx.SelectContext(ctx, &rows, `SELECT `+budgetColumns+` FROM usage_budget WHERE account = $1 ORDER BY seq`, e.call.Account); err != nil {
@@ -182,8 +183,8 @@ func (l *Ledger) roomTx(ctx context.Context, tx *sqlx.Tx, e *Entry, priced bool)
 	return nil
 }
 
-// full says that there is no room for more. It is not known what a call takes that
-// reserves nothing: it needs some.
+// full reports whether the limit is reached. A call that reserves nothing still
+// needs some room, since its cost is unknown.
 func (e *Entry) full(used, more, limit int64) bool {
 	if e.reserved.Tokens == 0 {
 		return used >= limit
@@ -191,8 +192,7 @@ func (e *Entry) full(used, more, limit int64) bool {
 	return more > 0 && used+more > limit
 }
 
-// spentTx is what has been counted in a window. The lock of the account is
-// held.
+// spentTx returns the amount counted in a window. The account must be locked.
 func spentTx(ctx context.Context, tx *sqlx.Tx, account string, w window) (amount, error) {
 	const insert = `INSERT INTO usage_spent (account, scope, reference, scope_id, starts_us, ends_us, cost, tokens)
 		SELECT $1, $2, $3, $4, $5, $6, CAST(COALESCE(SUM(held_cost), 0) AS BIGINT), CAST(COALESCE(SUM(held_tokens), 0) AS BIGINT)
@@ -220,8 +220,7 @@ func first(a []amount) amount {
 	return a[0]
 }
 
-// countTx adds to the windows that a call lies in. The lock of the account is
-// held.
+// countTx adds an amount to the windows of a call. The account must be locked.
 func countTx(ctx context.Context, tx *sqlx.Tx, e *Entry, more amount) error {
 	if more == (amount{}) {
 		return nil
@@ -234,13 +233,13 @@ func countTx(ctx context.Context, tx *sqlx.Tx, e *Entry, more amount) error {
 	return err
 }
 
-// forgetSpent forgets windows that have been over for a day: calls may still
-// end.
+// forgetSpent deletes windows that ended more than a day ago. Until then calls in
+// them may still end.
 func (l *Ledger) forgetSpent(ctx context.Context) error {
 	before := database.Micros(l.opts.Now().Add(-24 * time.Hour))
 	return l.db.InSteps(ctx, `DELETE FROM usage_spent WHERE (account, scope, reference, scope_id, starts_us, ends_us) IN
 		(SELECT account, scope, reference, scope_id, starts_us, ends_us FROM usage_spent WHERE ends_us < $1 LIMIT $2)`, before, chunk)
 }
 
-// chunk is how many rows a transaction works on.
+// chunk is the number of rows that a transaction changes.
 const chunk = 500

@@ -17,14 +17,14 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// reserving is a call that may take so much.
+// reserving returns a call with a reservation.
 func reserving(model string, in, out int64) usage.Call {
 	c := call(model)
 	c.Reserve = tokens(in, out)
 	return c
 }
 
-// refused says why a call is not made; "": it is.
+// refused returns why a call is refused; "": it is not.
 func (f fixture) refused(t *testing.T, c usage.Call) string {
 	t.Helper()
 	_, err := f.Begin(t.Context(), c)
@@ -37,7 +37,7 @@ func (f fixture) refused(t *testing.T, c usage.Call) string {
 	return ""
 }
 
-// TestBudget reserves the worst case before a call, and counts what it took
+// TestBudget reserves the worst case before a call, and counts the actual usage
 // after it.
 func TestBudget(t *testing.T) {
 	t.Parallel()
@@ -73,7 +73,7 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// TestBudgetScopes bounds each chat, one flow and the money of a project.
+// TestBudgetScopes limits each chat, one flow and the money of a project.
 func TestBudgetScopes(t *testing.T) {
 	t.Parallel()
 	onLedgers(t, func(t *testing.T, f fixture) {
@@ -113,8 +113,7 @@ func TestBudgetScopes(t *testing.T) {
 	})
 }
 
-// TestRepricedBudget counts money by the prices of now once calls are priced
-// again.
+// TestRepricedBudget checks that a budget counts repriced calls by the new prices.
 func TestRepricedBudget(t *testing.T) {
 	t.Parallel()
 	onLedgers(t, func(t *testing.T, f fixture) {
@@ -128,7 +127,8 @@ func TestRepricedBudget(t *testing.T) {
 	})
 }
 
-// TestBudgetRace has two nodes race for what is left: it is for one call alone.
+// TestBudgetRace has two nodes compete for the rest of a budget, which suffices for
+// one call.
 func TestBudgetRace(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
@@ -188,8 +188,8 @@ func TestInvalidBudgets(t *testing.T) {
 	require.Error(t, usage.CheckBudgets(make([]usage.Budget, 201)))
 }
 
-// TestMetered writes the calls of a model down, and makes none that a budget
-// has no room for.
+// TestMetered records the calls of a model, and makes none that would exceed a
+// budget.
 func TestMetered(t *testing.T) {
 	t.Parallel()
 	onLedgers(t, func(t *testing.T, f fixture) {
@@ -236,8 +236,8 @@ func TestMetered(t *testing.T) {
 	})
 }
 
-// TestUnfinishedCall leaves a call in the ledger whose process is gone, with
-// the most that it can have taken, and in its budget.
+// TestUnfinishedCall checks that a call of a dead process stays in the ledger and
+// the budget with its reservation.
 func TestUnfinishedCall(t *testing.T) {
 	t.Parallel()
 	onLedgers(t, func(t *testing.T, f fixture) {

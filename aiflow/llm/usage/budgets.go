@@ -13,16 +13,17 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// BudgetState is a budget and what is spent of it.
+// BudgetState is a budget with the amount spent.
 type BudgetState struct {
 	Budget
-	// Spent and SpentTokens are what is spent now: nano-USD and tokens, with what
-	// calls under way reserve. Both are nil of a budget of each of something.
+	// Spent and SpentTokens are the amounts in the current period, in nano-USD and
+	// tokens, including the reservations of calls in progress. Both are nil for a
+	// budget without an ID, which has many amounts.
 	Spent, SpentTokens *int64
-	Until              time.Time // when it begins again; zero: never
+	Until              time.Time // when it starts again; zero: never
 }
 
-// Budgets are those of the account, in the order in which they were set.
+// Budgets returns the budgets of the account, in the order in which they were set.
 func (a *Account) Budgets(ctx context.Context) ([]BudgetState, error) {
 	var out []BudgetState
 	err := a.l.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
@@ -64,9 +65,8 @@ func (a *Account) budgetsTx(ctx context.Context, tx *sqlx.Tx) ([]BudgetState, er
 	return out, nil
 }
 
-// SetBudgets replaces the budgets of the account, of which there may be 200.
-// What was spent before counts. The error is an [*Invalid] where they break a
-// rule.
+// SetBudgets replaces the budgets of the account, at most 200. Earlier spending in
+// the current period counts. The error for an invalid budget is an [*Invalid].
 func (a *Account) SetBudgets(ctx context.Context, budgets []Budget) error {
 	if err := CheckBudgets(budgets); err != nil {
 		return err
@@ -113,12 +113,12 @@ func nullable(n *int64) sql.NullInt64 {
 	return sql.NullInt64{Int64: *n, Valid: true}
 }
 
-// maxAmount is the most that a budget may be: a thousand million USD, or as
-// many tokens as nano-USD.
+// maxAmount is the maximum limit of a budget: 10⁹ USD, or the same number of tokens
+// as of nano-USD.
 const maxAmount = nano * nano
 
-// CheckBudgets says what is wrong with budgets, as [Account.SetBudgets] would;
-// the error is an [*Invalid].
+// CheckBudgets validates budgets as [Account.SetBudgets] does. The error is an
+// [*Invalid].
 func CheckBudgets(budgets []Budget) error {
 	if len(budgets) > maxBudgets {
 		return &Invalid{Field: "items", Message: fmt.Sprintf("must be at most %d", maxBudgets)}
@@ -141,7 +141,7 @@ func (b *Budget) check() *Invalid {
 	case len(b.ID) > 512 || !isText(b.ID):
 		return &Invalid{Field: id, Message: "must be UTF-8 without U+0000, of at most 512 bytes"}
 	case (b.Reference != 0) != (b.Scope == ScopeChat && b.ID != "") || b.Reference < 0:
-		return &Invalid{Field: "reference", Message: "must stand beside a chat, and only there"}
+		return &Invalid{Field: "reference", Message: "must be given with a chat, and only then"}
 	case b.Period != PeriodDay && b.Period != PeriodMonth && b.Period != PeriodTotal:
 		return &Invalid{Field: "period", Message: "must be day, month or total"}
 	case b.Cost == nil && b.Tokens == nil:

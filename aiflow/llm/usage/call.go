@@ -16,24 +16,24 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Call is a call of a model that is about to be made.
+// Call is a call of a model before it is made.
 type Call struct {
 	Account   string
-	Reference int64  // the reference of the chat; 0: it is in no chat
-	ChatID    string // as the reference knows it
-	// Feature is what asks: "assistant", "agent", "extractor", "draft",
-	// "knowledge". Required.
+	Reference int64  // the reference of the chat; 0: no chat
+	ChatID    string // id of the chat on the reference
+	// Feature is the feature that makes the call: "assistant", "agent",
+	// "extractor", "draft", "knowledge". Required.
 	Feature            string
 	Project, Flow, Run string // "": none
-	User               string // who asked, by id; "": a contact, or no one
-	// Provider and Model are who is asked, such as "openai" and "gpt-5".
+	User               string // id of the user who asked; "": a contact or a program
+	// Provider and Model name the model, such as "openai" and "gpt-5".
 	Provider, Model string
-	// Reserve is the most that the call can take: see [WorstCase]. Zero: unknown;
-	// then a budget is only known to be used up after the call that does it.
+	// Reserve is the maximum usage of the call: see [WorstCase]. Zero: unknown; a
+	// budget is then found to be exceeded only after the call.
 	Reserve llm.Usage
 }
 
-// Entry is a call in the ledger that has begun.
+// Entry is a started call in the ledger.
 type Entry struct {
 	ID       string
 	seq      int64
@@ -42,45 +42,46 @@ type Entry struct {
 	reserved amount
 }
 
-// amount is what budgets count of a call.
+// amount is the amount that budgets count for a call.
 type amount struct {
 	Tokens int64
 	Cost   int64 // nano-USD
 }
 
-// CostStatus says how a cost came about, or why there is none.
+// CostStatus tells how a cost was determined, or why there is none.
 type CostStatus string
 
-// How a cost came about.
+// How a cost was determined.
 const (
-	// CostPriced is a cost by the prices that held then. What a provider turned
-	// down cost nothing, which is priced as well.
+	// CostPriced is a cost by the prices at the time. It includes calls that the
+	// provider refused, which cost nothing.
 	CostPriced CostStatus = "priced"
-	// CostEstimated is the most it can have cost: no price is known for the
-	// cached input, so it counts as if it were not cached.
+	// CostEstimated is an upper bound: the price of cached input is unknown, so it
+	// counts as uncached.
 	CostEstimated CostStatus = "estimated"
-	// CostUnpricedModel says that no price of the model is known.
+	// CostUnpricedModel means that the model has no known price.
 	CostUnpricedModel CostStatus = "unpriced_model"
-	// CostUnpricedKind says that no price is known of a kind of token that it
-	// took, such as input that was written to a cache.
+	// CostUnpricedKind means that a kind of token has no known price, such as input
+	// written to a cache.
 	CostUnpricedKind CostStatus = "unpriced_usage_kind"
-	// CostNoUsage says that the provider did not say what the call took.
+	// CostNoUsage means that the provider returned no usage.
 	CostNoUsage CostStatus = "no_usage"
-	// CostUnknown says that the call has not ended, or its end was not seen.
+	// CostUnknown means that the call has not ended, or that its end was not
+	// recorded.
 	CostUnknown CostStatus = "unknown"
 )
 
-// Cost is what a call cost.
+// Cost is the cost of a call.
 type Cost struct {
-	Nano    int64 // nano-USD; 0 where Known is false
+	Nano    int64 // nano-USD; 0 unless Known
 	Known   bool
 	Status  CostStatus
-	Source  string // of the price: "account", "file", "built-in"; "": none was needed
+	Source  string // of the price: "account", "file", "built-in"; "": no price was needed
 	Version string // of that source
 }
 
-// maxTokens is the most of a kind that a call can have; more is a provider's
-// mistake.
+// maxTokens is the maximum number of tokens of a kind. A larger number is a mistake
+// of the provider.
 const maxTokens = 1_000_000_000
 
 func (c *Call) check() error {
@@ -113,9 +114,9 @@ func (c *Call) check() error {
 
 func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
-// Begin writes a call down before it is made. It returns an [*Exceeded] when a
-// budget has no room for what the call reserves; then there is no entry.
-// [Ledger.Complete] must follow, whatever becomes of the call.
+// Begin records a call before it is made. It returns an [*Exceeded], and records
+// nothing, if the reservation of the call would exceed a budget. [Ledger.Complete]
+// must follow, whatever the outcome of the call.
 func (l *Ledger) Begin(ctx context.Context, c Call) (e *Entry, err error) {
 	err = l.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
 		e, err = l.BeginTx(context.WithoutCancel(ctx), tx, c)
@@ -174,15 +175,15 @@ func (l *Ledger) beginTx(ctx context.Context, tx *sqlx.Tx, e *Entry) error {
 	return countTx(ctx, tx, e, e.reserved)
 }
 
-// lock keeps others from counting for the account until tx ends.
+// lock locks the account, so that no other transaction counts for it until tx ends.
 func lock(ctx context.Context, tx *sqlx.Tx, account string) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO usage_account (account) VALUES ($1)
 		ON CONFLICT (account) DO UPDATE SET account = excluded.account`, account)
 	return err
 }
 
-// Complete writes down what became of a call: its answer, or its error. It is
-// written even after ctx has ended, and once: of a second time nothing is kept.
+// Complete records the outcome of a call: its answer or its error. It does so even
+// after ctx has ended. Only the first Complete of a call counts.
 func (l *Ledger) Complete(ctx context.Context, e *Entry, r *llm.Response, failed error) (Cost, error) {
 	var cost Cost
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), completeTimeout)
@@ -194,7 +195,7 @@ func (l *Ledger) Complete(ctx context.Context, e *Entry, r *llm.Response, failed
 	return cost, err
 }
 
-// completeTimeout is how long what a call took waits to be written down.
+// completeTimeout bounds how long Complete may take.
 const completeTimeout = 15 * time.Second
 
 // CompleteTx is [Ledger.Complete] in the caller's transaction.
@@ -214,7 +215,7 @@ func (l *Ledger) completeTx(ctx context.Context, tx *sqlx.Tx, e *Entry, o outcom
 	if err != nil {
 		return Cost{}, err
 	}
-	uncertain := e.reserved // what is not known may have been all of it
+	uncertain := e.reserved // the actual usage is unknown and may be all of it
 	if o.usage.Known || o.free {
 		uncertain = amount{Tokens: o.usage.Input + o.usage.Output, Cost: cost.Nano}
 	}
@@ -227,7 +228,7 @@ func (l *Ledger) completeTx(ctx context.Context, tx *sqlx.Tx, e *Entry, o outcom
 	if err != nil {
 		return Cost{}, err
 	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 { // settled already, or erased with its account
+	if n, err := res.RowsAffected(); err != nil || n == 0 { // completed already, or erased with its account
 		return cost, err
 	}
 	return cost, countTx(ctx, tx, e, amount{uncertain.Tokens - e.reserved.Tokens, uncertain.Cost - e.reserved.Cost})

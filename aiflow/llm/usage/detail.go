@@ -12,36 +12,36 @@ import (
 	"github.com/trunklinehq/trunkline/internal/page"
 )
 
-// List bounds a page of a list.
+// List selects a page of a list.
 type List struct {
-	Limit  int    // at least 1, above 200 it is 200; 0: 50
-	Cursor string // Page.Next of the page before; "": the first page
+	Limit  int    // maximum 200; 0: 50
+	Cursor string // Page.Next of the previous page; "": the first page
 }
 
 // Page is a page of a list.
 type Page struct {
 	Items []Record // never nil
-	Next  string   // the cursor of the next page; "": it is the last
+	Next  string   // the cursor of the next page; "": this is the last
 }
 
-// Record is a call as it is in the ledger.
+// Record is a call in the ledger.
 type Record struct {
 	ID                 string
-	At                 time.Time // when it began
-	Reference          int64     // 0: in no chat
-	ChatID             string    // "" in no chat, or in one that was erased
+	At                 time.Time // when it started
+	Reference          int64     // 0: no chat
+	ChatID             string    // "": no chat, or a chat that was erased
 	Feature            string
 	Project, Flow, Run string
 	User               string
-	Provider, Model    string // that answered
-	Input, Cached      int64  // tokens; Cached lie inside Input
-	Output, Reasoning  int64  // Reasoning lie inside Output
+	Provider, Model    string // of the answer
+	Input, Cached      int64  // tokens; Cached is part of Input
+	Output, Reasoning  int64  // Reasoning is part of Output
 	Cost               Cost
-	// Reserved is what budgets count of a call that has not said what it took:
-	// tokens, and nano-USD. Zero of any other.
+	// Reserved and ReservedCost are what budgets count for a call whose usage is
+	// unknown: tokens and nano-USD. Zero for other calls.
 	Reserved, ReservedCost int64
 	Duration               time.Duration // 0 while it runs
-	Error                  string        // a code; "": it has answered, or runs
+	Error                  string        // a code; "": it has succeeded, or is in progress
 }
 
 // callRow is a row of usage_call.
@@ -78,8 +78,8 @@ type callRow struct {
 const callColumns = `seq, id, at_us, reference, chat_id, feature, project, flow, run, caller, provider, model, cost_status, error, measured,
 	input, cached, cache_write, cache_write_1h, output, reasoning, cost, price_source, price_version, held_tokens, held_cost, duration_us`
 
-// Detail lists calls, the newest first. The error is an [*Invalid] where the
-// filter or a bound of the page is not valid.
+// Detail lists calls, the newest first. The error for an invalid filter or page is
+// an [*Invalid].
 func (a *Account) Detail(ctx context.Context, f Filter, list List) (Page, error) {
 	last, size, err := page.Parse(list.Limit, list.Cursor)
 	if err != nil {
@@ -116,8 +116,7 @@ func (r callRow) record() Record {
 	return v
 }
 
-// OfRuns sums what runs took, by the run's id. A run without calls is not in
-// it.
+// OfRuns returns the sums of runs by the run's id. Runs without calls are missing.
 func (a *Account) OfRuns(ctx context.Context, runs []string) (map[string]Sum, error) {
 	out := make(map[string]Sum, len(runs))
 	for part := range slices.Chunk(runs, chunk) {
@@ -150,8 +149,8 @@ type Missing struct {
 	FirstSeen, LastSeen time.Time
 }
 
-// MissingPricing lists the models of calls that have no cost because a price
-// was missing, those with most calls first.
+// MissingPricing lists the models of calls that have no cost because a price is
+// missing, those with the most calls first.
 func (a *Account) MissingPricing(ctx context.Context) ([]Missing, error) {
 	var rows []struct {
 		Provider, Model string
@@ -173,7 +172,7 @@ func (a *Account) MissingPricing(ctx context.Context) ([]Missing, error) {
 	return out, nil
 }
 
-// usage is what the provider said that the call took.
+// usage returns the usage of the call as the provider reported it.
 func (r *callRow) usage() llm.Usage {
 	return llm.Usage{
 		Known: r.Measured, Input: r.Input, CacheRead: r.Cached, CacheWrite: r.CacheWrite, CacheWrite1h: r.CacheWrite1h, Output: r.Output, Reasoning: r.Reasoning,

@@ -1,6 +1,6 @@
-// Package usage keeps a ledger of the calls of language models: who asked
-// which model for what, the tokens it took and what they cost. It prices calls,
-// reports them, and stops them where a budget ends.
+// Package usage keeps a ledger of the calls of language models: the caller, the
+// model, the purpose, the tokens and the cost. It prices calls, reports them, and
+// refuses calls that would exceed a budget.
 //
 //	ledger, err := usage.New(ctx, db, nil)
 //	metered := ledger.Metered(model, usage.Call{Account: "one", Feature: "assistant", Provider: "openai"})
@@ -8,12 +8,11 @@
 //	var spent *usage.Exceeded
 //	if errors.As(err, &spent) { … answer without a model … }
 //
-// A call is in the ledger before it is made, with the most that it can
-// take; what it took is written when it has ended. So a program that is killed
-// meanwhile has counted too much rather than too little.
+// The ledger records a call with its maximum cost before the call is made, and the
+// actual cost after it has ended. If a program is killed meanwhile, the ledger has
+// counted too much rather than too little.
 //
-// Money is counted in whole nano-USD, prices in nano-USD per million tokens.
-// The tables begin with usage_; nothing is ever deleted but with its account. The
-// ledger holds nothing of
-// what was asked or answered.
+// Money is counted in whole nano-USD, prices in nano-USD per million tokens. The
+// tables begin with usage_; rows are deleted only with their account. The ledger
+// has no texts of requests or answers.
 package usage

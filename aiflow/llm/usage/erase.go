@@ -12,10 +12,10 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Erase keeps the ledger from naming chats of a reference, or any of its chats
-// when chatIDs is nil: calls stay, without their chat, and budgets of the chats
-// go. What is later than before stays; zero: nothing does. It works in small
-// steps, each durable, and may be called again after an error or a crash.
+// Erase removes the ids of chats of a reference from the ledger, of all its chats
+// if chatIDs is nil. Calls stay without their chat; budgets of the chats are
+// deleted. Calls from before on keep their chat; zero: none do. Erase works in
+// small durable steps, and may be called again after an error or a crash.
 func (a *Account) Erase(ctx context.Context, reference int64, chatIDs []string, before time.Time) error {
 	until := int64(math.MaxInt64)
 	if !before.IsZero() {
@@ -38,8 +38,7 @@ func (a *Account) Erase(ctx context.Context, reference int64, chatIDs []string, 
 	return nil
 }
 
-// erase forgets chats of a reference: those whose id, in a column, a condition
-// chooses.
+// erase erases the chats of a reference whose id, in a column, matches a condition.
 func (a *Account) erase(ctx context.Context, reference, until int64, which func(column string, first int) (string, []any)) error {
 	const spent = `account, scope, reference, scope_id, starts_us, ends_us`
 	for _, s := range []struct{ statement, column string }{
@@ -69,8 +68,8 @@ func (a *Account) erase(ctx context.Context, reference, until int64, which func(
 	return nil
 }
 
-// DeleteAll removes everything of the account. It works in small steps, each
-// durable, and may be called again after an error or a crash.
+// DeleteAll removes everything of the account. It works in small durable steps, and
+// may be called again after an error or a crash.
 func (a *Account) DeleteAll(ctx context.Context) error {
 	for _, statement := range []string{
 		`DELETE FROM usage_call WHERE seq IN (SELECT seq FROM usage_call WHERE account = $1 LIMIT $2)`,

@@ -13,8 +13,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// TestEraseChat takes the chat from its calls, also from one under way, and
-// leaves what they cost.
+// TestEraseChat removes the chat from its calls, including one in progress, and
+// keeps their cost.
 func TestEraseChat(t *testing.T) {
 	t.Parallel()
 	onLedgers(t, func(t *testing.T, f fixture) {
@@ -53,7 +53,7 @@ func TestEraseChat(t *testing.T) {
 	})
 }
 
-// TestDeleteAll takes everything of an account, and nothing of another.
+// TestDeleteAll removes everything of an account, and nothing of another.
 func TestDeleteAll(t *testing.T) {
 	t.Parallel()
 	onLedgers(t, func(t *testing.T, f fixture) {
@@ -77,7 +77,7 @@ func TestDeleteAll(t *testing.T) {
 	})
 }
 
-// TestRun forgets what budgets counted in windows that are over.
+// TestRun deletes ended windows of budgets.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

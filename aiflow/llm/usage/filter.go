@@ -9,9 +9,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Filter chooses calls; zero fields allow all.
+// Filter selects calls; zero fields allow all.
 type Filter struct {
-	From, To        time.Time // begun at From or later, and before To
+	From, To        time.Time // started at From or later, and before To
 	Reference       int64
 	Among           []int64 // only calls of these references; nil: of all
 	ChatID          string
@@ -20,14 +20,14 @@ type Filter struct {
 	Provider, Model string
 }
 
-// where are the conditions of a filter for an account, and their arguments.
+// where returns the conditions of a filter for an account, and their arguments.
 func (f *Filter) where(account string) (string, []any) {
 	where, args := f.whenever(account)
 	n := len(args)
 	return fmt.Sprintf(`%s AND at_us >= $%d AND at_us < $%d`, where, n+1, n+2), append(args, database.Micros(f.From), database.Micros(f.To))
 }
 
-// whenever is where without the times.
+// whenever is like where, without the times.
 func (f *Filter) whenever(account string) (string, []any) {
 	where, args := `account = $1`, []any{account}
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func (f *Filter) whenever(account string) (string, []any) {
 	return where, args
 }
 
-// among selects the calls of references.
+// among returns the condition for the calls of references.
 func among(references []int64) string {
 	ids := make([]string, len(references))
 	for i, id := range references {
@@ -64,13 +64,13 @@ func among(references []int64) string {
 	return "reference IN (" + strings.Join(ids, ", ") + ")"
 }
 
-// usually is how far a report without From goes back.
+// usually is the length of a report without From.
 const usually = 30 * 24 * time.Hour
 
 // lastInstant is later than any call: the end of the year 9999.
 var lastInstant = time.Unix(253402300800, 0)
 
-// bounds fills in From and To, and checks the filter. The error is an
+// bounds fills in From and To, and validates the filter. The error is an
 // [*Invalid].
 func (f *Filter) bounds(now time.Time) error {
 	if f.To.IsZero() {
@@ -97,17 +97,17 @@ func (f *Filter) bounds(now time.Time) error {
 	return nil
 }
 
-// Sum is what calls took together.
+// Sum is the total of several calls.
 type Sum struct {
 	Calls  int64 `db:"calls"`
 	Errors int64 `db:"errors"`
-	// Tokens: Cached lie inside Input, Reasoning inside Output.
+	// Cached is part of Input, Reasoning is part of Output.
 	Input     int64 `db:"input"`
 	Cached    int64 `db:"cached"`
 	Output    int64 `db:"output"`
 	Reasoning int64 `db:"reasoning"`
-	// Cost is of the calls that have one, in nano-USD: the least that they cost
-	// all together, where Unpriced is not 0.
+	// Cost is the cost of the calls with a known cost, in nano-USD. If Unpriced is
+	// not 0 it is a lower bound of the total.
 	Cost     int64 `db:"cost"`
 	Unpriced int64 `db:"unpriced"` // calls without a cost
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// Metered returns a model that writes every call down as c, with the model of
-// the request and, where c reserves nothing, its [WorstCase]. A call for which
-// a budget has no room is not made: the error is an [*Exceeded]. Retries go
-// around it, llm.Retry(ledger.Metered(…)), so that each attempt counts.
+// Metered returns a model that records every call as c, with the model of the
+// request and, if c reserves nothing, its [WorstCase]. A call that would exceed a
+// budget is not made: the error is an [*Exceeded]. Retries must be outside,
+// llm.Retry(ledger.Metered(…)), so that each attempt counts.
 func (l *Ledger) Metered(m llm.Model, c Call) llm.Model { return &metered{l, m, c} }
 
 type metered struct {
@@ -37,14 +37,14 @@ func (m *metered) Generate(ctx context.Context, r *llm.Request) (*llm.Response, 
 }
 
 const (
-	usualOutput = 1024   // tokens that a request without MaxTokens may answer
-	imageTokens = 20_000 // that an image may be, at least
-	overhead    = 64     // tokens around a message, a tool or a schema
+	usualOutput = 1024   // maximum output tokens of a request without MaxTokens
+	imageTokens = 20_000 // minimum for an image
+	overhead    = 64     // tokens per message, tool or schema
 )
 
-// WorstCase is the most that a request can take, in tokens: no token is shorter
-// than a byte. A file counts as one for every 8 bytes, and an image as 20,000
-// at least, which is more than providers say.
+// WorstCase returns the maximum usage of a request: no token is shorter than a
+// byte. A file counts as a token for every 8 bytes, and an image as at least
+// 20,000, which is more than providers count.
 func WorstCase(r *llm.Request) llm.Usage {
 	n := overhead + len(r.System) + len(r.Schema)
 	for _, t := range r.Tools {

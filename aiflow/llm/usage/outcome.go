@@ -9,16 +9,16 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// outcome is what became of a call.
+// outcome is the outcome of a call.
 type outcome struct {
 	provider, model string
 	usage           llm.Usage
-	free            bool   // it was turned down, which costs nothing
-	code            string // of the error; "": it answered
+	free            bool   // the provider refused it, which costs nothing
+	code            string // of the error; "": none
 	duration        time.Duration
 }
 
-// turnedDown are errors of calls that no model has worked on.
+// turnedDown are the codes of calls that no model has processed.
 var turnedDown = map[llm.Code]bool{
 	llm.CodeRateLimited: true, llm.CodeTooLong: true, llm.CodeInvalid: true, llm.CodeForbidden: true, llm.CodeNoModel: true,
 	llm.CodeUnavailable: true,
@@ -51,7 +51,7 @@ func outcomeOf(e *Entry, r *llm.Response, failed error, now time.Time) outcome {
 	return o
 }
 
-// serve notes who answered, as far as that was said.
+// serve records the provider and the model that answered, if known.
 func (o *outcome) serve(provider, model string) {
 	if provider = truncate(provider, 64); provider != "" {
 		o.provider = provider
@@ -61,7 +61,7 @@ func (o *outcome) serve(provider, model string) {
 	}
 }
 
-// truncate is a foreign text as it can be kept.
+// truncate returns a text from outside in a form that can be stored.
 func truncate(s string, limit int) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
 	if len(s) > limit {
@@ -70,7 +70,7 @@ func truncate(s string, limit int) string {
 	return s
 }
 
-// tidy is a usage whose parts lie within what they are parts of.
+// tidy limits the parts of a usage to their totals.
 func tidy(u llm.Usage) llm.Usage {
 	within := func(n *int64, limit int64) int64 {
 		*n = min(max(*n, 0), limit)

@@ -19,7 +19,7 @@ import (
 //go:embed prices.json
 var builtIn []byte
 
-// builtInTable is the built-in table, which is read when it is first needed.
+// builtInTable returns the built-in table. It is parsed when first needed.
 var builtInTable = sync.OnceValue(func() *table {
 	items, err := ParsePrices(builtIn)
 	var about struct{ AsOf string }
@@ -37,12 +37,12 @@ func newTable(source, version string, items []Price) *table {
 	return t
 }
 
-// ParsePrices reads a table of prices. It is {"items": [[Price], …]}, prices in
-// USD per million tokens, or what models.dev publishes (api.json):
-// {provider: {"models": {model: {"cost": {"input", "output", "cache_read",
-// "cache_write", "reasoning", "tiers"}}}}}, from which models without prices
-// and those that answer with more than text are left out. The error is an
-// [*Invalid].
+// ParsePrices parses a table of prices. It has one of two formats. One is {"items":
+// [[Price], …]}, prices in USD per million tokens. The other is that of models.dev
+// (api.json): {provider: {"models": {model: {"cost": {"input", "output",
+// "cache_read", "cache_write", "reasoning", "tiers"}}}}}. From the latter, models
+// without prices and models whose output is not only text are left out. The error
+// is an [*Invalid].
 func ParsePrices(b []byte) ([]Price, error) {
 	var own struct{ Items *[]Price }
 	if err := json.Unmarshal(b, &own); err != nil {
@@ -62,10 +62,11 @@ func ParsePrices(b []byte) ([]Price, error) {
 
 func validText(err error) string { return truncate(err.Error(), 200) }
 
-// devRate is a price of models.dev: some have gone through binary fractions.
+// devRate is a price of models.dev, which may have rounding errors of binary
+// fractions.
 type devRate Rate
 
-// UnmarshalJSON reads USD per million tokens, rounded to the nearest nano-USD.
+// UnmarshalJSON decodes USD per million tokens, rounded to the nearest nano-USD.
 func (r *devRate) UnmarshalJSON(b []byte) error {
 	v, ok := times(string(b), nano)
 	if !ok {
@@ -80,7 +81,7 @@ func (r *devRate) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// devRates are prices as models.dev has them.
+// devRates are the prices of a model in models.dev.
 type devRates struct {
 	Input      *devRate `json:"input"`
 	Output     *devRate `json:"output"`
@@ -128,14 +129,14 @@ func parseModelsDev(b []byte) ([]Price, error) {
 	return items, nil
 }
 
-// The most prices that there may be.
+// Maximum numbers of prices.
 const (
 	maxTable  = 50_000
 	maxPrices = 1_000 // of an account
 	maxTiers  = 8
 )
 
-// checkPrices says what is wrong with prices; the error is an [*Invalid].
+// checkPrices validates prices. The error is an [*Invalid].
 func checkPrices(items []Price, limit int) error {
 	if len(items) > limit {
 		return &Invalid{Field: "items", Message: fmt.Sprintf("must be at most %d", limit)}
@@ -148,7 +149,7 @@ func checkPrices(items []Price, limit int) error {
 		}
 		key := modelKey{p.Provider, p.Model}
 		if seen[key] {
-			return &Invalid{Field: at + ".model", Message: "stands twice in the list"}
+			return &Invalid{Field: at + ".model", Message: "is given twice in the list"}
 		}
 		seen[key] = true
 	}
@@ -208,7 +209,7 @@ func (r *Rates) check() *Invalid {
 	return nil
 }
 
-// version names what a table holds.
+// versionOf returns a hash of a table as its version.
 func versionOf(b []byte) string {
 	sum := sha256.Sum256(bytes.TrimSpace(b))
 	return hex.EncodeToString(sum[:6])

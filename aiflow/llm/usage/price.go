@@ -6,40 +6,40 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// Rates are prices of a million tokens by their kind.
+// Rates are the prices of a million tokens by their kind.
 type Rates struct {
 	Input  Rate `json:"input"`
 	Output Rate `json:"output"`
-	// CachedInput is of input that was read from a cache. nil: not known; it is
-	// counted like other input then, and the cost is an estimate.
+	// CachedInput is the price of input that was read from a cache. nil: unknown;
+	// such input then costs as much as other input, and the cost is an estimate.
 	CachedInput *Rate `json:"cachedInput,omitempty"`
-	// CacheWrite is of input that was written to a cache, and CacheWrite1h of
-	// what stays there for an hour. nil: not known; a call with such input has no
-	// cost then.
+	// CacheWrite is the price of input that was written to a cache, and
+	// CacheWrite1h of input that is cached for an hour. nil: unknown; a call with
+	// such input then has no cost.
 	CacheWrite   *Rate `json:"cacheWrite,omitempty"`
 	CacheWrite1h *Rate `json:"cacheWrite1h,omitempty"`
-	// Reasoning is of output that is not shown. nil: as Output.
+	// Reasoning is the price of output that is not shown. nil: that of Output.
 	Reasoning *Rate `json:"reasoning,omitempty"`
 }
 
-// Tier is what a call costs, all of it, that has more than Over tokens of input.
+// Tier has the rates of a whole call with more than Over tokens of input.
 type Tier struct {
 	Over int64 `json:"over"`
 	Rates
 }
 
-// Price is what the tokens of a model cost.
+// Price has the rates of a model.
 type Price struct {
 	Provider string `json:"provider"` // as in [llm.Models]
 	Model    string `json:"model"`    // as the provider calls it
 	Rates
-	Tiers []Tier `json:"tiers,omitempty"` // by Over, ascending
-	// SameAs is another model, "provider/model", whose prices these are; all
-	// rates are 0 then. "": none.
+	Tiers []Tier `json:"tiers,omitempty"` // by ascending Over
+	// SameAs is another model, "provider/model", with the same prices; all rates
+	// are then 0. "": none.
 	SameAs string `json:"sameAs,omitempty"`
 }
 
-// rates are those of a call with so many tokens of input.
+// rates returns the rates of a call by its input tokens.
 func (p *Price) rates(input int64) Rates {
 	r := p.Rates
 	for _, t := range p.Tiers {
@@ -50,7 +50,7 @@ func (p *Price) rates(input int64) Rates {
 	return r
 }
 
-// cost is what u cost, in nano-USD, and how that came about.
+// cost returns the cost of u in nano-USD, and how it was determined.
 func (p *Price) cost(u llm.Usage) (int64, CostStatus) {
 	r, status := p.rates(u.Input), CostPriced
 	if u.CacheWrite > 0 && r.CacheWrite == nil || u.CacheWrite1h > 0 && r.CacheWrite1h == nil {
@@ -69,7 +69,7 @@ func (p *Price) cost(u llm.Usage) (int64, CostStatus) {
 	}), status
 }
 
-// worst is the most that input and output can cost, whatever kind they are of.
+// worst returns the maximum cost of input and output, of whatever kinds.
 func (p *Price) worst(u llm.Usage) int64 {
 	var limit int64
 	for _, r := range p.from(u.Input) {
@@ -79,7 +79,7 @@ func (p *Price) worst(u llm.Usage) int64 {
 	return limit
 }
 
-// from are all rates that a call with at most so many tokens of input may have.
+// from returns all rates that a call with at most this many input tokens may have.
 func (p *Price) from(input int64) []Rates {
 	all := []Rates{p.Rates}
 	for _, t := range p.Tiers {
@@ -102,7 +102,7 @@ type part struct {
 	rate   Rate
 }
 
-// total is the sum of parts in nano-USD, rounded once, halves up.
+// total returns the sum of parts in nano-USD, rounded half up once.
 func total(parts []part) int64 {
 	sum := big.NewInt(500_000)
 	for _, p := range parts {

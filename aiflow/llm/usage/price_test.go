@@ -196,7 +196,7 @@ func TestInvalidPrices(t *testing.T) {
 		require.Equal(t, field, bad.Field)
 	}
 	err := f.own.SetPricing(t.Context(), []usage.Price{{Provider: "a", Model: "b"}, {Provider: "a", Model: "b"}})
-	require.ErrorContains(t, err, "items[1].model stands twice")
+	require.ErrorContains(t, err, "items[1].model is given twice")
 }
 
 // TestMoney reads and writes decimals exactly.

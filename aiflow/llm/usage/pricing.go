@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Pricing are the prices that an account has set itself, by provider and model.
+// Pricing returns the account's own prices, by provider and model.
 func (a *Account) Pricing(ctx context.Context) ([]Price, error) {
 	t, err := a.l.ownTable(ctx, a.l.db, a.id)
 	if err != nil {
@@ -27,15 +27,14 @@ func (a *Account) Pricing(ctx context.Context) ([]Price, error) {
 	return out, nil
 }
 
-// Source is a table of prices that holds for every account.
+// Source is a table of prices for all accounts.
 type Source struct {
 	Name    string // "file", for Options.Prices, or "built-in"
-	Version string // of the built-in table its date, of another a sum of what it holds
+	Version string // date of the built-in table, hash of another
 	Models  int
 }
 
-// Sources are the tables of prices that hold for every account, in the order in
-// which they are asked.
+// Sources returns the tables of prices for all accounts, in order of precedence.
 func (l *Ledger) Sources() []Source {
 	ts := *l.prices.Load()
 	out := make([]Source, len(ts))
@@ -45,9 +44,9 @@ func (l *Ledger) Sources() []Source {
 	return out
 }
 
-// SetPricing replaces the prices that the account has set itself, which go
-// before all others, from now on: [Account.Reprice] changes what calls have
-// cost. There may be 1,000. The error is an [*Invalid] where they break a rule.
+// SetPricing replaces the account's own prices, at most 1,000. They take precedence
+// over all others for calls from now on; [Account.Reprice] changes the cost of
+// earlier calls. The error for an invalid price is an [*Invalid].
 func (a *Account) SetPricing(ctx context.Context, items []Price) error {
 	if err := checkPrices(items, maxPrices); err != nil {
 		return err
@@ -80,14 +79,14 @@ func (a *Account) SetPricing(ctx context.Context, items []Price) error {
 	return nil
 }
 
-// repriceRows is how many calls a transaction prices again.
+// repriceRows is the number of calls that one transaction prices.
 const repriceRows = 1000
 
-// Reprice prices the calls again that began at from or later and before to by
-// the prices of now; zero: all of them. It returns how many have another cost,
-// or a cost for another reason, than before; a second time that is none. Calls
-// that have not said what they took stay as they are. It works in steps, each
-// durable, and may be called again after an error.
+// Reprice computes the cost of calls again with the current prices: of those
+// started at from or later and before to; zero: no bound. It returns the number of
+// calls whose cost or status has changed; a second time that is 0. Calls with an
+// unknown usage stay unchanged. It works in durable steps, and may be called again
+// after an error.
 func (a *Account) Reprice(ctx context.Context, from, to time.Time) (changed int, err error) {
 	f := Filter{From: from, To: to}
 	if f.From.IsZero() {
@@ -124,7 +123,7 @@ func (a *Account) Reprice(ctx context.Context, from, to time.Time) (changed int,
 	}
 }
 
-// repriceTx prices the next calls behind (at, seq).
+// repriceTx prices the next calls after (at, seq).
 func (a *Account) repriceTx(ctx context.Context, tx *sqlx.Tx, at, seq, to int64) (rows []callRow, changed int, err error) {
 	if err := lock(ctx, tx, a.id); err != nil {
 		return nil, 0, err
@@ -164,11 +163,12 @@ func (a *Account) repriceTx(ctx context.Context, tx *sqlx.Tx, at, seq, to int64)
 	if err != nil {
 		return nil, 0, err
 	}
-	_, err = tx.ExecContext(ctx, `DELETE FROM usage_spent WHERE account = $1`, a.id) // it is counted again when it is asked for
+	_, err = tx.ExecContext(ctx, `DELETE FROM usage_spent WHERE account = $1`, a.id) // the sums are computed again on demand
 	return rows, changed, err
 }
 
-// priceAgain is what a call costs now; ok is false when nothing changes.
+// priceAgain returns the cost of a call with current prices; ok is false if it is
+// unchanged.
 func (r *callRow) priceAgain(all tables) (c Cost, ok bool) {
 	if !r.Measured {
 		return c, false

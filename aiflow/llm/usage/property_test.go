@@ -17,23 +17,22 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// zones have clocks that are moved by an hour or by half of one, at midnight,
-// or never; some are ahead by a part of an hour.
+// zones have clocks that change by an hour or by half an hour, at midnight, or
+// never; some have an offset with a fraction of an hour.
 var zones = []string{
 	"UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "America/Havana", "Africa/Cairo", "Asia/Beirut", "Pacific/Chatham",
 }
 
-// moments are when clocks are moved in 2026, and the turns of a month and a
-// year.
+// moments are the clock changes of 2026, and the turns of a month and a year.
 var moments = []string{
 	"2026-03-29T01:00:00Z", "2026-10-25T01:00:00Z", "2026-03-08T07:00:00Z", "2026-11-01T06:00:00Z", "2026-04-04T15:00:00Z", "2026-10-03T15:30:00Z",
 	"2026-03-08T05:00:00Z", "2026-11-01T05:00:00Z", "2026-04-23T22:00:00Z", "2026-10-29T21:00:00Z", "2026-03-28T22:00:00Z", "2026-06-30T23:00:00Z",
 	"2026-12-31T23:30:00Z",
 }
 
-// TestRollupIsTheLedger writes random calls down and compares every rollup, by
-// each group and each pair of them, in every zone and by random filters, with
-// the sums of the calls as they are in the ledger.
+// TestRollupIsTheLedger records random calls and compares every rollup, by each
+// group and each pair of them, in every zone and with random filters, with the sums
+// of the calls in the ledger.
 func TestRollupIsTheLedger(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -85,7 +84,7 @@ func (f fixture) agree(t *testing.T, rnd *rand.Rand) {
 
 var units = []string{"hour", "day", "week", "month"}
 
-// compare says whether a rollup is what the calls of the ledger add up to.
+// compare reports whether a rollup equals the sum of the calls in the ledger.
 func (f fixture) compare(t *testing.T, r usage.Report, got usage.Rollup) {
 	t.Helper()
 	zone, err := time.LoadLocation(r.Timezone)
@@ -107,7 +106,7 @@ func (f fixture) compare(t *testing.T, r usage.Report, got usage.Rollup) {
 	seen, sum := map[string]bool{}, usage.Sum{}
 	for _, row := range got.Items {
 		key := strings.Join(row.Keys, "|")
-		require.False(t, seen[key], "%s stands twice in %+v", key, r)
+		require.False(t, seen[key], "%s is given twice in %+v", key, r)
 		seen[key] = true
 		require.Equal(t, want[key], row.Sum, "%s of %+v", key, r)
 		sum.Calls += row.Calls
@@ -133,8 +132,8 @@ func plus(s *usage.Sum, c usage.Record) {
 	}
 }
 
-// keyOf is the key of a call in a group, found in another way than the ledger
-// does.
+// keyOf returns the key of a call in a group, computed in another way than by the
+// ledger.
 func keyOf(c usage.Record, group string, zone *time.Location) string {
 	local := c.At.In(zone)
 	switch group {
@@ -172,7 +171,7 @@ func keyOf(c usage.Record, group string, zone *time.Location) string {
 
 func pick[T any](rnd *rand.Rand, of ...T) T { return of[rnd.IntN(len(of))] }
 
-// random makes some call at some time.
+// random records some call at some time.
 func (f fixture) random(t *testing.T, rnd *rand.Rand) {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, pick(rnd, moments...))
@@ -206,8 +205,8 @@ func (f fixture) random(t *testing.T, rnd *rand.Rand) {
 	require.NoError(t, err)
 }
 
-// randomFilter is some filter. Hours are only of some weeks: there are at most
-// 5,000 rows.
+// randomFilter returns some filter. For hours it covers only some weeks, because
+// there are at most 5,000 rows.
 func (f fixture) randomFilter(rnd *rand.Rand, short bool) usage.Filter {
 	r := usage.Filter{From: time.Date(2026, 2, 27, 22, 10, 0, 0, time.UTC), To: time.Date(2027, 1, 2, 0, 0, 0, 1000, time.UTC)}
 	if short {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Rate is a price in nano-USD per million tokens. In JSON it is a number of USD
-// per million tokens, exactly.
+// Rate is a price in nano-USD per million tokens. In JSON it is an exact number of
+// USD per million tokens.
 type Rate int64
 
 const (
@@ -18,10 +18,10 @@ const (
 	maxRate = 100_000 * nano
 )
 
-// MarshalJSON writes USD per million tokens: 0.075.
+// MarshalJSON encodes USD per million tokens: 0.075.
 func (r Rate) MarshalJSON() ([]byte, error) { return []byte(decimal(int64(r), 9)), nil }
 
-// decimal is n · 10^−places, without superfluous zeros.
+// decimal returns n · 10^−places without trailing zeros.
 func decimal(n int64, places int) string {
 	sign := ""
 	if n < 0 {
@@ -38,14 +38,14 @@ func decimal(n int64, places int) string {
 	return sign + whole + "." + part
 }
 
-// Nano is an amount of nano-USD. In JSON it is a number of micro-USD with at most
-// three decimals, exactly.
+// Nano is an amount in nano-USD. In JSON it is an exact number of micro-USD with at
+// most three decimals.
 type Nano int64
 
-// MarshalJSON writes micro-USD: 1234.5.
+// MarshalJSON encodes micro-USD: 1234.5.
 func (n Nano) MarshalJSON() ([]byte, error) { return []byte(decimal(int64(n), 3)), nil }
 
-// UnmarshalJSON reads micro-USD.
+// UnmarshalJSON decodes micro-USD.
 func (n *Nano) UnmarshalJSON(b []byte) error {
 	v, err := parseDecimal(string(b), 1000, maxAmount)
 	if err != nil {
@@ -59,7 +59,7 @@ var rateNumber = regexp.MustCompile(`^[0-9]{1,16}(\.[0-9]{1,20})?([eE][+-]?[0-9]
 
 var errRate = errors.New("must be a number of USD from 0 to 100000 with at most nine decimals")
 
-// UnmarshalJSON reads USD per million tokens.
+// UnmarshalJSON decodes USD per million tokens.
 func (r *Rate) UnmarshalJSON(b []byte) error {
 	n, err := parseDecimal(string(b), nano, maxRate)
 	if err != nil {
@@ -69,7 +69,7 @@ func (r *Rate) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parseDecimal is a number times unit, which must be whole and at most most.
+// parseDecimal returns a number times unit, which must be whole and at most limit.
 func parseDecimal(s string, unit, limit int64) (int64, error) {
 	v, ok := times(s, unit)
 	if !ok || !v.IsInt() || !v.Num().IsInt64() || v.Num().Int64() > limit {
@@ -78,7 +78,7 @@ func parseDecimal(s string, unit, limit int64) (int64, error) {
 	return v.Num().Int64(), nil
 }
 
-// times is a number as it is written times unit.
+// times returns the decimal number s times unit.
 func times(s string, unit int64) (*big.Rat, bool) {
 	if !rateNumber.MatchString(s) {
 		return nil, false

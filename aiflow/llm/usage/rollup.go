@@ -12,52 +12,52 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// Report says what a rollup shows.
+// Report configures a rollup.
 type Report struct {
 	Filter
 	// GroupBy is one or two of [Groups].
 	GroupBy []string
-	// Timezone is the IANA name of the zone whose hours, days, weeks and months
-	// are shown; "": UTC.
+	// Timezone is the IANA name of the zone of hours, days, weeks and months; "":
+	// UTC.
 	Timezone string
 }
 
-// Rollup is what calls took together.
+// Rollup has the sums of calls by group.
 type Rollup struct {
 	Items     []Row // never nil, at most 5,000
-	Total     Sum   // of all calls, also those of rows that are left out
-	Truncated bool  // rows are left out
+	Total     Sum   // of all calls, including those of omitted rows
+	Truncated bool  // rows were omitted
 }
 
 // Row is a group of calls.
 type Row struct {
-	// Keys are those of the group, one for each of Report.GroupBy: "2026-07-02T13:00:00+02:00"
-	// an hour, "2026-07-02" a day, "2026-W27" a week as ISO 8601 counts them,
-	// "2026-07" a month, "7/ana" a chat of a reference; "": none.
+	// Keys are the keys of the group, one for each of Report.GroupBy:
+	// "2026-07-02T13:00:00+02:00" is an hour, "2026-07-02" a day, "2026-W27" a week
+	// (ISO 8601), "2026-07" a month, "7/ana" a chat of a reference, "" none.
 	Keys []string
 	Sum
 }
 
-// maxRows is the most rows of a rollup.
+// maxRows is the maximum number of rows of a rollup.
 const maxRows = 5000
 
-// Groups are what calls can be grouped by.
+// Groups returns the names by which calls can be grouped.
 func Groups() []string {
 	return []string{"hour", "day", "week", "month", "model", "provider", "reference", "feature", "flow", "run", "chat", "user"}
 }
 
-// columnOf are the groups that are no times.
+// columnOf maps the groups that are not times to columns.
 var columnOf = map[string]string{
 	"model": "model", "provider": "provider", "feature": "feature", "flow": "flow", "run": "run", "user": "caller",
 	"reference": `CASE reference WHEN 0 THEN '' ELSE CAST(reference AS TEXT) END`,
 	"chat":      `CASE chat_id WHEN '' THEN '' ELSE CAST(reference AS TEXT) || '/' || chat_id END`,
 }
 
-// groups are those of a report, taken apart.
+// groups are the groups of a report.
 type groups struct {
 	names   []string
-	times   []string // of those, the times
-	columns []string // of the others
+	times   []string // those that are times
+	columns []string // columns of the others
 }
 
 func (r *Report) groups() (groups, error) {
@@ -77,11 +77,10 @@ func (r *Report) groups() (groups, error) {
 	return g, nil
 }
 
-// Rollup sums calls. Every hour, day, week or month between From and To has its
-// row, for each value of the other group; these are ordered by time. Other
-// groups are ordered by what they cost, the dearest first. From is 30 days
-// before To where it is zero, To is now. The error is an [*Invalid] where the
-// report breaks a rule.
+// Rollup sums calls by group. Every hour, day, week or month between From and To
+// has a row, for each value of the other group, ordered by time. Other groups are
+// ordered by descending cost. The defaults of From and To are 30 days before To and
+// now. The error for an invalid report is an [*Invalid].
 func (a *Account) Rollup(ctx context.Context, r Report) (Rollup, error) {
 	if err := r.bounds(a.l.opts.Now()); err != nil {
 		return Rollup{}, err
@@ -116,7 +115,7 @@ func (a *Account) Rollup(ctx context.Context, r Report) (Rollup, error) {
 }
 
 func loadZone(name string) (*time.Location, error) {
-	if name == "Local" { // that is not a zone but this machine's
+	if name == "Local" { // not a zone, but that of this machine
 		return nil, &Invalid{Field: "timezone", Message: "must be an IANA name such as Europe/Berlin"}
 	}
 	zone, err := time.LoadLocation(name)
@@ -132,8 +131,8 @@ type query struct {
 	groups groups
 	where  string
 	args   []any
-	// whenever and any are where and args without the times, for queries that
-	// have those of buckets: a database uses one pair of bounds.
+	// whenever and any are where and args without the times, for queries with the
+	// times of buckets: a database uses only one pair of bounds.
 	whenever string
 	any      []any
 }
@@ -146,10 +145,10 @@ type group struct {
 	Sum
 }
 
-// dearest orders groups.
+// dearest orders groups by descending cost.
 const dearest = ` ORDER BY cost DESC, output DESC, input DESC, calls DESC`
 
-// byValue is a report without times.
+// byValue fills a report without times.
 func (q *query) byValue(ctx context.Context, out *Rollup) error {
 	columns, by := q.groups.columns[0]+` AS key`, `1`
 	if len(q.groups.columns) == 2 {
@@ -173,7 +172,7 @@ func (q *query) byValue(ctx context.Context, out *Rollup) error {
 	return nil
 }
 
-// byTime is a report of nothing but times.
+// byTime fills a report whose groups are times.
 func (q *query) byTime(ctx context.Context, bs []bucket, out *Rollup) error {
 	if out.Truncated = len(bs) > maxRows; out.Truncated {
 		bs = bs[:maxRows]
@@ -192,8 +191,8 @@ func (q *query) byTime(ctx context.Context, bs []bucket, out *Rollup) error {
 	return nil
 }
 
-// inBuckets sums by bucket and a column, at most one group more than a rollup
-// has rows, if there is no further condition.
+// inBuckets sums by bucket and a column. Without a further condition it returns at
+// most one group more than the maximum of rows.
 func (q *query) inBuckets(ctx context.Context, bs []bucket, column, and string, more []any) ([]group, error) {
 	var list strings.Builder
 	for i, b := range bs {
@@ -210,7 +209,7 @@ func (q *query) inBuckets(ctx context.Context, bs []bucket, column, and string, 
 	return found, err
 }
 
-// byBoth is a report of a time and something else.
+// byBoth fills a report by a time and another group.
 func (q *query) byBoth(ctx context.Context, bs []bucket, out *Rollup) error {
 	column := q.groups.columns[0]
 	found, err := q.inBuckets(ctx, bs, column, "", nil)
@@ -250,7 +249,8 @@ func (q *query) byBoth(ctx context.Context, bs []bucket, out *Rollup) error {
 	return nil
 }
 
-// keysOf are the keys of groups, the dearest first.
+// keysOf returns the keys of groups by descending cost, and adds the groups to
+// total.
 func keysOf(found []group, total *Sum) []string {
 	by := map[string]*Sum{}
 	for i := range found {
@@ -266,8 +266,8 @@ func keysOf(found []group, total *Sum) []string {
 	})
 }
 
-// shown are the keys of a report that has too many rows, and the groups of the
-// rows that are shown of it.
+// shown returns the keys of a report with too many rows, and the groups of the rows
+// that remain.
 func (q *query) shown(ctx context.Context, bs []bucket) ([]string, []group, error) {
 	column := q.groups.columns[0]
 	var all []group

@@ -20,7 +20,7 @@ func date(t *testing.T, text string) time.Time {
 	return at
 }
 
-// keysOf are the keys of rows.
+// keysOf returns the keys of rows.
 func keysOf(items []usage.Row) (keys []string) {
 	for _, row := range items {
 		keys = append(keys, fmt.Sprint(row.Keys))
@@ -28,7 +28,7 @@ func keysOf(items []usage.Row) (keys []string) {
 	return keys
 }
 
-// TestBuckets has a row for each piece of time, also where clocks are moved.
+// TestBuckets checks that each interval has a row, also where clocks change.
 func TestBuckets(t *testing.T) {
 	t.Parallel()
 	onLedgers(t, func(t *testing.T, f fixture) {
@@ -51,7 +51,7 @@ func TestBuckets(t *testing.T) {
 	})
 }
 
-// TestRows fills every day for each model, and puts the dearest first.
+// TestRows fills every day for each model, and puts the most expensive first.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	onLedgers(t, func(t *testing.T, f fixture) {
@@ -81,8 +81,7 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// many writes calls of so many chats, at the times that hours count back from
-// the clock.
+// many records calls of several chats, at times before the clock.
 func many(t *testing.T, db *sqlx.DB, at time.Time, chats int) {
 	t.Helper()
 	const one = `INSERT INTO usage_call (id, account, at_us, reference, chat_id, feature, project, flow, run, caller, provider, model,
@@ -96,7 +95,7 @@ func many(t *testing.T, db *sqlx.DB, at time.Time, chats int) {
 	require.NoError(t, tx.Commit())
 }
 
-// TestTruncated bounds the rows, but not the total.
+// TestTruncated limits the rows, but not the total.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
 	onLedgers(t, func(t *testing.T, f fixture) {
@@ -205,7 +204,8 @@ func TestInvalidReports(t *testing.T) {
 	})
 }
 
-// TestInvalidCalls names what is wrong with a call before anything is written.
+// TestInvalidCalls checks that an invalid call is refused before anything is
+// stored.
 func TestInvalidCalls(t *testing.T) {
 	t.Parallel()
 	onLedgers(t, func(t *testing.T, f fixture) {

@@ -68,19 +68,19 @@ func open(t testing.TB, db *sqlx.DB, change func(*usage.Options)) fixture {
 	return fixture{l, db, c, l.For(usage.OneAccount)}
 }
 
-// call is a call of a model, "provider/model".
+// call returns a call of a model, "provider/model".
 func call(model string) usage.Call {
 	provider, name, _ := strings.Cut(model, "/")
 	return usage.Call{Account: usage.OneAccount, Feature: "assistant", Provider: provider, Model: name}
 }
 
-// answer is what a model answered that took so much.
+// answer returns what a model answered that took so much.
 func answer(model string, u llm.Usage) *llm.Response {
 	provider, name, _ := strings.Cut(model, "/")
 	return &llm.Response{Provider: provider, Model: name, Usage: u, Stop: llm.StopDone, Message: llm.Assistant("Hello")}
 }
 
-// tokens are a known usage.
+// tokens returns a known usage.
 func tokens(in, out int64) llm.Usage { return llm.Usage{Known: true, Input: in, Output: out} }
 
 // make writes a call down that is answered by the model it asks.
@@ -93,7 +93,7 @@ func (f fixture) make(t testing.TB, c usage.Call, u llm.Usage) usage.Cost {
 	return cost
 }
 
-// records are all calls, the newest first.
+// records returns all calls, the newest first.
 func (f fixture) records(t testing.TB, filter usage.Filter) []usage.Record {
 	t.Helper()
 	if filter.From.IsZero() {
@@ -113,7 +113,7 @@ func (f fixture) records(t testing.TB, filter usage.Filter) []usage.Record {
 	}
 }
 
-// scripted is a model that answers as it is told.
+// scripted is a model that calls a function.
 type scripted func(r *llm.Request) (*llm.Response, error)
 
 func (s scripted) Generate(_ context.Context, r *llm.Request) (*llm.Response, error) { return s(r) }

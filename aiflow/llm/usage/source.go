@@ -19,14 +19,14 @@ import (
 
 const (
 	refreshInterval = 24 * time.Hour
-	pollInterval    = 10 * time.Minute // at what other nodes have fetched
+	pollInterval    = 10 * time.Minute // for a table that another node has fetched
 	fetchTimeout    = time.Minute
 	maxSource       = 16 << 20
 )
 
-// source is where prices are from that lie elsewhere.
+// source is a file or URL with prices.
 type source struct {
-	name string // as it was given: the key of the copy
+	name string // as it was configured: the key of the copy
 	url  bool
 }
 
@@ -39,8 +39,8 @@ type sourceRow struct {
 	Items   string
 }
 
-// openPrices takes what can be had without a network: the built-in table, a
-// file, or the copy of what a URL had.
+// openPrices loads the prices that need no network: the built-in table, a file, or
+// the stored copy of a URL.
 func (l *Ledger) openPrices(ctx context.Context) error {
 	l.prices.Store(&tables{builtInTable()})
 	name := l.opts.Prices
@@ -64,12 +64,12 @@ func (l *Ledger) openPrices(ctx context.Context) error {
 	return nil
 }
 
-// use puts prices before the built-in ones.
+// use gives prices precedence over the built-in ones.
 func (l *Ledger) use(version string, items []Price) {
 	l.prices.Store(&tables{newTable(sourceFile, version, items), builtInTable()})
 }
 
-// given are the prices of the source; nil: none yet.
+// given returns the prices of the source; nil: none yet.
 func (l *Ledger) given() *table {
 	if t := (*l.prices.Load())[0]; t.source == sourceFile {
 		return t
@@ -77,10 +77,9 @@ func (l *Ledger) given() *table {
 	return nil
 }
 
-// Refresh reads the source of prices again, whatever its age. What it has is
-// refused, and the prices stay as they are, when it is no table, when a price
-// has moved more than tenfold, or when more than a fifth of the models are
-// gone.
+// Refresh reads the source of prices again, whatever its age. It refuses the table,
+// and keeps the current prices, if the table is invalid, if a price has changed
+// more than tenfold, or if more than a fifth of the models are missing.
 func (l *Ledger) Refresh(ctx context.Context) error {
 	if l.source == nil {
 		return nil
@@ -109,7 +108,7 @@ func (l *Ledger) Refresh(ctx context.Context) error {
 	return l.storeCopy(ctx, row)
 }
 
-// usePrices uses a table unless it cannot be right.
+// usePrices uses a table unless it is implausible.
 func (l *Ledger) usePrices(b []byte) error {
 	items, err := ParsePrices(b)
 	if err != nil {
@@ -118,7 +117,7 @@ func (l *Ledger) usePrices(b []byte) error {
 	next := newTable(sourceFile, versionOf(b), items)
 	if before := l.given(); before != nil {
 		err = before.suspect(next, true)
-	} else { // the built-in ones tell whether the unit is right
+	} else { // the built-in ones show whether the unit is right
 		err = builtInTable().suspect(next, false)
 	}
 	if err != nil {
@@ -128,7 +127,7 @@ func (l *Ledger) usePrices(b []byte) error {
 	return nil
 }
 
-// suspect says why next can hardly be what t has become.
+// suspect returns why next is implausible as the successor of t.
 func (t *table) suspect(next *table, shrinks bool) error {
 	if shrinks && 5*len(next.prices) < 4*len(t.prices) {
 		return fmt.Errorf("the prices are refused: of %d models %d are left", len(t.prices), len(next.prices))
@@ -145,14 +144,14 @@ func (t *table) suspect(next *table, shrinks bool) error {
 	return nil
 }
 
-// leaps says that a price has moved more than tenfold. One that was nothing may
-// become something, but not the other way.
+// leaps reports whether a price has changed more than tenfold. A price may change
+// from zero, but not to zero.
 func leaps(before, after Rate) bool {
 	return before > 0 && (after > 10*before || 10*after < before)
 }
 
 func readFile(name string) ([]byte, error) {
-	f, err := os.Open(name) //nolint:gosec // the operator names it
+	f, err := os.Open(name) //nolint:gosec // the operator chose it
 	if err != nil {
 		return nil, fmt.Errorf("reading prices: %w", err)
 	}
@@ -171,13 +170,13 @@ func readAll(r io.Reader) ([]byte, error) {
 	return b, nil
 }
 
-// fetch gets the source; nil: it is as it was.
+// fetch fetches the source; nil: it has not changed.
 func (l *Ledger) fetch(ctx context.Context, etag string) ([]byte, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, l.source.name, http.NoBody)
 	if err != nil {
-		return nil, "", errors.New("fetching prices: the URL is malformed") // its text may hold a password
+		return nil, "", errors.New("fetching prices: the URL is malformed") // the error may quote a password
 	}
 	if etag != "" && l.given() != nil {
 		req.Header.Set("If-None-Match", etag)
@@ -198,7 +197,7 @@ func (l *Ledger) fetch(ctx context.Context, etag string) ([]byte, string, error)
 	return b, truncate(res.Header.Get("ETag"), 200), err
 }
 
-// bare is an error of a client without the URL, which may hold a password.
+// bare returns an error of a client without the URL, which may contain a password.
 func bare(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner
@@ -206,7 +205,7 @@ func bare(err error) error {
 	return err
 }
 
-// loadCopy uses what is kept of the source, if that is newer.
+// loadCopy uses the stored copy of the source, if it is newer.
 func (l *Ledger) loadCopy(ctx context.Context) (sourceRow, error) {
 	row := sourceRow{Source: l.source.name}
 	err := l.db.GetContext(ctx, &row, `SELECT source, etag, checked_us, version, items FROM usage_table WHERE source = $1`, keyOf(l.source.name))
@@ -241,11 +240,12 @@ func (l *Ledger) storeCopy(ctx context.Context, row sourceRow) error {
 	return nil
 }
 
-// keyOf names a source without showing it: a URL may hold a password.
+// keyOf returns a key for a source that hides the URL, which may contain a
+// password.
 func keyOf(name string) string { return versionOf([]byte(name)) }
 
-// Run keeps prices fresh and forgets windows of budgets that are over, until
-// ctx ends. Any number of processes may.
+// Run refreshes prices and deletes ended windows of budgets until ctx ends. Any
+// number of processes may run it.
 func (l *Ledger) Run(ctx context.Context) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -265,7 +265,7 @@ func (l *Ledger) Run(ctx context.Context) error {
 	}
 }
 
-// refreshDue refreshes prices once a day, over all nodes that share a database.
+// refreshDue refreshes prices once a day, across all nodes of a database.
 func (l *Ledger) refreshDue(ctx context.Context, read *time.Time) error {
 	if l.source == nil {
 		return nil
@@ -277,7 +277,7 @@ func (l *Ledger) refreshDue(ctx context.Context, read *time.Time) error {
 		}
 		*read = database.Time(row.Checked)
 	} else if read.IsZero() {
-		*read = l.opts.Now() // by New
+		*read = l.opts.Now() // New has read it
 	}
 	if l.opts.Now().Sub(*read) < refreshInterval {
 		return nil

@@ -24,8 +24,8 @@ type priceServer struct {
 	mu       sync.Mutex
 	body     string
 	status   int
-	full     int // how often it was sent
-	notAgain int // how often it was as it had been
+	full     int // number of complete responses
+	notAgain int // number of responses without change
 }
 
 func servePrices(t *testing.T) *priceServer {
@@ -63,7 +63,7 @@ func (s *priceServer) counts() (full, notAgain int) {
 	return s.full, s.notAgain
 }
 
-// priceList is a table of some models at a price of input in USD.
+// priceList returns a table of some models at a price of input in USD.
 func priceList(models int, price string) string {
 	items := make([]string, models)
 	for i := range items {
@@ -72,8 +72,8 @@ func priceList(models int, price string) string {
 	return `{"items":[` + strings.Join(items, ",") + `]}`
 }
 
-// TestPricesOfURL fetches prices, refuses what cannot be right, and keeps what
-// was good for a restart.
+// TestPricesOfURL fetches prices, refuses implausible ones, and keeps the good ones
+// for a restart.
 func TestPricesOfURL(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -127,8 +127,8 @@ func TestPricesOfURL(t *testing.T) {
 	})
 }
 
-// TestPricesInTheWrongUnit are refused the first time, too: the built-in table
-// tells.
+// TestPricesInTheWrongUnit checks that implausible prices are refused the first
+// time, too, by comparing them with the built-in table.
 func TestPricesInTheWrongUnit(t *testing.T) {
 	t.Parallel()
 	s := servePrices(t)
@@ -138,7 +138,7 @@ func TestPricesInTheWrongUnit(t *testing.T) {
 	require.Len(t, f.Sources(), 1)
 }
 
-// TestPricesOfFile reads a file at the start as it is, and again every day.
+// TestPricesOfFile reads a file unconditionally at the start, and again every day.
 func TestPricesOfFile(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "prices.json")
@@ -166,7 +166,7 @@ func TestPricesOfFile(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestDailyPrices has Run fetch prices once a day, whichever node does.
+// TestDailyPrices has Run fetch prices once a day, on one of the nodes.
 func TestDailyPrices(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

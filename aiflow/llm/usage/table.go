@@ -21,26 +21,24 @@ type table struct {
 
 type modelKey struct{ provider, model string }
 
-// tables are the prices that hold for every account: those that go first
-// stand first.
+// tables are the prices for an account, in order of precedence.
 type tables []*table
 
-// Where a price comes from.
+// The sources of prices.
 const (
 	sourceAccount = "account"
 	sourceFile    = "file"
 	sourceBuiltIn = "built-in"
 )
 
-// free is the provider whose models cost nothing: they are part of this module.
+// free is the provider whose models cost nothing: it is part of this module.
 const free = "mock"
 
-// dated is the end of the name of a model that stands still: gpt-4o-2024-08-06,
-// claude-sonnet-4-20250514.
+// dated matches the date at the end of a fixed version of a model:
+// gpt-4o-2024-08-06, claude-sonnet-4-20250514.
 var dated = regexp.MustCompile(`[-@](20[0-9]{2}-[01][0-9]-[0-3][0-9]|20[0-9]{2}[01][0-9][0-3][0-9])$`)
 
-// names are what a model may be called in a table, the first that is found
-// counts.
+// names returns the names of a model in a table, in order of precedence.
 func names(model string) []string {
 	if end := dated.FindStringIndex(model); end != nil && end[0] > 0 {
 		return []string{model, model[:end[0]]}
@@ -48,8 +46,8 @@ func names(model string) []string {
 	return []string{model}
 }
 
-// find looks a model up: as it is called, and then without its date. There is
-// no guessing.
+// find looks a model up by its name, then by its name without a date. It does not
+// guess.
 func (t *table) find(provider, model string) *Price {
 	for _, name := range names(model) {
 		if p := t.prices[modelKey{provider, name}]; p != nil {
@@ -59,14 +57,14 @@ func (t *table) find(provider, model string) *Price {
 	return nil
 }
 
-// quote is a price and where it is from.
+// quote is a price with its source.
 type quote struct {
 	*Price
 	source, version string
 }
 
-// find looks a model up in all tables. One whose prices are another's has
-// those of the first table that knows the other.
+// find looks a model up in all tables. A model with SameAs has the prices of the
+// first table that has the other model.
 func (ts tables) find(provider, model string, hops int) (quote, bool) {
 	if provider == free {
 		return quote{&Price{Provider: provider, Model: model}, sourceBuiltIn, "0"}, true
@@ -88,19 +86,20 @@ func (ts tables) find(provider, model string, hops int) (quote, bool) {
 	return quote{}, false
 }
 
-// versionOf names what a price was: an account's are changed one by one.
+// versionOf returns the version of a price. An account's prices change one by one,
+// so each has its own.
 func (t *table) versionOf(p *Price) string {
 	if t.version != "" {
 		return t.version
 	}
-	text, _ := json.Marshal(p) // prices cannot fail
+	text, _ := json.Marshal(p) // encoding a price cannot fail
 	return versionOf(text)
 }
 
-// maxHops is how many models may each have the prices of the next.
+// maxHops is the maximum length of a chain of SameAs.
 const maxHops = 3
 
-// priceTx is the price of a model for an account.
+// priceTx returns the price of a model for an account.
 func (l *Ledger) priceTx(ctx context.Context, tx sqlx.QueryerContext, account, provider, model string) (quote, bool, error) {
 	if provider == free {
 		q, ok := tables(nil).find(provider, model, 0)
@@ -114,7 +113,7 @@ func (l *Ledger) priceTx(ctx context.Context, tx sqlx.QueryerContext, account, p
 	return q, ok, nil
 }
 
-// ownTable is what an account has set. It is small: see [maxPrices].
+// ownTable returns the account's own prices. The table is small: see [maxPrices].
 func (l *Ledger) ownTable(ctx context.Context, tx sqlx.QueryerContext, account string) (*table, error) {
 	var texts []string
 	if err := sqlx.SelectContext(ctx, tx, &texts, `SELECT price FROM usage_price WHERE account = $1`, account); err != nil {
@@ -131,7 +130,7 @@ func (l *Ledger) ownTable(ctx context.Context, tx sqlx.QueryerContext, account s
 	return t, nil
 }
 
-// costOf is what usage cost at a price, if there is one.
+// costOf returns the cost of a usage at a price, if there is one.
 func costOf(q quote, ok bool, u llm.Usage) Cost {
 	if !ok {
 		return Cost{Status: CostUnpricedModel}
@@ -140,7 +139,7 @@ func costOf(q quote, ok bool, u llm.Usage) Cost {
 	return Cost{Nano: cost, Known: status != CostUnpricedKind, Status: status, Source: q.source, Version: q.version}
 }
 
-// costTx prices what a call took.
+// costTx computes the cost of a call.
 func (l *Ledger) costTx(ctx context.Context, tx sqlx.QueryerContext, account string, o *outcome) (Cost, error) {
 	switch {
 	case o.free:

@@ -15,14 +15,14 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-// OneAccount is the account of a program that has only one.
+// OneAccount is the id of the account in programs that have only one.
 const OneAccount = "one"
 
 // Options configures a [Ledger].
 type Options struct {
-	// Prices is a file or an http or https URL with prices, which go before the
-	// built-in ones; see [ParsePrices] for what is read. It is read again every
-	// day, and kept in the database. "": the built-in prices are all there are.
+	// Prices is a file or an http or https URL with prices that take precedence
+	// over the built-in ones; see [ParsePrices] for the format. It is read every
+	// day and stored in the database. "": only the built-in prices.
 	Prices string
 	// Client fetches Prices. nil: http.DefaultClient.
 	Client *http.Client
@@ -30,13 +30,13 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// Ledger writes calls of models down. It is safe for concurrent use, and any
-// number of processes may have one on the same PostgreSQL: a budget holds over
-// all of them.
+// Ledger records calls of models. It is safe for concurrent use. Any number of
+// processes may have one on the same PostgreSQL database; budgets apply across all
+// of them.
 type Ledger struct {
 	db     *database.DB
 	opts   Options
-	source *source // nil: there is none
+	source *source // nil: none
 	prices atomic.Pointer[tables]
 }
 
@@ -53,9 +53,8 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 	return database.Migrate(ctx, db, "usage", migrations)
 }
 
-// New returns a Ledger over db, and creates or upgrades its tables. A file of
-// prices that cannot be read is an error; what a URL has is fetched by
-// [Ledger.Run].
+// New returns a Ledger over db. It creates or upgrades its tables. A file of prices
+// that cannot be read is an error. [Ledger.Run] fetches prices from a URL.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Ledger, error) {
 	l := &Ledger{}
 	if opts != nil {
@@ -83,7 +82,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Ledger, error) {
 	return l, nil
 }
 
-// Account is the share of a [Ledger] that belongs to one account.
+// Account is the part of a [Ledger] that belongs to one account.
 type Account struct {
 	l  *Ledger
 	id string

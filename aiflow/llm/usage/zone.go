@@ -2,18 +2,18 @@ package usage
 
 import (
 	"time"
-	_ "time/tzdata" // budgets and reports name time zones; a small container has no list of them
+	_ "time/tzdata" // budgets and reports name time zones, and small containers lack the database
 )
 
-// midnight is the first instant of a day in a zone. That is not always 0:00,
-// and 0:00 may come twice.
+// midnight returns the first instant of a day in a zone. It is not always 0:00,
+// which may be skipped or occur twice.
 func midnight(year int, month time.Month, day int, zone *time.Location) time.Time {
 	t := time.Date(year, month, day, 0, 0, 0, 0, zone)
 	start, end := t.ZoneBounds()
 	switch wanted := time.Date(year, month, day, 0, 0, 0, 0, time.UTC); {
-	case wall(t).Before(wanted): // there is no 0:00, and t lies before the gap
+	case wall(t).Before(wanted): // 0:00 is skipped, and t lies before the gap
 		return end
-	case wall(t).After(wanted): // behind it
+	case wall(t).After(wanted): // after the gap
 		return start
 	case start.IsZero():
 		return t
@@ -26,14 +26,14 @@ func midnight(year int, month time.Month, day int, zone *time.Location) time.Tim
 	return t
 }
 
-// wall is what a clock shows at t, as if it were UTC.
+// wall returns the local time of t as if it were UTC.
 func wall(t time.Time) time.Time {
 	_, offset := t.Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// nextHour is when the hour of t in its zone ends: at full hours, and when the
-// clock is moved.
+// nextHour returns the end of t's hour in its zone. An hour ends at a full hour,
+// and when the clock is changed.
 func nextHour(t time.Time) time.Time {
 	w := wall(t)
 	next := t.Add(w.Truncate(time.Hour).Add(time.Hour).Sub(w))
@@ -43,7 +43,7 @@ func nextHour(t time.Time) time.Time {
 	return next
 }
 
-// hourOf is when the hour of t in its zone began.
+// hourOf returns the start of t's hour in its zone.
 func hourOf(t time.Time) time.Time {
 	w := wall(t)
 	began := t.Add(w.Truncate(time.Hour).Sub(w))

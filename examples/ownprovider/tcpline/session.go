@@ -31,20 +31,20 @@ type session struct {
 	stop    context.CancelFunc
 	done    chan struct{} // closed when run has ended
 
-	links chan *link // holds the connection while there is one and no write is under way
+	links chan *link // has the connection while there is one and no write is in progress
 
 	mu   sync.Mutex
-	acks map[string]chan frame // by id of what is sent: who waits for the answer
+	acks map[string]chan frame // by id of the sent frame: the waiting sends
 }
 
 // link is one connection.
 type link struct {
 	conn net.Conn
 	out  *json.Encoder
-	gone chan struct{} // closed when it has ended
+	gone chan struct{} // closed when the connection has ended
 }
 
-// write says something, while the caller has the link.
+// write writes a frame. The caller must hold the link.
 func (l *link) write(f frame) error {
 	if err := l.conn.SetWriteDeadline(time.Now().Add(connectWait)); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (s *session) run() {
 	}
 }
 
-// read takes what the gateway says until the connection ends.
+// read reads frames from the gateway until the connection ends.
 func (s *session) read(l *link) {
 	closed := context.AfterFunc(s.ctx, func() { _ = l.conn.Close() })
 	s.report(provider.Connected)
@@ -91,8 +91,9 @@ func (s *session) read(l *link) {
 	s.report(provider.Connecting)
 }
 
-// take handles a frame. A message is acknowledged once it is stored; when it
-// cannot be, the connection ends, and the gateway says it again on the next.
+// take handles a frame. It acknowledges a message after it is stored. If it cannot
+// be stored, the connection ends, and the gateway repeats the message on the next
+// one.
 func (s *session) take(f frame) error {
 	if f.Ack != "" {
 		s.mu.Lock()
@@ -117,12 +118,12 @@ func (s *session) take(f frame) error {
 	return l.write(frame{Ack: f.ID})
 }
 
-// report says how the connection stands.
+// report reports the state of the connection.
 func (s *session) report(state provider.ConnectionState) {
-	_ = s.inbox.Receive(s.ctx, s.ref.ID, []provider.Event{&provider.Connection{State: state, At: time.Now()}}) // the next report counts
+	_ = s.inbox.Receive(s.ctx, s.ref.ID, []provider.Event{&provider.Connection{State: state, At: time.Now()}}) // an error does not matter: the next report replaces this one
 }
 
-// Send hands a text to the gateway and waits until it is acknowledged.
+// Send sends a text to the gateway and waits for the acknowledgement.
 func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Receipt, error) {
 	text, ok := out.Content.(provider.Text)
 	if !ok {
@@ -161,7 +162,7 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	return s.outcome(ctx, l, out.ID, answer)
 }
 
-// outcome is what became of a message that was written.
+// outcome waits for the outcome of a message that was written.
 func (s *session) outcome(ctx context.Context, l *link, id string, answer <-chan frame) (provider.Receipt, error) {
 	select {
 	case f := <-answer:

@@ -1,6 +1,6 @@
-// Package tcpline is a kind of line of one's own: a gateway that is spoken to in
-// lines of JSON over TCP. Each side numbers what it says and repeats it until
-// the other has acknowledged it:
+// Package tcpline is a custom kind of line, for a gateway that exchanges lines of
+// JSON over TCP. Each side numbers its messages and repeats them until the other
+// side acknowledges them:
 //
 //	gateway: {"id":"7","from":"ana","text":"Hello"}
 //	line:    {"ack":"7"}
@@ -21,14 +21,14 @@ import (
 // Kind is the kind of these lines.
 const Kind provider.Kind = "provider-tcp"
 
-// frame is what is said in one line.
+// frame is one line of the protocol.
 type frame struct {
 	ID    string `json:"id,omitempty"`
 	From  string `json:"from,omitempty"`
 	To    string `json:"to,omitempty"`
 	Text  string `json:"text,omitempty"`
 	Ack   string `json:"ack,omitempty"`
-	Error string `json:"error,omitempty"` // why what Ack names was not taken
+	Error string `json:"error,omitempty"` // why the frame in Ack was refused
 }
 
 var name = regexp.MustCompile(`^[a-z0-9]{1,32}$`)
@@ -36,8 +36,9 @@ var name = regexp.MustCompile(`^[a-z0-9]{1,32}$`)
 // Provider opens lines. The zero value is ready to use.
 type Provider struct{}
 
-// It connects, and it chooses the ids of what it sends: a gateway takes those
-// once, so that a send whose answer was lost can be repeated.
+// Optional interfaces: a line connects, and it chooses the ids of its messages. The
+// gateway accepts each id once, so that a send whose answer was lost can be
+// repeated.
 var (
 	_ provider.Connector  = Provider{}
 	_ provider.Identifier = Provider{}
@@ -46,17 +47,17 @@ var (
 // Kind returns [Kind].
 func (Provider) Kind() provider.Kind { return Kind }
 
-// Capabilities lists what a gateway can do: texts.
+// Capabilities returns what a gateway can do: send texts.
 func (Provider) Capabilities() provider.Capabilities {
 	return provider.Capabilities{Send: []string{"text"}}
 }
 
-// Settings names what a line is configured with.
+// Settings returns the settings of a line.
 func (Provider) Settings() []provider.Setting {
 	return []provider.Setting{{Name: "gateway", Doc: "Address of the gateway, as host:port.", Required: true}}
 }
 
-// Address reads a contact's name: 1 to 32 letters and digits.
+// Address parses a contact's name: 1 to 32 letters and digits.
 func (Provider) Address(chatID string) (provider.Address, error) {
 	id := strings.ToLower(strings.TrimSpace(chatID))
 	if !name.MatchString(id) {
@@ -65,10 +66,10 @@ func (Provider) Address(chatID string) (provider.Address, error) {
 	return provider.Address{ChatID: id}, nil
 }
 
-// NewMessageID chooses the id of a message to send.
+// NewMessageID returns the id of a new message.
 func (Provider) NewMessageID() string { return "tcp-" + rand.Text() }
 
-// Open begins to connect.
+// Open starts to connect.
 func (Provider) Open(ctx context.Context, ref provider.Reference, inbox provider.Inbox) (provider.Session, error) {
 	gateway := ref.Settings["gateway"]
 	if gateway == "" {
@@ -83,5 +84,5 @@ func (Provider) Open(ctx context.Context, ref provider.Reference, inbox provider
 	return s, nil
 }
 
-// Forget has nothing to delete: these lines keep nothing.
+// Forget does nothing: these lines store nothing.
 func (Provider) Forget(context.Context, provider.ReferenceID) error { return nil }

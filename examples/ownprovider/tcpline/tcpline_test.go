@@ -36,7 +36,7 @@ type gateway struct {
 
 	mu    sync.Mutex
 	conn  net.Conn
-	up    chan struct{} // closed once somebody has connected
+	up    chan struct{} // closed when a client has connected
 	seen  map[string]bool
 	texts []string
 	fault providertest.Fault

@@ -1,6 +1,6 @@
-// Command licences prints the licences of what a program is made of: those of
-// Go and of each module of which it links a package, and of what our own
-// packages hold of others. It fails when a module has none.
+// Command licences prints the licences of everything in a program: those of Go, of
+// each module of which the program links a package, and of files of others in our
+// own packages. It fails if a module has none.
 //
 //	go run ./internal/cmd/licences OS/ARCH PACKAGE
 package main
@@ -64,7 +64,7 @@ type pkg struct {
 	}
 }
 
-// linked are the packages that a program links.
+// linked returns the packages that a program links.
 func linked(system, arch, name string) ([]pkg, error) {
 	list := exec.Command("go", "list", "-deps", "-json=Dir,Standard,Root,EmbedFiles,Module", name) //nolint:gosec,noctx // of the build
 	list.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0")
@@ -85,15 +85,15 @@ func linked(system, arch, name string) ([]pkg, error) {
 	return out, nil
 }
 
-// part is what came from one place, and the files with its licences.
+// part is a module, or another source of packages, with the files of its licences.
 type part struct {
 	name  string // "golang.org/x/net v0.62.0"
 	root  string
 	files []string
-	own   bool // it is ours, and may hold what is not
+	own   bool // ours, which may contain files of others
 }
 
-// partsOf are the parts that packages belong to, by their names.
+// partsOf returns the parts that packages belong to, sorted by name.
 func partsOf(packages []pkg) ([]*part, error) {
 	all := map[string]*part{}
 	for _, p := range packages {
@@ -122,8 +122,9 @@ func partsOf(packages []pkg) ([]*part, error) {
 // licence matches the names of files with licences and notices.
 var licence = regexp.MustCompile(`(?i)^((un|bundle-)?licen[cs]es?|copying|copyright|notices?|patents)([-_.](mit|bsd|apache|3rd-party|third-party|[a-z0-9-]*))?(\.(md|txt|rst))?$`)
 
-// search looks in the folder of a package, in those above it up to its part's,
-// and in those of what it embeds. Our own licence is not of others.
+// search searches the folder of a package, the folders above it within its part,
+// and the folders of embedded files. Our own licence does not count for files of
+// others.
 func (p *part) search(in pkg) error {
 	var folders []string
 	for dir := in.Dir; strings.HasPrefix(dir, p.root); dir = filepath.Dir(dir) {
@@ -149,7 +150,7 @@ func (p *part) search(in pkg) error {
 	return nil
 }
 
-// take takes a file with a licence, once.
+// take adds a file with a licence, once.
 func (p *part) take(file string) {
 	code := slices.Contains([]string{".go", ".json", ".js", ".html", ".tmpl"}, filepath.Ext(file))
 	if licence.MatchString(filepath.Base(file)) && !code && !slices.Contains(p.files, file) {

@@ -27,7 +27,7 @@ func TestLicences(t *testing.T) {
 	} {
 		require.True(t, strings.Contains(out.String(), want), "there is no %q", want) //nolint:testifylint // a failure would print it all
 	}
-	for _, none := range []string{rule + "github.com/stretchr/testify", "trunkline: LICENSE"} { // tests are not linked, and ours lies beside the program
+	for _, none := range []string{rule + "github.com/stretchr/testify", "trunkline: LICENSE"} { // tests are not linked, and our own licence is separate
 		require.False(t, strings.Contains(out.String(), none), none) //nolint:testifylint // as above
 	}
 }

@@ -1,6 +1,6 @@
-// Command pack packs a folder into an archive, a zip file or a compressed tar
-// file by its name. The same files give the same bytes: they come in the order
-// of their names, have no owner, and are all of one time.
+// Command pack packs a folder into an archive, by its name a zip file or a
+// compressed tar file. The same files always give the same bytes: they are sorted
+// by name, have no owner, and all have the same time.
 //
 //	go run ./internal/cmd/pack FOLDER ARCHIVE SECONDS
 //
@@ -53,8 +53,8 @@ func run(args []string) error {
 	return errors.Join(pack(args[0], out, at), out.Close())
 }
 
-// each calls fn for each file below a folder with the name that it gets, in
-// order, and its mode.
+// each calls fn for each file below a folder, in order, with its name in the
+// archive and its mode.
 func each(folder string, fn func(name string, mode fs.FileMode, file *os.File) error) error {
 	return filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error { //nolint:gosec // as above
 		if err != nil || d.IsDir() {
@@ -65,7 +65,7 @@ func each(folder string, fn func(name string, mode fs.FileMode, file *os.File) e
 			return err
 		}
 		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is no file", name)
+			return fmt.Errorf("%s is not a file", name)
 		}
 		mode := fs.FileMode(0o644)
 		if info.Mode()&0o100 != 0 {

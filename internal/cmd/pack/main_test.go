@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// folder is one with a program and a page, made at another time each.
+// folder returns one with a program and a page, made at another time each.
 func folder(t *testing.T, at time.Time) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "trunkline_1.2.3")
@@ -96,5 +96,5 @@ func TestPackRefused(t *testing.T) {
 	require.ErrorContains(t, run([]string{dir, "x.rar", "1"}), ".zip or a .tar.gz")
 	require.Error(t, run([]string{dir + "x", filepath.Join(t.TempDir(), "x.zip"), "1"}))
 	require.NoError(t, os.Symlink("README.md", filepath.Join(dir, "link")))
-	require.ErrorContains(t, run([]string{dir, filepath.Join(t.TempDir(), "x.zip"), "1"}), "is no file")
+	require.ErrorContains(t, run([]string{dir, filepath.Join(t.TempDir(), "x.zip"), "1"}), "is not a file")
 }

@@ -1,6 +1,6 @@
-// Command sbom prints what a Go program was built of, as CycloneDX 1.6: the
-// modules that the program itself names, with their checksums. The same program
-// gives the same text.
+// Command sbom prints the modules of a Go program as CycloneDX 1.6, with their
+// checksums. It reads them from the program itself. The same program always gives
+// the same text.
 //
 //	go run ./internal/cmd/sbom VERSION PROGRAM
 package main
@@ -38,7 +38,7 @@ func run(args []string, out io.Writer) error {
 	return enc.Encode(document(args[0], info))
 }
 
-// bom is a document of CycloneDX, as far as we fill it:
+// bom is the part of a CycloneDX document that this command fills in:
 // https://cyclonedx.org/docs/1.6/json/.
 type bom struct {
 	Format     string      `json:"bomFormat"`

@@ -27,7 +27,7 @@ func TestSBOM(t *testing.T) {
 	require.ErrorContains(t, run([]string{"1.2.3", "main.go"}, &out), "reading what the program was built of")
 }
 
-// TestModules lists what a program was built of, with what stands in for it.
+// TestModules lists the modules of a program, including replacements.
 func TestModules(t *testing.T) {
 	t.Parallel()
 	b := document("1", &debug.BuildInfo{GoVersion: "go1.26.0", Deps: []*debug.Module{

@@ -1,6 +1,6 @@
-// Package open opens a database by its URL with the drivers and settings that
-// this module was measured with: SQLite through modernc.org/sqlite, PostgreSQL
-// through lib/pq.
+// Package open opens a database by its URL with the drivers and settings with which
+// this module is tested: SQLite through modernc.org/sqlite, PostgreSQL through
+// lib/pq.
 package open
 
 import (
@@ -26,16 +26,16 @@ const (
 	pgConns   = 16
 )
 
-// memories counts the databases in memory, which a name tells apart.
+// memories counts the databases in memory, which have different names.
 var memories atomic.Int64
 
-// Open opens sqlite://PATH or postgres://…. A SQLite file is created when it
-// is absent; sqlite://:memory: is one in memory, which no other process sees and
-// which is gone when it is closed; ?synchronous=normal trades the last commits
-// of a power cut for speed (default full). A PostgreSQL URL without sslmode means "disable" on
-// loopback and Unix sockets, where no network is between, and "require" for
-// every other host; "verify-full" is for the user to choose, because it needs
-// the server's certificate authority.
+// Open opens sqlite://PATH or postgres://…. It creates a SQLite file that does not
+// exist. sqlite://:memory: is a database in memory, which no other process can see
+// and which is deleted when it is closed. ?synchronous=normal makes commits faster,
+// but a power cut may undo the last ones (default full). A PostgreSQL URL without
+// sslmode means "disable" on loopback and Unix sockets, which involve no network,
+// and "require" for all other hosts. "verify-full" must be chosen explicitly,
+// because it needs the server's certificate authority.
 func Open(ctx context.Context, rawURL string) (*sqlx.DB, error) {
 	scheme, _, ok := strings.Cut(rawURL, "://")
 	switch {
@@ -65,7 +65,7 @@ func openSQLite(ctx context.Context, path string) (*sqlx.DB, error) {
 	}
 	file := (&url.URL{Path: path}).EscapedPath() + "?"
 	if path == ":memory:" {
-		file = fmt.Sprintf("/trunkline-%d?vfs=memdb&", memories.Add(1)) // all connections see the same
+		file = fmt.Sprintf("/trunkline-%d?vfs=memdb&", memories.Add(1)) // all connections open the same database
 	}
 	if path != ":memory:" {
 		if err := makePrivate(path); err != nil {
@@ -84,7 +84,7 @@ func openSQLite(ctx context.Context, path string) (*sqlx.DB, error) {
 	return ready(ctx, db)
 }
 
-// makePrivate makes a database file that is absent, for its owner alone. SQLite
+// makePrivate creates a missing database file, accessible only to its owner. SQLite
 // gives its log and its index the mode of the file.
 func makePrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // the operator names it
@@ -109,7 +109,7 @@ func openPostgres(ctx context.Context, rawURL string) (*sqlx.DB, error) {
 	if !q.Has("sslmode") {
 		q.Set("sslmode", sslMode(u, q))
 	}
-	q.Set("binary_parameters", "yes") // one round trip a statement instead of two
+	q.Set("binary_parameters", "yes") // one round trip per statement instead of two
 	u.RawQuery = q.Encode()
 	dsn := u.String()
 	db, err := sqlx.Open("postgres", dsn)
@@ -144,16 +144,16 @@ func ready(ctx context.Context, db *sqlx.DB) (*sqlx.DB, error) {
 	return db, nil
 }
 
-// listen hears PostgreSQL notifications until ctx ends. Before it listens, and
-// after a lost connection, for which the driver sends nil, something may have
-// been missed.
+// listen receives PostgreSQL notifications until ctx ends. Notifications may be
+// missed before it listens and after a lost connection, for which the driver sends
+// nil.
 func listen(ctx context.Context, dsn string, notify func(string)) {
 	l := pq.NewListener(dsn, 100*time.Millisecond, 10*time.Second, nil)
-	// Listen waits for a connection, however long that takes; Close ends it.
+	// Listen waits for a connection without a limit; Close ends it.
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
 	if err := l.Listen(database.Channel); err != nil {
-		return // the pollers carry on
+		return // the pollers continue
 	}
 	notify("")
 	ping := time.NewTicker(time.Minute)
@@ -170,7 +170,7 @@ func listen(ctx context.Context, dsn string, notify func(string)) {
 				notify(n.Extra)
 			}
 		case <-ping.C:
-			_ = l.Ping() // notices a dead connection
+			_ = l.Ping() // detects a dead connection
 		case <-ctx.Done():
 			return
 		}

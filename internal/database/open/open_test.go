@@ -124,8 +124,8 @@ func TestOpenRemote(t *testing.T) {
 	require.Equal(t, []byte{0, 0, 0, 8, 4, 210, 22, 47}, <-seen, "a request for TLS, and nothing else")
 }
 
-// TestFilesArePrivate makes files that nobody else can read, and leaves the
-// mode of those that are there as it is.
+// TestFilesArePrivate checks that new files are private, and that the mode of
+// existing ones does not change.
 func TestFilesArePrivate(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -1,5 +1,5 @@
-// Package contract holds a server to its OpenAPI document: it looks at answers
-// as they pass, and says which of them the document does not have.
+// Package contract checks a server against its OpenAPI document: it validates
+// answers as they pass, and reports those that violate the document.
 package contract
 
 import (
@@ -18,15 +18,15 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Problem is the type of refusals.
+// Problem is the content type of errors.
 const Problem = "application/problem+json"
 
-// Document is an OpenAPI 3.1 document to which answers are held. It is safe
-// for concurrent use.
+// Document is an OpenAPI 3.1 document for checking answers. It is safe for
+// concurrent use.
 type Document struct {
-	routes   []string // paths, literal ones before those with parameters
+	routes   []string // paths; literal ones come before those with parameters
 	schemas  *jsonschema.Compiler
-	compiled map[string]*jsonschema.Schema // by their place in the document
+	compiled map[string]*jsonschema.Schema // by their position in the document
 	mu       sync.Mutex                    // guards both
 	paths    map[string]map[string]*operation
 	shared   map[string]*response
@@ -46,7 +46,7 @@ type response struct {
 	}
 }
 
-// Read reads a document.
+// Read parses a document.
 func Read(raw []byte) (*Document, error) {
 	var in struct {
 		Paths      map[string]map[string]*operation
@@ -71,20 +71,20 @@ func Read(raw []byte) (*Document, error) {
 	return d, nil
 }
 
-// Exchange is a request with its answer. Bodies end after 4 MiB.
+// Exchange is a request with its answer. Bodies are truncated after 4 MiB.
 type Exchange struct {
-	Operation    string // its id; "": the path is none of the document's
-	Method, Path string // the path as the document has it
+	Operation    string // its id; "": the document does not have the path
+	Method, Path string // the path as in the document
 	URL          *url.URL
 	RequestType  string
 	Request      []byte
 	Status       int
 	Header       http.Header
 	Response     []byte
-	Cut          bool // the answer is longer than Response, or was not finished
+	Cut          bool // Response is incomplete
 }
 
-// Code is the code of a refusal, or "".
+// Code returns the code of an error answer, or "".
 func (e Exchange) Code() string {
 	var p struct{ Code string }
 	if mediaType(e.Header) != Problem || json.Unmarshal(e.Response, &p) != nil {
@@ -93,10 +93,10 @@ func (e Exchange) Code() string {
 	return p.Code
 }
 
-// rank sorts a parameter behind every literal.
+// rank sorts parameters after all literals.
 func rank(path string) string { return strings.ReplaceAll(path, "{", "\U0010FFFF") }
 
-// find names the operation of a request; nil: there is none.
+// find returns the operation of a request; nil: there is none.
 func (d *Document) find(r *http.Request) (path string, op *operation) {
 	for _, path := range d.routes {
 		if op := d.paths[path][strings.ToLower(r.Method)]; op != nil && matches(path, r.URL.Path) {
@@ -111,14 +111,14 @@ func matches(template, path string) bool {
 	return slices.EqualFunc(want, got, func(w, g string) bool { return w == g || strings.HasPrefix(w, "{") && g != "" })
 }
 
-// Check says how an answer breaks the document. Paths that the document does
-// not have answer as they like.
+// Check returns an error if an answer violates the document. It ignores paths that
+// the document does not have.
 func (d *Document) Check(e Exchange) error {
 	op := d.paths[e.Path][strings.ToLower(e.Method)]
 	switch {
 	case op == nil:
 		return nil
-	case e.Status == http.StatusMethodNotAllowed: // said of the path, not of an operation
+	case e.Status == http.StatusMethodNotAllowed: // it concerns the path, not an operation
 		return d.fits("#/components/schemas/Problem", e.Response)
 	}
 	reported, at := op.Responses[fmt.Sprint(e.Status)], pointer("paths", e.Path, strings.ToLower(e.Method), "responses", fmt.Sprint(e.Status))
@@ -148,7 +148,7 @@ func (d *Document) Check(e Exchange) error {
 	return d.fits(at+pointer("content", kind, "schema")[1:], e.Response)
 }
 
-// fits holds JSON against the schema at a place.
+// fits validates JSON against the schema at a position.
 func (d *Document) fits(at string, raw []byte) error {
 	s, err := d.schema(at)
 	if err != nil {
@@ -178,8 +178,8 @@ func (d *Document) schema(at string) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// CheckExample holds an example of an operation, of which either part may be
-// nil, to the document.
+// CheckExample checks an example of an operation against the document. Either part
+// may be nil.
 func (d *Document) CheckExample(id, status string, request, answer json.RawMessage) error {
 	for path, methods := range d.paths {
 		for method, op := range methods {
@@ -199,8 +199,8 @@ func (d *Document) CheckExample(id, status string, request, answer json.RawMessa
 	return fmt.Errorf("the document has no operation %s", id)
 }
 
-// WithoutExample names the requests and answers in JSON that show no example.
-// Refusals have theirs by their codes.
+// WithoutExample returns the requests and answers in JSON that have no example.
+// Error answers are not included.
 func (d *Document) WithoutExample() []string {
 	var out []string
 	for _, methods := range d.paths {
@@ -219,7 +219,7 @@ func (d *Document) WithoutExample() []string {
 	return out
 }
 
-// silent says that there is JSON without an example.
+// silent reports whether there is JSON without an example.
 func (r *response) silent() bool {
 	for kind, c := range r.Content {
 		if strings.HasSuffix(kind, "json") && len(c.Examples) == 0 {
@@ -229,7 +229,7 @@ func (r *response) silent() bool {
 	return false
 }
 
-// pointer is the place of a value in a document, as a fragment of a URL.
+// pointer returns the position of a value in a document, as a fragment of a URL.
 func pointer(names ...string) string {
 	p := ""
 	for _, n := range names {
@@ -246,13 +246,13 @@ func mediaType(h http.Header) string {
 	return kind
 }
 
-// Breaches collects what breaks a document.
+// Breaches collects violations of a document.
 type Breaches struct {
 	mu       sync.Mutex
 	reported []string
 }
 
-// Add adds what one exchange breaks, once.
+// Add adds the violation of one exchange, once.
 func (b *Breaches) Add(e Exchange, err error) {
 	if err == nil {
 		return
@@ -265,7 +265,7 @@ func (b *Breaches) Add(e Exchange, err error) {
 	}
 }
 
-// Err is what was added.
+// Err returns an error with all violations.
 func (b *Breaches) Err() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

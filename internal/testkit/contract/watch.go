@@ -6,11 +6,11 @@ import (
 	"net/http"
 )
 
-// limit is how much of a body is looked at.
+// limit is the number of bytes of a body that are checked.
 const limit = 4 << 20
 
-// Serve answers a request by a handler, and tells what was asked and answered.
-// It tells nothing of what the document does not have, such as HEAD.
+// Serve lets a handler answer a request, and reports the exchange. It does not
+// report methods that the document does not have, such as HEAD.
 func (d *Document) Serve(w http.ResponseWriter, r *http.Request, h http.Handler, report func(Exchange)) {
 	path, op := d.find(r)
 	if op == nil {
@@ -34,7 +34,7 @@ func (d *Document) Serve(w http.ResponseWriter, r *http.Request, h http.Handler,
 	finished = true
 }
 
-// stored is the beginning of what is written to it.
+// stored keeps the beginning of what is written to it.
 type stored struct {
 	bytes.Buffer
 	cut bool
@@ -49,7 +49,7 @@ func (k *stored) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// body is the body of a request that is kept as it is read.
+// body is the body of a request that records what is read.
 type body struct {
 	io.ReadCloser
 	stored *stored
@@ -61,7 +61,7 @@ func (b body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answer is a response that is kept as it is written.
+// answer is a response that records what is written.
 type answer struct {
 	http.ResponseWriter
 	stored   stored
@@ -69,7 +69,7 @@ type answer struct {
 	reported bool
 }
 
-// Unwrap shows [http.ResponseController] what it controls.
+// Unwrap returns the writer for [http.ResponseController].
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // Flush sends what was written.

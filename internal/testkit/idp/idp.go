@@ -1,5 +1,5 @@
-// Package idp runs a certified OpenID provider for tests, with users who sign in
-// as soon as they are asked to.
+// Package idp runs a certified OpenID provider for tests. Its users sign in without
+// interaction.
 package idp
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// The client that the provider knows.
+// The registered client.
 const (
 	ClientID     = "trunkline"
 	ClientSecret = "the secret of the client"
@@ -41,11 +41,11 @@ type Provider struct {
 	mu    sync.Mutex
 	user  User
 	key   signingKey
-	nonce string // instead of that of the request; "": none
+	nonce string // replaces that of the request; "": it does not
 	stop  bool
 }
 
-// New starts a provider that knows one client.
+// New starts a provider with one client.
 func New(t *testing.T, redirect string) *Provider {
 	t.Helper()
 	p := &Provider{}
@@ -78,21 +78,21 @@ func New(t *testing.T, redirect string) *Provider {
 	return p
 }
 
-// LogIn makes a user that of the browser.
+// LogIn makes u the user of the browser.
 func (p *Provider) LogIn(u User) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.user = u
 }
 
-// Nonce puts another nonce into tokens; "" ends that.
+// Nonce makes tokens contain another nonce; "" ends that.
 func (p *Provider) Nonce(n string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.nonce = n
 }
 
-// Stop lets the provider be down, or ends that.
+// Stop makes the provider unavailable, or ends that.
 func (p *Provider) Stop(down bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,8 +115,8 @@ func (p *Provider) Rotate(t *testing.T) {
 	p.key = signingKey{uuid.NewString(), key}
 }
 
-// Authorize follows a link to the provider as a browser does, and returns the
-// query with which it is sent back.
+// Authorize follows a link to the provider as a browser does, and returns the query
+// of the redirect back.
 func (p *Provider) Authorize(t *testing.T, link string) url.Values {
 	t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -136,7 +136,7 @@ func (p *Provider) Authorize(t *testing.T, link string) url.Values {
 	return nil
 }
 
-// CreateAuthRequest is of op.Storage.
+// CreateAuthRequest implements op.Storage.
 func (p *Provider) CreateAuthRequest(ctx context.Context, r *oidc.AuthRequest, user string) (op.AuthRequest, error) {
 	p.mu.Lock()
 	if p.nonce != "" {
@@ -146,31 +146,31 @@ func (p *Provider) CreateAuthRequest(ctx context.Context, r *oidc.AuthRequest, u
 	return p.Storage.CreateAuthRequest(ctx, r, user)
 }
 
-// SigningKey is of op.Storage.
+// SigningKey implements op.Storage.
 func (p *Provider) SigningKey(context.Context) (op.SigningKey, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.key, nil
 }
 
-// KeySet is of op.Storage.
+// KeySet implements op.Storage.
 func (p *Provider) KeySet(context.Context) ([]op.Key, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return []op.Key{publicKey{p.key}}, nil
 }
 
-// GetUserByID is of storage.UserStore.
+// GetUserByID implements storage.UserStore.
 func (p *Provider) GetUserByID(string) *storage.User { return p.GetUserByUsername("") }
 
-// GetUserByUsername is of storage.UserStore.
+// GetUserByUsername implements storage.UserStore.
 func (p *Provider) GetUserByUsername(string) *storage.User {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return &storage.User{ID: p.user.Subject, FirstName: p.user.Name, Email: p.user.Email, EmailVerified: p.user.Verified}
 }
 
-// ExampleClientID is of storage.UserStore.
+// ExampleClientID implements storage.UserStore.
 func (p *Provider) ExampleClientID() string { return "service" }
 
 type signingKey struct {

@@ -1,5 +1,5 @@
-// Package totp is an authenticator app for tests: RFC 6238, written apart from
-// the code that it tests.
+// Package totp is an authenticator app for tests: an implementation of RFC 6238
+// that is independent of the tested code.
 package totp
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Code is what an app shows at a time for a secret in base32.
+// Code returns the code that an app shows at a time for a secret in base32.
 func Code(t testing.TB, secret string, at time.Time) string {
 	t.Helper()
 	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)

@@ -1,6 +1,6 @@
-// Command s3server is rclone with nothing but its S3 server on a local folder:
-// the tests of media files start it. It has a module of its own, so that
-// neither users of Trunkline nor the linters get its dependencies.
+// Command s3server is rclone with only its S3 server on a local folder. The tests
+// of media files start it. It is a separate module, so that neither users of
+// Trunkline nor the linters get its dependencies.
 package main
 
 import (

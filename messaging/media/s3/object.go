@@ -12,21 +12,21 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/media"
 )
 
-// headSize is what the first request asks for: the bytes by which a reader
-// tells what a file is, and the whole of a small one.
+// headSize is the size of the first request: enough to detect the type of a file,
+// and all of a small one.
 const headSize = 4 << 10
 
-// object reads a file by requests for ranges: one for its head, and one from
-// wherever a read continues without the bytes at hand.
+// object reads a file by range requests: one for its head, and one from each
+// position at which a read continues elsewhere.
 type object struct {
 	ctx    context.Context // of Open, since a read has none
 	b      *Bucket
 	id     string
-	etag   string // so that all reads see one version
+	etag   string // so that all reads see the same version
 	size   int64
 	head   []byte
 	offset int64         // of the next read
-	body   io.ReadCloser // what follows offset, or nil
+	body   io.ReadCloser // the content from offset on, or nil
 }
 
 // Open implements [media.Store].
@@ -38,7 +38,7 @@ func (b *Bucket) Open(ctx context.Context, id string) (media.Object, error) {
 	body, err := o.get(0, headSize-1)
 	if err != nil {
 		if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
-			return o, nil // a file of no bytes
+			return o, nil // an empty file
 		}
 		return nil, lookup(id, err)
 	}
@@ -49,7 +49,7 @@ func (b *Bucket) Open(ctx context.Context, id string) (media.Object, error) {
 	return o, nil
 }
 
-// get asks for the bytes from and to, the last included; −1: to the end.
+// get requests the bytes from from to to, inclusive; −1: to the end.
 func (o *object) get(from, to int64) (io.ReadCloser, error) {
 	opts := minio.GetObjectOptions{}
 	opts.Set("Range", span(from, to))
@@ -75,8 +75,8 @@ func span(from, to int64) string {
 	return fmt.Sprintf("bytes=%d-%d", from, to)
 }
 
-// total is the size of the whole object in "bytes 0-4095/70000", or length
-// when the answer has no range.
+// total returns the size of the whole object in "bytes 0-4095/70000", or length if
+// the response has no range.
 func total(contentRange string, length int64) int64 {
 	var from, to, size int64
 	if _, err := fmt.Sscanf(contentRange, "bytes %d-%d/%d", &from, &to, &size); err == nil {
@@ -113,12 +113,12 @@ func (o *object) Read(p []byte) (int, error) {
 	case errors.Is(err, io.EOF) && o.offset < o.size:
 		err = io.ErrUnexpectedEOF
 	case errors.Is(err, io.EOF):
-		err = nil // the next read says so
+		err = nil // the next read returns it
 	}
 	return n, err
 }
 
-// Seek implements [io.Seeker]. It asks for nothing.
+// Seek implements [io.Seeker]. It makes no request.
 func (o *object) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -142,7 +142,7 @@ func (o *object) Close() error {
 	return nil
 }
 
-// drop ends the request under way.
+// drop ends the current request.
 func (o *object) drop() {
 	if o.body != nil {
 		_ = o.body.Close()

@@ -1,9 +1,9 @@
-// Package s3 is a [media.Store] in a bucket of Amazon S3 or of anything that
-// speaks its protocol, for nodes that share no file system.
+// Package s3 is a [media.Store] in a bucket of Amazon S3 or of a compatible
+// service, for nodes that share no file system.
 //
 // The key needs the permissions GetObject, PutObject and DeleteObject on the
-// objects and ListBucket on the bucket: without the last one S3 does not say
-// that a file is missing.
+// objects and ListBucket on the bucket: without the latter S3 does not report that
+// a file is missing.
 package s3
 
 import (
@@ -23,9 +23,9 @@ import (
 
 // Options configures a [Bucket].
 type Options struct {
-	// AccessKey and SecretKey sign requests. "": the environment's
-	// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, else ~/.aws/credentials,
-	// else, at Amazon, the machine's own role.
+	// AccessKey and SecretKey sign requests. "": AWS_ACCESS_KEY_ID and
+	// AWS_SECRET_ACCESS_KEY of the environment, else ~/.aws/credentials, else, at
+	// Amazon, the machine's own role.
 	AccessKey, SecretKey string
 }
 
@@ -38,11 +38,10 @@ type Bucket struct {
 
 var _ media.Store = (*Bucket)(nil)
 
-// retries is how often a request that certainly failed is tried.
+// retries is the maximum number of attempts of a request.
 const retries = 3
 
-// Open returns the bucket of rawURL, after a request that shows that it is
-// there:
+// Open returns the bucket of rawURL, after a request to check that it exists:
 //
 //	s3://bucket?endpoint=https://s3.example.com&region=eu-west-1&prefix=media/
 //
@@ -72,7 +71,7 @@ func Open(ctx context.Context, rawURL string, opts *Options) (*Bucket, error) {
 	return &Bucket{client: client, name: t.bucket, prefix: t.prefix}, nil
 }
 
-// keys finds what signs requests.
+// keys returns the credentials that sign requests.
 func keys(opts *Options, t target) *credentials.Credentials {
 	if opts.AccessKey != "" {
 		return credentials.NewStaticV4(opts.AccessKey, opts.SecretKey, "")
@@ -84,7 +83,7 @@ func keys(opts *Options, t target) *credentials.Credentials {
 	return credentials.NewChainCredentials(chain)
 }
 
-// target is what an address says.
+// target is a parsed address.
 type target struct {
 	bucket, host, region, prefix string
 	secure, amazon               bool
@@ -125,8 +124,7 @@ func parse(rawURL string) (target, error) {
 	return t, nil
 }
 
-// endpoint reads "host", "host:port" or an http or https address without a
-// path.
+// endpoint parses "host", "host:port" or an http or https address without a path.
 func endpoint(v string) (host string, secure bool, err error) {
 	if !strings.Contains(v, "://") {
 		v = "https://" + v
@@ -134,7 +132,7 @@ func endpoint(v string) (host string, secure bool, err error) {
 	u, err := url.Parse(v)
 	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" ||
 		u.Scheme != "http" && u.Scheme != "https" {
-		return "", false, errors.New("has an endpoint that is no host and no http or https address")
+		return "", false, errors.New("has an endpoint that is neither a host nor an http or https address")
 	}
 	return u.Host, u.Scheme == "https", nil
 }
@@ -144,7 +142,7 @@ func (b *Bucket) Put(ctx context.Context, id string, r io.Reader, size int64) er
 	if err := media.CheckID(id); err != nil {
 		return err
 	}
-	// One request has no parts that a killed process could leave.
+	// One request leaves no parts behind if the process is killed.
 	_, err := b.client.Client.PutObject(ctx, b.name, b.prefix+id, r, size, minio.PutObjectOptions{
 		ContentType: "application/octet-stream", DisableMultipart: true,
 	})

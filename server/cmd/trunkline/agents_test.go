@@ -82,7 +82,7 @@ func TestAgentsGuide(t *testing.T) {
 	n.terminate(t)
 }
 
-// configured is the address and the header that a client's file of settings
+// configured returns the address and the header that a client's file of settings
 // names, with the token in the place where the client, or who writes the file,
 // puts it.
 func configured(t *testing.T, file, token string) (address, authorization string) {

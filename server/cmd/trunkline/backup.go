@@ -14,11 +14,11 @@ import (
 	"github.com/trunklinehq/trunkline/server/backup"
 )
 
-// backupCommand writes a backup beside a server that runs.
+// backupCommand writes a backup of a running server.
 type backupCommand struct {
 	File       string `arg:"" name:"file" help:"The file to write; it must not be there."`
-	WithSecret bool   `help:"Put the secret in, too: whoever has the file can then open everything."`
-	NoMedia    bool   `help:"Leave the files of messages where they are, as in a bucket that is kept."`
+	WithSecret bool   `help:"Include the secret: everyone who has the file can then open everything."`
+	NoMedia    bool   `help:"Omit the files of messages, for example when their bucket has its own backup."`
 }
 
 func (b backupCommand) run(ctx context.Context, f flags, to streams) error {
@@ -33,7 +33,7 @@ func (b backupCommand) run(ctx context.Context, f flags, to streams) error {
 		}
 	}
 	if _, err := os.Lstat(b.File); err == nil {
-		return &settingError{"FILE", "is there already: name another"}
+		return &settingError{"FILE", "exists already: name another file"}
 	}
 	db, err := openExisting(ctx, set)
 	if err != nil {
@@ -63,7 +63,7 @@ func (b backupCommand) run(ctx context.Context, f flags, to streams) error {
 	return err
 }
 
-// checkBackup reads what was written: a backup that cannot be read is none.
+// checkBackup reads a new backup, to be sure that it can be restored.
 func checkBackup(ctx context.Context, name string, bar *progress) error {
 	a, err := backup.Open(name)
 	if err != nil {
@@ -73,16 +73,16 @@ func checkBackup(ctx context.Context, name string, bar *progress) error {
 	return a.Check(ctx, bar.step)
 }
 
-// wrote says what is in a backup, and what is not.
+// wrote describes what a backup contains, and what not.
 func wrote(name string, m backup.Manifest) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Wrote %s: %d rows of %d tables and %d files, as they were at %s\n",
+	fmt.Fprintf(&b, "Wrote %s: %d rows of %d tables and %d files, as of %s\n",
 		name, rowsIn(m), len(m.Tables), m.Files.Count, m.CreatedAt.Format("2006-01-02 15:04:05 MST"))
 	if m.Files.Left {
-		b.WriteString("The files of messages are not in it: whoever restores it needs the same --media\n")
+		b.WriteString("The files of messages are not in it: to restore it, use the same --media\n")
 	}
 	if !m.Secret {
-		b.WriteString("The secret is not in it: keep that of the server apart, without it what is sealed cannot be opened\n")
+		b.WriteString("The secret is not in it: keep the secret of the server separately, without it sealed values cannot be opened\n")
 	} else {
 		b.WriteString("The secret is in it: keep the file as you keep the secret\n")
 	}
@@ -96,13 +96,13 @@ func rowsIn(m backup.Manifest) (n int64) {
 	return n
 }
 
-// writeNew writes a private file that is there whole or not at all.
+// writeNew writes a private file completely or not at all.
 func writeNew(name string, fill func(*os.File) error) error {
 	file, err := os.CreateTemp(filepath.Dir(name), ".trunkline-*") // mode 0600
 	if err != nil {
 		return &settingError{"FILE", "cannot be written: " + cause(err)}
 	}
-	defer os.Remove(file.Name()) //nolint:errcheck // gone once it is renamed
+	defer os.Remove(file.Name()) //nolint:errcheck // no longer there after the rename
 	err = fill(file)
 	if err == nil {
 		err = file.Sync()
@@ -116,7 +116,8 @@ func writeNew(name string, fill func(*os.File) error) error {
 	return keepNames(filepath.Dir(name))
 }
 
-// secretOf is the secret of a server with these settings: that is, or those.
+// secretOf returns the secret of a server with these settings: the given one, or
+// that of the data folder.
 func secretOf(set settings) (string, error) {
 	if len(set.Secrets) > 0 {
 		all := make([]string, len(set.Secrets))
@@ -132,7 +133,7 @@ func secretOf(set settings) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// restoreCommand puts a backup back.
+// restoreCommand restores a backup.
 type restoreCommand struct {
 	File string `arg:"" name:"file" help:"The backup."`
 }
@@ -171,18 +172,18 @@ func (r restoreCommand) run(ctx context.Context, f flags, to streams) error {
 		return r.refused(err)
 	}
 	bar.end()
-	_, _ = fmt.Fprintf(to.out, "Restored %d rows of %d tables and %d files, as they were at %s\n",
+	_, _ = fmt.Fprintf(to.out, "Restored %d rows of %d tables and %d files, as of %s\n",
 		rowsIn(a.Manifest), len(a.Manifest.Tables), a.Manifest.Files.Count, a.Manifest.CreatedAt.Format("2006-01-02 15:04:05 MST"))
 	matches, err := secretMatches(ctx, db, set)
 	if err == nil && !matches {
 		_, _ = fmt.Fprintln(to.out, "Give the server the secret under which the backup was written, with --secret or as the file secret in the data folder: without it the server does not start")
 	}
-	_, _ = fmt.Fprintln(to.out, "Stop the server that the backup was taken of before you start this one: a line of WhatsApp Web stands in one place only")
+	_, _ = fmt.Fprintln(to.out, "Stop the server that the backup was taken of before you start this one: a line of WhatsApp Web can be connected in one place only")
 	return err
 }
 
-// secret writes the secret of a backup into the data folder. nil: there is
-// nothing to be written.
+// secret returns a function that writes the secret of a backup into the data
+// folder. nil: there is nothing to write.
 func (r restoreCommand) secret(a *backup.Archive, set settings) (func(string) error, error) {
 	put, err := a.Secret()
 	if err != nil || put == "" || len(set.Secrets) > 0 {
@@ -200,7 +201,7 @@ func (r restoreCommand) secret(a *backup.Archive, set settings) (func(string) er
 	}, nil
 }
 
-// refused says what the operator can put right.
+// refused returns an error that tells the operator what to do.
 func (r restoreCommand) refused(err error) error {
 	if wrong, ok := errors.AsType[*settingError](err); ok {
 		return wrong
@@ -213,21 +214,21 @@ func (r restoreCommand) refused(err error) error {
 	case errors.Is(err, backup.ErrNewer):
 		return &settingError{"FILE", why + ": restore it with that version, or a later one"}
 	case errors.Is(err, backup.ErrUnfit):
-		return &settingError{"--database-url", why + ": restore it into SQLite, mend that row there, and take a new backup"}
+		return &settingError{"--database-url", why + ": restore it into SQLite, correct that row there, and take a new backup"}
 	case errors.Is(err, backup.ErrNotEmpty):
-		return &settingError{"--database-url", why + ": name an empty one, or another --data"}
+		return &settingError{"--database-url", why + ": name an empty database, or another --data"}
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
 		return &settingError{"FILE", "cannot be read: " + cause(err)}
 	}
 	return err
 }
 
-// secretMatches says whether the database was written under the secret that a
-// server with these settings has.
+// secretMatches reports whether the database was written under the secret of a
+// server with these settings.
 func secretMatches(ctx context.Context, db *sqlx.DB, set settings) (bool, error) {
 	secret, err := secretOf(set)
 	if err != nil {
-		return false, nil //nolint:nilerr // there is none
+		return false, nil //nolint:nilerr // the database does not exist
 	}
 	keys, err := keyring.New("server", list(secret))
 	if err != nil {

@@ -50,10 +50,10 @@ func manifest(t *testing.T, name string) backup.Manifest {
 	return a.Manifest
 }
 
-// TestBackupUnderLoad takes a backup while phones write to a line and are
-// answered, loses the server, and restores into the other kind of database on
-// another machine: every row is what it was, files and links work, and the line
-// stands again without a new code.
+// TestBackupUnderLoad makes a backup while phones write to a line and get answers,
+// loses the server, and restores the backup into the other kind of database on
+// another machine: every row is the same, files and links work, and the line
+// connects again without a new code.
 func TestBackupUnderLoad(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to func(t *testing.T) []string }{

@@ -39,7 +39,7 @@ var (
 	errBuild     error
 )
 
-// built is the folder of what was built, or "" when no test needed it.
+// built returns the folder of what was built, or "" when no test needed it.
 func built() (string, error) { return buildDir, errBuild }
 
 // binary builds the command and the example receiver, once for all tests, and
@@ -121,7 +121,8 @@ func launchIn(t testing.TB, env []string, args ...string) *node {
 	return n
 }
 
-// spawn starts a server with env beside this process's, and does not wait.
+// spawn starts a server with env added to the environment of this process. It does
+// not wait.
 func spawn(t testing.TB, env []string, args ...string) *node {
 	t.Helper()
 	n := &node{cmd: trunkline(t, args...), stderr: &text{}, ready: make(chan string, 1), ended: make(chan struct{})}

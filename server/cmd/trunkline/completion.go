@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completionCommand prints what a shell needs to complete our command lines.
+// completionCommand prints a script with which a shell completes command lines.
 type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
@@ -21,23 +21,23 @@ func (c completionCommand) run(_ context.Context, _ flags, to streams) error {
 	return map[string]func(io.Writer, []wordList) error{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell](to.out, words)
 }
 
-// wordList is what may follow a command.
+// wordList has the words that may follow a command.
 type wordList struct {
 	path     string // "user create"; "": the program
 	commands []word
 	flags    []word
-	files    bool // it takes the name of a file
+	files    bool // its argument is the name of a file
 }
 
 // word is a command or a flag.
 type word struct {
 	text, help string
-	values     []string // of a flag, as far as they are known
+	values     []string // of a flag, if they are known
 	file       bool     // its value is the name of a file
 	takes      bool     // a value
 }
 
-// wordsOf lists a command and those below it.
+// wordsOf returns the word lists of a command and its subcommands.
 func wordsOf(n *kong.Node, path string) []wordList {
 	l := wordList{path: path}
 	for _, group := range n.AllFlags(true) {
@@ -61,7 +61,7 @@ func wordsOf(n *kong.Node, path string) []wordList {
 	return append([]wordList{l}, below...)
 }
 
-// flagWord describes a flag by what its help shows in place of a value.
+// flagWord describes a flag by the placeholder in its help.
 func flagWord(f *kong.Flag) word {
 	w := word{text: "--" + f.Name, help: f.Help, takes: !f.IsBool()}
 	switch shown := f.PlaceHolder; {
@@ -75,7 +75,7 @@ func flagWord(f *kong.Flag) word {
 	return w
 }
 
-// texts are those of words, with a space between them.
+// texts returns the texts of words, separated by spaces.
 func texts(words []word) string {
 	out := make([]string, len(words))
 	for i, w := range words {
@@ -84,8 +84,8 @@ func texts(words []word) string {
 	return strings.Join(out, " ")
 }
 
-// paths are the commands that have others below them, for the loop that finds
-// out which one a line has come to.
+// paths returns the commands that have subcommands, for the loop that finds the
+// command of a line.
 func paths(lists []wordList) []string {
 	var out []string
 	for _, l := range lists {
@@ -96,8 +96,8 @@ func paths(lists []wordList) []string {
 	return out
 }
 
-// valueFlags groups the flags that take a value: those of files, those with
-// known values, and the others.
+// valueFlags groups the flags with a value: those of files, those with known
+// values, and the others.
 func valueFlags(lists []wordList) (files, others []string, known []word) {
 	seen := map[string]bool{}
 	for _, l := range lists {
@@ -180,7 +180,7 @@ func zshCompletion(w io.Writer, lists []wordList) error {
 	return err
 }
 
-// described are words with their help, as zsh's _describe takes them.
+// described returns words with their help in the format of zsh's _describe.
 func described(words []word) string {
 	out := make([]string, len(words))
 	for i, w := range words {
@@ -213,7 +213,7 @@ func fishCompletion(w io.Writer, lists []wordList) error {
 	return err
 }
 
-// fishValue says how a flag's value is completed.
+// fishValue returns the options with which fish completes a flag's value.
 func fishValue(f word) string {
 	switch {
 	case !f.takes:

@@ -4,7 +4,8 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// freeBytes is the room that is left for us where a folder lies.
+// freeBytes returns the space that is available to this user on the disk of a
+// folder.
 func freeBytes(folder string) (uint64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {

@@ -2,7 +2,8 @@ package main
 
 import "golang.org/x/sys/windows"
 
-// freeBytes is the room that is left for us where a folder lies.
+// freeBytes returns the space that is available to this user on the disk of a
+// folder.
 func freeBytes(folder string) (uint64, error) {
 	path, err := windows.UTF16PtrFromString(folder)
 	if err != nil {

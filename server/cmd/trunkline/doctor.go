@@ -10,7 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// doctorCommand looks at everything that a server needs, and changes nothing.
+// doctorCommand checks everything that a server needs, and changes nothing.
 type doctorCommand struct {
 	JSON bool `name:"json" help:"A JSON object instead of lines."`
 }
@@ -19,10 +19,10 @@ type doctorCommand struct {
 const (
 	stateOK   = "ok"
 	stateWarn = "warn" // it works, but not as well as it should
-	stateBad  = "bad"  // it does not, or will not, work
+	stateBad  = "bad"  // it does not work, or will soon fail
 )
 
-// finding is what the doctor says of one thing.
+// finding is the result of one check.
 type finding struct {
 	Check string `json:"check"`
 	State string `json:"state"`
@@ -35,7 +35,7 @@ type doctor struct {
 	set      settings
 	now      func() time.Time
 	db       *sqlx.DB // nil: it cannot be reached
-	secrets  []string // under which the database was written; nil: not known
+	secrets  []string // of the database; nil: unknown
 	findings []finding
 }
 
@@ -55,7 +55,7 @@ func (c doctorCommand) run(ctx context.Context, f flags, to streams) error {
 	d := &doctor{now: time.Now}
 	var err error
 	if d.set, err = f.settings(); err != nil {
-		d.bad("settings", oneLine(err.Error()), "put it right; trunkline --help lists all settings")
+		d.bad("settings", oneLine(err.Error()), "correct it; trunkline --help lists all settings")
 	} else {
 		d.ok("settings", "all can be read")
 		d.examine(ctx)
@@ -71,7 +71,7 @@ func (c doctorCommand) run(ctx context.Context, f flags, to streams) error {
 	return nil
 }
 
-// examine looks at everything, in the order in which a server needs it.
+// examine makes all checks, in the order in which a server needs things.
 func (d *doctor) examine(ctx context.Context) {
 	d.program()
 	d.folder()
@@ -95,7 +95,7 @@ func (d *doctor) examine(ctx context.Context) {
 	d.address(ctx)
 }
 
-// print shows the findings.
+// print prints the findings.
 func (d *doctor) print(w io.Writer, asJSON bool) error {
 	if asJSON {
 		enc := json.NewEncoder(w)

@@ -36,9 +36,8 @@ func examined(t *testing.T, env []string, want int, args ...string) map[string][
 	return by
 }
 
-// looked runs the doctor, again when he took so long that he may have given
-// somebody up who was there: here all answer at once, unless the machine stands
-// still.
+// looked runs the doctor. It repeats that when it took so long that a check may
+// have timed out because the machine was paused.
 func looked(t *testing.T, env, args []string) (code int, stdout, stderr string) {
 	t.Helper()
 	for range 3 {
@@ -86,21 +85,21 @@ func TestDoctor(t *testing.T) {
 		require.Contains(t, got["webhooks"][0].Text, "nothing answers at "+gone+": ")
 		require.NotContains(t, got["webhooks"][0].Text, "secret-path")
 		require.Equal(t, "1 of 2 can be reached", got["webhooks"][1].Text)
-		require.Contains(t, got["address"][0].Text, "reaches nobody but this machine")
+		require.Contains(t, got["address"][0].Text, "can be reached only from this machine")
 		require.Contains(t, got["clock"], finding{Check: "clock", State: stateOK, Text: "it is not behind the last write"})
 		require.Equal(t, strings.HasPrefix(url, "postgres"), len(got["clock"]) == 2)
-		require.Contains(t, examined(t, env, 1, "--addr", addr, "--base-url", there.URL+"0")["address"][0].Text, "reaches nobody but")
+		require.Contains(t, examined(t, env, 1, "--addr", addr, "--base-url", there.URL+"0")["address"][0].Text, "can be reached only from")
 		p.terminate(t)
 		require.Equal(t, "the database was written under another one", examined(t, env, 1, "--secret", longSecret)["secret"][0].Text)
 		if strings.HasPrefix(url, "postgres") {
-			require.Contains(t, examined(t, env, 1, "--data", t.TempDir())["secret"][0].Text, "there is none, but a database")
+			require.Contains(t, examined(t, env, 1, "--data", t.TempDir())["secret"][0].Text, "there is none, but the database")
 		}
 		beside(t, db, env, addr)
 	})
 }
 
-// beside looks at other tables than this program's, and at another program on
-// the port.
+// beside checks the doctor with tables of another version, and with another program
+// on the port.
 func beside(t *testing.T, db *sqlx.DB, env []string, addr string) {
 	t.Helper()
 	db.MustExec(`INSERT INTO webhook_schema_version (version_id, is_applied) VALUES (99, TRUE)`)
@@ -145,8 +144,8 @@ func TestDoctorOfNothing(t *testing.T) {
 	code, out, why := output(t, nil, "doctor", "--addr", "127.0.0.1:0")
 	require.Zero(t, code, why)
 	require.Regexp(t, `(?m)^ok    settings   all can be read$`, out)
-	require.Regexp(t, `(?m)^ok    data       the folder trunkline-data is made at the first start$`, out)
-	require.Regexp(t, `(?m)^warn  database   there is none yet\n {17}-> it is made at the first start`, out)
+	require.Regexp(t, `(?m)^ok    data       the folder trunkline-data is created at the first start$`, out)
+	require.Regexp(t, `(?m)^warn  database   there is none yet\n {17}-> it is created at the first start`, out)
 
 	got := examined(t, nil, 1, "--log", "loud")
 	require.Equal(t, "--log: must be debug, info, warn or error", got["settings"][0].Text)
@@ -157,5 +156,5 @@ func TestDoctorOfNothing(t *testing.T) {
 	require.NotContains(t, got["database"][0].Text, "hush")
 	require.Equal(t, stateBad, got["tls"][0].State)
 	require.Contains(t, got["address"][0].Text, "is not encrypted")
-	require.Contains(t, got["address"][1].Text, "the server does not run")
+	require.Contains(t, got["address"][1].Text, "the server is not running")
 }

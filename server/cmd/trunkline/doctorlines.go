@@ -18,23 +18,23 @@ import (
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-// lineCures are what to do about the errors of lines.
+// lineCures are the cures for errors of lines.
 var lineCures = map[string]string{
 	"credentials":         "give the line a new access token, and start its session",
 	"logged_out_on_phone": "link the line again: trunkline pair",
 	"passkey_required":    "link the line again, and confirm on the phone",
-	"client_outdated":     "upgrade trunkline: WhatsApp accepts this version no more",
+	"client_outdated":     "upgrade trunkline: WhatsApp no longer accepts this version",
 	"replaced":            "end the other program that uses this linked device",
 	"banned":              "ask WhatsApp for a review in the app: nothing here helps",
 }
 
-// issueCures are what to do about settings that lines lack.
+// issueCures are the cures for settings that lines lack.
 var issueCures = map[string]string{
 	graph.CallbacksUnverified: "set its appSecret, or start the server with --meta-app-secret",
 	cloud.AccountUnknown:      "set its businessAccountId, or start its session",
 }
 
-// lines says of each line that does not stand why, and asks the networks.
+// lines reports why lines are not connected, and asks the networks.
 func (d *doctor) lines(ctx context.Context) {
 	const check = "lines"
 	var opts messaging.Options
@@ -61,10 +61,10 @@ func (d *doctor) lines(ctx context.Context) {
 		switch {
 		case l.State == messaging.StateFailed || l.State == messaging.StateLoggedOut || l.Code == "credentials":
 			wrong++
-			d.bad(check, text, or(lineCures[l.Code], "start its session, and see what the network says"))
+			d.bad(check, text, or(lineCures[l.Code], "start its session, and look at the error of the network"))
 		case l.Code != "":
 			wrong++
-			d.warn(check, text, or(lineCures[l.Code], "it is tried again by itself"))
+			d.warn(check, text, or(lineCures[l.Code], "trunkline tries again automatically"))
 		}
 	}
 	d.ok(check, "%d of %d without an error", len(lines)-wrong, len(lines))
@@ -73,8 +73,8 @@ func (d *doctor) lines(ctx context.Context) {
 	d.graph(ctx, lines)
 }
 
-// graph looks whether the Graph API can be reached, and what it says of the
-// tokens of the lines.
+// graph checks whether the Graph API can be reached, and the access tokens of the
+// lines.
 func (d *doctor) graph(ctx context.Context, lines []messaging.ReferenceState) {
 	lines = slices.DeleteFunc(lines, func(l messaging.ReferenceState) bool { return l.Kind != cloud.Kind && l.Kind != messenger.Kind })
 	if len(lines) == 0 {
@@ -93,7 +93,7 @@ func (d *doctor) graph(ctx context.Context, lines []messaging.ReferenceState) {
 		case refused, err == nil && !t.Valid:
 			d.bad(check, text+"is not valid", lineCures["credentials"])
 		case err != nil:
-			d.warn(check, text+"could not be tried: "+oneLine(err.Error()), "look up what the network says, and run the doctor again")
+			d.warn(check, text+"could not be checked: "+oneLine(err.Error()), "look up the error of the network, and run the doctor again")
 		case !t.Expires.IsZero() && t.Expires.Sub(d.now()) < soonOver:
 			d.warn(check, text+"ends on "+t.Expires.UTC().Format(time.DateOnly), "give the line a new one before; that of a system user need not end")
 		default:
@@ -103,7 +103,7 @@ func (d *doctor) graph(ctx context.Context, lines []messaging.ReferenceState) {
 	d.ok(check, "%d of %d are valid", good, len(lines))
 }
 
-// network says whether something outside answers, and compares its clock.
+// network checks whether a server outside answers, and compares its clock.
 func (d *doctor) network(ctx context.Context, client *http.Client, at string) bool {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -111,19 +111,19 @@ func (d *doctor) network(ctx context.Context, client *http.Client, at string) bo
 	header, err := head(ctx, client, at)
 	end := d.now()
 	if err != nil {
-		d.bad("network", at+" cannot be reached: "+oneLine(err.Error()), "let the server out: look at the firewall, the name server and HTTPS_PROXY")
+		d.bad("network", at+" cannot be reached: "+oneLine(err.Error()), "allow outgoing connections: look at the firewall, the name server and HTTPS_PROXY")
 		return false
 	}
 	d.ok("network", "%s answers", at)
 	if date, err := http.ParseTime(header.Get("Date")); err == nil {
-		theirs := date.Add(time.Second / 2) // it tells whole seconds
+		theirs := date.Add(time.Second / 2) // it has whole seconds
 		d.clock(at, theirs, nearest(theirs, begin, end))
 	}
 	return true
 }
 
-// nearest is the moment between two others, themselves among them, that is
-// nearest to one.
+// nearest returns the moment between begin and end, inclusive, that is nearest to
+// to.
 func nearest(to, begin, end time.Time) time.Time {
 	switch {
 	case to.Before(begin):
@@ -134,7 +134,7 @@ func nearest(to, begin, end time.Time) time.Time {
 	return to
 }
 
-// webhooks asks each target for nothing, to see whether it answers at all.
+// webhooks checks whether the target of each webhook answers at all.
 func (d *doctor) webhooks(ctx context.Context) {
 	const check = "webhooks"
 	targets, err := webhook.Targets(ctx, d.db)
@@ -144,7 +144,7 @@ func (d *doctor) webhooks(ctx context.Context) {
 	}
 	wall, err := guard.New(d.set.Server.WebhookAllow)
 	if err != nil {
-		return // it was checked
+		return // it was checked before
 	}
 	client, asked, wrong := wall.Client(), map[string]error{}, 0
 	for _, t := range targets {
@@ -152,15 +152,15 @@ func (d *doctor) webhooks(ctx context.Context) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" {
 			continue // built in
 		}
-		at := u.Scheme + "://" + u.Host // a path may hold what is secret
+		at := u.Scheme + "://" + u.Host // a path may contain a secret
 		switch {
 		case !t.Enabled:
 			wrong++
-			d.warn(check, "the endpoint at "+at+" is disabled: "+or(oneLine(t.LastError), "by a user"), "put its receiver right and enable it, then replay what it missed")
+			d.warn(check, "the endpoint at "+at+" is disabled: "+or(oneLine(t.LastError), "by a user"), "correct its receiver and enable it, then replay what it missed")
 			continue
 		case t.Paused:
 			wrong++
-			d.warn(check, "the endpoint at "+at+" is down: "+oneLine(t.LastError), "put its receiver right: it is tried again by itself")
+			d.warn(check, "the endpoint at "+at+" is down: "+oneLine(t.LastError), "correct its receiver: trunkline tries again automatically")
 			continue
 		}
 		if _, done := asked[at]; !done {
@@ -168,13 +168,13 @@ func (d *doctor) webhooks(ctx context.Context) {
 		}
 		if err := asked[at]; err != nil {
 			wrong++
-			d.bad(check, "nothing answers at "+at+": "+oneLine(err.Error()), "put its receiver right; a private address needs --webhook-allow")
+			d.bad(check, "nothing answers at "+at+": "+oneLine(err.Error()), "correct its receiver; a private address needs --webhook-allow")
 		}
 	}
 	d.ok(check, "%d of %d can be reached", len(targets)-wrong, len(targets))
 }
 
-// answers returns nil when anything answers at an address.
+// answers returns nil if anything answers at an address.
 func answers(ctx context.Context, client *http.Client, at string) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -182,7 +182,7 @@ func answers(ctx context.Context, client *http.Client, at string) error {
 	return err
 }
 
-// head asks an address for nothing.
+// head makes a HEAD request.
 func head(ctx context.Context, client *http.Client, at string) (http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, at, nil)
 	if err != nil {

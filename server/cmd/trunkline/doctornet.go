@@ -18,7 +18,7 @@ import (
 
 const (
 	askTimeout = 5 * time.Second
-	soonOver   = 14 * 24 * time.Hour // a certificate
+	soonOver   = 14 * 24 * time.Hour // of a certificate
 )
 
 func (d *doctor) certificate() {
@@ -32,7 +32,7 @@ func (d *doctor) certificate() {
 		return
 	}
 	left := pair.Leaf.NotAfter.Sub(d.now())
-	text := "the certificate holds until " + pair.Leaf.NotAfter.Format(time.DateOnly)
+	text := "the certificate is valid until " + pair.Leaf.NotAfter.Format(time.DateOnly)
 	switch {
 	case left <= 0:
 		d.bad(check, text, "renew it: it is read again when the file changes")
@@ -43,18 +43,18 @@ func (d *doctor) certificate() {
 	}
 }
 
-// address looks at the port, and at the way that others come by.
+// address checks the base URL, by which others reach the server.
 func (d *doctor) address(ctx context.Context) {
 	running := d.port(ctx)
 	base := addressOf(d.set)
 	u, err := url.Parse(base)
 	if err != nil {
-		return // it was checked
+		return // it was checked before
 	}
 	const check = "address"
 	local := u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
 	if local {
-		d.warn(check, base+" reaches nobody but this machine", "give the address that others use as --base-url: callbacks and links need it")
+		d.warn(check, base+" can be reached only from this machine", "set --base-url to the address that others use: callbacks and links need it")
 		return
 	}
 	if u.Scheme != "https" {
@@ -65,20 +65,20 @@ func (d *doctor) address(ctx context.Context) {
 	case err == nil:
 		d.ok(check, "%s leads to trunkline %s", base, who)
 	case !running:
-		d.warn(check, "nobody knows whether "+base+" leads here: the server does not run", "run the doctor again beside it")
+		d.warn(check, "it is unknown whether "+base+" leads here: the server is not running", "start the server and run the doctor again")
 	default:
 		d.bad(check, base+" does not lead to this server: "+oneLine(err.Error()), "look at the proxy, the firewall and the name server, or correct --base-url")
 	}
 }
 
-// port looks whether it is free, or a server of ours has it, and says whether
+// port checks whether the port is free or a trunkline has it. It reports whether
 // one runs.
 func (d *doctor) port(ctx context.Context) bool {
 	const check = "port"
 	ln, err := listenOn(ctx, "--addr", d.set.Addr)
 	if err == nil {
 		_ = ln.Close()
-		d.ok(check, "%s is free: no server runs there", d.set.Addr)
+		d.ok(check, "%s is free: no server is running there", d.set.Addr)
 		return false
 	}
 	scheme := "http://"
@@ -88,9 +88,9 @@ func (d *doctor) port(ctx context.Context) bool {
 	who, asked := probeOf(ctx, scheme+near(d.set.Addr))
 	switch {
 	case asked != nil && d.set.TLSCert != "":
-		d.warn(check, d.set.Addr+" is in use, and nobody knows by whom: "+oneLine(asked.Error()), "a certificate for another name is no error here")
+		d.warn(check, d.set.Addr+" is in use by an unknown program: "+oneLine(asked.Error()), "a certificate for another name is no error here")
 	case asked != nil:
-		d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--addr: "))+", and no trunkline answers there", "end what listens there, or name another --addr")
+		d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--addr: "))+", and no trunkline answers there", "end the program that listens there, or name another --addr")
 		return false
 	case who != programVersion():
 		d.warn(check, "trunkline "+who+" runs there, and this is "+programVersion(), "restart the server after an upgrade")
@@ -100,16 +100,16 @@ func (d *doctor) port(ctx context.Context) bool {
 	return true
 }
 
-// near is how this machine reaches an address that is listened on.
+// near returns the address by which this machine reaches a listening address.
 func near(addr string) string {
-	host, port, _ := net.SplitHostPort(addr) // it was checked
+	host, port, _ := net.SplitHostPort(addr) // it was checked before
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "localhost"
 	}
 	return net.JoinHostPort(host, port)
 }
 
-// proxies warns of those that requests came through and that are not trusted.
+// proxies warns of proxies that requests came through and that are not trusted.
 func (d *doctor) proxies(ctx context.Context) {
 	const check = "proxies"
 	found, err := middleware.UntrustedProxies(ctx, d.db, d.set.Server.TrustedProxies, d.now())
@@ -123,7 +123,7 @@ func (d *doctor) proxies(ctx context.Context) {
 	}
 }
 
-// metrics looks at the port of the metrics: it is free, or they are there.
+// metrics checks the port of the metrics: it must be free, or serve them.
 func (d *doctor) metrics(ctx context.Context) {
 	const check = "metrics"
 	if d.set.MetricsAddr == "" {
@@ -132,18 +132,18 @@ func (d *doctor) metrics(ctx context.Context) {
 	ln, err := listenOn(ctx, "--metrics-addr", d.set.MetricsAddr)
 	if err == nil {
 		_ = ln.Close()
-		d.ok(check, "%s is free: no server runs there", d.set.MetricsAddr)
+		d.ok(check, "%s is free: no server is running there", d.set.MetricsAddr)
 		return
 	}
 	text, asked := read(ctx, http.DefaultClient, "http://"+near(d.set.MetricsAddr)+"/metrics")
 	if asked != nil || !strings.Contains(text, "trunkline_") {
-		d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--metrics-addr: "))+", and no metrics of trunkline are there", "end what listens there, or name another --metrics-addr")
+		d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--metrics-addr: "))+", and no metrics of trunkline are there", "end the program that listens there, or name another --metrics-addr")
 		return
 	}
 	d.ok(check, "they are at %s", d.set.MetricsAddr)
 }
 
-// read gets the begin of a page.
+// read returns the beginning of a page.
 func read(ctx context.Context, client *http.Client, at string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -160,7 +160,7 @@ func read(ctx context.Context, client *http.Client, at string) (string, error) {
 	return string(text), err
 }
 
-// probeOf asks which version answers at an address.
+// probeOf returns the version of the trunkline at an address.
 func probeOf(ctx context.Context, base string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -175,15 +175,15 @@ func probeOf(ctx context.Context, base string) (string, error) {
 	defer res.Body.Close()
 	var p struct{ Status, Version, Database string }
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&p); err != nil || p.Database == "" && res.StatusCode != http.StatusServiceUnavailable {
-		return "", fmt.Errorf("what answers there with %d is no trunkline", res.StatusCode)
+		return "", fmt.Errorf("the server that answers there with %d is not a trunkline", res.StatusCode)
 	}
 	if res.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("it answers %d: its store cannot be written, or it is about to stop", res.StatusCode)
+		return "", fmt.Errorf("it answers %d: its database cannot be written, or it is about to stop", res.StatusCode)
 	}
 	return p.Version, nil
 }
 
-// unquoted drops the address, which may hold what is secret.
+// unquoted removes the address from an error, since it may contain a secret.
 func unquoted(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -100,7 +100,7 @@ func TestDoctorOfServices(t *testing.T) {
 	openai := func(key string) []string { return []string{"--openai-url", models.OpenAI(), "--openai-key", key} }
 	require.Equal(t, finding{Check: "models", State: stateOK, Text: "openai has 2"}, one("models", 0, append(openai("key"), "--model", "openai/model-1")...))
 	f := one("models", 1, openai("canary-wrong")...)
-	require.Contains(t, f.Text, "openai does not say which it has: llm.forbidden: ")
+	require.Contains(t, f.Text, "openai does not list its models: llm.forbidden: ")
 	require.NotContains(t, f.Text, "canary")
 	require.Equal(t, "correct --openai-url or --openai-key", f.Cure)
 	require.Equal(t, finding{"models", stateWarn, "openai does not list model-9", "name another --model"},
@@ -116,7 +116,7 @@ func TestDoctorOfServices(t *testing.T) {
 	require.Equal(t, finding{Check: "media", State: stateOK, Text: "the bucket is there"}, one("media", 0, "--media", s3(bucket.URL)))
 	require.Equal(t, stateBad, one("media", 1, "--media", s3("http://127.0.0.1:1")).State)
 	require.Contains(t, one("media", 0, "--media", t.TempDir()).Text, "MiB are free in ")
-	require.Contains(t, one("media", 1, "--media", file(t, "x")).Text, "is no folder")
+	require.Contains(t, one("media", 1, "--media", file(t, "x")).Text, "is not a folder")
 
 	addr := testkit.FreeAddress(t)
 	require.Contains(t, one("metrics", 0, "--metrics-addr", addr).Text, "is free")

@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/mail"
 )
 
-// models asks the model servers what they have.
+// models asks the model servers for their models.
 func (d *doctor) models(ctx context.Context) {
 	const check = "models"
 	byProvider, err := d.set.models()
@@ -20,13 +20,13 @@ func (d *doctor) models(ctx context.Context) {
 	}
 	models, err := llm.NewModels(byProvider)
 	if err != nil {
-		return // the names are ours
+		return // the names are built in
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	for _, o := range models.List(ctx) {
 		if o.Err != nil {
-			d.bad(check, o.Provider+" does not say which it has: "+oneLine(o.Err.Error()), fmt.Sprintf("correct --%[1]s-url or --%[1]s-key", o.Provider))
+			d.bad(check, o.Provider+" does not list its models: "+oneLine(o.Err.Error()), fmt.Sprintf("correct --%[1]s-url or --%[1]s-key", o.Provider))
 			continue
 		}
 		d.ok(check, "%s has %d", o.Provider, len(o.Items))
@@ -39,7 +39,7 @@ func (d *doctor) models(ctx context.Context) {
 	}
 }
 
-// mail logs in to the mail server, and sends nothing.
+// mail logs in to the mail server without sending anything.
 func (d *doctor) mail(ctx context.Context) {
 	const check = "mail"
 	if d.set.Server.SMTPURL == "" {
@@ -47,7 +47,7 @@ func (d *doctor) mail(ctx context.Context) {
 	}
 	sender, err := mail.New(string(d.set.Server.SMTPURL), &mail.Options{From: "trunkline@localhost"})
 	if err != nil {
-		return // it was checked
+		return // it was checked before
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

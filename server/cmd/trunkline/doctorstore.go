@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	leastFree  = 256 << 20 // bytes without which a server soon refuses to write
+	leastFree  = 256 << 20 // free bytes below which a server soon refuses to write
 	littleFree = 2 << 30
-	slowDisk   = 50 * time.Millisecond // to make 4 KiB durable
+	slowDisk   = 50 * time.Millisecond // time to make 4 KiB durable
 	farClock   = 2 * time.Second
-	leastPG    = 140000 // as PostgreSQL counts: 14
+	leastPG    = 140000 // in PostgreSQL's numbering: 14
 )
 
 func (d *doctor) program() {
 	d.ok("program", "trunkline %s, %s, %s/%s", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// folder looks at the data folder and the disk below it.
+// folder checks the data folder and its disk.
 func (d *doctor) folder() {
 	if !d.room("data", d.set.Data, "--data") {
 		return
@@ -43,15 +43,14 @@ func (d *doctor) folder() {
 	}
 }
 
-// media looks at where the files of messages are kept, unless that is the data
-// folder.
+// media checks the place of the files of messages, unless that is the data folder.
 func (d *doctor) media(ctx context.Context) {
 	const check = "media"
 	switch {
 	case d.set.Media == "":
 	case strings.HasPrefix(d.set.Media, "s3://"):
 		if _, err := openMedia(ctx, d.set); err != nil {
-			d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--media: ")), "correct the address, the keys (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or what they may")
+			d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--media: ")), "correct the address, the keys (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or their permissions")
 			return
 		}
 		d.ok(check, "the bucket is there")
@@ -60,20 +59,20 @@ func (d *doctor) media(ctx context.Context) {
 	}
 }
 
-// room looks at a folder that a flag names, and says whether it is there and
+// room checks a folder that a flag names. It reports whether the folder exists and
 // can be written.
 func (d *doctor) room(check, folder, flag string) bool {
 	own := "let the user of the server own it, or name another " + flag
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.ok(check, "the folder %s is made at the first start", folder)
+		d.ok(check, "the folder %s is created at the first start", folder)
 		return false
 	case err != nil:
 		d.bad(check, "the folder cannot be read: "+cause(err), own)
 		return false
 	case !info.IsDir():
-		d.bad(check, folder+" is no folder", "name another "+flag)
+		d.bad(check, folder+" is not a folder", "name another "+flag)
 		return false
 	}
 	file, err := os.CreateTemp(folder, ".doctor-*")
@@ -85,14 +84,14 @@ func (d *doctor) room(check, folder, flag string) bool {
 	_ = os.Remove(file.Name())
 	free, err := freeBytes(folder)
 	if err != nil {
-		d.warn(check, "nobody knows how much room there is: "+cause(err), "look at it yourself")
+		d.warn(check, "the free space is unknown: "+cause(err), "check it yourself")
 		return true
 	}
 	d.free(check, folder, free)
 	return true
 }
 
-// free judges how many bytes there are left.
+// free judges the number of bytes that are free.
 func (d *doctor) free(check, folder string, bytes uint64) {
 	text := fmt.Sprintf("%d MiB are free in %s", bytes>>20, folder)
 	switch {
@@ -105,15 +104,14 @@ func (d *doctor) free(check, folder string, bytes uint64) {
 	}
 }
 
-// durable is how long it takes to make a small write durable: the median of
-// five.
+// durable returns the time to make a small write durable: the median of five.
 func durable(folder string) (time.Duration, error) {
 	file, err := os.CreateTemp(folder, ".doctor-*")
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(file.Name()) //nolint:errcheck // it is a temporary file
-	defer file.Close()           //nolint:errcheck // nothing of it is kept
+	defer os.Remove(file.Name()) //nolint:errcheck // a temporary file
+	defer file.Close()           //nolint:errcheck // its content does not matter
 	var elapsed []time.Duration
 	for range 5 {
 		begin := time.Now()
@@ -129,14 +127,14 @@ func durable(folder string) (time.Duration, error) {
 	return elapsed[2], nil
 }
 
-// database connects, and looks at the settings of a PostgreSQL.
+// database connects to the database, and checks the settings of a PostgreSQL.
 func (d *doctor) database(ctx context.Context) {
 	const check = "database"
 	db, err := openExisting(ctx, d.set)
 	if err != nil {
 		var wrong *settingError
 		if errors.As(err, &wrong) && strings.Contains(wrong.why, "there is no database") {
-			d.warn(check, "there is none yet", "it is made at the first start; if there should be one, name another --data")
+			d.warn(check, "there is none yet", "it is created at the first start; if there should be one, name another --data")
 			return
 		}
 		d.bad(check, oneLine(err.Error()), "start it, or correct --database-url")
@@ -178,7 +176,7 @@ func (d *doctor) postgres(ctx context.Context) {
 	d.clock("the database", time.UnixMicro(pg.Now), at.Add(elapsed/2))
 }
 
-// clock compares another clock with ours at the same moment.
+// clock compares another clock with the local one at the same moment.
 func (d *doctor) clock(whose string, theirs, ours time.Time) {
 	const check = "clock"
 	off := theirs.Sub(ours).Abs().Round(time.Millisecond)
@@ -189,8 +187,8 @@ func (d *doctor) clock(whose string, theirs, ours time.Time) {
 	d.ok(check, "that of %s is %s away", whose, off)
 }
 
-// written compares the clock with the time of the last write that a server
-// noted: a clock that was set back gives new rows a place among old ones.
+// written compares the clock with the time of the last write of a server: after a
+// clock was set back, new rows would be ordered among old ones.
 func (d *doctor) written(ctx context.Context) {
 	const check = "clock"
 	var last int64
@@ -205,8 +203,8 @@ func (d *doctor) written(ctx context.Context) {
 	d.ok(check, "it is not behind the last write")
 }
 
-// tables compares their versions with those of this program, and says whether
-// they are the same.
+// tables compares the versions of the tables with those of this program. It reports
+// whether they are the same.
 func (d *doctor) tables(ctx context.Context) bool {
 	const check = "tables"
 	have, err := backup.VersionsOf(ctx, d.db)
@@ -223,7 +221,7 @@ func (d *doctor) tables(ctx context.Context) bool {
 	case len(newer) > 0:
 		d.bad(check, "newer than this program: those of "+strings.Join(newer, ", "), "use the version that wrote them, or a later one")
 	case len(have) == 0:
-		d.ok(check, "none yet: they are made at the first start")
+		d.ok(check, "none yet: they are created at the first start")
 	case len(older) > 0:
 		d.warn(check, "older than this program: those of "+strings.Join(older, ", "), "take a backup; the next start brings them up to date")
 	default:
@@ -233,12 +231,12 @@ func (d *doctor) tables(ctx context.Context) bool {
 	return false
 }
 
-// secret compares it with what the database was written under.
+// secret compares the secret with that of the database.
 func (d *doctor) secret(ctx context.Context) {
 	const check = "secret"
 	have, err := secretOf(d.set)
 	if err != nil {
-		d.bad(check, "there is none, but a database that was written under one", "give it as --secret, or as the file secret in the data folder")
+		d.bad(check, "there is none, but the database was written under one", "give it as --secret, or as the file secret in the data folder")
 		return
 	}
 	matches, err := secretMatches(ctx, d.db, d.set)

@@ -126,7 +126,7 @@ func (r *env) failure(t *testing.T, contact string) {
 	r.await(t, contact, 2)
 }
 
-// of are the webhooks about a contact, in order.
+// of returns the webhooks about a contact, in order.
 func (r *env) of(t testing.TB, contact string) []delivery {
 	t.Helper()
 	r.sink.sound(t)
@@ -140,7 +140,7 @@ func (r *env) await(t testing.TB, contact string, n int) {
 	require.Len(t, r.of(t, contact), n, contact)
 }
 
-// requests are what the network was asked, in order.
+// requests returns what the network was asked, in order.
 func (r *env) requests() string {
 	var out strings.Builder
 	for _, q := range r.graph.Requests() {

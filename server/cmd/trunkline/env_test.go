@@ -44,7 +44,7 @@ func (d *balancer) open(nodes ...*node) {
 	}
 }
 
-// standstills is how often a server gave up its work because it had stood still
+// standstills returns how often a server gave up its work because it had stood still
 // for so long that others could think it dead.
 func (d *balancer) standstills() (times int) {
 	d.mu.Lock()
@@ -108,7 +108,7 @@ func newEnv(t *testing.T, statuses ...string) *env {
 	return r
 }
 
-// args are the flags that let a server reach the rig.
+// args returns the flags that let a server reach the rig.
 func (r *env) args(more ...string) []string {
 	return append([]string{"--graph-url", r.graph.URL, "--webhook-allow", "127.0.0.1/32", "--log", "warn"}, more...)
 }

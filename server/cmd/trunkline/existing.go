@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/backup"
 )
 
-// openExisting opens the database of a server, and makes none.
+// openExisting opens the database of a server. It does not create one.
 func openExisting(ctx context.Context, set settings) (*sqlx.DB, error) {
 	flag, url := "--database-url", string(set.DatabaseURL)
 	if url == "" {
@@ -27,12 +27,12 @@ func openExisting(ctx context.Context, set settings) (*sqlx.DB, error) {
 	return connect(ctx, flag, url)
 }
 
-// addressOf is the base URL of a server with these settings.
+// addressOf returns the base URL of a server with these settings.
 func addressOf(set settings) string {
 	if set.BaseURL != "" {
 		return set.BaseURL
 	}
-	_, port, _ := net.SplitHostPort(set.Addr) // it was checked
+	_, port, _ := net.SplitHostPort(set.Addr) // it was checked before
 	return localURL(set.TLSCert != "", port)
 }
 
@@ -50,7 +50,8 @@ func openCurrent(ctx context.Context, set settings) (*sqlx.DB, error) {
 	return db, nil
 }
 
-// current refuses a database whose tables are not those of this version.
+// current returns an error unless the tables of a database are those of this
+// version.
 func current(ctx context.Context, db *sqlx.DB) error {
 	have, err := backup.VersionsOf(ctx, db)
 	if err != nil {

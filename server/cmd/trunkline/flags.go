@@ -1,7 +1,7 @@
 package main
 
-// flags are the settings as they are written. All of them are text, so that a
-// wrong one is refused in our words, which never repeat a value.
+// flags are the settings as they are written. All of them are strings, so that the
+// program refuses wrong values with its own messages, which never repeat a value.
 type flags struct {
 	Addr        string `placeholder:"HOST:PORT" help:"Listening address (default :3000)."`
 	Data        string `placeholder:"FOLDER" help:"Folder of the embedded store, media files and the generated secret (default ./trunkline-data)."`
@@ -11,8 +11,8 @@ type flags struct {
 
 	TLSCert        string `name:"tls-cert" placeholder:"FILE" help:"TLS certificate chain, reloaded when it changes."`
 	TLSKey         string `name:"tls-key" placeholder:"FILE" help:"Key of the TLS certificate."`
-	TrustedProxies string `placeholder:"CIDR,…" help:"Networks whose X-Forwarded-For is believed."`
-	Signup         string `placeholder:"open|closed" help:"Who may sign up: everybody (open, the default) or only the first account (closed)."`
+	TrustedProxies string `placeholder:"CIDR,…" help:"Networks whose X-Forwarded-For header is trusted."`
+	Signup         string `placeholder:"open|closed" help:"Who may sign up: everyone (open, the default) or only the first account (closed)."`
 
 	GraphURL        string `name:"graph-url" placeholder:"URL" help:"Address of the Graph API (default https://graph.facebook.com)."`
 	MetaAppSecret   string `name:"meta-app-secret" placeholder:"SECRET" help:"Secret of the app at Meta that signs callbacks, for references without an appSecret of their own."`
@@ -25,14 +25,14 @@ type flags struct {
 	OpenAIKey        string `name:"openai-key" placeholder:"SECRET" help:"Its key; a server of your own may need none."`
 	AnthropicURL     string `name:"anthropic-url" placeholder:"URL" help:"Address of an Anthropic-compatible model server (default https://api.anthropic.com)."`
 	AnthropicKey     string `name:"anthropic-key" placeholder:"SECRET" help:"Its key."`
-	Model            string `placeholder:"PROVIDER/MODEL" help:"Model that is asked where none is named, as for drafts of flows (default: mock/assistant, if there is no other)."`
-	EmbeddingModel   string `placeholder:"PROVIDER/MODEL" help:"Model that finds what the files of projects mean (default: they are searched by their words)."`
+	Model            string `placeholder:"PROVIDER/MODEL" help:"Model that is used where none is named, such as for drafts of flows (default: mock/assistant, if there is no other)."`
+	EmbeddingModel   string `placeholder:"PROVIDER/MODEL" help:"Model for searching project files by meaning (default: they are searched by their words)."`
 	Prices           string `placeholder:"FILE|URL" help:"Prices of models (default: a built-in table)."`
 	SMTPURL          string `name:"smtp-url" placeholder:"URL" help:"Mail server for password resets: smtp:// or smtps://, with ?from=ADDRESS."`
 	OIDCIssuer       string `name:"oidc-issuer" placeholder:"URL" help:"OpenID provider at which users sign in (default: none)."`
-	OIDCClientID     string `name:"oidc-client-id" placeholder:"ID" help:"What the provider knows this server by."`
-	OIDCClientSecret string `name:"oidc-client-secret" placeholder:"SECRET" help:"Its secret; a public client has none."`
-	OIDCName         string `name:"oidc-name" placeholder:"NAME" help:"What users know the provider by (default Single sign-on)."`
+	OIDCClientID     string `name:"oidc-client-id" placeholder:"ID" help:"Client ID of this server at the provider."`
+	OIDCClientSecret string `name:"oidc-client-secret" placeholder:"SECRET" help:"Client secret; a public client has none."`
+	OIDCName         string `name:"oidc-name" placeholder:"NAME" help:"Name of the provider for users (default Single sign-on)."`
 
 	PaymentsSecret  string `placeholder:"SECRET" help:"Verifies payment notifications."`
 	MetricsAddr     string `placeholder:"HOST:PORT" help:"Serves Prometheus /metrics here (default: nowhere)."`
@@ -53,7 +53,7 @@ type flags struct {
 	RetentionChanges    string `placeholder:"TIME" help:"How long the audit log of accounts is kept; 0: for ever (default 365d)."`
 
 	Log       string `placeholder:"LEVEL" help:"debug, info (default), warn or error."`
-	LogFormat string `placeholder:"text|json" help:"Form of the log (default text)."`
+	LogFormat string `placeholder:"text|json" help:"Format of the log (default text)."`
 }
 
 // commandLine is what kong parses. Each flag is also an environment variable:
@@ -61,23 +61,23 @@ type flags struct {
 type commandLine struct {
 	Flags   flags          `embed:""`
 	Serve   serveCommand   `cmd:"" default:"1" help:"Run the server (the default command)."`
-	Version versionCommand `cmd:"" help:"Print the version, and what the program was built of."`
-	Backup  backupCommand  `cmd:"" help:"Write everything that the server keeps into one file, while it runs."`
-	Restore restoreCommand `cmd:"" help:"Put a backup into an empty database, of either kind."`
+	Version versionCommand `cmd:"" help:"Print the version, and how the program was built."`
+	Backup  backupCommand  `cmd:"" help:"Write everything that the server stores into one file, while it runs."`
+	Restore restoreCommand `cmd:"" help:"Restore a backup into an empty database, SQLite or PostgreSQL."`
 	Pair    pairCommand    `cmd:"" help:"Link a line of WhatsApp Web to a phone: show its QR code here."`
 	User    struct {
 		List     listCommand     `cmd:"" help:"List the users of all accounts."`
 		Create   createCommand   `cmd:"" help:"Create a user, in an account that exists or as the owner of a new one."`
-		Password passwordCommand `cmd:"" help:"Give a user another password, and end his sessions and tokens."`
+		Password passwordCommand `cmd:"" help:"Set a new password for a user, and end the sessions and tokens of that user."`
 		Owner    ownerCommand    `cmd:"" help:"Make a user an owner of the account."`
-		Disable  disableCommand  `cmd:"" help:"Keep a user, his sessions and his tokens out."`
-		Enable   enableCommand   `cmd:"" help:"Let a disabled user in again."`
-		Factor   factorCommand   `cmd:"" name:"second-factor-off" help:"Take the second factor of a user away, who has lost it."`
-		Reset    resetCommand    `cmd:"" help:"Print a link by which a user may set a new password, once and within 30 minutes."`
-	} `cmd:"" help:"Help users, with nothing but the database."`
+		Disable  disableCommand  `cmd:"" help:"Disable a user: refuse the sessions and tokens of that user."`
+		Enable   enableCommand   `cmd:"" help:"Enable a disabled user."`
+		Factor   factorCommand   `cmd:"" name:"second-factor-off" help:"Remove the second factor of a user, for example after the phone was lost."`
+		Reset    resetCommand    `cmd:"" help:"Print a link with which a user can set a new password, once and within 30 minutes."`
+	} `cmd:"" help:"Manage users, directly in the database."`
 	Account struct {
 		Quota quotaCommand `cmd:"" help:"Show the quotas of an account, and set them."`
-	} `cmd:"" help:"Look after accounts, with nothing but the database."`
-	Doctor     doctorCommand     `cmd:"" help:"Look at everything that a server needs, and say the cure of what is wrong."`
+	} `cmd:"" help:"Manage accounts, directly in the database."`
+	Doctor     doctorCommand     `cmd:"" help:"Check everything that a server needs, and tell how to fix what is wrong."`
 	Completion completionCommand `cmd:"" help:"Print the completion of a shell."`
 }

@@ -14,19 +14,19 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// errLocked reports a lock that another process holds.
-var errLocked = errors.New("another process holds it")
+// errLocked reports that another process holds a lock.
+var errLocked = errors.New("another process holds the lock")
 
-// folder is the data folder, held until the process ends.
+// folder is the data folder. The process locks it until it ends.
 type folder struct {
 	path  string
 	locks []*os.File
 }
 
-// openFolder makes the folder when it is absent, and holds it.
+// openFolder creates the folder if necessary, and locks it.
 func openFolder(path string) (*folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, &settingError{"--data", "the folder cannot be made: " + cause(err)}
+		return nil, &settingError{"--data", "the folder cannot be created: " + cause(err)}
 	}
 	f := &folder{path: path}
 	err := f.lock(filepath.Join(path, "lock"))
@@ -39,9 +39,9 @@ func openFolder(path string) (*folder, error) {
 	return f, nil
 }
 
-// lock takes a lock file until the process ends.
+// lock locks a file until the process ends.
 func (f *folder) lock(name string) error {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator names it
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator chose it
 	if err != nil {
 		return err
 	}
@@ -53,15 +53,15 @@ func (f *folder) lock(name string) error {
 	return nil
 }
 
-// close lets the folder go.
+// close unlocks the folder.
 func (f *folder) close() {
 	for _, l := range f.locks {
 		_ = l.Close()
 	}
 }
 
-// lockSQLite holds a database file that lies elsewhere: a process that takes
-// it for its own must be the only one.
+// lockSQLite locks a database file outside of the folder, so that only one process
+// uses it.
 func (f *folder) lockSQLite(url string) error {
 	path, _, _ := strings.Cut(strings.TrimPrefix(url, "sqlite://"), "?")
 	file, err1 := filepath.Abs(path)
@@ -82,16 +82,16 @@ func (f *folder) lockSQLite(url string) error {
 	return nil
 }
 
-// database is the URL of the folder's own database.
+// database returns the URL of the folder's own database.
 func (f *folder) database() string { return databaseIn(f.path) }
 
 func databaseIn(folder string) string { return "sqlite://" + filepath.Join(folder, "trunkline.db") }
 
-// secrets returns the folder's secret, which is made when it is absent. A
-// restore may have put several there.
+// secrets returns the secrets of the folder. It generates one if there is none. A
+// restore may have written several.
 func (f *folder) secrets() ([]server.Secret, error) {
 	name := filepath.Join(f.path, "secret")
-	b, err := os.ReadFile(name) //nolint:gosec // the operator names the folder
+	b, err := os.ReadFile(name) //nolint:gosec // the operator chose the folder
 	switch {
 	case err == nil:
 		var out []server.Secret
@@ -114,14 +114,14 @@ func (f *folder) secrets() ([]server.Secret, error) {
 	return []server.Secret{server.Secret(text)}, nil
 }
 
-// writeWhole writes a private file that is there whole or not at all, also
-// after a power cut.
+// writeWhole writes a private file completely or not at all, even if the power
+// fails.
 func writeWhole(name, text string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(name), ".secret-*") // mode 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // gone once it is renamed
+	defer os.Remove(tmp.Name()) //nolint:errcheck // no longer there after the rename
 	_, err = tmp.WriteString(text)
 	if err == nil {
 		err = tmp.Sync()
@@ -135,19 +135,19 @@ func writeWhole(name, text string) error {
 	return keepNames(filepath.Dir(name))
 }
 
-// keepNames brings the names in a folder to the disk.
+// keepNames syncs the entries of a folder to disk.
 func keepNames(folder string) error {
 	if runtime.GOOS == "windows" {
-		return nil // it has no such call, and keeps names in a journal
+		return nil // Windows has no such call, and its file system has a journal
 	}
-	dir, err := os.Open(folder) //nolint:gosec // the operator names it
+	dir, err := os.Open(folder) //nolint:gosec // the operator chose it
 	if err != nil {
 		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// cause is what the operating system says, without the path.
+// cause returns the text of the operating system's error, without the path.
 func cause(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {

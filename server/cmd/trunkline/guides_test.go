@@ -89,8 +89,8 @@ func TestRollupGuide(t *testing.T) {
 	require.Contains(t, out[0], `"truncated":false`)
 }
 
-// TestWebhooksGuide starts the receiver of the guide, which hears of the next
-// message. Its programs are run by the test of package webhook.
+// TestWebhooksGuide starts the receiver of the guide, which gets an event for the
+// next message. A test of package webhook runs its programs.
 func TestWebhooksGuide(t *testing.T) {
 	t.Parallel()
 	f := follow(t, "--webhook-allow", "127.0.0.1/32")
@@ -106,7 +106,7 @@ func TestWebhooksGuide(t *testing.T) {
 	require.Regexp(t, `(?s)status \d+: [^\n]*"status":"READ".*message \d+: [^\n]*"text":"And tomorrow\?"`, received, "who writes has read the answer")
 }
 
-// TestOperationsGuide does what the operator does, beside the server that runs.
+// TestOperationsGuide executes the commands of the operator while the server runs.
 // Passwords are typed; backups are in another folder.
 func TestOperationsGuide(t *testing.T) {
 	t.Parallel()

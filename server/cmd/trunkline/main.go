@@ -1,9 +1,9 @@
-// Command trunkline runs the server: chat lines connected to code, webhooks,
-// bots and AI agents. Each flag is also an environment variable, --tls-cert is
-// TRUNKLINE_TLS_CERT; see trunkline --help.
+// Command trunkline runs the server: chat lines connected to code, webhooks, bots
+// and AI agents. Each flag is also an environment variable: --tls-cert is
+// TRUNKLINE_TLS_CERT. See trunkline --help.
 //
-// It ends with 0 after a drain, with 2 and one line when a setting is wrong,
-// and with 1 when it fails.
+// The exit code is 0 after a graceful shutdown, 2 if a setting is wrong (with one
+// line of output), and 1 after any other error.
 package main
 
 import (
@@ -29,11 +29,11 @@ const (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is the whole program; it returns its exit code.
+// run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends at once
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	cmd, f, code := parse(args, stdout, stderr)
 	if cmd == nil {
 		return code
@@ -53,21 +53,22 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// subcommand is what the command line asks for.
+// subcommand is the command of the command line.
 type subcommand interface {
 	run(ctx context.Context, f flags, to streams) error
 }
 
-// streams are those of the process.
+// streams are the standard streams of the process.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// errPrinted ends the program with exit code 1: why has been said.
+// errPrinted ends the program with exit code 1 without printing: the reason was
+// printed before.
 var errPrinted = errors.New("said")
 
-// parse reads the command line; without a command nothing is left to do, as
+// parse parses the command line. Without a command there is nothing left to do, as
 // after --help.
 func parse(args []string, stdout, stderr io.Writer) (cmd subcommand, f flags, code int) {
 	unsetEmpty()
@@ -85,15 +86,15 @@ func parse(args []string, stdout, stderr io.Writer) (cmd subcommand, f flags, co
 	return kctx.Selected().Target.Addr().Interface().(subcommand), line.Flags, 0
 }
 
-// parserOf knows all commands and flags.
+// parserOf returns the parser for all commands and flags.
 func parserOf(line *commandLine, more ...kong.Option) *kong.Kong {
-	return kong.Must(line, append(more, // panics when the flags themselves are wrong
+	return kong.Must(line, append(more, // panics if the flags themselves are invalid
 		kong.Name("trunkline"), kong.Description("Chat lines connected to code, webhooks, bots and AI agents."),
 		kong.DefaultEnvars("TRUNKLINE"))...)
 }
 
-// unsetEmpty makes an empty variable the same as none, as a compose file
-// leaves it that passes on what is not set.
+// unsetEmpty unsets empty environment variables, as a compose file sets them that
+// passes on unset variables.
 func unsetEmpty() {
 	for _, kv := range os.Environ() {
 		if name, value, _ := strings.Cut(kv, "="); value == "" && strings.HasPrefix(name, "TRUNKLINE_") {

@@ -12,7 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// agents starts a server with one user and returns its address and his token.
+// agents starts a server with one user and returns its address and the user's
+// token.
 func agents(t *testing.T, args ...string) (base, token string) {
 	t.Helper()
 	_, base = start(t, nil, append([]string{"--data", t.TempDir()}, args...)...)
@@ -60,7 +61,7 @@ func TestMCPClients(t *testing.T) {
 	}
 }
 
-// sandboxLine is a line on which ana has written "Hello".
+// sandboxLine returns a line on which ana has written "Hello".
 func sandboxLine(t *testing.T, base, token string) int {
 	t.Helper()
 	call := func(path, body string) map[string]any {

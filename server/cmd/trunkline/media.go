@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/media/s3"
 )
 
-// openMedia opens where files are kept.
+// openMedia opens the store of files.
 func openMedia(ctx context.Context, set settings) (media.Store, error) {
 	if strings.HasPrefix(set.Media, "s3://") {
 		ctx, cancel := context.WithTimeout(ctx, openTimeout)

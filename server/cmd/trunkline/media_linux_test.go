@@ -82,7 +82,7 @@ func (r *env) digest(t *testing.T, link string) []byte {
 	return hash.Sum(nil)
 }
 
-// peak is the most memory that a server has had since the last look, in KiB.
+// peak returns the most memory that a server has had since the last look, in KiB.
 func peak(t *testing.T, n *node) int {
 	t.Helper()
 	proc := fmt.Sprintf("/proc/%d/", n.cmd.Process.Pid)
@@ -97,7 +97,7 @@ func peak(t *testing.T, n *node) int {
 	return kib
 }
 
-// grown is how much more memory a server has had than before, in KiB.
+// grown returns how much more memory a server has had than before, in KiB.
 func grown(t *testing.T, n *node, before int, what string) int {
 	t.Helper()
 	by := peak(t, n) - before

@@ -9,8 +9,8 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// modelServer is where the models of a provider are. The provider is there when
-// one of both is given: its own address needs a key, another may need none.
+// modelServer configures a provider of models, which exists if one of the fields is
+// set: its own address needs a key, another address may need none.
 type modelServer struct {
 	URL string
 	Key server.Secret
@@ -18,7 +18,7 @@ type modelServer struct {
 
 func (s modelServer) given() bool { return s.URL != "" || s.Key != "" }
 
-// models are the language models that the settings name.
+// models returns the language models in the settings.
 func (s settings) models() (map[string]llm.Model, error) {
 	out := map[string]llm.Model{}
 	if p := s.OpenAI; p.given() {

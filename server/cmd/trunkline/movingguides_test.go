@@ -17,9 +17,8 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// TestMovingGuides makes a line and a webhook as the guides for those say who
-// come from other projects, and has the webhook told of a message that is sent
-// as they say.
+// TestMovingGuides creates a line and a webhook as in the guides for users of other
+// projects, and checks that the webhook gets an event for a message.
 func TestMovingGuides(t *testing.T) {
 	t.Parallel()
 	const key = "a key from before, of 24 bytes or more"

@@ -17,10 +17,10 @@ import (
 // migrate creates or upgrades the tables of the server.
 func migrate(ctx context.Context, db *sqlx.DB) error { return server.Migrate(ctx, db) }
 
-// providers returns none: this program is built without WhatsApp Web.
+// providers returns nothing: this program is built without WhatsApp Web.
 func providers(context.Context, *sqlx.DB, settings, net.Addr, *slog.Logger) ([]provider.Provider, error) {
 	return nil, nil
 }
 
-// whatsapp has nothing to look at.
+// whatsapp does nothing.
 func (*doctor) whatsapp(context.Context, []messaging.ReferenceState) {}

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// pairPoll is how often the session is looked at: a code is shown for
-	// twenty seconds at least.
+	// pairPoll is the interval of polling the session: a code is shown for at least
+	// twenty seconds.
 	pairPoll = 500 * time.Millisecond
-	// pairTimeout bounds one request.
+	// pairTimeout is the timeout of one request.
 	pairTimeout = 30 * time.Second
-	// maxAnswer bounds what is read of an answer.
+	// maxAnswer limits the size of an answer.
 	maxAnswer = 1 << 20
 )
 
-// pairCommand links a line to a phone. It is a client of the API of a server
-// that runs, here or elsewhere.
+// pairCommand links a line to a phone. It is a client of the API of a running
+// server, on this machine or another.
 type pairCommand struct {
 	Server    string `placeholder:"URL" default:"http://localhost:3000" help:"Address of the server (default ${default})."`
 	Reference int64  `required:"" placeholder:"N" help:"Id of the line, which has the type provider-web."`
@@ -73,7 +73,7 @@ func (p pairCommand) run(ctx context.Context, _ flags, to streams) error {
 	}
 }
 
-// logIn gets a token, unless one was given.
+// logIn gets a token, unless one is given.
 func (p pairCommand) logIn(ctx context.Context, api *client, stdin io.Reader) error {
 	if api.token != "" {
 		return nil
@@ -94,7 +94,7 @@ func (p pairCommand) logIn(ctx context.Context, api *client, stdin io.Reader) er
 	return err
 }
 
-// session is how the API describes a session.
+// session is a session in the API.
 type session struct {
 	State       string
 	QR          *struct{ Code string }
@@ -103,7 +103,7 @@ type session struct {
 	LastError   *struct{ Message string }
 }
 
-// show shows what a person is to do, and reports whether nothing is left.
+// show shows a person what to do, and reports whether everything is done.
 func (s session) show(to *screen) (over bool, err error) {
 	switch s.State {
 	case "CONNECTED":
@@ -129,10 +129,10 @@ func (s session) show(to *screen) (over bool, err error) {
 	return false, err
 }
 
-// client calls the API of a server.
+// client is a client of the API of a server.
 type client struct{ base, token string }
 
-// call makes a request, whose refusal is an error in the server's words.
+// call makes a request. If the server refuses it, the error has the server's text.
 func (c *client) call(ctx context.Context, method, path string, body, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, pairTimeout)
 	defer cancel()
@@ -166,7 +166,7 @@ func (c *client) call(ctx context.Context, method, path string, body, answer any
 	return nil
 }
 
-// refusal is the error of an answer that says no.
+// refusal returns the error for an answer with an error status.
 func refusal(status int, text []byte) error {
 	var p struct {
 		Detail string

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// wide is a file or folder that others than its owner can reach.
+// wide is a file or folder to which users other than its owner have access.
 type wide struct {
 	path string
 	mode fs.FileMode
 }
 
-// wideOf lists what others can reach of that which a server keeps on this
-// machine. Windows has no such modes.
+// wideOf lists the server's files on this machine to which other users have access.
+// Windows has no such modes.
 func wideOf(set settings) []wide {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -40,7 +40,7 @@ func wideOf(set settings) []wide {
 	return out
 }
 
-// warnWide logs what others than the server's user can reach.
+// warnWide logs the server's files to which other users have access.
 func warnWide(ctx context.Context, set settings, log *slog.Logger) {
 	for _, w := range wideOf(set) {
 		log.WarnContext(ctx, "other users of this machine can reach what should be the server's alone",
@@ -48,7 +48,7 @@ func warnWide(ctx context.Context, set settings, log *slog.Logger) {
 	}
 }
 
-// private looks at who can reach what the server keeps.
+// private checks the access to the server's files.
 func (d *doctor) private() {
 	const check = "private"
 	found := wideOf(d.set)
@@ -60,6 +60,6 @@ func (d *doctor) private() {
 		d.warn(check, fmt.Sprintf("other users of this machine can reach %s (%04o)", w.path, w.mode), "chmod "+mode+" "+w.path)
 	}
 	if len(found) == 0 {
-		d.ok(check, "files are the server's alone")
+		d.ok(check, "only the server's user has access to its files")
 	}
 }

@@ -34,7 +34,7 @@ func TestFilesArePrivate(t *testing.T) {
 	}))
 	require.GreaterOrEqual(t, seen, 7, "the folder, lock, secret, database, -wal, -shm, media")
 	require.NotContains(t, p.stderr.String(), "other users of this machine")
-	require.Equal(t, "files are the server's alone", examined(t, []string{"TRUNKLINE_DATA=" + data}, 0)["private"][0].Text)
+	require.Equal(t, "only the server's user has access to its files", examined(t, []string{"TRUNKLINE_DATA=" + data}, 0)["private"][0].Text)
 	p.terminate(t)
 
 	file := filepath.Join(t.TempDir(), "x.backup")

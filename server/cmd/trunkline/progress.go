@@ -12,13 +12,13 @@ import (
 	"github.com/trunklinehq/trunkline/server/backup"
 )
 
-// progress shows how far a long work has come: a bar that moves on a terminal,
-// else a line for each tenth.
+// progress shows the progress of a long operation: a bar on a terminal, otherwise a
+// line for each tenth.
 type progress struct {
 	w        io.Writer
 	terminal bool
 	what     string
-	tenth    int64 // of what, that was shown
+	tenth    int64 // the last tenth that was shown
 	shown    time.Time
 }
 
@@ -56,7 +56,7 @@ func (p *progress) step(s backup.Step) {
 	}
 }
 
-// end leaves the bar behind.
+// end ends the line of the bar.
 func (p *progress) end() {
 	if p.terminal && p.what != "" {
 		_, _ = fmt.Fprintln(p.w)

@@ -108,9 +108,9 @@ func (l *load) checkStored(t *testing.T, contact string, stored []record, c *cou
 	c.sends += len(out)
 }
 
-// checkEvents: the webhooks of a chat are in order and without gaps, each
-// message is told once, in the order of the records as far as it came in, and
-// no status falls.
+// checkEvents checks that the webhooks of a chat are in order and without gaps,
+// that each message occurs once, in the order of the records, and that no status
+// decreases.
 func checkEvents(t *testing.T, contact string, stored []record, events []delivery) {
 	t.Helper()
 	rank := map[string]int{"SENDING": 1, "FAIL": 2, "DELIVERED": 3, "READ": 4}

@@ -13,8 +13,8 @@ import (
 	"github.com/trunklinehq/trunkline/server/quota"
 )
 
-// quotaCommand shows and sets the quotas of an account, of a server that may
-// run meanwhile.
+// quotaCommand shows and sets the quotas of an account. The server may run at the
+// same time.
 type quotaCommand struct {
 	Account string   `arg:"" name:"account" help:"The account's id, as trunkline user list shows it."`
 	Set     []string `arg:"" optional:"" name:"name=value" help:"What to set: a number, 0 for unlimited, or default."`
@@ -57,7 +57,7 @@ func (c quotaCommand) run(ctx context.Context, f flags, to streams) error {
 		return err
 	}
 	w := tabwriter.NewWriter(to.out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "QUOTA\tLIMIT\tSET BY") // Flush reports what fails
+	_, _ = fmt.Fprintln(w, "QUOTA\tLIMIT\tSET BY") // Flush returns the error
 	for _, name := range quota.Names() {
 		limit, by := set.Server.Quotas[name], "default"
 		if value, is := own[name]; is {
@@ -72,7 +72,7 @@ func (c quotaCommand) run(ctx context.Context, f flags, to streams) error {
 	return w.Flush()
 }
 
-// change reads what is to be set.
+// change parses the quotas to set.
 func (c quotaCommand) change() (quota.Limits, error) {
 	out := quota.Limits{}
 	for _, pair := range c.Set {
@@ -102,7 +102,7 @@ func quotaNames() string {
 	return strings.Join(names, ", ")
 }
 
-// quotas are the defaults of all accounts.
+// quotas returns the defaults of all accounts.
 func (c *checker) quotas(f flags) quota.Limits {
 	out := quota.Limits{}
 	given := map[quota.Name]string{

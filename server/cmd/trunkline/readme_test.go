@@ -55,8 +55,7 @@ func replace(t *testing.T, from, to string) func(string) string {
 	}
 }
 
-// startShell is a shell in which nobody has logged in: the first call has an
-// empty token.
+// startShell returns a shell without a login: the first call has an empty token.
 func startShell(t *testing.T) *testkit.Shell {
 	t.Helper()
 	return testkit.NewShell(t, "TOKEN=")

@@ -8,13 +8,13 @@ import (
 	"github.com/trunklinehq/trunkline/server/mail"
 )
 
-// resetCommand helps a user who has forgotten the password. It works on the
-// database beside a server that runs.
+// resetCommand helps a user who has forgotten the password. It uses the database
+// directly, also while the server runs.
 type resetCommand struct {
 	Email string `arg:"" name:"e-mail" help:"The user's e-mail."`
 }
 
-// run prints the link. It is printed nowhere else.
+// run prints the link, which appears nowhere else.
 func (r resetCommand) run(ctx context.Context, f flags, to streams) error {
 	set, err := f.settings()
 	if err != nil {

@@ -80,7 +80,7 @@ func TestUserReset(t *testing.T) {
 	})
 }
 
-// TestUserResetOfNothing makes no database where there is none.
+// TestUserResetOfNothing checks that no database is created.
 func TestUserResetOfNothing(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

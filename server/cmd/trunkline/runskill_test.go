@@ -50,14 +50,14 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
-// ordered is how many orders were made.
+// ordered returns how many orders were made.
 func (s *shop) ordered() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.orders)
 }
 
-// working are the documents of a flow that works in rounds of a loop, in each
+// working returns the documents of a flow that works in rounds of a loop, in each
 // of which a function looks something up, orders it once and waits.
 func (s *shop) working() (function, flow string) {
 	const step = `{"format":"trunkline-flow/1","kind":"function","slug":"work","name":"Work","start":"look",
@@ -106,7 +106,7 @@ func (r *env) startRuns(t *testing.T, flow string, rounds int) []string {
 	return ids
 }
 
-// active is whether runs of a flow are under way.
+// active reports whether runs of a flow are under way.
 func (r *env) active(t *testing.T, flow string) bool {
 	t.Helper()
 	for _, status := range []string{"running", "waiting"} {

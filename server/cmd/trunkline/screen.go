@@ -9,17 +9,16 @@ import (
 	"rsc.io/qr"
 )
 
-// quiet is how many light modules surround a QR code. The standard asks for
-// four; phones are content with two.
+// quiet is the number of light modules around a QR code. The standard requires
+// four; two are enough for phones.
 const quiet = 2
 
-// screen shows QR codes, each in the place of the one before where it is a
-// terminal.
+// screen shows QR codes. On a terminal each replaces the one before.
 type screen struct {
 	w        io.Writer
 	terminal bool
-	last     string // what is shown
-	lines    int    // of it
+	last     string // the code that is shown
+	lines    int    // of the code
 }
 
 func newScreen(w io.Writer) *screen {
@@ -31,7 +30,7 @@ func newScreen(w io.Writer) *screen {
 	return s
 }
 
-// say shows a line below what is shown.
+// say prints a line below the code.
 func (s *screen) say(line string) {
 	if line == s.last {
 		return
@@ -40,7 +39,7 @@ func (s *screen) say(line string) {
 	_, _ = fmt.Fprintln(s.w, line)
 }
 
-// draw shows a QR code, unless it is shown.
+// draw shows a QR code, unless it is shown already.
 func (s *screen) draw(text string) error {
 	if text == s.last {
 		return nil
@@ -60,9 +59,9 @@ func (s *screen) draw(text string) error {
 	return nil
 }
 
-// blocks draws a code with two rows of modules in a line of text: what is drawn
-// is light, as on the dark background that most terminals have. On a terminal
-// the colours say so whatever its own are.
+// blocks draws a code with two rows of modules per line of text. It draws the light
+// modules, for the dark background of most terminals. On a terminal it also sets
+// the colours, so that those of the terminal do not matter.
 func (s *screen) blocks(b *strings.Builder, code *qr.Code) (rows int) {
 	before, after := "", "\n"
 	if s.terminal {
@@ -71,7 +70,7 @@ func (s *screen) blocks(b *strings.Builder, code *qr.Code) (rows int) {
 	for y := -quiet; y < code.Size+quiet; y += 2 {
 		b.WriteString(before)
 		for x := -quiet; x < code.Size+quiet; x++ {
-			upper, lower := !code.Black(x, y), !code.Black(x, y+1) // outside of it is light
+			upper, lower := !code.Black(x, y), !code.Black(x, y+1) // outside of the code it is light
 			switch {
 			case upper && lower:
 				b.WriteString("█")

@@ -23,7 +23,7 @@ import (
 // serveCommand runs the server.
 type serveCommand struct{}
 
-// run runs the server until ctx ends. What the user can put right is a
+// run runs the server until ctx ends. An error that the user can correct is a
 // [settingError].
 func (serveCommand) run(ctx context.Context, f flags, to streams) error {
 	set, err := f.settings()
@@ -67,8 +67,8 @@ func logger(set settings, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, opts))
 }
 
-// listen takes the addresses first: what fails here has changed nothing. It
-// learns the base URL's port.
+// listen opens the listeners before anything else, so that an error here has
+// changed nothing. It completes the base URL by the port.
 func listen(ctx context.Context, set *settings, log *slog.Logger) (server.Listeners, error) {
 	var l server.Listeners
 	var err error
@@ -106,7 +106,7 @@ func listenOn(ctx context.Context, flag, addr string) (net.Listener, error) {
 }
 
 func baseURL(l server.Listeners) string {
-	_, port, _ := net.SplitHostPort(l.Main.Addr().String()) // an address of TCP has one
+	_, port, _ := net.SplitHostPort(l.Main.Addr().String()) // a TCP address always has a port
 	return localURL(l.Certificate != nil, port)
 }
 
@@ -117,11 +117,11 @@ func localURL(secure bool, port string) string {
 	return "http://localhost:" + port
 }
 
-// closeTimeout bounds what follows the drain: the end comes within 20 s.
+// closeTimeout bounds closing after the drain: the program must end within 20 s.
 const closeTimeout = 500 * time.Millisecond
 
-// closeSoon does not wait for a database that does not answer any more: nothing
-// is left to be written.
+// closeSoon closes the database but does not wait for one that no longer answers:
+// nothing is left to write.
 func closeSoon(db io.Closer) {
 	closed := make(chan struct{})
 	go func() {
@@ -134,7 +134,7 @@ func closeSoon(db io.Closer) {
 	}
 }
 
-// openTimeout bounds the first connection, which tells a wrong address.
+// openTimeout bounds the first connection, which detects a wrong address.
 const openTimeout = 15 * time.Second
 
 func openDatabase(ctx context.Context, set settings, home *folder) (*sqlx.DB, error) {
@@ -150,7 +150,7 @@ func openDatabase(ctx context.Context, set settings, home *folder) (*sqlx.DB, er
 	return connect(ctx, "--database-url", url)
 }
 
-// connect opens a database that a flag names.
+// connect opens the database in a flag.
 func connect(ctx context.Context, flag, url string) (*sqlx.DB, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
@@ -163,13 +163,13 @@ func connect(ctx context.Context, flag, url string) (*sqlx.DB, error) {
 
 func isSQLite(url string) bool { return strings.HasPrefix(url, "sqlite://") }
 
-// redact keeps the URL, which may hold a password, out of a driver's words.
+// redact removes the URL, which may contain a password, from the text of a driver.
 func redact(s, url string) string { return strings.ReplaceAll(s, url, "(the URL)") }
 
 func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, own net.Addr, log *slog.Logger) (*server.Server, error) {
 	cfg := set.Server
 	cfg.DB, cfg.Logger, cfg.BaseURL, cfg.Version, cfg.Secrets = db, log, set.BaseURL, version, set.Secrets
-	cfg.Exclusive = db.DriverName() == "sqlite" // the lock file says so
+	cfg.Exclusive = db.DriverName() == "sqlite" // guaranteed by the lock file
 	if len(cfg.Secrets) == 0 {
 		var err error
 		if cfg.Secrets, err = home.secrets(); err != nil {
@@ -211,7 +211,8 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, own
 	return s, nil
 }
 
-// databaseError names the setting when a newer program wrote the database.
+// databaseError returns an error that names the setting if a newer program wrote
+// the database.
 func databaseError(err error) error {
 	if errors.Is(err, database.ErrNewer) {
 		return &settingError{"--database-url", err.Error()}
@@ -219,10 +220,10 @@ func databaseError(err error) error {
 	return err
 }
 
-// warn says what the operator may not have meant.
+// warn logs settings that the operator may not have intended.
 func warn(ctx context.Context, set settings, addr net.Addr, log *slog.Logger) {
 	if !set.Server.ClosedSignUp && !isLoopback(addr) {
-		log.WarnContext(ctx, "anybody who reaches this address can sign up: --signup closed lets in only the first account",
+		log.WarnContext(ctx, "everyone who can reach this address can sign up: --signup closed lets in only the first account",
 			slog.String("addr", addr.String()))
 	}
 }

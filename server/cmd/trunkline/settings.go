@@ -16,23 +16,23 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// settings are checked flags.
+// settings are validated flags.
 type settings struct {
 	Addr        string
 	Data        string
-	DatabaseURL server.Secret // may hold a password; "": SQLite in Data
+	DatabaseURL server.Secret // may contain a password; "": SQLite in Data
 	Secrets     []server.Secret
 	TLSCert     string
 	TLSKey      string
 	MetricsAddr string
 	LogLevel    slog.Level
 	LogJSON     bool
-	BaseURL     string // "": from the port
+	BaseURL     string // "": derived from the port
 	Media       string // folder or s3://…; "": a folder in Data
 	OpenAI      modelServer
 	Anthropic   modelServer
 
-	// Server holds what goes to server.Config as it is.
+	// Server is passed to the server as it is.
 	Server server.Config
 }
 
@@ -44,7 +44,7 @@ type settingError struct {
 
 func (e *settingError) Error() string { return e.flag + ": " + e.why }
 
-// settings checks f; an error is a [settingError].
+// settings validates f. Its error is a [settingError].
 func (f flags) settings() (settings, error) {
 	s := settings{Data: or(f.Data, "trunkline-data")}
 	c := &checker{}
@@ -84,8 +84,8 @@ func (f flags) settings() (settings, error) {
 	return s, c.err
 }
 
-// oidc is the sign-in provider. Its address is kept as it was written: tokens
-// name it so.
+// oidc returns the sign-in provider. It does not normalize the address, since
+// tokens contain it as it is written.
 func (c *checker) oidc(f flags) server.OIDC {
 	o := server.OIDC{
 		Issuer: c.webURL("oidc-issuer", f.OIDCIssuer), ClientID: f.OIDCClientID, Name: f.OIDCName,
@@ -100,7 +100,7 @@ func (c *checker) oidc(f flags) server.OIDC {
 	return o
 }
 
-// forEver is how server.Config says that nothing ends.
+// forEver converts 0, for ever, to the value of server.Config.
 func forEver(d time.Duration) time.Duration {
 	if d == 0 {
 		return -1
@@ -115,7 +115,7 @@ func or(s, otherwise string) string {
 	return s
 }
 
-// checker reads values and remembers the first that is wrong.
+// checker parses values and remembers the first error.
 type checker struct{ err error }
 
 func (c *checker) refuse(flag, why string) {
@@ -162,7 +162,7 @@ func (c *checker) choice(flag, v string, allowed ...string) string {
 	return ""
 }
 
-// model is a name such as openai/gpt-5.
+// model parses a name such as openai/gpt-5.
 func (c *checker) model(flag, v string) string {
 	if provider, name, ok := strings.Cut(v, "/"); v != "" && (!ok || provider == "" || name == "") {
 		c.refuse(flag, "must be a provider and a model, as openai/gpt-5")
@@ -186,7 +186,7 @@ func (c *checker) number(flag, v string, least int) int {
 	return n
 }
 
-// callLimit is a number of calls a minute, as far as those can be counted.
+// callLimit parses a number of calls per minute within the limits of package mcp.
 func (c *checker) callLimit(flag, v string) int {
 	const limit = 1_000_000
 	n := c.number(flag, v, 1)
@@ -196,7 +196,7 @@ func (c *checker) callLimit(flag, v string) int {
 	return n
 }
 
-// duration reads "30d", "12h" or "0".
+// duration parses "30d", "12h" or "0".
 func (c *checker) duration(flag, v string) time.Duration {
 	if v == "0" {
 		return 0
@@ -241,7 +241,7 @@ func (c *checker) allow(v string) []string {
 	return entries
 }
 
-// secrets reads a comma list whose parts may be @file.
+// secrets parses a comma-separated list whose parts may be @file.
 func (c *checker) secrets(v string) []server.Secret {
 	var out []server.Secret
 	for _, part := range list(v) {
@@ -258,11 +258,11 @@ func (c *checker) secrets(v string) []server.Secret {
 	return out
 }
 
-// maxSecretFile is far more than a list of secrets, and keeps a wrong path
+// maxSecretFile is more than any list of secrets needs. It prevents a wrong path
 // from filling the memory.
 const maxSecretFile = 64 << 10
 
-// secret is v, or the text of the file when v is @file.
+// secret returns v, or the text of the file if v is @file.
 func (c *checker) secret(flag, v string) string {
 	name, isFile := strings.CutPrefix(v, "@")
 	if !isFile {
@@ -273,7 +273,7 @@ func (c *checker) secret(flag, v string) string {
 		c.refuse(flag, "the file is not a small text file")
 		return ""
 	}
-	b, err := os.ReadFile(name) //nolint:gosec // the operator names it
+	b, err := os.ReadFile(name) //nolint:gosec // the operator chose it
 	if err != nil {
 		c.refuse(flag, "the file cannot be read")
 		return ""
@@ -311,7 +311,7 @@ func (c *checker) fileOrURL(flag, v string) string {
 	return v
 }
 
-// list splits at commas and drops what is blank.
+// list splits a text at commas and drops empty parts.
 func list(v string) []string {
 	var out []string
 	for part := range strings.SplitSeq(v, ",") {

@@ -101,7 +101,7 @@ func (s *sink) take(h http.Header, body string) (lock chan struct{}) {
 	return s.lock
 }
 
-// key is what a repeat has in common with the first try.
+// key returns what a repeat has in common with the first try.
 func (d *delivery) key() string {
 	return fmt.Sprintf("%s %s %d %s", d.event, d.reference, d.sequence, d.body)
 }
@@ -126,14 +126,14 @@ func parse(h http.Header, body string) (delivery, error) {
 	return d, err
 }
 
-// received are the first receipts in their order.
+// received returns the first receipts in their order.
 func (s *sink) received() []delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]delivery{}, s.first...)
 }
 
-// about are the first receipts about a contact.
+// about returns the first receipts about a contact.
 func (s *sink) about(contact string) []delivery {
 	return slices.DeleteFunc(s.received(), func(d delivery) bool { return d.contact() != contact })
 }
@@ -146,7 +146,7 @@ func (s *sink) sound(t testing.TB) {
 	require.Empty(t, s.wrong)
 }
 
-// count is the number of first receipts, and of repeats.
+// count returns the number of first receipts, and of repeats.
 func (s *sink) count() (events, repeats int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,5 +168,5 @@ func (s *sink) pause() (release func()) {
 	}
 }
 
-// contact is the phone number or user id of a remoteJid.
+// contact returns the phone number or user id of a remoteJid.
 func (d *delivery) contact() string { return strings.TrimSuffix(d.jid, "::single") }

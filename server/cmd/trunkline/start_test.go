@@ -33,7 +33,7 @@ func TestDrainUnderLoad(t *testing.T) {
 		l.finish()
 		l.finished(t, takenUp+atWork)
 		drained := time.Since(begin)
-		cuts := 0 // a drain cuts nothing off, unless the machine stands still for longer than it waits
+		cuts := 0 // a drain interrupts nothing, unless the machine pauses for longer than the timeout
 		if drain > 8*time.Second {
 			cuts = 1
 		}

@@ -65,8 +65,8 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestMigrationsStay keeps what was released as it is: a change would reach
-// nobody who has run it.
+// TestMigrationsStay checks that released migrations do not change: a change would
+// have no effect on databases that have applied them.
 func TestMigrationsStay(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(releases + "/*.migrations")
@@ -84,7 +84,7 @@ func TestMigrationsStay(t *testing.T) {
 	}
 }
 
-// migrations are the digests of all migrations, by their paths in the
+// migrations returns the digests of all migrations, by their paths in the
 // repository.
 func migrations(t *testing.T) map[string]string {
 	t.Helper()

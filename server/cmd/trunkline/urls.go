@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/mail"
 )
 
-// webURL checks an address of a web server; "" is none.
+// webURL validates the address of a web server; "" is allowed.
 func (c *checker) webURL(flag, v string) string {
 	if v == "" {
 		return ""
@@ -24,7 +24,7 @@ func (c *checker) webURL(flag, v string) string {
 	return v
 }
 
-// databaseURL checks v, which may be @file because it may hold a password.
+// databaseURL validates v, which may be @file because it may contain a password.
 func (c *checker) databaseURL(v string) string {
 	if v = c.secret("database-url", v); v == "" {
 		return ""
@@ -36,11 +36,11 @@ func (c *checker) databaseURL(v string) string {
 		case "":
 			c.refuse("database-url", "names no file")
 		case ":memory:":
-			c.refuse("database-url", "names memory, which is gone when the program ends: name a file")
+			c.refuse("database-url", "names a database in memory, which is lost when the program ends: name a file")
 		}
 	case "postgres", "postgresql":
 		if _, err := url.Parse(v); err != nil {
-			c.refuse("database-url", "is no URL: special characters in a password are written as %XX")
+			c.refuse("database-url", "is not a URL: special characters in a password are written as %XX")
 		}
 	default:
 		c.refuse("database-url", "must begin with postgres:// or sqlite://")
@@ -48,7 +48,7 @@ func (c *checker) databaseURL(v string) string {
 	return v
 }
 
-// mailURL checks v, which may be @file because it may hold a password.
+// mailURL validates v, which may be @file because it may contain a password.
 func (c *checker) mailURL(v string) server.Secret {
 	if v = c.secret("smtp-url", v); v == "" {
 		return ""

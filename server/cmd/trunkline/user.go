@@ -27,7 +27,7 @@ type listCommand struct {
 	JSON bool `name:"json" help:"A JSON array instead of a table."`
 }
 
-// listed is a user as the list has it.
+// listed is a user in the list.
 type listed struct {
 	ID          string            `json:"id"`
 	Account     string            `json:"accountId"`
@@ -55,7 +55,7 @@ func (c listCommand) run(ctx context.Context, f flags, to streams) error {
 			return enc.Encode(out)
 		}
 		w := tabwriter.NewWriter(to.out, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(w, "E-MAIL\tNAME\tACCOUNT\tROLE OR PERMISSIONS\tCREATED\t") // Flush reports what fails
+		_, _ = fmt.Fprintln(w, "E-MAIL\tNAME\tACCOUNT\tROLE OR PERMISSIONS\tCREATED\t") // Flush returns the error
 		for _, u := range out {
 			rights, state := or(string(u.Role), fmt.Sprintf("%d of %d", len(u.Permissions), len(auth.AllPermissions()))), ""
 			if u.Disabled {
@@ -70,7 +70,7 @@ func (c listCommand) run(ctx context.Context, f flags, to streams) error {
 // createCommand creates a user.
 type createCommand struct {
 	Email       string `arg:"" name:"e-mail" help:"The user's e-mail."`
-	Name        string `placeholder:"NAME" help:"The user's name (default: what stands before the @)."`
+	Name        string `placeholder:"NAME" help:"The user's name (default: the part before the @)."`
 	Account     string `placeholder:"ID" help:"The account that the user joins, as user list shows it (default: a new one, whose owner the user is)."`
 	Role        string `placeholder:"NAME" help:"owner, admin (default in an account that exists), builder, agent or viewer."`
 	Permissions string `placeholder:"NAME,…" help:"What the user may do, instead of a role."`
@@ -113,7 +113,7 @@ func (c passwordCommand) run(ctx context.Context, f flags, to streams) error {
 	})
 }
 
-// ownerCommand makes an owner, in an account that has lost its own.
+// ownerCommand makes a user an owner, for an account that has lost its owner.
 type ownerCommand struct {
 	Email string `arg:"" name:"e-mail" help:"The user's e-mail."`
 }
@@ -122,7 +122,7 @@ func (c ownerCommand) run(ctx context.Context, f flags, _ streams) error {
 	return operate(ctx, f, func(ctx context.Context, o *auth.Operator) error { return o.SetOwner(ctx, c.Email) })
 }
 
-// disableCommand keeps a user out.
+// disableCommand disables a user.
 type disableCommand struct {
 	Email string `arg:"" name:"e-mail" help:"The user's e-mail."`
 }
@@ -131,7 +131,7 @@ func (c disableCommand) run(ctx context.Context, f flags, _ streams) error {
 	return operate(ctx, f, func(ctx context.Context, o *auth.Operator) error { return o.SetDisabled(ctx, c.Email, true) })
 }
 
-// enableCommand lets a user in again.
+// enableCommand enables a disabled user.
 type enableCommand struct {
 	Email string `arg:"" name:"e-mail" help:"The user's e-mail."`
 }
@@ -140,7 +140,7 @@ func (c enableCommand) run(ctx context.Context, f flags, _ streams) error {
 	return operate(ctx, f, func(ctx context.Context, o *auth.Operator) error { return o.SetDisabled(ctx, c.Email, false) })
 }
 
-// factorCommand takes a second factor away.
+// factorCommand removes the second factor of a user.
 type factorCommand struct {
 	Email string `arg:"" name:"e-mail" help:"The user's e-mail."`
 }
@@ -149,7 +149,7 @@ func (c factorCommand) run(ctx context.Context, f flags, _ streams) error {
 	return operate(ctx, f, func(ctx context.Context, o *auth.Operator) error { return o.RemoveSecondFactor(ctx, c.Email) })
 }
 
-// operate runs fn on the users of a server, which may run meanwhile.
+// operate runs fn on the users of a server, which may be running.
 func operate(ctx context.Context, f flags, fn func(context.Context, *auth.Operator) error) error {
 	set, err := f.settings()
 	if err != nil {
@@ -170,7 +170,7 @@ func operate(ctx context.Context, f flags, fn func(context.Context, *auth.Operat
 	return refusedUser(fn(ctx, o))
 }
 
-// recording returns a context whose changes are in the audit logs of their
+// recording returns a context whose changes are recorded in the audit logs of their
 // accounts.
 func recording(ctx context.Context, db *sqlx.DB) (context.Context, error) {
 	log, err := auditlog.New(ctx, db, nil)
@@ -180,7 +180,7 @@ func recording(ctx context.Context, db *sqlx.DB) (context.Context, error) {
 	return audit.With(ctx, log, audit.Origin{}), nil
 }
 
-// refusedUser says what the operator can put right.
+// refusedUser returns an error that tells the operator what to do.
 func refusedUser(err error) error {
 	var bad *auth.Invalid
 	switch {
@@ -200,8 +200,9 @@ func refusedUser(err error) error {
 	return err
 }
 
-// newPassword asks for a password, twice and unseen on a terminal; else it is
-// the first line of standard input. It is never an argument, which others see.
+// newPassword reads a password: on a terminal twice and without echo, otherwise
+// from the first line of standard input. It is never an argument, which other users
+// could see.
 func newPassword(to streams) (string, error) {
 	file, ok := to.in.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -222,7 +223,7 @@ func newPassword(to streams) (string, error) {
 		typed[i] = string(b)
 	}
 	if typed[0] != typed[1] {
-		return "", &settingError{"the password", "was typed in two ways"}
+		return "", &settingError{"the password", "the two entries differ"}
 	}
 	return typed[0], nil
 }

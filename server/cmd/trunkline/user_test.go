@@ -29,7 +29,7 @@ func typed(t *testing.T, env []string, stdin string, args ...string) (code int, 
 	return 0, out.String(), p.stderr.String()
 }
 
-// TestUsers lets an operator manage users beside a server that runs.
+// TestUsers manages users while a server runs.
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {

@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// versionCommand says what the program is.
+// versionCommand prints the version of the program.
 type versionCommand struct {
 	Short bool `help:"The version alone."`
 }
@@ -23,7 +23,7 @@ func (v versionCommand) run(_ context.Context, _ flags, to streams) error {
 	return err
 }
 
-// buildLines say what a program was built of, as far as it knows.
+// buildLines returns what is known about the build of the program.
 func buildLines(info *debug.BuildInfo, ok bool) string {
 	out := ""
 	if ok {

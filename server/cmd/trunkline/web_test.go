@@ -22,8 +22,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// TestWebLine links a line to a phone over the API, and follows texts, a group
-// and files in and out. After a restart the line stands again by itself.
+// TestWebLine links a line to a phone over the API, and follows texts, a group and
+// files in both directions. After a restart the line connects again by itself.
 func TestWebLine(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, database []string) {
@@ -121,8 +121,8 @@ func (r *webEnv) damaged(t *testing.T, l *webLine, ana *webtest.Phone) {
 	}, webTimeout, 10*time.Millisecond, "it was asked for again")
 }
 
-// quiet fails the test when anything but the server's own logger has written:
-// libsignal prints unless it is told not to.
+// quiet fails the test if anything but the server's own logger has written:
+// libsignal prints unless it is configured not to.
 func quiet(t *testing.T, n *node) {
 	t.Helper()
 	for line := range strings.Lines(n.stderr.String()) {

@@ -35,9 +35,9 @@ const (
 	bareReady    = "bare clients are ready"
 )
 
-// TestBareClients is the floor of benchmarks: a process with clients of
-// whatsmeow alone, which acknowledge as ours do once one insert was committed.
-// It connects the devices of its database, and as many new ones as it is told.
+// TestBareClients is the floor of benchmarks: a process with clients of whatsmeow
+// alone, which acknowledge after one committed insert, as the server does. It
+// connects the devices of its database, and a number of new ones.
 func TestBareClients(t *testing.T) {
 	url := os.Getenv(bareDatabase)
 	if url == "" {

@@ -19,7 +19,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// many is a number of the benchmarks: the environment's, or one that only shows
+// many returns a number of the benchmarks: the environment's, or one that only shows
 // that they work.
 func many(b *testing.B, env string, def int) int {
 	b.Helper()
@@ -41,7 +41,7 @@ type side struct {
 	end   func()
 }
 
-// bareSide is whatsmeow alone.
+// bareSide returns whatsmeow alone.
 func bareSide(b *testing.B, fake *webtest.Server) *side {
 	b.Helper()
 	url := "sqlite://" + filepath.Join(b.TempDir(), "bare.db")
@@ -61,7 +61,7 @@ func bareSide(b *testing.B, fake *webtest.Server) *side {
 	return s
 }
 
-// serverSide is the server.
+// serverSide returns the server.
 func serverSide(b *testing.B, fake *webtest.Server) *side {
 	b.Helper()
 	r := webEnvOn(b, fake)
@@ -95,7 +95,7 @@ func (s *side) restart(b *testing.B) {
 	s.start(b, 0)
 }
 
-// resident is the memory of a process, in KiB, once it has come to rest.
+// resident returns the memory of a process, in KiB, once it has come to rest.
 func (s *side) resident(b *testing.B, rest time.Duration) float64 {
 	b.Helper()
 	timer := time.NewTimer(rest)
@@ -111,7 +111,7 @@ func (s *side) resident(b *testing.B, rest time.Duration) float64 {
 	return kib
 }
 
-// cpu is the processor's time that a process has used.
+// cpu returns the processor's time that a process has used.
 func (s *side) cpu(b *testing.B) time.Duration {
 	b.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.pid))
@@ -126,10 +126,9 @@ func (s *side) cpu(b *testing.B) time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
-// BenchmarkWebIdle measures what one more line costs that stands and is quiet:
-// the growth of resident memory from SESSIONS/10 to SESSIONS (500) lines,
-// beside that of bare whatsmeow, and how long all take to come back after an
-// outage.
+// BenchmarkWebIdle measures the cost of another idle connected line: the growth of
+// resident memory from SESSIONS/10 to SESSIONS (500) lines, compared with that of
+// bare whatsmeow, and the time until all lines are connected again after an outage.
 func BenchmarkWebIdle(b *testing.B) {
 	limit := many(b, "SESSIONS", 4)
 	few, rest := max(limit/10, 2), time.Duration(0)
@@ -157,12 +156,12 @@ func BenchmarkWebIdle(b *testing.B) {
 	}
 }
 
-// BenchmarkWebReceive measures how fast what waits for 20 lines is taken in,
-// TEXTS (100) for each, and what waits for one line, five times as many: beside
-// bare whatsmeow with one durable insert each, the time between the first and
-// the last acknowledgement, and the processor's. One line's messages are taken
-// in one after the other, so that the time of a durable commit, which is
-// measured in between, bounds its rate.
+// BenchmarkWebReceive measures how fast a backlog is received: of 20 lines with
+// TEXTS (100) messages each, and of one line with five times as many. It compares
+// the server with bare whatsmeow with one durable insert for each message, by the
+// time between the first and the last acknowledgement and by the CPU time. One
+// line's messages are received one after the other, so that the time of a durable
+// commit, which is measured in between, limits the rate.
 func BenchmarkWebReceive(b *testing.B) {
 	texts := many(b, "TEXTS", 5)
 	lines := 20
@@ -196,7 +195,7 @@ func receive(b *testing.B, lines, texts int) {
 	}
 }
 
-// commit is how long one durable commit takes now, on the disk of both: the
+// commit returns how long one durable commit takes now, on the disk of both: the
 // median of many.
 func commit(b *testing.B) time.Duration {
 	b.Helper()

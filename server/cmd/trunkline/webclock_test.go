@@ -24,8 +24,8 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// clockEnv is a server in the process of the test, whose clock stands still
-// unless the test moves it, with the pace that lines have by default.
+// clockEnv is a server in the process of the test. The test moves its clock. Lines
+// have their default rates.
 type clockEnv struct {
 	*webEnv
 	db  *sqlx.DB
@@ -45,7 +45,7 @@ func newClockEnv(t *testing.T, db *sqlx.DB) *clockEnv {
 func (r *clockEnv) now() time.Time      { return time.UnixMicro(r.at.Load()) }
 func (r *clockEnv) add(d time.Duration) { r.at.Add(d.Microseconds()) }
 
-// start starts a server on the database, beside none other.
+// start starts the only server on the database.
 func (r *clockEnv) start(t *testing.T) {
 	t.Helper()
 	root := r.fake.RootKey()
@@ -130,7 +130,7 @@ func (r *clockEnv) standings(t *testing.T, ref int) <-chan standing {
 	return out
 }
 
-// upTo is the first that match takes.
+// upTo returns the first that match takes.
 func upTo(t *testing.T, all <-chan standing, match func(standing) bool) standing {
 	t.Helper()
 	late := time.After(webTimeout)
@@ -147,7 +147,7 @@ func upTo(t *testing.T, all <-chan standing, match func(standing) bool) standing
 	}
 }
 
-// status is what the API says of a line's session.
+// status returns what the API says of a line's session.
 func (r *clockEnv) status(t *testing.T, ref int) (s standing) {
 	t.Helper()
 	raw, err := json.Marshal(r.session(t, ref))
@@ -156,8 +156,8 @@ func (r *clockEnv) status(t *testing.T, ref int) (s standing) {
 	return s
 }
 
-// TestWebCodesRotate lets nobody scan: the stream and the status show one code
-// after the other, each until it expires, and that the line has given up.
+// TestWebCodesRotate scans no code: the stream and the status show one code after
+// the other, each until it expires, and finally that the line has given up.
 func TestWebCodesRotate(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -199,7 +199,7 @@ func TestWebCodesRotate(t *testing.T) {
 	})
 }
 
-// earliest is when a dry run says that a text to a phone could leave; 0: now.
+// earliest returns when a dry run says that a text to a phone could leave; 0: now.
 func (r *clockEnv) earliest(t *testing.T, ref int, to *webtest.Phone) time.Duration {
 	t.Helper()
 	out := r.call(t, 200, "POST", "/chats/send?dryRun=1", fmt.Sprintf(

@@ -116,7 +116,7 @@ func TestWebKillWhileReceiving(t *testing.T) {
 	})
 }
 
-// manyLines is how many lines are in a test: ten, and in a soak fifty.
+// manyLines returns how many lines are in a test: ten, and in a soak fifty.
 func manyLines() int {
 	if testkit.Rounds(0) >= 50 {
 		return 50
@@ -124,8 +124,8 @@ func manyLines() int {
 	return 10
 }
 
-// TestWebRestarts ends the server again and again, with a warning and without:
-// all its lines stand again.
+// TestWebRestarts stops and kills the server repeatedly: all its lines connect
+// again.
 func TestWebRestarts(t *testing.T) {
 	t.Parallel()
 	rounds := testkit.Rounds(3)
@@ -210,9 +210,9 @@ func TestWebTakeOver(t *testing.T) {
 	three.terminate(t)
 }
 
-// TestWebFreeze stops the node that holds the lines for longer than its lease,
-// and wakes it: another node has them meanwhile and keeps them. What the frozen
-// one had in hand is lost by nobody, and it acts for the lines no more.
+// TestWebFreeze suspends the node that owns the lines for longer than its lease,
+// and resumes it. Another node takes the lines over and keeps them. Nothing is
+// lost, and the resumed node no longer acts for the lines.
 func TestWebFreeze(t *testing.T) {
 	t.Parallel()
 	url, files := testkit.PostgresURL(t), t.TempDir()

@@ -13,8 +13,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// TestWebFormats links a line, of which receivers of three other projects hear
-// in their own words: the code to scan first, then that it is done.
+// TestWebFormats links a line, for which receivers in the formats of three other
+// projects get events: the code to scan first, then that the line is connected.
 func TestWebFormats(t *testing.T) {
 	t.Parallel()
 	r := newWebEnv(t)

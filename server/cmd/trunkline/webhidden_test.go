@@ -9,9 +9,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// hidden lets a contact write whose number is hidden behind a LID, in a group
-// too, and answers it by every id that its events show. Somebody else has a
-// phone number of the LID's digits, and gets nothing.
+// hidden lets a contact with a hidden number (LID) write, also in a group, and
+// answers by every id in its events. Another contact has a phone number with the
+// digits of the LID, and must get nothing.
 func (r *webEnv) hidden(t *testing.T, l *webLine) {
 	t.Helper()
 	eve := r.fake.AddPhone(&webtest.PhoneOptions{Name: "Eve", Hidden: true})

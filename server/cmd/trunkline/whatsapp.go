@@ -24,10 +24,10 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// Settings of tests, which are no flags: where a fake WhatsApp Web listens, its
+// Settings for tests, which have no flags: the address of a fake WhatsApp Web, its
 // certificate (PEM) and the key that signs its Noise certificates (hexadecimal).
-// See package webtest. The clock of lines may run faster, so that codes grow
-// old while a test waits.
+// See package webtest. The clock of lines may run faster, so that codes expire
+// during a test.
 const (
 	testAddr    = "TRUNKLINE_WEB_TEST_ADDR"
 	testCA      = "TRUNKLINE_WEB_TEST_CA"
@@ -43,9 +43,9 @@ func migrate(ctx context.Context, db *sqlx.DB) error {
 	return web.Migrate(ctx, db)
 }
 
-// providers returns WhatsApp Web, which keeps its keys in the database. It comes
-// with whatsmeow and libsignal, whose licences reach further than ours: a
-// program that is built with the tag noweb is without them.
+// providers returns WhatsApp Web, which stores its keys in the database. It links
+// whatsmeow and libsignal, whose licences have further conditions: a program that
+// is built with the tag noweb does not contain them.
 func providers(ctx context.Context, db *sqlx.DB, set settings, own net.Addr, log *slog.Logger) ([]provider.Provider, error) {
 	opts, err := testNetwork(ctx, own, log)
 	if err != nil {
@@ -59,9 +59,9 @@ func providers(ctx context.Context, db *sqlx.DB, set settings, own net.Addr, log
 	return []provider.Provider{whatsapp}, nil
 }
 
-// testNetwork is how WhatsApp Web lines connect when the environment points
-// them at a fake one. No other machine may reach a server that trusts it: own is the
-// server's address.
+// testNetwork returns options with which WhatsApp Web lines connect to a fake
+// network in the environment. A server that trusts it must not be reachable from
+// other machines: own is the server's address.
 func testNetwork(ctx context.Context, own net.Addr, log *slog.Logger) (web.Options, error) {
 	addr, ca, key := os.Getenv(testAddr), os.Getenv(testCA), os.Getenv(testRootKey)
 	if addr == "" && ca == "" && key == "" {
@@ -100,7 +100,7 @@ func testNetwork(ctx context.Context, own net.Addr, log *slog.Logger) (web.Optio
 	}, nil
 }
 
-// hurried is a clock that runs so many times faster; nil: the usual one.
+// hurried returns a clock that runs speed times faster; nil: the usual one.
 func hurried(speed int) func() time.Time {
 	if speed == 1 {
 		return nil
@@ -109,14 +109,14 @@ func hurried(speed int) func() time.Time {
 	return func() time.Time { return begin.Add(time.Since(begin) * time.Duration(speed)) }
 }
 
-// whatsapp looks whether lines of WhatsApp Web can connect.
+// whatsapp checks whether lines of WhatsApp Web can connect.
 func (d *doctor) whatsapp(ctx context.Context, lines []messaging.ReferenceState) {
 	if !slices.ContainsFunc(lines, func(l messaging.ReferenceState) bool { return l.Kind == web.Kind }) {
 		return
 	}
 	addr, err := net.ResolveTCPAddr("tcp", d.set.Addr)
 	if err != nil {
-		return // it was checked by the port
+		return // port has checked it
 	}
 	opts, err := testNetwork(ctx, addr, slog.New(slog.DiscardHandler))
 	if err != nil {

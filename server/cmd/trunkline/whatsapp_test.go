@@ -12,8 +12,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// TestTestNetwork accepts a fake WhatsApp Web only from a server that nobody
-// else reaches, and says so.
+// TestTestNetwork accepts a fake WhatsApp Web only if other machines cannot reach
+// the server, and logs it.
 func TestTestNetwork(t *testing.T) {
 	t.Parallel()
 	fake := webtest.Start(nil)

@@ -13,17 +13,16 @@ import (
 )
 
 const (
-	// maxAnswer is more than a model can say: an answer of 128,000 tokens,
-	// streamed a token at a time, is some 30 MB.
+	// maxAnswer exceeds any answer: 128,000 tokens, streamed one by one, are about
+	// 30 MB.
 	maxAnswer = 32 << 20
-	// maxRefusal is as much of a refusal as is read.
+	// maxRefusal limits the body that is read of an error response.
 	maxRefusal = 64 << 10
 )
 
-// Client is a client for the provider's own one: it reads at most 32 MiB of an
-// answer, follows no redirect, and every response that is no success is an
-// [*llm.Error]. c is what it is made of; nil: one that goes through no proxy
-// and verifies TLS.
+// Client returns a client for the provider's library. It reads at most 32 MiB of an
+// answer, follows no redirects, and converts every error response to an
+// [*llm.Error]. It is based on c; nil: a client without a proxy that verifies TLS.
 func Client(c *http.Client, provider string) *http.Client {
 	own := http.Client{Transport: transport()}
 	if c != nil {
@@ -50,7 +49,7 @@ func transport() *http.Transport {
 	}
 }
 
-// limiter is where a provider's answers come in.
+// limiter is a transport that limits the answers of a provider.
 type limiter struct {
 	next     http.RoundTripper
 	provider string
@@ -61,7 +60,7 @@ func (d limiter) RoundTrip(r *http.Request) (*http.Response, error) {
 	trace := &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}
 	res, err := d.next.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
 	if err != nil && sent.Load() && r.Context().Err() == nil {
-		// The model may have worked on it, which costs.
+		// The model may have processed the request, which costs money.
 		return nil, &llm.Error{Code: llm.CodeTruncated, Message: "the connection broke off before there was an answer", Provider: d.provider, Err: err}
 	}
 	if err != nil {
@@ -79,8 +78,7 @@ func (d limiter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, Refusal(d.provider, res.StatusCode, res.Header, body)
 }
 
-// bounded is an answer that ends with an error when it is too long or breaks
-// off.
+// bounded is a body that returns an error when it is too long or ends early.
 type bounded struct {
 	io.ReadCloser
 	left     int64

@@ -13,9 +13,9 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
-// TestBrokenConnection tells a provider that could not be reached from one that
-// has heard the question: that one may have worked, and what it took is not
-// nothing.
+// TestBrokenConnection distinguishes a provider that could not be reached from one
+// that has received the request: the latter may have processed it, so its usage is
+// unknown.
 func TestBrokenConnection(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

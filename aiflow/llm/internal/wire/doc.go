@@ -1,4 +1,3 @@
-// Package wire is what models over HTTP have in common, whatever their
-// provider's own client does: a bound to what is read, no redirects, and errors
-// as package llm has them.
+// Package wire has the parts that all HTTP clients of models share: limits of
+// answers, no redirects, and errors of package llm.
 package wire

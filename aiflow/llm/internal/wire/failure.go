@@ -12,17 +12,17 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// Call is one call of a model, for what its errors say.
+// Call is a call of a model, for its errors.
 type Call struct {
 	Provider, Model string
-	// Streamed says that parts of the answer were given away.
+	// Streamed reports that parts of the answer have been passed on.
 	Streamed bool
-	// Usage is what the call took as far as it is known.
+	// Usage is the usage of the call as far as it is known.
 	Usage llm.Usage
 }
 
-// Failure makes of what a provider's client returned an error of
-// [llm.Model]: the context's when that has ended, else an [*llm.Error].
+// Failure converts an error of a provider's library: to the context's error if that
+// has ended, else to an [*llm.Error].
 func (c Call) Failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", c.Provider, ctx.Err())
@@ -63,17 +63,17 @@ func malformed(err error) llm.Error {
 	return llm.Error{Code: llm.CodeMalformed, Message: "the answer cannot be understood", Err: err}
 }
 
-// Refuse is an error of a request that is not sent at all.
+// Refuse returns the error of a request that is not sent.
 func (c Call) Refuse(format string, args ...any) error {
 	return &llm.Error{Code: llm.CodeInvalid, Message: fmt.Sprintf(format, args...), Provider: c.Provider, Model: c.Model}
 }
 
-// Truncated is an answer that ended before it was complete.
+// Truncated returns the error of an answer that ended early.
 func (c Call) Truncated() error {
 	return &llm.Error{Code: llm.CodeTruncated, Message: "the answer broke off", Provider: c.Provider, Model: c.Model, Streamed: c.Streamed, Usage: c.Usage}
 }
 
-// Malformed is an answer that lacks something.
+// Malformed returns the error of an answer that lacks something.
 func (c Call) Malformed(why string) error {
 	return &llm.Error{Code: llm.CodeMalformed, Message: "the answer cannot be understood: " + why, Provider: c.Provider, Model: c.Model, Streamed: c.Streamed, Usage: c.Usage}
 }

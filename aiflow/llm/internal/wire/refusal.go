@@ -15,8 +15,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 )
 
-// refusal is how both OpenAI and Anthropic say what is wrong, and most who
-// speak like them.
+// refusal is the body of an error response of OpenAI and Anthropic, and of most
+// servers with their APIs.
 //
 // Sources: https://platform.openai.com/docs/guides/error-codes and
 // https://platform.claude.com/docs/en/api/errors
@@ -29,12 +29,11 @@ type refusal struct {
 	} `json:"error"`
 }
 
-// Refusal is the error of a response that is no success. A status of 0 is an
-// error within a stream that began well. What the provider says in its own
-// words is kept apart in Err: it may repeat what it was asked.
+// Refusal converts an error response. A status of 0 means an error within a stream.
+// The provider's own message is only in Err, since it may quote the request.
 func Refusal(provider string, status int, header http.Header, body []byte) *llm.Error {
 	var said refusal
-	_ = json.Unmarshal(body, &said) // what is no JSON says nothing more than its status
+	_ = json.Unmarshal(body, &said) // a body that is not JSON is ignored
 	e := &llm.Error{Status: status, Provider: provider, Code: codeOf(status, said), After: after(header)}
 	var about []string
 	if status > 0 {
@@ -55,7 +54,7 @@ func Refusal(provider string, status int, header http.Header, body []byte) *llm.
 	return e
 }
 
-// name is a word that a provider calls something by, and no text.
+// name matches an identifier of a provider, not a text.
 var name = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_.\[\]-]{0,79}$`)
 
 func (r refusal) code() string {
@@ -79,8 +78,7 @@ var meaning = map[llm.Code]string{
 	llm.CodeUnavailable: "the provider is out of order",
 }
 
-// codeOf says what a refusal means: first by what it is called, then by its
-// status.
+// codeOf returns the code of an error response, by its type or else by its status.
 func codeOf(status int, said refusal) llm.Code {
 	switch said.code() {
 	case "context_length_exceeded", "string_above_max_length", "request_too_large":
@@ -101,7 +99,8 @@ func codeOf(status int, said refusal) llm.Code {
 	return ofStatus(status)
 }
 
-// tooLong is how servers without a name for it say that a conversation is.
+// tooLong matches messages of servers without a type for a conversation that is too
+// long.
 var tooLong = regexp.MustCompile(`(?i)prompt is too long|context (length|window|size)|maximum (context|prompt)|too many (input )?tokens`)
 
 func ofStatus(status int) llm.Code {
@@ -125,7 +124,7 @@ func ofStatus(status int) llm.Code {
 	return llm.CodeInvalid
 }
 
-// ofType is for errors within a stream, which have no status of their own.
+// ofType returns the code of an error within a stream, which has no status.
 func ofType(kind string) llm.Code {
 	switch kind {
 	case "rate_limit_error", "rate_limit_exceeded", "tokens", "requests":
@@ -144,7 +143,7 @@ func ofType(kind string) llm.Code {
 	return llm.CodeUnavailable
 }
 
-// after is how long a provider wants us to wait; 0: it does not say.
+// after returns how long the provider asks to wait; 0: unknown.
 func after(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return seconds(ms / 1000)
@@ -159,7 +158,7 @@ func after(h http.Header) time.Duration {
 	return 0
 }
 
-// seconds is a time of at most a day.
+// seconds returns a duration, limited to a day.
 func seconds(s float64) time.Duration {
 	if math.IsNaN(s) || s <= 0 {
 		return 0

@@ -14,14 +14,14 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// answered is what came of a request that was made beside the test.
+// answered is the outcome of a concurrent request.
 type answered struct {
 	status int
 	body   map[string]any
 	err    error
 }
 
-// ask makes a request beside the test.
+// ask makes a request concurrently with the test.
 func (r *webEnv) ask(t *testing.T, method, path, body string) <-chan answered {
 	t.Helper()
 	out := make(chan answered, 1)
@@ -53,10 +53,10 @@ func (r *webEnv) watchGroups() *groupAsks {
 	return g
 }
 
-// TestWebRemoteCall kills the node that has a line while another node has it ask the
-// network. A question is asked again by whoever has the line next; of a change
-// that had begun the caller is told that nobody knows, and it is not made again;
-// one that had not is made.
+// TestWebRemoteCall kills the node that owns a line while another node has it query
+// the network. The next owner repeats a query. A change that has started is not
+// repeated, and its caller learns that the outcome is unknown. A change that has
+// not started is made.
 func TestWebRemoteCall(t *testing.T) {
 	t.Parallel()
 	url, files := testkit.PostgresURL(t), t.TempDir()

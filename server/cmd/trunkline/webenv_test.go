@@ -44,7 +44,7 @@ func startFake(t testing.TB) *webtest.Server {
 	return fake
 }
 
-// webEnvOn starts a receiver beside a network.
+// webEnvOn starts a receiver for a network.
 func webEnvOn(t testing.TB, fake *webtest.Server) *webEnv {
 	t.Helper()
 	r := &webEnv{env: &env{}, fake: fake}
@@ -95,8 +95,8 @@ func (r *webEnv) session(t testing.TB, ref int) map[string]any {
 	return r.call(t, 200, "GET", fmt.Sprintf("/reference/session/status?reference=%d", ref), "")
 }
 
-// connected waits until the API says that a line stands. That WhatsApp keeps
-// it from strangers does not count against it.
+// connected waits until the API reports a line as connected. A restriction of new
+// chats does not matter.
 func (r *webEnv) connected(t testing.TB, l *webLine) {
 	t.Helper()
 	var last map[string]any
@@ -109,7 +109,7 @@ func (r *webEnv) connected(t testing.TB, l *webLine) {
 	}
 }
 
-// devices are those of the lines.
+// devices returns the devices of the lines.
 func (r *webEnv) devices() []*webtest.Device {
 	out := make([]*webtest.Device, len(r.lines))
 	for i, l := range r.lines {
@@ -118,7 +118,7 @@ func (r *webEnv) devices() []*webtest.Device {
 	return out
 }
 
-// logins are how often each line's device has logged in.
+// logins returns how often each line's device has logged in.
 func (r *webEnv) logins() []int { return logins(r.devices()) }
 
 func logins(devices []*webtest.Device) []int {
@@ -157,7 +157,7 @@ func (r *webEnv) sound(t testing.TB) {
 	}
 }
 
-// number is the phone number of a phone, by which its chat is found.
+// number returns the phone number of a phone, by which its chat is found.
 func number(p *webtest.Phone) string { return p.JID().User }
 
 // stored fails the test unless a chat holds these texts of its contact, each

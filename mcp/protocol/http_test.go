@@ -14,15 +14,15 @@ import (
 
 const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
-// reply is what a request got.
+// reply is the response to a request.
 type reply struct {
 	status    int
 	challenge string
 	body      string
 }
 
-// post sends a message as a client of revision 2025-11-25 does; change may
-// make it another request.
+// post sends a message as a client of revision 2025-11-25 does. change may modify
+// the request.
 func post(t *testing.T, address, body string, change func(*http.Request)) reply {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+protocol.Path, strings.NewReader(body))
@@ -119,7 +119,7 @@ func TestHTTPHandler(t *testing.T) {
 	}
 }
 
-// TestDepth shows that values within values within values do no harm.
+// TestDepth checks that deeply nested values do no harm.
 func TestDepth(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, nil)
