@@ -24,6 +24,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/extractor/store"
+	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/mcp/remote"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server"
@@ -50,11 +51,9 @@ var errorAnswers = map[string]answered{
 	"aiflow.ErrRevision":                  {aiflow.ErrRevision, 412, "precondition_failed", ""},
 	"aiflow.ErrTooLarge":                  {aiflow.ErrTooLarge, 409, "conflict", ""},
 	"aiflow.ErrUnpublished":               {aiflow.ErrUnpublished, 409, "conflict", ""},
-	"aiflow.Invalid":                      {&aiflow.Invalid{Field: "name"}, 422, "validation", "body.name"},
 	"aiflow.Malformed":                    {&aiflow.Malformed{Problems: []aiflow.Invalid{{Field: "name"}}}, 422, "validation", "body.name"},
 	"aiflow.Refused":                      {&aiflow.Refused{Problems: []flow.Problem{{Path: "/nodes/a", Severity: flow.SeverityError}}}, 422, "validation", "body.draft/nodes/a"},
 	"aiflow/credential.ErrNotFound":       {credential.ErrNotFound, 404, "not_found", ""},
-	"aiflow/credential.Invalid":           {&credential.Invalid{Field: "name"}, 422, "validation", "body.name"},
 	"aiflow/flow.ErrNotWaiting":           {flow.ErrNotWaiting, 409, "conflict", ""},
 	"aiflow/flow.ErrOtherDocument":        {flow.ErrOtherDocument, 409, "conflict", ""},
 	"aiflow/flow/runtime.BadInput":        {&runtime.BadInput{Err: errors.New("is missing")}, 422, "validation", "body.input"},
@@ -68,29 +67,25 @@ var errorAnswers = map[string]answered{
 	"aiflow/flow/simulate.ErrState":       {simulate.ErrState, 422, "validation", "body.state"},
 	"aiflow/knowledge.ErrNotFound":        {knowledge.ErrNotFound, 404, "not_found", ""},
 	"aiflow/knowledge.ErrUnsupported":     {knowledge.ErrUnsupported, 422, "unsupported", ""},
-	"aiflow/knowledge.Invalid":            {&knowledge.Invalid{Field: "name"}, 422, "validation", "body.name"},
 	"aiflow/knowledge.TooLarge":           {&knowledge.TooLarge{What: "file"}, 413, "payload_too_large", ""},
 	"aiflow/llm/usage.Exceeded":           {&usage.Exceeded{}, 409, "budget_exceeded", ""},
-	"aiflow/llm/usage.Invalid":            {&usage.Invalid{Field: "amount"}, 422, "validation", "body.amount"},
 	"botengine.ErrNotFound":               {botengine.ErrNotFound, 404, "not_found", ""},
 	"botengine.ErrRevision":               {botengine.ErrRevision, 412, "precondition_failed", ""},
 	"botengine.ErrUnpublished":            {botengine.ErrUnpublished, 409, "conflict", ""},
-	"botengine.Invalid":                   {&botengine.Invalid{Field: "name"}, 422, "validation", "body.name"},
 	"botengine.Refused":                   {&botengine.Refused{Problems: []flow.Problem{{Path: "/nodes/a", Severity: flow.SeverityError}}}, 422, "validation", "body.flow/nodes/a"},
 	"extractor/store.ErrNotFound":         {store.ErrNotFound, 404, "not_found", ""},
 	"extractor/store.ErrUntrained":        {store.ErrUntrained, 409, "conflict", ""},
-	"extractor/store.Invalid":             {&store.Invalid{Field: "name"}, 422, "validation", "body.name"},
 	"mcp/remote.ErrChanged":               {remote.ErrChanged, 409, "conflict", ""},
 	"mcp/remote.ErrNotFound":              {remote.ErrNotFound, 404, "not_found", ""},
 	"mcp/remote.ErrTaken":                 {remote.ErrTaken, 409, "conflict", ""},
 	"mcp/remote.Error":                    {&remote.Error{}, 502, "provider_error", ""},
-	"mcp/remote.Invalid":                  {&remote.Invalid{Field: "url"}, 422, "validation", "body.url"},
+	"internal/apierr.Error":               {apierr.New("own", apierr.Conflict, "it is taken"), 409, "conflict", ""},
+	"internal/apierr.Invalid":             {&apierr.Invalid{Field: "name"}, 422, "validation", "body.name"},
 	"messaging.ErrNotFound":               {messaging.ErrNotFound, 404, "not_found", ""},
 	"messaging/payload.ErrNotFound":       {messaging.ErrNotFound, 404, "not_found", ""},
 	"messaging.ErrUnproved":               {messaging.ErrUnproved, 503, "unavailable", ""},
 	"messaging.ErrUnverified":             {messaging.ErrUnverified, 401, "unauthorized", ""},
 	"messaging/payload.Error":             {&messaging.Error{Code: messaging.CodeWindowClosed}, 409, "window_closed", ""},
-	"messaging/payload.Invalid":           {&messaging.Invalid{Field: "chatId"}, 422, "validation", "body.chatId"},
 	"messaging/payload.Missing":           {&messaging.Missing{Field: "chatId"}, 404, "not_found", "body.chatId"},
 	"server/internal/httpapi.Problem":     {&server.Problem{Status: 418, Code: "own"}, 418, "own", ""},
 	"server/auth.ErrClosed":               {auth.ErrClosed, 403, "forbidden", ""},
@@ -103,7 +98,6 @@ var errorAnswers = map[string]answered{
 	"server/auth.ErrOwner":                {auth.ErrOwner, 403, "forbidden", ""},
 	"server/auth.ErrTokens":               {auth.ErrTokens, 409, "conflict", ""},
 	"server/auth.ErrToken":                {auth.ErrToken, 401, "unauthorized", ""},
-	"server/auth.Invalid":                 {&auth.Invalid{Field: "email"}, 422, "validation", "body.email"},
 	"server/auth.RateLimited":             {&auth.RateLimited{}, 429, "rate_limited", ""},
 	"server/auth.SecondFactorRequired":    {&auth.SecondFactorRequired{}, 401, "second_factor_required", ""},
 	"server/auth.ErrPasskey":              {auth.ErrPasskey, 401, "unauthorized", ""},
@@ -116,7 +110,6 @@ var errorAnswers = map[string]answered{
 	"server/auth/secondfactor.ErrNone":    {secondfactor.ErrNone, 404, "not_found", ""},
 	"server/quota.Exceeded":               {&quota.Exceeded{Name: quota.References}, 403, "quota.references", ""},
 	"webhook.ErrNotFound":                 {webhook.ErrNotFound, 404, "not_found", ""},
-	"webhook.Invalid":                     {&webhook.Invalid{Field: "secret"}, 422, "validation", "body.secret"},
 }
 
 // errorEnds are the exported errors that no operation returns as they are: where
@@ -131,7 +124,6 @@ var errorEnds = map[string]string{
 	"aiflow/flow/expression.Error":                "a problem of a draft, or an error of a run",
 	"aiflow/flow/internal/values.ErrNotJSON":      "a state that cannot be read is simulate.ErrState",
 	"aiflow/flow/internal/values.Error":           "an error of a run",
-	"aiflow/flow/runtime.Invalid":                 "the engines check their pages first",
 	"aiflow/flow/runtime.Refused":                 "the engines publish only what compiles",
 	"aiflow/flow/simulate.ErrLong":                "replayRun: the replay's own problem",
 	"aiflow/flow/simulate.Invalid":                "misplaced: 422 at the test or the input",
@@ -148,7 +140,6 @@ var errorEnds = map[string]string{
 	"internal/guard.ErrRefused":                   "guard.Reason makes the text of a failed request",
 	"internal/keyring.ErrOtherSecret":             "the program does not start",
 	"internal/keyring.ErrSealed":                  "a defect of the store, 500, and in the log",
-	"internal/page.Error":                         "each service has its own Invalid; auditProblem",
 	"mcp.Error":                                   "the answer of a call of /mcp",
 	"messaging.ErrNotCallback":                    "receive: 400",
 	"messaging.ErrOtherMedia":                     "the program does not start",
@@ -206,6 +197,8 @@ var errorEnds = map[string]string{
 	"server/internal/httpapi.MemberError":         "undecodable: 422 at its member",
 	"server/job.ErrNotFound":                      "showJob: 404, not_found",
 	"server/mail.ErrRefused":                      "auth.ErrUndeliverable",
+	"webhook/internal/delivery.ErrNoFormat":       "the delivery waits for a process that has the format",
+	"webhook/internal/delivery.ErrSecret":         "webhook.Invalid of the field secret",
 	"webhook.ErrSignature":                        "of the receivers that use Verify",
 }
 

@@ -42,7 +42,7 @@ func TestServerRefuses(t *testing.T) {
 		{chat, `{"model":"m","messages":[{"role":"king","content":"x"}]}`, "role"},
 		{chat, `{"model":"m","messages":[{"role":"user","content":"x"},{"role":"tool","content":"x","tool_call_id":"a"}]}`, `no call "a"`},
 		{chat, `{"model":"m","messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a"}]},{"role":"user","content":"y"}]}`, "its result"},
-		{chat, `{"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"function":{"name":"a b"}}]}`, "no name"},
+		{chat, `{"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"function":{"name":"a b"}}]}`, "not a valid name"},
 		{chat, `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"http://x"}}]}]}`, "data URL"},
 		{messages, `{"model":"m","messages":[{"role":"user","content":"x"}]}`, "max_tokens"},
 		{messages, `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"},{"role":"user","content":"y"}]}`, "alternate"},
