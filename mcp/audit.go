@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // auditTimeout bounds how long a call waits for its audit row.
@@ -42,7 +43,7 @@ func (x *execution) audit(ctx context.Context, out *Outcome, duration time.Durat
 	row := &auditRow{
 		At: database.Micros(x.r.opts.Now()), Account: x.caller.Account, Caller: x.caller.User, Token: x.caller.Token,
 		Function: x.name, Arguments: x.masked(), DryRun: x.req.DryRun,
-		Outcome: shown(sanitize(out.code())), Duration: duration.Microseconds(),
+		Outcome: shown(text.Sanitize(out.code())), Duration: duration.Microseconds(),
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()

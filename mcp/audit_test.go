@@ -62,7 +62,7 @@ func TestAudit(t *testing.T) {
 		}
 		require.Equal(t, []string{
 			"bob greet {} forbidden",
-			`ana no` + "\uFFFD" + `thing {"name":"[unknown]"} unknown_function`,
+			`ana nothing {"name":"[unknown]"} unknown_function`,
 			`ana greet {"nome":"[unknown]"} invalid_arguments`,
 			`ana greet {"name":"panic"} internal`,
 			`ana greet {"name":"busy"} conflict`,

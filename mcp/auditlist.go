@@ -12,6 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // AuditFilter selects calls; empty fields allow all.
@@ -79,9 +80,9 @@ func (f *AuditFilter) check() (before int64, size int, failed *Error) {
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	for _, text := range []struct{ name, value string }{{"user", f.User}, {"function", f.Function}, {"outcome", f.Outcome}} {
-		if sanitize(text.value) != text.value {
-			failed.Details = append(failed.Details, Detail{text.name, "must be UTF-8 without U+0000"})
+	for _, filter := range []struct{ name, value string }{{"user", f.User}, {"function", f.Function}, {"outcome", f.Outcome}} {
+		if text.Sanitize(filter.value) != filter.value {
+			failed.Details = append(failed.Details, Detail{filter.name, "must be UTF-8 without U+0000"})
 		}
 	}
 	if len(failed.Details) > 0 {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // eraseChunk is the number of texts that one statement looks for, and of calls that
@@ -72,12 +74,12 @@ const anyCase = `arguments LIKE $%d ESCAPE '\' OR lower(arguments) LIKE $%d ESCA
 
 // asStored returns a text as the audit log has it. A phone number stays unchanged
 // and therefore matches nothing: many numbers have the same last digits.
-func asStored(text string) string {
-	text = sanitize(text)
-	if kept := maskText(text); !strings.HasPrefix(kept, "•") {
+func asStored(s string) string {
+	s = text.Sanitize(s)
+	if kept := maskText(s); !strings.HasPrefix(kept, "•") {
 		return kept
 	}
-	return text
+	return s
 }
 
 // DeleteAll removes everything of the account: its calls and its limits. It works

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // Execute executes a call and returns its outcome. It returns by the deadline of
@@ -17,7 +17,7 @@ import (
 func (r *Registry) Execute(ctx context.Context, c Caller, req Request) Outcome {
 	began := time.Now()
 	x := &execution{r: r, f: r.catalogue.Load().byName[req.Function], caller: c, req: req}
-	x.name = shown(sanitize(req.Function))
+	x.name = shown(text.Sanitize(req.Function))
 	x.args, x.problem = object(req.Arguments)
 	result, failed := x.run(ctx)
 	out := r.outcome(x.name, result, failed, time.Since(began))
@@ -37,11 +37,6 @@ type execution struct {
 
 	args    []byte // a JSON object; nil if they are not valid
 	problem string // why they are not valid
-}
-
-// sanitize returns the text with what databases cannot store replaced.
-func sanitize(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 func (x *execution) observe(out *Outcome, duration time.Duration) {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 const (
@@ -90,7 +91,7 @@ func (m *masker) object(raw []byte, hide func(name string) string) {
 			m.write(`"…":"` + leftOut + `"`)
 			break
 		}
-		m.text(shown(sanitize(string(name))))
+		m.text(shown(text.Sanitize(string(name))))
 		m.write(":")
 		instead := ""
 		if hide != nil {

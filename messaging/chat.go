@@ -9,6 +9,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -69,7 +70,7 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	}
 	p := store.Params{ref}
 	q := `SELECT ` + store.ChatColumns + ` FROM messaging_chat c WHERE c.reference = $1 AND c.activity_us > 0`
-	if search = strings.TrimSpace(store.Sanitize(search)); search != "" {
+	if search = strings.TrimSpace(text.Sanitize(search)); search != "" {
 		like := p.Add("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(search)) + "%")
 		q += ` AND (lower(c.label) LIKE ` + like + ` ESCAPE '\' OR lower(c.title) LIKE ` + like + ` ESCAPE '\' OR lower(c.name) LIKE ` + like +
 			` ESCAPE '\' OR lower(c.username) LIKE ` + like + ` ESCAPE '\' OR lower(c.chat_id) LIKE ` + like + ` ESCAPE '\')`

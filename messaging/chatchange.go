@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 )
@@ -23,13 +24,13 @@ func applyChange(c *store.Chat, ch ChatChange, nowUS int64) error {
 		if len(*ch.Name) > 200 {
 			return &Invalid{Field: "name", Message: "must have at most 200 characters"}
 		}
-		c.Label = store.Sanitize(*ch.Name)
+		c.Label = text.Sanitize(*ch.Name)
 	}
 	if ch.Language != nil {
 		if len(*ch.Language) > 35 {
 			return &Invalid{Field: "language", Message: "must be a language tag of at most 35 characters"}
 		}
-		c.Language = store.Sanitize(*ch.Language)
+		c.Language = text.Sanitize(*ch.Language)
 	}
 	if ch.OptedOut != nil {
 		c.OptedOut, c.OptedUS = *ch.OptedOut, nowUS
@@ -60,7 +61,7 @@ func setTags(c *store.Chat, tags []string) error {
 	}
 	out := []string{}
 	for i, t := range tags {
-		t = strings.TrimSpace(store.Sanitize(t))
+		t = strings.TrimSpace(text.Sanitize(t))
 		if t == "" || len(t) > maxTag {
 			return &Invalid{Field: fmt.Sprintf("tags[%d]", i), Message: fmt.Sprintf("must have 1 to %d characters", maxTag)}
 		}
@@ -77,7 +78,7 @@ func changeObject(field string, stored *string, change map[string]json.RawMessag
 	if len(change) == 0 {
 		return nil
 	}
-	merged := store.Sanitize(store.MergeObjects(*stored, string(payload.MustEncode(change))))
+	merged := text.Sanitize(store.MergeObjects(*stored, string(payload.MustEncode(change))))
 	if len(merged) > maxChatObject {
 		return &Invalid{Field: field, Message: "must take at most 64 KiB in total"}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -131,7 +132,7 @@ func (a *Account) ExtractedTx(
 	if err != nil {
 		return Message{}, false, err
 	}
-	m, err := messageOf(ctx, u, c, store.Sanitize(messageID))
+	m, err := messageOf(ctx, u, c, text.Sanitize(messageID))
 	if err != nil {
 		return Message{}, false, err
 	}
@@ -141,7 +142,7 @@ func (a *Account) ExtractedTx(
 		return m.View(c), false, nil
 	}
 	body.Extracted = values
-	m.Body = store.Sanitize(string(payload.MustEncode(body)))
+	m.Body = text.Sanitize(string(payload.MustEncode(body)))
 	u.Rewritten.Add(m)
 	timeline.RecordStep(u, m, timeline.Entry{Step: StepExtracted})
 	if _, err := updateChat(ctx, u, who, ChatChange{Variables: values}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
@@ -56,7 +57,7 @@ func (a *Account) Explain(ctx context.Context, ref provider.ReferenceID, chatID,
 	if err != nil {
 		return Explanation{}, err
 	}
-	m, err := messageIn(ctx, a.s.db, c, store.Sanitize(messageID))
+	m, err := messageIn(ctx, a.s.db, c, text.Sanitize(messageID))
 	if err != nil {
 		return Explanation{}, err
 	}

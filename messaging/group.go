@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/connection"
 	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
@@ -81,7 +82,7 @@ func (a *Groups) Create(ctx context.Context, ref provider.ReferenceID, n NewGrou
 		return Group{}, refusal.OfCall(ctx, err)
 	}
 	// It exists now, whether or not the caller still listens.
-	if err := g.keep(context.WithoutCancel(ctx), sanitize.Address(made.Chat), cmp.Or(store.Sanitize(made.Subject), subject), audit.GroupCreate); err != nil {
+	if err := g.keep(context.WithoutCancel(ctx), sanitize.Address(made.Chat), cmp.Or(text.Sanitize(made.Subject), subject), audit.GroupCreate); err != nil {
 		return Group{}, err
 	}
 	return g.view(ctx, made, made.Refused)
@@ -205,7 +206,7 @@ func (g *groupReference) people(ctx context.Context, field string, ids []string)
 }
 
 func checkSubject(s string) (string, error) {
-	s = strings.TrimSpace(store.Sanitize(s))
+	s = strings.TrimSpace(text.Sanitize(s))
 	if n := len([]rune(s)); n == 0 || n > maxSubject {
 		return "", &Invalid{Field: "subject", Message: fmt.Sprintf("must have 1 to %d characters", maxSubject)}
 	}

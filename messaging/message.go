@@ -7,6 +7,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
@@ -132,7 +133,7 @@ func (a *Account) Listed(ctx context.Context, ref provider.ReferenceID, chatID s
 	}
 	values := make([]any, len(ids))
 	for i, id := range ids {
-		values[i] = store.Sanitize(id)
+		values[i] = text.Sanitize(id)
 	}
 	byID, args := a.s.db.Dialect.In("m.id", 3, values)
 	byOwn, more := a.s.db.Dialect.In("own_id", 3+len(args), values)
@@ -154,13 +155,13 @@ func (a *Account) Listed(ctx context.Context, ref provider.ReferenceID, chatID s
 // of several messages with that client id it returns the newest.
 func (a *Account) Message(ctx context.Context, ref provider.ReferenceID, chatID, id string) (Message, error) {
 	if chatID == "" {
-		return messageAnywhere(ctx, a, ref, store.Sanitize(id))
+		return messageAnywhere(ctx, a, ref, text.Sanitize(id))
 	}
 	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
 	if err != nil {
 		return Message{}, err
 	}
-	m, err := messageIn(ctx, a.s.db, c, store.Sanitize(id))
+	m, err := messageIn(ctx, a.s.db, c, text.Sanitize(id))
 	if err != nil {
 		return Message{}, err
 	}
@@ -202,7 +203,7 @@ func (a *Account) MessageIDs(ctx context.Context, ref provider.ReferenceID, mess
 	if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
 		return nil, err
 	}
-	messageID = store.Sanitize(messageID)
+	messageID = text.Sanitize(messageID)
 	var others []string
 	err := a.s.db.SelectContext(ctx, &others, `SELECT o.own_id FROM messaging_message m JOIN messaging_outbound o ON o.message = m.seq
 			WHERE m.reference = $1 AND m.id = $2

@@ -3,6 +3,7 @@ package messaging
 import (
 	"context"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
@@ -29,7 +30,7 @@ func markRead(ctx context.Context, a *Account, ref provider.ReferenceID, chatID,
 	if err != nil {
 		return 0, err
 	}
-	l, messageID := row.Info(p), store.Sanitize(messageID)
+	l, messageID := row.Info(p), text.Sanitize(messageID)
 	var left int64
 	err = a.s.store.InBatch(ctx, func(u *store.Batch) (err error) {
 		left, err = outbox.MarkRead(ctx, u, l, addr, messageID, typing && p.Capabilities().Typing)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
 	"github.com/trunklinehq/trunkline/messaging/internal/session"
 	"github.com/trunklinehq/trunkline/messaging/internal/settings"
@@ -308,7 +309,7 @@ func capabilities(c provider.Capabilities) Capabilities {
 }
 
 func checkName(name string) (string, error) {
-	name = strings.TrimSpace(store.Sanitize(name))
+	name = strings.TrimSpace(text.Sanitize(name))
 	if name == "" || len(name) > 200 {
 		return "", &Invalid{Field: "name", Message: "must have 1 to 200 characters"}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -92,7 +93,7 @@ func (a *Screen) Get(ctx context.Context, ref provider.ReferenceID, chatID, id s
 	var rows []*screenRow
 	err = a.s.db.SelectContext(ctx, &rows, screenRows+`m.chat = $1 AND NOT `+screenChange+` AND m.seq IN
 		(SELECT seq FROM messaging_message WHERE reference = $2 AND id = $3
-		UNION SELECT message FROM messaging_outbound WHERE reference = $2 AND own_id = $3)`, c.ID, c.Reference, store.Sanitize(id))
+		UNION SELECT message FROM messaging_outbound WHERE reference = $2 AND own_id = $3)`, c.ID, c.Reference, text.Sanitize(id))
 	if err != nil {
 		return ScreenItem{}, fmt.Errorf("reading a message of a screen: %w", err)
 	}

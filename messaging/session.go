@@ -7,6 +7,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/connection"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/session"
@@ -149,7 +150,7 @@ func (s *Service) check(ctx context.Context, row *store.Reference, action audit.
 		}
 		session.MarkConnected(r, now)
 		r.Proved = true
-		r.RemoteID, r.RemoteName, r.RemoteBiz = store.Sanitize(who.ID), store.Sanitize(who.Name), store.Sanitize(who.VerifiedBizName)
+		r.RemoteID, r.RemoteName, r.RemoteBiz = text.Sanitize(who.ID), text.Sanitize(who.Name), text.Sanitize(who.VerifiedBizName)
 		session.ApplyIssue(r, nil, session.Worst(session.Issues(who.Health, now)), now)
 	})
 	if txErr != nil {

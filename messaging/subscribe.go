@@ -9,8 +9,8 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
-	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -49,15 +49,15 @@ func (a *References) Subscribe(ctx context.Context, id provider.ReferenceID, cal
 	return a.keepCallback(ctx, row.ID, callbackURL)
 }
 
-func checkCallbackURL(text string) error {
-	if text == "" {
+func checkCallbackURL(raw string) error {
+	if raw == "" {
 		return nil
 	}
-	u, err := url.Parse(text)
+	u, err := url.Parse(raw)
 	switch {
-	case len(text) > maxCallbackURL:
+	case len(raw) > maxCallbackURL:
 		return &Invalid{Field: "callbackUrl", Message: fmt.Sprintf("must have at most %d characters", maxCallbackURL)}
-	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || store.Sanitize(text) != text:
+	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || text.Sanitize(raw) != raw:
 		return &Invalid{Field: "callbackUrl", Message: "must be an absolute https URL"}
 	case u.User != nil || u.Fragment != "":
 		return &Invalid{Field: "callbackUrl", Message: "must have neither a user nor a fragment"}

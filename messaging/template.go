@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -54,10 +55,10 @@ func (a *Templates) List(ctx context.Context, ref provider.ReferenceID, f Templa
 	p := store.Params{row.ID}
 	q := `SELECT ` + template.Columns + ` FROM messaging_template WHERE reference = $1`
 	if f.Name != "" {
-		q += ` AND name = ` + p.Add(store.Sanitize(f.Name))
+		q += ` AND name = ` + p.Add(text.Sanitize(f.Name))
 	}
 	if f.Status != "" {
-		q += ` AND status = ` + p.Add(store.Sanitize(f.Status))
+		q += ` AND status = ` + p.Add(text.Sanitize(f.Status))
 	}
 	if after != nil {
 		q += ` AND seq > ` + p.Add(after[0])

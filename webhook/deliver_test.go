@@ -285,7 +285,7 @@ func TestTest(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, http.StatusNotFound, a.StatusCode)
 		require.Equal(t, "answered 404 Not Found", a.Error)
-		require.True(t, strings.HasPrefix(a.Response, "no��no"))
+		require.True(t, strings.HasPrefix(a.Response, "no\uFFFDno"))
 		require.Positive(t, a.Duration)
 		require.WithinDuration(t, time.Now(), a.At, patient)
 		r := rec.all()[0]

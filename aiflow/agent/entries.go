@@ -9,6 +9,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 const (
@@ -64,7 +65,7 @@ func (a *Account) Entries(ctx context.Context, run, node string) ([]Entry, error
 	var rows []*entryRow
 	err := a.s.db.SelectContext(ctx, &rows, `SELECT e.session, e.seq, e.leg, e.kind, e.status, e.child, e.request, e.result, e.started_us, e.done_us, s.node
 		FROM agent_entry e JOIN agent_session s ON s.id = e.session WHERE s.run = $1 AND s.account = $2 AND (s.node = $3 OR $3 = '')
-		ORDER BY s.created_us DESC, s.id DESC, e.seq DESC LIMIT $4`, sanitize(run), a.id, sanitize(node), maxEntries)
+		ORDER BY s.created_us DESC, s.id DESC, e.seq DESC LIMIT $4`, text.Sanitize(run), a.id, text.Sanitize(node), maxEntries)
 	if err != nil {
 		return nil, fmt.Errorf("reading what agents did: %w", err)
 	}

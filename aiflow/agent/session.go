@@ -18,6 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/aiflow/memory"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // maxDepth is how deep agents may be nested: one may call a function
@@ -151,7 +152,7 @@ func (w *worker) found(ctx context.Context) error {
 	err = w.s.db.Write(ctx, func(tx *sqlx.Tx) error {
 		_, err := tx.ExecContext(context.WithoutCancel(ctx), `INSERT INTO agent_session (id, account, run, node, depth, note, messages, created_us)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			w.session.ID, w.r.Run.Chat.Account, w.session.Run, w.session.Node, w.session.Depth, sanitize(w.session.Note), w.session.Messages, w.session.CreatedUS)
+			w.session.ID, w.r.Run.Chat.Account, w.session.Run, w.session.Node, w.session.Depth, text.Sanitize(w.session.Note), w.session.Messages, w.session.CreatedUS)
 		return err
 	})
 	if err != nil {
@@ -168,9 +169,6 @@ func said(input string) string {
 	}
 	return input
 }
-
-// sanitize drops what PostgreSQL cannot hold in text.
-func sanitize(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "") }
 
 // depth is how many agents are nested down to this one: a run that an
 // agent began is known by the entry that began it.

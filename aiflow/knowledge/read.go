@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // The supported types of files.
@@ -104,7 +106,7 @@ type headings [6]string
 
 // set sets the heading of a level from 1 to 6, and removes the lower ones.
 func (h *headings) set(level int, title string) {
-	h[level-1] = truncate(title, maxHeading)
+	h[level-1] = text.Truncate(title, maxHeading)
 	clear(h[level:])
 }
 
@@ -164,7 +166,7 @@ func table(data []byte) ([]section, error) {
 		}
 		if names == nil {
 			for i := range row {
-				row[i] = truncate(row[i], maxHeading)
+				row[i] = text.Truncate(row[i], maxHeading)
 			}
 			names = row
 			continue
@@ -239,7 +241,7 @@ func (f *flat) add(at string, v any) {
 		}
 		for _, name := range sorted(v) {
 			if _, is := scalar(v[name]); !is {
-				f.add(truncate(strings.TrimPrefix(at+" > "+name, " > "), maxHeading), v[name])
+				f.add(text.Truncate(strings.TrimPrefix(at+" > "+name, " > "), maxHeading), v[name])
 			}
 		}
 	case []any:

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // Query configures a search.
@@ -51,7 +53,7 @@ func (a *Account) Search(ctx context.Context, project string, q Query) ([]Passag
 	if uuid.Validate(project) != nil {
 		return nil, ErrNotFound
 	}
-	q.Text = truncate(q.Text, maxQuery)
+	q.Text = text.Truncate(q.Text, maxQuery)
 	q.Passages, q.Bytes = cmp.Or(q.Passages, 6), cmp.Or(q.Bytes, 8<<10)
 	c, err := a.corpus(ctx, project)
 	if err != nil || c.passages == 0 {

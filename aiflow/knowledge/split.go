@@ -3,6 +3,8 @@ package knowledge
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // Sizes of passages in bytes, without their headings.
@@ -20,7 +22,7 @@ const maxPassages = 50_000
 // one of the same section, so that text across the split is found.
 func split(sections []section) (out []string) {
 	for _, s := range sections {
-		heading := truncate(s.heading, maxHeading)
+		heading := text.Truncate(s.heading, maxHeading)
 		var b strings.Builder
 		begin := func(with string) {
 			b.Reset()
@@ -72,17 +74,6 @@ func pieces(blocks []string) (out []string) {
 		}
 	}
 	return out
-}
-
-// truncate returns the beginning of a text, without splitting a character.
-func truncate(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
 }
 
 // tail returns the end of a text, from the beginning of a word.

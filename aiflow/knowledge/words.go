@@ -6,24 +6,26 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // maxWord is the maximum size of an indexed word, in bytes.
 const maxWord = 64
 
-// words returns the words of a text in normalized form: lower case, without accents
+// words returns the words of s in normalized form: lower case, without accents
 // and common endings. Text in scripts without spaces yields pairs of characters.
-func words(text string) (out []string) {
+func words(s string) (out []string) {
 	var b strings.Builder
 	var last rune // previous character of a script without spaces
 	flush := func() {
 		if b.Len() > 0 {
-			out = append(out, truncate(stem(b.String()), maxWord))
+			out = append(out, text.Truncate(stem(b.String()), maxWord))
 			b.Reset()
 		}
 		last = 0
 	}
-	for _, r := range norm.NFKD.String(strings.ToLower(text)) {
+	for _, r := range norm.NFKD.String(strings.ToLower(s)) {
 		switch {
 		case unicode.Is(unicode.Mn, r):
 		case unspaced(r):

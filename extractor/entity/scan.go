@@ -3,6 +3,8 @@ package entity
 import (
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // scan is a text with its tokens, language and region. Every reader of values
@@ -18,8 +20,8 @@ type scan struct {
 	lead     int  // if whole: number of tokens that only introduce the value
 }
 
-func newScan(text string, o *Options) *scan {
-	s := &scan{text: truncate(text)}
+func newScan(sentence string, o *Options) *scan {
+	s := &scan{text: text.Truncate(sentence, MaxText)}
 	if o != nil {
 		s.options = *o
 	}
@@ -35,18 +37,6 @@ func newScan(text string, o *Options) *scan {
 		s.text, s.tokens = s.text[:s.tokens[maxTokens].start], s.tokens[:maxTokens]
 	}
 	return s
-}
-
-// truncate bounds a text, between characters.
-func truncate(text string) string {
-	if len(text) <= MaxText {
-		return text
-	}
-	end := MaxText
-	for end > 0 && text[end]&0xC0 == 0x80 {
-		end--
-	}
-	return text[:end]
 }
 
 // match returns a value between two bytes of the text.

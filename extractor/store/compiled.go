@@ -9,6 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/extractor"
 	"github.com/trunklinehq/trunkline/extractor/entity"
 	"github.com/trunklinehq/trunkline/extractor/intent"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // Said is a text, with what is known about its writer.
@@ -84,7 +85,7 @@ func (c *compiled) mostLikely(s *Said, learned *intent.Model) (intent.Score, boo
 		return intent.Score{}, false
 	}
 	if s.means == nil {
-		s.means = intent.Read(truncate(s.Text, maxIntentText))
+		s.means = intent.Read(text.Truncate(s.Text, maxIntentText))
 	}
 	return learned.ClassifyText(s.means, c.threshold)
 }
@@ -95,15 +96,3 @@ func means(text, name string, confidence float64) entity.Match {
 }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// truncate bounds a text, at a character.
-func truncate(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	end := limit
-	for end > 0 && text[end]&0xC0 == 0x80 {
-		end--
-	}
-	return text[:end]
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/extractor"
 	"github.com/trunklinehq/trunkline/extractor/entity"
 	"github.com/trunklinehq/trunkline/extractor/intent"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // Message is a message of a chat whose values are looked for.
@@ -141,7 +142,7 @@ func (a *Account) reading(ctx context.Context, m Message) ([]*compiled, error) {
 
 // whole returns the text, truncated to what is read, with its time.
 func (s Said) whole(now time.Time) Said {
-	s.Text = truncate(s.Text, entity.MaxText)
+	s.Text = text.Truncate(s.Text, entity.MaxText)
 	if s.Now.IsZero() {
 		s.Now = now.UTC()
 	}
@@ -281,7 +282,7 @@ func (a *Account) item(ctx context.Context, id string) (*compiled, error) {
 // Rank ranks the intents of an extractor of kind [Intent] for a text, the most
 // likely first. A text without words has none. It returns [ErrNotFound] for other
 // kinds, and [ErrUntrained] for intents that have never been learned.
-func (a *Account) Rank(ctx context.Context, id, text string) ([]intent.Score, error) {
+func (a *Account) Rank(ctx context.Context, id, sentence string) ([]intent.Score, error) {
 	c, err := a.item(ctx, id)
 	if err != nil {
 		return nil, err
@@ -296,8 +297,8 @@ func (a *Account) Rank(ctx context.Context, id, text string) ([]intent.Score, er
 	if learned == nil {
 		return nil, ErrUntrained
 	}
-	if !strings.ContainsFunc(text, isWord) {
+	if !strings.ContainsFunc(sentence, isWord) {
 		return nil, nil
 	}
-	return learned.Rank(truncate(text, maxIntentText)), nil
+	return learned.Rank(text.Truncate(sentence, maxIntentText)), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // jump is the run that takes over from one that ends.
@@ -98,7 +99,7 @@ func (t *turn) after(now time.Time) (runRow, error) {
 	}
 	row.State = string(raw)
 	if s.Wait != nil && !t.out.More {
-		row.Waits, row.Event = string(s.Wait.Kind), sanitize(s.Wait.Event)
+		row.Waits, row.Event = string(s.Wait.Kind), text.Sanitize(s.Wait.Event)
 		if s.Wait.Kind != flow.WaitEffect {
 			row.Status = Waiting
 		}

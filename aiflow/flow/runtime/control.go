@@ -12,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/apierr"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // Cancel ends a run, whatever it waits for, and waits for that for a moment.
@@ -133,7 +134,7 @@ func (a *Account) Publish(ctx context.Context, e flow.Event) (int, error) {
 // PublishTx is [Account.Publish] when tx commits; call [Runtime.Committed]
 // then.
 func (a *Account) PublishTx(ctx context.Context, tx *sqlx.Tx, e flow.Event) (int, error) {
-	return a.r.inbox.giveAllTx(ctx, tx, e, `r.account = $1 AND r.event <> '' AND r.event = $2 AND r.ended_us = 0`, a.id, sanitize(e.Name))
+	return a.r.inbox.giveAllTx(ctx, tx, e, `r.account = $1 AND r.event <> '' AND r.event = $2 AND r.ended_us = 0`, a.id, text.Sanitize(e.Name))
 }
 
 // HandoffTx tells the runs that wait for a person in a chat that one has taken

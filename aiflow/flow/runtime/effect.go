@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // publish has the chat service do its share of an effect of a turn.
@@ -150,12 +150,9 @@ func callConsumer(account string, c flow.Call, id int64) string {
 	case flow.NodeRequest:
 		place += "/" + req.Type
 	}
-	place = sanitize(place[:min(len(place), maxPlace)])
+	place = text.Sanitize(place[:min(len(place), maxPlace)])
 	return account + "/" + place + "#" + strconv.FormatInt(id%callShards, 10)
 }
-
-// sanitize drops what PostgreSQL cannot hold in text.
-func sanitize(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "") }
 
 // maxPlace is the most bytes of a name of a place: indexes have limits.
 const maxPlace = 200

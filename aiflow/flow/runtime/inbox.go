@@ -16,6 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/span"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // kindMessage is the kind of an [Incoming]; the others are those of
@@ -141,7 +142,7 @@ func (i *inbox) markSeenTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inpu
 	if in == nil || in.seen == "" {
 		return nil
 	}
-	_, err := i.db.ExecTx(ctx, tx, `INSERT INTO flow_seen (run, message) VALUES ($1, $2) ON CONFLICT DO NOTHING`, run, sanitize(in.seen))
+	_, err := i.db.ExecTx(ctx, tx, `INSERT INTO flow_seen (run, message) VALUES ($1, $2) ON CONFLICT DO NOTHING`, run, text.Sanitize(in.seen))
 	if err != nil {
 		return fmt.Errorf("noting what a run has heard: %w", err)
 	}

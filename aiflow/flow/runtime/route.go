@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // What becomes of a message.
@@ -103,7 +104,7 @@ func (i *inbox) routeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
 		return fmt.Errorf("writing where a message goes: %w", err)
 	}
 	_, err = i.db.ExecTx(ctx, tx, `INSERT INTO flow_route (account, reference, chat_id, message, body, at_us) VALUES ($1, $2, $3, $4, $5, $6)`,
-		to.account, to.reference, to.chatID, sanitize(to.message), string(body), database.Micros(i.now()))
+		to.account, to.reference, to.chatID, text.Sanitize(to.message), string(body), database.Micros(i.now()))
 	if err != nil {
 		return fmt.Errorf("noting where a message goes: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/media"
@@ -31,7 +32,7 @@ func (fs *Files) Find(ctx context.Context, q sqlx.QueryerContext, account, id st
 		Reference provider.ReferenceID
 	}
 	err := sqlx.GetContext(ctx, q, &row, `SELECT detail, reference FROM messaging_media
-		WHERE id = $1 AND account = $2 AND NOT waiting AND NOT gone`, store.Sanitize(id), account)
+		WHERE id = $1 AND account = $2 AND NOT waiting AND NOT gone`, text.Sanitize(id), account)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && fs.Library == nil {
 		return nil, payload.ErrNotFound
 	}
@@ -80,7 +81,7 @@ func Use(ctx context.Context, u *store.Batch, content provider.Content) error {
 	if !is || m.StoredID == "" {
 		return nil
 	}
-	_, err := u.Tx.ExecContext(ctx, `UPDATE messaging_media SET used_us = $1 WHERE id = $2`, database.Micros(u.Now), store.Sanitize(m.StoredID))
+	_, err := u.Tx.ExecContext(ctx, `UPDATE messaging_media SET used_us = $1 WHERE id = $2`, database.Micros(u.Now), text.Sanitize(m.StoredID))
 	if err != nil {
 		return fmt.Errorf("noting that a file is used: %w", err)
 	}

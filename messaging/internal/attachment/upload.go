@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -31,11 +32,11 @@ func (fs *Files) NoteSaved(ctx context.Context, ref provider.ReferenceID, id str
 
 // Save stores a file and looks into it.
 func (fs *Files) Save(ctx context.Context, id string, name, contentType string, body io.Reader) (Stored, error) {
-	f, err := fs.Library.Save(ctx, body, media.Upload{ID: id, Max: MaxSize, Type: store.Sanitize(contentType)})
+	f, err := fs.Library.Save(ctx, body, media.Upload{ID: id, Max: MaxSize, Type: text.Sanitize(contentType)})
 	if err != nil {
 		return Stored{}, err
 	}
-	kept := fs.storeFile(f, fileName(&store.FileSource{Kind: provider.Document, Name: store.Sanitize(name)}, f.Type))
+	kept := fs.storeFile(f, fileName(&store.FileSource{Kind: provider.Document, Name: text.Sanitize(name)}, f.Type))
 	channels, err := fs.opusChannels(ctx, f.ID, f.Type)
 	kept.setVoice(channels)
 	return kept, err

@@ -15,10 +15,9 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
-	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
-	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -74,7 +73,7 @@ func newLeases(m *Manager) *leases {
 	id := make([]byte, 4)
 	_, _ = rand.Read(id) // never fails
 	return &leases{
-		manager: m, node: sanitize.Truncate(store.Sanitize(cmp.Or(host, "node")), render.MaxTextLength) + "-" + hex.EncodeToString(id), born: time.Now(),
+		manager: m, node: text.Truncate(text.Sanitize(cmp.Or(host, "node")), render.MaxTextLength) + "-" + hex.EncodeToString(id), born: time.Now(),
 		connections: map[provider.ReferenceID]*leasedConnection{}, elsewhere: map[provider.ReferenceID]bool{},
 	}
 }

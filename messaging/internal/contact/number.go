@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/connection"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -133,7 +134,7 @@ func (c *Numbers) checked(ctx context.Context, row *store.Reference, who provide
 	if err != nil {
 		return nil, refusal.OfCall(ctx, err)
 	}
-	kept = &numberRow{Answer: numberUnknown, ChatID: cmp.Or(store.Sanitize(answer.Chat.ChatID), who.ChatID), CreatedUS: database.Micros(c.Store.Now())}
+	kept = &numberRow{Answer: numberUnknown, ChatID: cmp.Or(text.Sanitize(answer.Chat.ChatID), who.ChatID), CreatedUS: database.Micros(c.Store.Now())}
 	switch {
 	case answer.Exists == nil:
 	case *answer.Exists:

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
-	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/session"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -122,7 +122,7 @@ func setMissingFile(m *store.Message, e *provider.Message) {
 	}
 	if e.Error != nil {
 		said := store.FailureOf(*e.Error)
-		why = payload.Failure{Code: cmp.Or(sanitize.Truncate(said.Code, render.MaxTextLength), why.Code), Message: cmp.Or(said.Message, why.Message), Advice: said.Advice}
+		why = payload.Failure{Code: cmp.Or(text.Truncate(said.Code, render.MaxTextLength), why.Code), Message: cmp.Or(said.Message, why.Message), Advice: said.Advice}
 	}
 	m.SetFailure(why)
 }

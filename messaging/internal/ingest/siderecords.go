@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
@@ -46,7 +47,7 @@ func (s *sideRecords) addUnknown(ref provider.ReferenceID, m *provider.Message, 
 
 // RawKind is the kind of the report of a message that is not known.
 func RawKind(u *provider.Unknown) string {
-	return sanitize.Truncate("message:"+u.Kind, sanitize.MaxKindLength)
+	return text.Truncate("message:"+u.Kind, sanitize.MaxKindLength)
 }
 
 func (s *sideRecords) addBad(ref provider.ReferenceID, b *provider.Bad, now time.Time) {

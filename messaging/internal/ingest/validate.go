@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -24,13 +25,13 @@ func Validate(a Event) Event {
 		a.Event = validateReport(e)
 	}
 	if a.Bad != nil {
-		a.Bad = &provider.Bad{Reason: store.Sanitize(a.Bad.Reason), Body: sanitize.JSON(a.Bad.Body)}
+		a.Bad = &provider.Bad{Reason: text.Sanitize(a.Bad.Reason), Body: sanitize.JSON(a.Bad.Body)}
 	}
 	return a
 }
 
 func (a Event) validateMessage(m provider.Message) Event {
-	m.ID, m.ReplyTo, m.Edits = store.Sanitize(m.ID), store.Sanitize(m.ReplyTo), store.Sanitize(m.Edits)
+	m.ID, m.ReplyTo, m.Edits = text.Sanitize(m.ID), text.Sanitize(m.ReplyTo), text.Sanitize(m.Edits)
 	m.Chat, m.From = sanitize.Address(m.Chat), sanitize.Contact(m.From)
 	m.Content = sanitize.Content(m.Content)
 	if m.Referral != nil {
@@ -40,7 +41,7 @@ func (a Event) validateMessage(m provider.Message) Event {
 		}
 		m.Referral = &r
 	}
-	if m.OwnID, m.App = store.Sanitize(m.OwnID), store.Sanitize(m.App); len(m.OwnID) > render.MaxTextLength {
+	if m.OwnID, m.App = text.Sanitize(m.OwnID), text.Sanitize(m.App); len(m.OwnID) > render.MaxTextLength {
 		m.OwnID = ""
 	}
 	m.At, m.WindowUntil = sanitize.Time(m.At), sanitize.Time(m.WindowUntil)
@@ -54,12 +55,12 @@ func (a Event) validateMessage(m provider.Message) Event {
 	if err != nil {
 		return a.reject("the content cannot be stored", m)
 	}
-	a.Event, a.body = &m, store.Sanitize(string(store.WithoutNUL(body)))
+	a.Event, a.body = &m, text.Sanitize(string(store.WithoutNUL(body)))
 	return a
 }
 
 func (a Event) validateStatus(s provider.StatusChange) Event {
-	s.MessageID, s.OwnID, s.To = store.Sanitize(s.MessageID), store.Sanitize(s.OwnID), sanitize.Address(s.To)
+	s.MessageID, s.OwnID, s.To = text.Sanitize(s.MessageID), text.Sanitize(s.OwnID), sanitize.Address(s.To)
 	s.At, s.UpTo, s.WindowUntil = sanitize.Time(s.At), sanitize.Time(s.UpTo), sanitize.Time(s.WindowUntil)
 	if !sanitize.IsName(s.To.ChatID) {
 		s.To = provider.Address{}
@@ -81,7 +82,7 @@ func (a Event) validateStatus(s provider.StatusChange) Event {
 func (a Event) reject(reason string, v any) Event {
 	body, err := json.Marshal(v)
 	if err != nil {
-		body = payload.MustEncode(store.Sanitize(fmt.Sprintf("%+v", v)))
+		body = payload.MustEncode(text.Sanitize(fmt.Sprintf("%+v", v)))
 	}
 	a.Event, a.Bad = nil, &provider.Bad{Reason: reason, Body: body}
 	return a

@@ -1,9 +1,9 @@
 package ingest
 
 import (
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
-	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -11,7 +11,7 @@ import (
 // of what it is remains as the network gave it, and nothing follows from it.
 func validateReport(e provider.Event) provider.Event {
 	r := *provider.RawOf(e)
-	r.Body, r.ID, r.Kind = sanitize.JSON(r.Body), store.Sanitize(r.ID), sanitize.Truncate(store.Sanitize(r.Kind), sanitize.MaxKindLength)
+	r.Body, r.ID, r.Kind = sanitize.JSON(r.Body), text.Sanitize(r.ID), text.Truncate(text.Sanitize(r.Kind), sanitize.MaxKindLength)
 	if r.ID == "" || len(r.ID) > render.MaxTextLength {
 		r.ID = sanitize.Digest(r.Body)
 	}
@@ -43,7 +43,7 @@ func validateReport(e provider.Event) provider.Event {
 }
 
 func validateCall(c provider.Call, r provider.Raw) provider.Event {
-	c.Raw, c.CallID, c.At = r, store.Sanitize(c.CallID), sanitize.Time(c.At)
+	c.Raw, c.CallID, c.At = r, text.Sanitize(c.CallID), sanitize.Time(c.At)
 	c.Chat, c.From = sanitize.Address(c.Chat), sanitize.Contact(c.From)
 	if !sanitize.IsName(c.CallID) || !sanitize.IsName(c.Chat.ChatID) || callSteps[c.Status] == 0 {
 		return nil
@@ -52,7 +52,7 @@ func validateCall(c provider.Call, r provider.Raw) provider.Event {
 }
 
 func validateContact(c provider.ContactChange, r provider.Raw) provider.Event {
-	c.Raw, c.At, c.Name = r, sanitize.Time(c.At), sanitize.Truncate(store.Sanitize(c.Name), sanitize.MaxNameLength)
+	c.Raw, c.At, c.Name = r, sanitize.Time(c.At), text.Truncate(text.Sanitize(c.Name), sanitize.MaxNameLength)
 	c.Chat, c.To = sanitize.Address(c.Chat), sanitize.Address(c.To)
 	if !sanitize.IsName(c.Chat.ChatID) || c.What == provider.ContactMoved && !sanitize.IsName(c.To.ChatID) {
 		return nil
@@ -61,7 +61,7 @@ func validateContact(c provider.ContactChange, r provider.Raw) provider.Event {
 }
 
 func validateGroup(c provider.GroupChange, r provider.Raw) provider.Event {
-	c.Raw, c.At, c.Subject = r, sanitize.Time(c.At), sanitize.Truncate(store.Sanitize(c.Subject), sanitize.MaxNameLength)
+	c.Raw, c.At, c.Subject = r, sanitize.Time(c.At), text.Truncate(text.Sanitize(c.Subject), sanitize.MaxNameLength)
 	c.Chat = sanitize.Address(c.Chat)
 	if !sanitize.IsName(c.Chat.ChatID) {
 		return nil
@@ -74,7 +74,7 @@ func validateTemplate(c provider.TemplateChange, r provider.Raw) provider.Event 
 	for _, s := range []*string{
 		&c.TemplateID, &c.Name, &c.Language, &c.Status, &c.Reason, &c.Advice, &c.Quality, &c.Category, &c.Text,
 	} {
-		*s = store.Sanitize(*s)
+		*s = text.Sanitize(*s)
 	}
 	if len(c.TemplateID) > render.MaxTextLength || len(c.Name) > render.MaxTextLength || len(c.Language) > render.MaxTextLength {
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
@@ -55,7 +56,7 @@ func (s *Sender) Complete(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome
 // contactNamed gives a message the id that the network chose for it, unless another
 // message has that id already.
 func contactNamed(ctx context.Context, u *store.Batch, m *store.Message, id string) error {
-	if id = store.Sanitize(id); id == "" || id == m.ID || len(id) > render.MaxTextLength {
+	if id = text.Sanitize(id); id == "" || id == m.ID || len(id) > render.MaxTextLength {
 		return nil
 	}
 	at, err := u.Locate(ctx, []store.MessageKey{{Reference: m.Reference, ID: id}})

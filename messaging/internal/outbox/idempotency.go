@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
@@ -26,7 +27,7 @@ func (d prepared) fingerprint() string {
 		content = fmt.Sprint(d.req.Content)
 	}
 	to := d.addr.ChatID
-	if written := strings.TrimSpace(store.Sanitize(d.req.ChatID)); strings.HasSuffix(written, recipient.SingleSuffix) {
+	if written := strings.TrimSpace(text.Sanitize(d.req.ChatID)); strings.HasSuffix(written, recipient.SingleSuffix) {
 		to = written // what it stands for changes when more of the contact is known
 	}
 	asked := fmt.Appendf(nil, "%d\n%s\n%s\n%s", d.req.Reference, to, d.req.ReplyTo, content)

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
@@ -59,7 +60,7 @@ func (w *Writer) prepare(ctx context.Context, q sqlx.QueryerContext, account str
 	if err := CheckClientID(req.ClientID); err != nil {
 		return prepared{}, err
 	}
-	req.ReplyTo, req.Tag = store.Sanitize(req.ReplyTo), store.Sanitize(req.Tag)
+	req.ReplyTo, req.Tag = text.Sanitize(req.ReplyTo), text.Sanitize(req.Tag)
 	if req.Actor == "" {
 		req.Actor = payload.ActorAPI
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -155,7 +156,7 @@ func quoted(ctx context.Context, u *store.Batch, d prepared, c *store.Chat) (str
 // named by the network's id. Only a reaction may be to a message that is not
 // stored here.
 func aimed(ctx context.Context, u *store.Batch, d prepared, c *store.Chat) (provider.Content, error) {
-	id := store.Sanitize(Target(d.content))
+	id := text.Sanitize(Target(d.content))
 	if id == "" {
 		return d.content, nil
 	}

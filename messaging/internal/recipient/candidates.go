@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -13,7 +14,7 @@ import (
 
 // Candidates are the ids that a chat id may be on references of a kind.
 func Candidates(p provider.Provider, chatID string) ([]store.TypedID, error) {
-	chatID = strings.TrimSpace(store.Sanitize(chatID))
+	chatID = strings.TrimSpace(text.Sanitize(chatID))
 	var addr provider.Address
 	var err error
 	id, single := strings.CutSuffix(chatID, SingleSuffix)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -31,7 +32,7 @@ func New(s *store.Store) *Resolver { return &Resolver{s} }
 
 // Address reads a chat id as a provider does, known or not.
 func Address(p provider.Provider, chatID string) (provider.Address, error) {
-	addr, err := p.Address(store.Sanitize(chatID))
+	addr, err := p.Address(text.Sanitize(chatID))
 	var bad *provider.BadRecipient
 	if errors.As(err, &bad) {
 		return addr, &payload.Invalid{Field: "chatId", Message: bad.Message}
@@ -47,7 +48,7 @@ func Address(p provider.Provider, chatID string) (provider.Address, error) {
 // people is an [*Error] with [CodeAmbiguousChat]; what is no id is an
 // [*Invalid]. Both name the field chatId.
 func (r *Resolver) Address(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, p provider.Provider, chatID string) (provider.Address, error) {
-	chatID = strings.TrimSpace(store.Sanitize(chatID))
+	chatID = strings.TrimSpace(text.Sanitize(chatID))
 	if id, ok := strings.CutSuffix(chatID, SingleSuffix); ok {
 		return r.contactNamed(ctx, q, ref, p, strings.TrimSpace(id))
 	}
@@ -194,7 +195,7 @@ func (r *Resolver) Chat(ctx context.Context, ref provider.ReferenceID, p provide
 			return c, err
 		}
 	}
-	name := strings.TrimPrefix(strings.TrimSpace(store.Sanitize(id)), "@")
+	name := strings.TrimPrefix(strings.TrimSpace(text.Sanitize(id)), "@")
 	var rows []*store.Chat
 	err := r.store.DB.SelectContext(ctx, &rows, `SELECT `+store.ChatColumns+` FROM messaging_chat c
 		WHERE c.reference = $1 AND c.username <> '' AND c.username IN ($2, $3) ORDER BY c.name_us DESC LIMIT 1`, ref, name, strings.ToLower(name))

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -151,7 +152,7 @@ func Text(err error) string {
 	if f.Text() == "" {
 		return "The network could not be reached."
 	}
-	return store.Sanitize(f.Text())
+	return text.Sanitize(f.Text())
 }
 
 // SessionCode is the session error code of what a provider said.

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -77,7 +78,7 @@ func DecodeTag(raw json.RawMessage) (string, error) {
 	case len(*in.Tag) > maxMessageTag:
 		return "", &payload.Invalid{Field: "message.tag", Message: fmt.Sprintf("must have at most %d characters", maxMessageTag)}
 	}
-	return store.Sanitize(*in.Tag), nil
+	return text.Sanitize(*in.Tag), nil
 }
 
 // incomingTypes decodes each type that a simulated contact can write.

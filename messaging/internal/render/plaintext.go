@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -182,7 +183,7 @@ func orderText(o provider.Order) string {
 
 // formOf keeps the answers of a form as they are: what is no JSON is a string.
 func formOf(f provider.Form) *payload.Form {
-	data := json.RawMessage(store.Sanitize(f.Data))
+	data := json.RawMessage(text.Sanitize(f.Data))
 	if !json.Valid(data) {
 		data = payload.MustEncode(string(data))
 	}

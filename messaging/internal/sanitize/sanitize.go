@@ -5,10 +5,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"time"
-	"unicode/utf8"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
-	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -22,42 +21,31 @@ const (
 // IsName says whether an id is there and fits into an index.
 func IsName(id string) bool { return id != "" && len(id) <= render.MaxTextLength }
 
-// Truncate shortens s to at most n bytes of whole characters.
-func Truncate(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
 // JSON drops from a document what no database stores.
 func JSON(b json.RawMessage) json.RawMessage {
 	if len(b) == 0 {
 		return nil
 	}
-	return json.RawMessage(store.Sanitize(string(b)))
+	return json.RawMessage(text.Sanitize(string(b)))
 }
 
 // Address also forgets names that no index could hold; only the chat id
 // is indispensable.
 func Address(a provider.Address) provider.Address {
 	name := func(s string) string {
-		if s = store.Sanitize(s); len(s) > render.MaxTextLength {
+		if s = text.Sanitize(s); len(s) > render.MaxTextLength {
 			return ""
 		}
 		return s
 	}
-	return provider.Address{ChatID: store.Sanitize(a.ChatID), Group: a.Group, Phone: name(a.Phone), UserID: name(a.UserID), PSID: name(a.PSID), LID: name(a.LID)}
+	return provider.Address{ChatID: text.Sanitize(a.ChatID), Group: a.Group, Phone: name(a.Phone), UserID: name(a.UserID), PSID: name(a.PSID), LID: name(a.LID)}
 }
 
 // Contact is [Address] with names of a length that is kept.
 func Contact(c provider.Contact) provider.Contact {
 	return provider.Contact{
-		Address: Address(c.Address), Name: Truncate(store.Sanitize(c.Name), MaxNameLength),
-		VerifiedBizName: Truncate(store.Sanitize(c.VerifiedBizName), MaxNameLength), Username: Truncate(store.Sanitize(c.Username), MaxNameLength),
+		Address: Address(c.Address), Name: text.Truncate(text.Sanitize(c.Name), MaxNameLength),
+		VerifiedBizName: text.Truncate(text.Sanitize(c.VerifiedBizName), MaxNameLength), Username: text.Truncate(text.Sanitize(c.Username), MaxNameLength),
 	}
 }
 
@@ -68,13 +56,13 @@ func Content(c provider.Content) provider.Content {
 	case nil:
 		return provider.Unknown{}
 	case provider.Text:
-		v.Text = store.Sanitize(v.Text)
+		v.Text = text.Sanitize(v.Text)
 		return v
 	case provider.Unknown:
-		v.Kind, v.Body = store.Sanitize(v.Kind), JSON(v.Body)
+		v.Kind, v.Body = text.Sanitize(v.Kind), JSON(v.Body)
 		return v
 	case provider.Media:
-		v.ID, v.URL, v.MIME, v.FileName = store.Sanitize(v.ID), store.Sanitize(v.URL), store.Sanitize(v.MIME), store.Sanitize(v.FileName)
+		v.ID, v.URL, v.MIME, v.FileName = text.Sanitize(v.ID), text.Sanitize(v.URL), text.Sanitize(v.MIME), text.Sanitize(v.FileName)
 		return v
 	}
 	return c

@@ -7,6 +7,7 @@ import (
 	"rsc.io/qr"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -15,7 +16,7 @@ import (
 // ApplyConnection makes the session say what the provider said.
 func ApplyConnection(r *store.Reference, c *provider.Connection, node string, u *store.Batch) {
 	now := database.Micros(u.Now)
-	r.QR, r.PairingCode, r.PairingUS, r.Node = store.Sanitize(c.QR), store.Sanitize(c.Code), database.Micros(c.Expires), node
+	r.QR, r.PairingCode, r.PairingUS, r.Node = text.Sanitize(c.QR), text.Sanitize(c.Code), database.Micros(c.Expires), node
 	switch c.State {
 	case provider.Connecting:
 		if r.State != payload.StateConnected && r.State != payload.StateReconnecting {
@@ -39,10 +40,10 @@ func ApplyConnection(r *store.Reference, c *provider.Connection, node string, u 
 		r.ConnectedUS = 0
 	}
 	if a := c.Account; a != nil {
-		r.RemoteID, r.RemoteName, r.RemoteBiz = store.Sanitize(a.ID), store.Sanitize(a.Name), store.Sanitize(a.VerifiedBizName)
+		r.RemoteID, r.RemoteName, r.RemoteBiz = text.Sanitize(a.ID), text.Sanitize(a.Name), text.Sanitize(a.VerifiedBizName)
 	}
 	if c.Reason != "" {
-		r.ErrorCode, r.ErrorMessage = store.Sanitize(string(c.Reason)), cmp.Or(store.Sanitize(c.Detail), NoReason)
+		r.ErrorCode, r.ErrorMessage = text.Sanitize(string(c.Reason)), cmp.Or(text.Sanitize(c.Detail), NoReason)
 		r.ErrorUS, r.ErrorRetryUS = cmp.Or(database.Micros(c.At), now), database.Micros(c.Until)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -35,7 +36,7 @@ func (a *Issue) Report() payload.HealthReport {
 // healthIssueOf is what a network's news mean; those without a word mean nothing.
 func healthIssueOf(h *provider.Health, nowUS int64) (Issue, bool) {
 	a := Issue{
-		Kind: sanitize.Truncate(store.Sanitize(h.Kind), sanitize.MaxKindLength), Level: h.Level, Code: store.Sanitize(string(h.Code)), AtUS: cmp.Or(database.Micros(h.At), nowUS),
+		Kind: text.Truncate(text.Sanitize(h.Kind), sanitize.MaxKindLength), Level: h.Level, Code: text.Sanitize(string(h.Code)), AtUS: cmp.Or(database.Micros(h.At), nowUS),
 	}
 	if h.Level > provider.HealthGood {
 		a.Code = cmp.Or(a.Code, "unknown")
@@ -52,7 +53,7 @@ func healthIssueOf(h *provider.Health, nowUS int64) (Issue, bool) {
 	if h.Limit != "" {
 		words = append(words, "limit "+h.Limit)
 	}
-	a.Message = cmp.Or(store.Sanitize(strings.Join(words, ": ")), NoReason)
+	a.Message = cmp.Or(text.Sanitize(strings.Join(words, ": ")), NoReason)
 	return a, h.Level > provider.HealthNews || len(words) > 0
 }
 

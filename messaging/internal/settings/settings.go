@@ -14,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/keyring"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/template"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -47,7 +48,7 @@ func Check(p provider.Provider, in provider.Settings) (provider.Settings, error)
 	}
 	out := provider.Settings{}
 	for _, d := range p.Settings() {
-		v := strings.TrimSpace(store.Sanitize(in[d.Name]))
+		v := strings.TrimSpace(text.Sanitize(in[d.Name]))
 		switch {
 		case v == "" && d.Required:
 			wrong = append(wrong, &payload.Invalid{Field: "settings." + d.Name, Message: "is required"})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -209,7 +210,7 @@ func (u *Batch) writeOutbound(ctx context.Context) error {
 
 // FailureOf is what a network said, without what no database stores.
 func FailureOf(f provider.Failure) payload.Failure {
-	return payload.Failure{Code: Sanitize(f.Code), Message: Sanitize(f.Message), Advice: Sanitize(f.Advice)}
+	return payload.Failure{Code: text.Sanitize(f.Code), Message: text.Sanitize(f.Message), Advice: text.Sanitize(f.Advice)}
 }
 
 // SetMissing notes why a message has no file; nil: it has. Why it failed is more

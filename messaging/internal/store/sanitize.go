@@ -3,17 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
-	"unicode/utf8"
 )
-
-// Sanitize drops what PostgreSQL cannot hold in text.
-func Sanitize(s string) string {
-	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
-		return s
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
-}
 
 // WithoutNUL drops escaped NULs from JSON: no network and not every database
 // takes them. JSON has no other way to write one.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -39,7 +40,7 @@ func (u *Batch) writeStream(ctx context.Context) error {
 	now := database.Micros(u.Now)
 	var rows [][]any
 	for _, f := range u.stream {
-		rows = append(rows, []any{f.Account, f.Reference, f.Kind, Sanitize(f.Data), now})
+		rows = append(rows, []any{f.Account, f.Reference, f.Kind, text.Sanitize(f.Data), now})
 	}
 	if err := u.Insert(ctx, insertStream, streamTypes, rows, ""); err != nil {
 		return fmt.Errorf("writing the stream: %w", err)

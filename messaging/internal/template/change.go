@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -23,7 +24,7 @@ func ApplyChange(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e *
 	}
 	var rows []*Row
 	err = u.Tx.SelectContext(ctx, &rows, `SELECT `+Columns+` FROM messaging_template WHERE reference = $1 AND (id = $2 OR name = $3 AND language = $4)
-		ORDER BY seq`, l.ID, store.Sanitize(e.TemplateID), store.Sanitize(e.Name), store.Sanitize(e.Language))
+		ORDER BY seq`, l.ID, text.Sanitize(e.TemplateID), text.Sanitize(e.Name), text.Sanitize(e.Language))
 	if err != nil {
 		return fmt.Errorf("finding a template: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -107,10 +108,10 @@ func (c *Copies) templateManager(ctx context.Context, row *store.Reference) (pro
 // deleteTemplates deletes the rows of a template in one language, or in all,
 // and counts them.
 func deleteTemplates(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, name, language string) (int64, error) {
-	p := store.Params{ref, store.Sanitize(name)}
+	p := store.Params{ref, text.Sanitize(name)}
 	q := `DELETE FROM messaging_template WHERE reference = $1 AND name = $2`
 	if language != "" {
-		q += ` AND language = ` + p.Add(store.Sanitize(language))
+		q += ` AND language = ` + p.Add(text.Sanitize(language))
 	}
 	res, err := tx.ExecContext(ctx, q, p...)
 	if err != nil {
@@ -127,8 +128,8 @@ func (c *Copies) notDeleted(ctx context.Context, ref provider.ReferenceID, name,
 		return templateRefused(ctx, err)
 	}
 	var have []string
-	found := c.store.DB.SelectContext(ctx, &have, `SELECT language FROM messaging_template WHERE reference = $1 AND name = $2`, ref, store.Sanitize(name))
-	if found == nil && len(have) == 0 || language != "" && !slices.Contains(have, store.Sanitize(language)) {
+	found := c.store.DB.SelectContext(ctx, &have, `SELECT language FROM messaging_template WHERE reference = $1 AND name = $2`, ref, text.Sanitize(name))
+	if found == nil && len(have) == 0 || language != "" && !slices.Contains(have, text.Sanitize(language)) {
 		return payload.ErrNotFound
 	}
 	return templateRefused(ctx, err)

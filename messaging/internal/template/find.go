@@ -8,6 +8,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -19,7 +20,7 @@ import (
 func (c *Copies) Find(ctx context.Context, q sqlx.QueryerContext, ref *store.Reference, call provider.TemplateCall) (*Row, error) {
 	var rows []*Row
 	err := sqlx.SelectContext(ctx, q, &rows, `SELECT `+Columns+` FROM messaging_template WHERE reference = $1 AND name = $2 ORDER BY language`,
-		ref.ID, store.Sanitize(call.Name))
+		ref.ID, text.Sanitize(call.Name))
 	if err != nil {
 		return nil, fmt.Errorf("finding a template: %w", err)
 	}
@@ -31,7 +32,7 @@ func (c *Copies) Find(ctx context.Context, q sqlx.QueryerContext, ref *store.Ref
 		}
 		return nil, &payload.Invalid{Field: "message.template.name", Message: "names no template of this line"}
 	}
-	i := slices.IndexFunc(rows, func(r *Row) bool { return r.Language == store.Sanitize(call.Language.Code) })
+	i := slices.IndexFunc(rows, func(r *Row) bool { return r.Language == text.Sanitize(call.Language.Code) })
 	if i < 0 {
 		var have []string
 		for _, r := range rows {

@@ -3,6 +3,7 @@ package template
 import (
 	"encoding/json"
 
+	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -54,9 +55,9 @@ func RowOf(ref provider.ReferenceID, t provider.TemplateInfo) *Row {
 		}
 	}
 	return &Row{
-		Reference: ref, ID: store.Sanitize(t.ID), Name: store.Sanitize(t.Name), Language: store.Sanitize(t.Language), Category: store.Sanitize(t.Category),
-		Format: store.Sanitize(t.ParameterFormat), Components: store.Sanitize(string(store.WithoutNUL(payload.MustEncode(components)))), Status: t.Status,
-		ProviderStatus: store.Sanitize(t.ProviderStatus), Reason: store.Sanitize(t.Reason), Quality: store.Sanitize(t.Quality),
+		Reference: ref, ID: text.Sanitize(t.ID), Name: text.Sanitize(t.Name), Language: text.Sanitize(t.Language), Category: text.Sanitize(t.Category),
+		Format: text.Sanitize(t.ParameterFormat), Components: text.Sanitize(string(store.WithoutNUL(payload.MustEncode(components)))), Status: t.Status,
+		ProviderStatus: text.Sanitize(t.ProviderStatus), Reason: text.Sanitize(t.Reason), Quality: text.Sanitize(t.Quality),
 	}
 }
 
@@ -70,14 +71,14 @@ func orNull(s string) *string {
 // ApplyChange takes over what a report says.
 func (r *Row) ApplyChange(e *provider.TemplateChange, at, now int64) {
 	if e.Status != "" {
-		r.Status, r.ProviderStatus = provider.TemplateStatusOf(store.Sanitize(e.Status)), store.Sanitize(e.Status)
-		r.Reason = store.Sanitize(JoinWords(e.Reason, e.Advice))
+		r.Status, r.ProviderStatus = provider.TemplateStatusOf(text.Sanitize(e.Status)), text.Sanitize(e.Status)
+		r.Reason = text.Sanitize(JoinWords(e.Reason, e.Advice))
 	}
 	if e.Quality != "" {
-		r.Quality = store.Sanitize(e.Quality)
+		r.Quality = text.Sanitize(e.Quality)
 	}
 	if e.Category != "" {
-		r.Category = store.Sanitize(e.Category)
+		r.Category = text.Sanitize(e.Category)
 	}
 	r.ReportedUS, r.UpdatedUS = at, now
 }

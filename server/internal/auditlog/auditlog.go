@@ -12,13 +12,13 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // Options configures a [Store].
@@ -115,10 +115,7 @@ func detailsOf(details map[string]any) (string, error) {
 
 // clean is what both databases can hold of a text.
 func clean(s string) string {
-	if len(s) > maxText {
-		s = s[:maxText]
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+	return text.Sanitize(s[:min(len(s), maxText)])
 }
 
 const (

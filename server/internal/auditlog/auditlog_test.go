@@ -89,7 +89,7 @@ func TestLog(t *testing.T) {
 		require.Equal(t, began, got.At)
 		require.JSONEq(t, `{"changed":["name"]}`, string(got.Details))
 		require.Equal(t, audit.Record{
-			Entry:  audit.Entry{Action: "reference.update", ObjectType: "reference", ObjectID: "7", ObjectName: "Shop\uFFFD\uFFFD", Reference: 7},
+			Entry:  audit.Entry{Action: "reference.update", ObjectType: "reference", ObjectID: "7", ObjectName: "Shop\uFFFD", Reference: 7},
 			Actor:  audit.Actor{Account: "acme", Kind: "login", User: "ana", Email: "ana@example.org", Token: "t1"},
 			Origin: audit.Origin{Address: "192.0.2.1", Request: "r1"},
 		}, got.Record)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/guard"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // EchoURL is the address of the built-in receiver.
@@ -152,7 +153,7 @@ func (d *Sender) post(ctx context.Context, j *Job, h http.Header, a *answer) err
 		return nil
 	}
 	head, _ := io.ReadAll(io.LimitReader(res.Body, storedResponse)) // the status counts, whatever follows it
-	a.Response = j.Target.masked(sanitize(head))
+	a.Response = j.Target.masked(text.Sanitize(string(head)))
 	_, _ = io.CopyN(io.Discard, res.Body, drainResponse)
 	return nil
 }
@@ -181,12 +182,4 @@ func (d *Sender) explain(err error) string {
 		return "interrupted"
 	}
 	return guard.Reason(err)
-}
-
-// sanitize makes foreign bytes storable on both databases.
-func sanitize(b []byte) string {
-	if len(b) > storedResponse {
-		b = b[:storedResponse]
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(string(b), "�"), "\x00", "�")
 }
