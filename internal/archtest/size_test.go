@@ -42,9 +42,9 @@ func TestSize(t *testing.T) {
 			}
 		}
 	})
-	within(t, "methods", methods, maxMethods)
-	within(t, "files", files, maxFiles)
-	within(t, "lines", lines, maxLines)
+	checkLimit(t, "methods", methods, maxMethods)
+	checkLimit(t, "files", files, maxFiles)
+	checkLimit(t, "lines", lines, maxLines)
 }
 
 // receiver returns the name of the type of a receiver.
@@ -62,8 +62,8 @@ func receiver(x ast.Expr) string {
 	return ""
 }
 
-// within compares counts with a limit.
-func within(t *testing.T, what string, counts map[string]int, limit int) {
+// checkLimit compares counts with a limit.
+func checkLimit(t *testing.T, what string, counts map[string]int, limit int) {
 	t.Helper()
 	for name, n := range counts {
 		assert.LessOrEqualf(t, n, limit, "%s has too many %s: split it by subject", name, what)
