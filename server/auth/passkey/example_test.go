@@ -15,6 +15,6 @@ func ExampleSiteOf() {
 	// Output:
 	// chat.example.org https://chat.example.org <nil>
 	// localhost http://localhost:3000 <nil>
-	//   passkey: passkeys need an address with https and a host name, or http://localhost
-	//   passkey: passkeys need an address with https and a host name, or http://localhost
+	//   passkey: this server has no passkeys: they need a base URL with https and a host name, or http://localhost
+	//   passkey: this server has no passkeys: they need a base URL with https and a host name, or http://localhost
 }

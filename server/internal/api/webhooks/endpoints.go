@@ -138,7 +138,8 @@ func (a *API) putEndpoint(ctx context.Context, c httpapi.Call, id provider.Refer
 		return webhook.Endpoint{}, false, httpapi.Invalid("body.webhook", "is only for references of type "+string(sandbox.Kind))
 	}
 	set.Scope = view.WebhookScope(id)
-	return a.Webhooks.For(c.Account).Put(ctx, set)
+	ep, isNew, err := a.Webhooks.For(c.Account).Put(ctx, set)
+	return ep, isNew, httpapi.Relocate(err, "body.url", "body.webhook")
 }
 
 func (a *API) listHooks(ctx context.Context, c httpapi.Call, in *references.ReferenceQuery) (messaging.Page[endpoint], error) {
