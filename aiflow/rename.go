@@ -101,7 +101,6 @@ func (a Flows) renameOthers(ctx context.Context, tx *sqlx.Tx, r flowRow, from, t
 			if size += len(draft); size > MaxFileBytes || len(drafts) == MaxFileFlows {
 				return nil, nil, &Invalid{Field: "slug", Message: fmt.Sprintf("stands in more than %d drafts, or in more than %d MiB of them: change some of them first",
 					MaxFileFlows, MaxFileBytes>>20)}
-
 			}
 			other.Draft = draft
 			if err := a.s.saveTx(ctx, tx, &other.flowRow); err != nil {

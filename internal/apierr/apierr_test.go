@@ -1,7 +1,6 @@
 package apierr_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -26,6 +25,6 @@ func TestError(t *testing.T) {
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	var bad *apierr.Invalid
-	require.True(t, errors.As(fmt.Errorf("creating: %w", &apierr.Invalid{Field: "name", Message: "must not be empty"}), &bad))
+	require.ErrorAs(t, fmt.Errorf("creating: %w", &apierr.Invalid{Field: "name", Message: "must not be empty"}), &bad)
 	require.EqualError(t, bad, "name must not be empty")
 }

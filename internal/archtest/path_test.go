@@ -37,7 +37,7 @@ func TestPathOfAMessage(t *testing.T) {
 		if receiver, method, ok := strings.Cut(m[1], "."); ok {
 			declared = `func \((?:\w+ )?\*?` + receiver + `\) ` + method + `\(`
 		}
-		assert.Regexp(t, regexp.MustCompile(`(?m)^`+declared), string(source), "%s is not in %s", m[1], m[2])
+		assert.Regexp(t, `(?m)^`+declared, string(source), "%s is not in %s", m[1], m[2])
 	}
 }
 

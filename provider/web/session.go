@@ -43,7 +43,7 @@ func (p *Provider) Open(ctx context.Context, ref provider.Reference, inbox provi
 	store.contactStore.report = func() { conn.spawn("reporting the phone's contacts", s.contacts.publish) }
 	dev, err := p.devices.load(ctx, store)
 	if err == nil {
-		err = errors.Join(s.sendRate.load(ctx), s.contacts.load(ctx))
+		err = errors.Join(s.load(ctx), s.contacts.load(ctx))
 	}
 	if err != nil {
 		conn.cancel()
@@ -115,7 +115,7 @@ func (s *session) Close(ctx context.Context) error {
 
 // onConnected does what each new connection requires.
 func (s *session) onConnected(c *whatsmeow.Client) {
-	s.presence.show(c)
+	s.show(c)
 	s.contacts.sync(c)
 	s.history.importAll(c)
 }

@@ -95,13 +95,13 @@ func (s *Server) forget(c *conn) {
 
 // run serves the connection until it ends, and returns the reason.
 func (c *conn) run(ctx context.Context) error {
-	if err := c.stream.handshake(ctx); err != nil {
+	if err := c.handshake(ctx); err != nil {
 		return fmt.Errorf("handshake: %w", err)
 	}
 	go c.write(ctx)
 	c.begin()
 	for {
-		n, err := c.stream.read(ctx)
+		n, err := c.read(ctx)
 		if err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (c *conn) drop() {
 	c.mu.Lock()
 	c.last, c.outbox = true, nil
 	c.mu.Unlock()
-	go func() { _ = c.stream.ws.CloseNow() }()
+	go func() { _ = c.ws.CloseNow() }()
 }
 
 func (c *conn) write(ctx context.Context) {
@@ -212,8 +212,8 @@ func (c *conn) write(ctx context.Context) {
 		c.outbox = nil
 		c.mu.Unlock()
 		for i := range nodes {
-			if err := c.stream.writeNode(ctx, &nodes[i]); err != nil {
-				_ = c.stream.ws.CloseNow()
+			if err := c.writeNode(ctx, &nodes[i]); err != nil {
+				_ = c.ws.CloseNow()
 				return
 			}
 		}

@@ -85,7 +85,7 @@ func (c *conn) begin() {
 		return
 	case refused:
 		c.farewell(refusal.node())
-	case c.stream.payload.GetDevicePairingData() != nil:
+	case c.payload.GetDevicePairingData() != nil:
 		c.offerPairing()
 	default:
 		c.login()
@@ -97,9 +97,9 @@ func (c *conn) login() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.device(types.JID{
-		User: fmt.Sprint(c.stream.payload.GetUsername()), Device: uint16(c.stream.payload.GetDevice()), Server: types.DefaultUserServer,
+		User: fmt.Sprint(c.payload.GetUsername()), Device: uint16(c.payload.GetDevice()), Server: types.DefaultUserServer,
 	})
-	if d == nil || d.number == 0 || d.noise != c.stream.noise {
+	if d == nil || d.number == 0 || d.noise != c.noise {
 		c.farewell((&Refusal{Reason: ReasonLoggedOut}).node())
 		return
 	}

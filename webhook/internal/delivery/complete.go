@@ -21,7 +21,7 @@ var attemptTypes = []string{
 
 func (r *Result) row() []any {
 	return []any{
-		r.Event.Number, r.Target.ID, r.Target.Scope, r.Seq, r.Job.Fence, database.Micros(r.At), r.Outcome, r.StatusCode, r.Duration.Microseconds(), r.Error, r.Response,
+		r.Event.Number, r.Target.ID, r.Target.Scope, r.Seq, r.Fence, database.Micros(r.At), r.Outcome, r.StatusCode, r.Duration.Microseconds(), r.Error, r.Response,
 	}
 }
 

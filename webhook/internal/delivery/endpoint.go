@@ -144,10 +144,10 @@ func sealedAs(id, column string) string { return "webhook_endpoint:" + id + ":" 
 
 // RecordTx records what was done to an endpoint. Of its URL only the host is
 // named: the rest may hold a secret. A scope that is a number is a reference.
-func (row *Endpoint) RecordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, details map[string]any) error {
-	reference, _ := strconv.ParseInt(row.Scope, 10, 64) // else there is none
-	e := audit.Entry{Action: action, ObjectID: row.ID, Reference: reference, Details: details}
-	if u, err := url.Parse(row.URL); err == nil {
+func (r *Endpoint) RecordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, details map[string]any) error {
+	reference, _ := strconv.ParseInt(r.Scope, 10, 64) // else there is none
+	e := audit.Entry{Action: action, ObjectID: r.ID, Reference: reference, Details: details}
+	if u, err := url.Parse(r.URL); err == nil {
 		e.ObjectName = u.Host
 	}
 	return audit.RecordTx(ctx, tx, e)
