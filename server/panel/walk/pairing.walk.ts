@@ -97,7 +97,7 @@ test('it says in words why a phone was not linked', async () => {
   await page.getByRole('button', { name: 'Show a QR code' }).click()
   await qr().waitFor()
   await expect(phones.tell({ do: 'scan', phone: await phones.add('Careful', true), code: await code(careful) })).rejects.toThrow('passkey')
-  await page.getByText('Switch that off on the phone, then link again.').waitFor()
+  await page.getByText('Switch the passkey off on the phone, then link again.').waitFor()
   await badge('failed').waitFor()
   await visitor.look('pairing-refused')
 
