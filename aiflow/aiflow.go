@@ -17,6 +17,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/text"
 )
 
+// Tx is a transaction of the caller, as [runtime.Tx].
+type Tx = runtime.Tx
+
 // OneAccount is the account of a program that has only one.
 const OneAccount = "one"
 
@@ -33,7 +36,7 @@ type Options struct {
 	// functions of their project: it fills members of env, and those that it
 	// leaves nil are not checked. q reads what it needs: the database, or the
 	// transaction in which a flow is published. nil: nothing is checked.
-	Environment func(ctx context.Context, q sqlx.QueryerContext, account string, env *flow.Environment) error
+	Environment func(ctx context.Context, q database.Reader, account string, env *flow.Environment) error
 	// Deleted removes what belongs elsewhere to a flow that is deleted, alone or
 	// with its project, but not with its account. It works in small
 	// transactions, and is called again after an error or a crash. nil: nothing
@@ -41,7 +44,7 @@ type Options struct {
 	Deleted func(ctx context.Context, account, flow string) error
 	// Admit is asked before a version of a flow is stored, with its size; its
 	// error refuses to publish. nil: versions are not bounded.
-	Admit  func(ctx context.Context, tx *sqlx.Tx, account string, bytes int64) error
+	Admit  func(ctx context.Context, tx Tx, account string, bytes int64) error
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 }
@@ -112,7 +115,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 func (s *Service) nowUS() int64 { return database.Micros(s.opts.Now()) }
 
 // VersionBytes returns the size of all versions that an account has published.
-func (s *Service) VersionBytes(ctx context.Context, q sqlx.QueryerContext, account string) (int64, error) {
+func (s *Service) VersionBytes(ctx context.Context, q database.Reader, account string) (int64, error) {
 	return s.store.Bytes(ctx, q, account)
 }
 

@@ -5,9 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Binding is a reference on which a flow's published trigger listens.
@@ -26,7 +25,7 @@ func (a Bindings) Set(ctx context.Context, id string, b Binding) ([]Binding, err
 	if b.Priority != nil && (*b.Priority < -100 || *b.Priority > 100) {
 		return nil, &Invalid{Field: "priority", Message: "must be between -100 and 100"}
 	}
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		r, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate())
 		if err != nil {
 			return err
@@ -78,7 +77,7 @@ func (a Bindings) List(ctx context.Context, id string) ([]Binding, error) {
 // scheduleTx stores when runs of a flow start by its published trigger: one run
 // for each reference on which the flow listens, or one without a reference if
 // the flow has no bindings.
-func (a scope) scheduleTx(ctx context.Context, tx *sqlx.Tx, r flowRow) error {
+func (a scope) scheduleTx(ctx context.Context, tx *database.Tx, r flowRow) error {
 	references := func() ([]int64, error) { return a.subscribedTx(ctx, tx, r.ID) }
 	if r.Kind == flow.KindFunction {
 		references = nil
@@ -88,7 +87,7 @@ func (a scope) scheduleTx(ctx context.Context, tx *sqlx.Tx, r flowRow) error {
 
 // subscribedTx returns the references on which a flow listens. For a flow
 // without bindings it is 0 alone.
-func (a scope) subscribedTx(ctx context.Context, tx *sqlx.Tx, id string) ([]int64, error) {
+func (a scope) subscribedTx(ctx context.Context, tx *database.Tx, id string) ([]int64, error) {
 	var rows []struct {
 		Reference int64
 		Enabled   bool

@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 const (
@@ -21,7 +20,7 @@ const (
 // transaction has committed. The rest goes in small ones, too: what of that is
 // interrupted is finished by [Service.Clean].
 func (a Flows) Delete(ctx context.Context, id string) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		r, err := a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate())
 		if err != nil {
 			return err
@@ -41,7 +40,7 @@ func (a Flows) Delete(ctx context.Context, id string) error {
 }
 
 // hideTx hides a flow from all lists and lookups; no run of it begins then.
-func hideTx(ctx context.Context, tx *sqlx.Tx, id string) error {
+func hideTx(ctx context.Context, tx *database.Tx, id string) error {
 	_, err := tx.ExecContext(ctx, `UPDATE aiflow_flow SET removed = TRUE, slug = '' WHERE id = $1 AND NOT removed`, id)
 	return err
 }
@@ -75,7 +74,7 @@ func (a scope) eraseRows(ctx context.Context, id string) error {
 
 // Delete removes a project with its flows, as [Flows.Delete] does.
 func (a Projects) Delete(ctx context.Context, id string) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		r, err := a.project(ctx, tx, id, a.s.db.Dialect.ForUpdate())
 		if err != nil {
 			return err
@@ -102,7 +101,7 @@ func (a Projects) Delete(ctx context.Context, id string) error {
 // its row.
 func (a Projects) erase(ctx context.Context, id string) error {
 	err := a.s.store.EraseAll(ctx, `aiflow_flow WHERE project = $1 AND NOT removed`, []any{id}, func(ctx context.Context, _, flow string) error {
-		if err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return hideTx(ctx, tx, flow) }); err != nil {
+		if err := a.s.db.InTx(ctx, func(tx *database.Tx) error { return hideTx(ctx, tx, flow) }); err != nil {
 			return fmt.Errorf("hiding a flow: %w", err)
 		}
 		return nil

@@ -8,9 +8,8 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Deployment is a flow that a program brings along.
@@ -40,7 +39,7 @@ func (a *Account) Deploy(ctx context.Context, d Deployment) (Flow, error) {
 	}
 	p.ID = deployed(a.id, d.Project)
 	var r flowRow
-	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		if err := insertProject(ctx, tx, p); err != nil {
 			return err
 		}
@@ -61,7 +60,7 @@ func (a *Account) Deploy(ctx context.Context, d Deployment) (Flow, error) {
 }
 
 // deployTx makes a document the draft and the published version of its flow.
-func (a *Account) deployTx(ctx context.Context, tx *sqlx.Tx, project string, document json.RawMessage, by Publisher) (flowRow, error) {
+func (a *Account) deployTx(ctx context.Context, tx *database.Tx, project string, document json.RawMessage, by Publisher) (flowRow, error) {
 	doc, problems := flow.Decode(document)
 	if doc == nil || doc.Slug == "" || doc.Name == "" {
 		return flowRow{}, &Refused{problems}

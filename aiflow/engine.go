@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 )
@@ -24,7 +22,7 @@ func (s *Service) Listeners(ctx context.Context, account string, reference int64
 }
 
 // KeepTx keeps a flow from being deleted until tx ends.
-func (s *Service) KeepTx(ctx context.Context, tx *sqlx.Tx, id string) error {
+func (s *Service) KeepTx(ctx context.Context, tx Tx, id string) error {
 	return s.store.KeepTx(ctx, tx, id)
 }
 

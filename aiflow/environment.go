@@ -7,9 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // environment is what the drafts of a project may refer to: its published
@@ -30,13 +29,13 @@ func (e environment) add(function *flow.Document, pin Pinned) {
 	e.Functions[pin.Slug], e.pinned[pin.Slug] = function, pin
 }
 
-func (a scope) environment(ctx context.Context, q sqlx.QueryerContext, project string) (environment, error) {
+func (a scope) environment(ctx context.Context, q database.Reader, project string) (environment, error) {
 	env := emptyEnvironment()
 	var rows []struct {
 		ID, Slug, Document string
 		Version            int64
 	}
-	if err := sqlx.SelectContext(ctx, q, &rows, `SELECT f.id, f.slug, v.document, f.version FROM aiflow_flow f
+	if err := q.SelectContext(ctx, &rows, `SELECT f.id, f.slug, v.document, f.version FROM aiflow_flow f
 		JOIN aiflow_version v ON v.flow = f.id AND v.version = f.version WHERE f.project = $1 AND f.kind = $2 AND NOT f.removed ORDER BY f.slug`,
 		project, flow.KindFunction); err != nil {
 		return env, fmt.Errorf("reading the functions of a project: %w", err)
@@ -56,9 +55,9 @@ func (a scope) environment(ctx context.Context, q sqlx.QueryerContext, project s
 // unpublished are the slugs of the functions of a project that have no version.
 // It is asked only when a function is missing, to say why: without an answer of
 // the database there is none.
-func unpublished(ctx context.Context, q sqlx.QueryerContext, project string) (slugs []string) {
+func unpublished(ctx context.Context, q database.Reader, project string) (slugs []string) {
 	var drafts []string
-	if err := sqlx.SelectContext(ctx, q, &drafts, `SELECT draft FROM aiflow_flow WHERE project = $1 AND version = 0 AND NOT removed ORDER BY number`, project); err != nil {
+	if err := q.SelectContext(ctx, &drafts, `SELECT draft FROM aiflow_flow WHERE project = $1 AND version = 0 AND NOT removed ORDER BY number`, project); err != nil {
 		return nil
 	}
 	for _, draft := range drafts {
@@ -72,7 +71,7 @@ func unpublished(ctx context.Context, q sqlx.QueryerContext, project string) (sl
 
 // surroundings are all that the drafts of a project may refer to: its published
 // functions, and what the account has.
-func (a scope) surroundings(ctx context.Context, q sqlx.QueryerContext, project string) (environment, error) {
+func (a scope) surroundings(ctx context.Context, q database.Reader, project string) (environment, error) {
 	env, err := a.environment(ctx, q, project)
 	if err != nil {
 		return env, err
@@ -81,7 +80,7 @@ func (a scope) surroundings(ctx context.Context, q sqlx.QueryerContext, project 
 }
 
 // belongings adds what the account has.
-func (a scope) belongings(ctx context.Context, q sqlx.QueryerContext, env *flow.Environment) error {
+func (a scope) belongings(ctx context.Context, q database.Reader, env *flow.Environment) error {
 	if a.s.opts.Environment == nil {
 		return nil
 	}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // calling is a flow whose HTTP node names a credential.
@@ -26,9 +26,9 @@ func TestEnvironment(t *testing.T) {
 		credentials := map[string][]string{"acme": {"mine"}}
 		flows, err := aiflow.New(t.Context(), f.db, &aiflow.Options{
 			Runs: f.runs,
-			Environment: func(ctx context.Context, q sqlx.QueryerContext, account string, env *flow.Environment) error {
+			Environment: func(ctx context.Context, q database.Reader, account string, env *flow.Environment) error {
 				var one int
-				if err := sqlx.GetContext(ctx, q, &one, `SELECT 1`); err != nil {
+				if err := q.GetContext(ctx, &one, `SELECT 1`); err != nil {
 					return fmt.Errorf("asking: %w", err)
 				}
 				env.Credentials = append([]string{}, credentials[account]...)

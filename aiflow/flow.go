@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
@@ -97,7 +95,7 @@ func (a Flows) Create(ctx context.Context, n NewFlow) (Flow, error) {
 	if err != nil {
 		return Flow{}, err
 	}
-	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = a.s.db.Write(ctx, func(tx *database.Tx) error {
 		if _, err := a.project(ctx, tx, n.Project, a.s.db.Dialect.ForShare()); err != nil {
 			return err
 		}
@@ -127,7 +125,7 @@ func (a scope) newFlow(n NewFlow) (flowRow, error) {
 	}, err
 }
 
-func insertFlow(ctx context.Context, tx *sqlx.Tx, r flowRow) error {
+func insertFlow(ctx context.Context, tx *database.Tx, r flowRow) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO aiflow_flow (id, account, project, name, draft, revision, slug, kind, version, versions, created_us, updated_us)
 		VALUES ($1, $2, $3, $4, $5, 1, '', '', 0, 0, $6, $7) ON CONFLICT (id) DO NOTHING`, r.ID, r.Account, r.Project, r.Name, r.Draft, r.Created, r.Updated)
 	return err
@@ -142,7 +140,7 @@ func (a Flows) Get(ctx context.Context, id string) (Flow, error) {
 	return a.view(ctx, r)
 }
 
-func (a scope) flow(ctx context.Context, q sqlx.QueryerContext, id, lock string) (flowRow, error) {
+func (a scope) flow(ctx context.Context, q database.Reader, id, lock string) (flowRow, error) {
 	return versions.Find[flowRow](ctx, a.s.store, q, flowColumns, a.id, id, lock)
 }
 
@@ -188,7 +186,7 @@ func (a Flows) Update(ctx context.Context, id string, c FlowChange) (Flow, error
 		return Flow{}, err
 	}
 	var r flowRow
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 		if r, err = a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
@@ -234,7 +232,7 @@ func (a Flows) Check(ctx context.Context, id string, draft json.RawMessage) ([]f
 }
 
 // saveTx stores name and draft as the next revision.
-func (s *Service) saveTx(ctx context.Context, tx *sqlx.Tx, r *flowRow) error {
+func (s *Service) saveTx(ctx context.Context, tx *database.Tx, r *flowRow) error {
 	r.Revision++
 	r.Updated = s.nowUS()
 	_, err := tx.ExecContext(ctx, `UPDATE aiflow_flow SET name = $1, draft = $2, revision = $3, updated_us = $4 WHERE id = $5`,

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -65,7 +63,7 @@ func (a Projects) Create(ctx context.Context, n NewProject) (Project, error) {
 	if err != nil {
 		return Project{}, err
 	}
-	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = a.s.db.Write(ctx, func(tx *database.Tx) error {
 		if err := insertProject(ctx, tx, r); err != nil {
 			return err
 		}
@@ -86,7 +84,7 @@ func (a scope) newProject(n NewProject) (projectRow, error) {
 	return projectRow{ID: id, Account: a.id, Name: n.Name, Description: n.Description, Created: now, Updated: now}, err
 }
 
-func insertProject(ctx context.Context, tx *sqlx.Tx, r projectRow) error {
+func insertProject(ctx context.Context, tx *database.Tx, r projectRow) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO aiflow_project (id, account, name, description, created_us, updated_us)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING`, r.ID, r.Account, r.Name, r.Description, r.Created, r.Updated)
 	return err
@@ -98,12 +96,12 @@ func (a Projects) Get(ctx context.Context, id string) (Project, error) {
 	return r.view(), err
 }
 
-func (a scope) project(ctx context.Context, q sqlx.QueryerContext, id, lock string) (projectRow, error) {
+func (a scope) project(ctx context.Context, q database.Reader, id, lock string) (projectRow, error) {
 	var r projectRow
 	if !isID(id) {
 		return r, ErrNotFound
 	}
-	err := sqlx.GetContext(ctx, q, &r, `SELECT `+projectColumns+` FROM aiflow_project WHERE id = $1 AND account = $2 AND NOT removed`+lock, id, a.id)
+	err := q.GetContext(ctx, &r, `SELECT `+projectColumns+` FROM aiflow_project WHERE id = $1 AND account = $2 AND NOT removed`+lock, id, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, ErrNotFound
 	}
@@ -134,7 +132,7 @@ func (a Projects) Update(ctx context.Context, id string, c ProjectChange) (Proje
 		return Project{}, err
 	}
 	var r projectRow
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 		if r, err = a.project(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}

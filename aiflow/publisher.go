@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Publisher is who made a version of a flow the one that runs. What its agents
@@ -20,7 +20,7 @@ type Publisher struct {
 }
 
 // setPublisherTx says who made a version the one that runs.
-func setPublisherTx(ctx context.Context, tx *sqlx.Tx, flow string, version int64, by Publisher) error {
+func setPublisherTx(ctx context.Context, tx *database.Tx, flow string, version int64, by Publisher) error {
 	var permissions sql.NullString
 	if by.Permissions != nil {
 		raw, err := json.Marshal(by.Permissions)

@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Renamed is what followed from another slug.
@@ -35,7 +34,7 @@ func (a Flows) Rename(ctx context.Context, id, slug string) (Renamed, error) {
 	var r flowRow
 	var drafts []flowRow
 	var published []Use
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 		if r, err = a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
@@ -75,7 +74,7 @@ func (a Flows) Rename(ctx context.Context, id, slug string) (Renamed, error) {
 }
 
 // renameOthers changes the other drafts of the project that name r.
-func (a Flows) renameOthers(ctx context.Context, tx *sqlx.Tx, r flowRow, from, to string) (drafts []flowRow, published []Use, err error) {
+func (a Flows) renameOthers(ctx context.Context, tx *database.Tx, r flowRow, from, to string) (drafts []flowRow, published []Use, err error) {
 	size := 0
 	for last, more := int64(0), true; more; {
 		var rows []transferRow

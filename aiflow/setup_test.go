@@ -35,11 +35,9 @@ func (h *chatService) Jump(ctx context.Context, from runtime.Run, to flow.Jump) 
 	return h.flows.For(from.Chat.Account).Jump(ctx, from.Owner, to.Flow)
 }
 
-func (chatService) SendTx(_ context.Context, _ *sqlx.Tx, r runtime.Run, s flow.Send) (string, error) {
+func (chatService) SendTx(_ context.Context, _ runtime.Tx, r runtime.Run, s flow.Send) (string, error) {
 	return r.ID + "-" + s.ID, nil
 }
-
-func (chatService) Committed() {}
 
 // fixture is a service under test, and one of its accounts.
 type fixture struct {

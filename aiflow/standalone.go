@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
@@ -40,8 +39,6 @@ func (h chatService) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (
 }
 
 // SendTx is not asked: runs have no chats.
-func (chatService) SendTx(context.Context, *sqlx.Tx, runtime.Run, flow.Send) (string, error) {
+func (chatService) SendTx(context.Context, runtime.Tx, runtime.Run, flow.Send) (string, error) {
 	return "", &flow.Error{Code: flow.CodeNoChat, Message: "Here are no chats."}
 }
-
-func (chatService) Committed() {}

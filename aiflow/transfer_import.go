@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Imported is what became of a [File].
@@ -43,7 +42,7 @@ func (a Projects) Import(ctx context.Context, f File, by Publisher) (Imported, e
 	if err != nil {
 		return Imported{}, err
 	}
-	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		if err := insertProject(ctx, tx, p); err != nil {
 			return err
 		}

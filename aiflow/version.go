@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Version is what a flow was when it was published. It never changes.
@@ -27,7 +26,7 @@ type Versions struct{ scope }
 // that is published already, with the same functions, is not published again.
 func (a Versions) Publish(ctx context.Context, id string, by Publisher) (Flow, error) {
 	var r flowRow
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 		if r, err = a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
@@ -43,7 +42,7 @@ func (a Versions) Publish(ctx context.Context, id string, by Publisher) (Flow, e
 }
 
 // publishDraftTx makes the draft of r its newest version.
-func (a scope) publishDraftTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, by Publisher) error {
+func (a scope) publishDraftTx(ctx context.Context, tx *database.Tx, r *flowRow, by Publisher) error {
 	env, err := a.surroundings(ctx, tx, r.Project)
 	if err != nil {
 		return err
@@ -60,14 +59,14 @@ func (a scope) publishDraftTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, by P
 
 // publishTx stores an edition as the newest version of r, unless it is that:
 // then its publisher is all that changes.
-func (s *Service) publishTx(ctx context.Context, tx *sqlx.Tx, r *flowRow, e versions.Edition, by Publisher) error {
+func (s *Service) publishTx(ctx context.Context, tx *database.Tx, r *flowRow, e versions.Edition, by Publisher) error {
 	if _, err := s.store.PublishTx(ctx, tx, &r.Row, e); err != nil {
 		return err
 	}
 	return setPublisherTx(ctx, tx, r.ID, r.Version, by)
 }
 
-func (a scope) version(ctx context.Context, q sqlx.QueryerContext, id string, version int64) (Version, error) {
+func (a scope) version(ctx context.Context, q database.Reader, id string, version int64) (Version, error) {
 	return a.s.store.Version(ctx, q, a.id, id, version)
 }
 
@@ -86,7 +85,7 @@ func (a Versions) List(ctx context.Context, id string, l List) (Page[Version], e
 // from then on.
 func (a Versions) Rollback(ctx context.Context, id string, version int64, by Publisher) (Flow, error) {
 	var r flowRow
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 		if r, err = a.flow(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
@@ -93,7 +91,7 @@ func (a Bots) Create(ctx context.Context, n NewBot) (Bot, error) {
 		Row:       versions.Row{ID: id.String(), Account: a.id, Name: n.Name, Draft: string(draft), Revision: 1, Created: now, Updated: now},
 		Reference: n.Reference, Active: true,
 	}
-	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = a.s.db.Write(ctx, func(tx *database.Tx) error {
 		if err := r.insertTx(ctx, tx); err != nil {
 			return err
 		}
@@ -143,7 +141,7 @@ func (a Bots) Update(ctx context.Context, id string, c BotChange) (Bot, error) {
 		return Bot{}, err
 	}
 	var r row
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 		if r, err = a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
@@ -187,7 +185,7 @@ func (a Bots) Update(ctx context.Context, id string, c BotChange) (Bot, error) {
 
 // Switch lets a bot of a reference answer, or not, and returns what was before.
 func (a Bots) Switch(ctx context.Context, reference int64, id string, active bool) (before bool, err error) {
-	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		r, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate())
 		if err == nil && r.Reference != reference {
 			err = ErrNotFound

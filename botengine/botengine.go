@@ -16,6 +16,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
+// Tx is a transaction of the caller, as [runtime.Tx].
+type Tx = runtime.Tx
+
 // OneAccount is the account of a program that has only one.
 const OneAccount = "one"
 
@@ -27,7 +30,7 @@ type Options struct {
 	Deleted func(ctx context.Context, account, bot string) error
 	// Admit is asked before a version of a bot is stored, with its size; its
 	// error refuses to publish. nil: versions are not bounded.
-	Admit  func(ctx context.Context, tx *sqlx.Tx, account string, bytes int64) error
+	Admit  func(ctx context.Context, tx Tx, account string, bytes int64) error
 	Logger *slog.Logger     // nil: slog.Default()
 	Now    func() time.Time // nil: time.Now
 }
@@ -89,7 +92,7 @@ func New(ctx context.Context, db *sqlx.DB, runs *runtime.Runtime, opts *Options)
 }
 
 // VersionBytes returns the size of all versions that an account has published.
-func (s *Service) VersionBytes(ctx context.Context, q sqlx.QueryerContext, account string) (int64, error) {
+func (s *Service) VersionBytes(ctx context.Context, q database.Reader, account string) (int64, error) {
 	return s.store.Bytes(ctx, q, account)
 }
 

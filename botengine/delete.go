@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // versionRows is how many versions, and bots, a transaction deletes: each has a
@@ -17,7 +16,7 @@ const versionRows = 20
 // longer once a first, small transaction has committed. The rest goes in small
 // ones, too: what of that is interrupted is finished by [Service.Clean].
 func (a Bots) Delete(ctx context.Context, id string) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		r, err := a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate())
 		if err != nil {
 			return err
@@ -89,7 +88,7 @@ func (a scope) deleteBots(ctx context.Context, where string, args ...any) error 
 			(SELECT bot, version FROM botengine_version WHERE %s LIMIT %d)`, in, versionRows), values...); err != nil {
 			return err
 		}
-		err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		err := a.s.db.InTx(ctx, func(tx *database.Tx) error {
 			in, values := a.s.db.Dialect.In("id", 1, ids)
 			_, err := tx.ExecContext(ctx, `DELETE FROM botengine_bot WHERE `+in, values...)
 			return err

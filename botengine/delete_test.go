@@ -29,11 +29,10 @@ func (nowhere) Jump(context.Context, runtime.Run, flow.Jump) (runtime.Start, err
 	return runtime.Start{}, runtime.ErrNotFound
 }
 
-func (nowhere) SendTx(context.Context, *sqlx.Tx, runtime.Run, flow.Send) (string, error) {
+func (nowhere) SendTx(context.Context, runtime.Tx, runtime.Run, flow.Send) (string, error) {
 	return "", errors.New("nobody is here")
 }
 
-func (nowhere) Committed() {}
 
 func eachDatabase(t *testing.T, fn func(t *testing.T, db *sqlx.DB, s *botengine.Service)) {
 	t.Helper()

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 )
@@ -33,7 +31,7 @@ func (s *Service) ListeningQuery(first int, references []int64) (text string, ar
 }
 
 // KeepTx keeps a bot from being deleted until tx ends.
-func (s *Service) KeepTx(ctx context.Context, tx *sqlx.Tx, id string) error {
+func (s *Service) KeepTx(ctx context.Context, tx Tx, id string) error {
 	return s.store.KeepTx(ctx, tx, id)
 }
 

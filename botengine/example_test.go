@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/botengine"
@@ -20,12 +18,10 @@ func (screen) Snapshot(_ context.Context, c runtime.Chat) (runtime.Snapshot, err
 	return runtime.Snapshot{Chat: map[string]any{"id": c.ID}}, nil
 }
 
-func (s screen) SendTx(_ context.Context, _ *sqlx.Tx, r runtime.Run, e flow.Send) (string, error) {
+func (s screen) SendTx(_ context.Context, _ runtime.Tx, r runtime.Run, e flow.Send) (string, error) {
 	s.shown <- string(e.Message)
 	return r.ID + e.ID, nil
 }
-
-func (screen) Committed() {}
 
 // A bot is made for a line, published, and answers what is written there.
 func Example() {
@@ -62,7 +58,6 @@ func Example() {
 		Message: map[string]any{"id": "m1", "type": "text", "text": "hours"}, Inbound: flow.Inbound{Text: "hours"},
 	}))
 	check(tx.Commit())
-	runs.Committed()
 	fmt.Println(<-phone.shown)
 	stop()
 	check(<-stopped)

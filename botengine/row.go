@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -19,7 +17,7 @@ type row struct {
 	Active    bool
 }
 
-func (r *row) insertTx(ctx context.Context, tx *sqlx.Tx) error {
+func (r *row) insertTx(ctx context.Context, tx *database.Tx) error {
 	return tx.GetContext(ctx, &r.Number, `INSERT INTO botengine_bot (id, account, reference, name, draft, slug, active, version, versions, revision, created_us, updated_us)
 		VALUES ($1, $2, $3, $4, $5, '', $6, 0, 0, $7, $8, $9) RETURNING number`,
 		r.ID, r.Account, r.Reference, r.Name, r.Draft, r.Active, r.Revision, r.Created, r.Updated)
@@ -41,6 +39,6 @@ func (s *Service) view(r row) Bot {
 }
 
 // row reads a bot of the account. lock ends the statement.
-func (a scope) row(ctx context.Context, q sqlx.QueryerContext, id, lock string) (row, error) {
+func (a scope) row(ctx context.Context, q database.Reader, id, lock string) (row, error) {
 	return versions.Find[row](ctx, a.s.store, q, columns, a.id, id, lock)
 }

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Version is what a bot was when it was published. It never changes. A bot has
@@ -25,7 +24,7 @@ type Versions struct{ scope }
 // not published again.
 func (a Versions) Publish(ctx context.Context, id string) (Bot, error) {
 	var r row
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 		if r, err = a.row(ctx, tx, id, a.s.db.Dialect.ForUpdate()); err != nil {
 			return err
 		}
@@ -45,7 +44,7 @@ func (a Versions) Publish(ctx context.Context, id string) (Bot, error) {
 }
 
 // publishTx stores the draft of r as its newest version, unless it is that.
-func (a Versions) publishTx(ctx context.Context, tx *sqlx.Tx, r *row, doc *flow.Document) error {
+func (a Versions) publishTx(ctx context.Context, tx *database.Tx, r *row, doc *flow.Document) error {
 	published, err := a.s.store.PublishTx(ctx, tx, &r.Row, versions.Edition{Text: json.RawMessage(r.Draft), Document: doc})
 	if err != nil || !published {
 		return err
@@ -55,7 +54,7 @@ func (a Versions) publishTx(ctx context.Context, tx *sqlx.Tx, r *row, doc *flow.
 
 // scheduleTx has runs of a bot begin when its published trigger says so, while
 // it is switched on.
-func (a scope) scheduleTx(ctx context.Context, tx *sqlx.Tx, r row) error {
+func (a scope) scheduleTx(ctx context.Context, tx *database.Tx, r row) error {
 	references := func() ([]int64, error) { return []int64{r.Reference}, nil }
 	if !r.Active {
 		references = nil

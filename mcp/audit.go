@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 )
@@ -61,7 +59,7 @@ func (r *Registry) storeAudit(ctx context.Context, rows []*auditRow) []error {
 	for _, a := range rows {
 		values = append(values, a.At, a.Account, a.Caller, a.Token, a.Function, a.Arguments, a.DryRun, a.Outcome, a.Duration)
 	}
-	err := r.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := r.db.Write(ctx, func(tx *database.Tx) error {
 		return r.db.Insert(ctx, tx, `INSERT INTO mcp_audit (`+auditColumns+`)`, auditTypes, values)
 	})
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 )
 
@@ -55,7 +54,7 @@ func (a *Account) eraseWhere(ctx context.Context, matches string, params []any) 
 		}
 		after = ids[len(ids)-1]
 		in, args := a.r.db.Dialect.InNumbers("id", 1, ids)
-		err := a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		err := a.r.db.Write(ctx, func(tx *database.Tx) error {
 			_, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE mcp_audit SET arguments = '{}' WHERE `+in, args...)
 			return err
 		})

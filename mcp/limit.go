@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -74,14 +72,14 @@ func (x *execution) charge() *charge {
 func (r *Registry) chargeAll(ctx context.Context, takes []*charge) []error {
 	ctx, cancel := context.WithTimeout(ctx, chargeTimeout)
 	defer cancel()
-	err := r.db.WriteLazy(ctx, func(tx *sqlx.Tx) error { return r.chargeTx(ctx, tx, takes) })
+	err := r.db.WriteLazy(ctx, func(tx *database.Tx) error { return r.chargeTx(ctx, tx, takes) })
 	if err != nil {
 		err = fmt.Errorf("counting calls: %w", err)
 	}
 	return slices.Repeat([]error{err}, len(takes))
 }
 
-func (r *Registry) chargeTx(ctx context.Context, tx *sqlx.Tx, takes []*charge) error {
+func (r *Registry) chargeTx(ctx context.Context, tx *database.Tx, takes []*charge) error {
 	full, now, err := r.lockBuckets(ctx, tx, takes)
 	if err != nil {
 		return err
@@ -142,7 +140,7 @@ type limitRow struct {
 
 // lockBuckets reads and locks the buckets of calls, and reads the time. All nodes
 // lock in the same order.
-func (r *Registry) lockBuckets(ctx context.Context, tx *sqlx.Tx, takes []*charge) (map[bucket]int64, int64, error) {
+func (r *Registry) lockBuckets(ctx context.Context, tx *database.Tx, takes []*charge) (map[bucket]int64, int64, error) {
 	full := map[bucket]int64{}
 	for _, t := range takes {
 		for _, s := range t.from {

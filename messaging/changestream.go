@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
@@ -33,18 +31,18 @@ type Change struct {
 	Data      any    // of what encoding/json can encode
 }
 
-// PublishTx adds entries to the streams of their accounts when tx commits. Call
-// [Service.Published] then.
-func (s *Service) PublishTx(ctx context.Context, tx *sqlx.Tx, changes ...Change) error {
+// PublishTx adds entries to the streams of their accounts when tx commits.
+func (s *Service) PublishTx(ctx context.Context, on Tx, changes ...Change) error {
+	tx, err := s.db.Join(on)
+	if err != nil {
+		return err
+	}
 	u := s.store.Begin(tx)
 	for _, c := range changes {
 		u.Publish(c.Account, c.Reference, c.Kind, c.Data)
 	}
 	return u.Flush(ctx)
 }
-
-// Published wakes the subscribers of a stream. Without it they look once a second.
-func (s *Service) Published() { s.db.Notify(store.StreamTopic) }
 
 // ChangeStream is the account's stream from a position on.
 type ChangeStream struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
@@ -254,11 +255,11 @@ func TestErasers(t *testing.T) {
 		ref := f.line(t, testKind)
 		f.receive(t, ref, canary("m1", provider.Text{Text: "hi"}), inGroup("g1", canaryAddress, "Canary", "canary"))
 		wrong := errors.New("no job")
-		_, err := f.acc.HideChat(t.Context(), ref, canaryPhone, func(context.Context, *sqlx.Tx, messaging.Erasure) error { return wrong })
+		_, err := f.acc.HideChat(t.Context(), ref, canaryPhone, func(context.Context, *database.Tx, messaging.Erasure) error { return wrong })
 		require.ErrorIs(t, err, wrong)
 		require.Len(t, f.messages(t, ref, canaryPhone), 1, "nothing was hidden")
 		var kept []byte
-		_, err = f.acc.HideChat(t.Context(), ref, canaryPhone, func(_ context.Context, _ *sqlx.Tx, x messaging.Erasure) (err error) {
+		_, err = f.acc.HideChat(t.Context(), ref, canaryPhone, func(_ context.Context, _ *database.Tx, x messaging.Erasure) (err error) {
 			kept, err = json.Marshal(x)
 			return err
 		})
@@ -292,7 +293,7 @@ func TestWrittenWhileHidden(t *testing.T) {
 	ref := f.line(t, testKind)
 	f.receive(t, ref, canary("m1", provider.Text{Text: "before"}))
 	written := make(chan error, 1)
-	e, err := f.acc.HideChat(t.Context(), ref, canaryPhone, func(context.Context, *sqlx.Tx, messaging.Erasure) error {
+	e, err := f.acc.HideChat(t.Context(), ref, canaryPhone, func(context.Context, *database.Tx, messaging.Erasure) error {
 		go func() {
 			written <- f.svc.Receive(t.Context(), ref, []provider.Event{canary("m2", provider.Text{Text: "after"})})
 		}()

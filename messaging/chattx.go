@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
@@ -16,9 +14,12 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// UpdateChatTx is [Account.UpdateChat] when tx commits; call
-// [Service.Committed] then.
-func (a *Account) UpdateChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID string, change ChatChange) (Chat, error) {
+// UpdateChatTx is [Account.UpdateChat] when tx commits.
+func (a *Account) UpdateChatTx(ctx context.Context, on Tx, ref provider.ReferenceID, chatID string, change ChatChange) (Chat, error) {
+	tx, err := a.s.db.Join(on)
+	if err != nil {
+		return Chat{}, err
+	}
 	who, err := a.s.recipients.Person(ctx, tx, a.id, ref, chatID)
 	if err != nil {
 		return Chat{}, err
@@ -33,7 +34,11 @@ func (a *Account) UpdateChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.Re
 
 // ChatTx is [Account.Chat] within a transaction that writes, until whose end
 // the chat is locked: what is decided by it still holds then.
-func (a *Account) ChatTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID string) (Chat, error) {
+func (a *Account) ChatTx(ctx context.Context, on Tx, ref provider.ReferenceID, chatID string) (Chat, error) {
+	tx, err := a.s.db.Join(on)
+	if err != nil {
+		return Chat{}, err
+	}
 	who, err := a.s.recipients.Person(ctx, tx, a.id, ref, chatID)
 	if err != nil {
 		return Chat{}, err
@@ -91,13 +96,17 @@ type InboundMessage struct {
 }
 
 // InboundMessageTx looks at a message of a contact, for a [Sink].
-func (a *Account) InboundMessageTx(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, messageID string) (InboundMessage, error) {
+func (a *Account) InboundMessageTx(ctx context.Context, on Tx, ref provider.ReferenceID, messageID string) (InboundMessage, error) {
+	tx, err := a.s.db.Join(on)
+	if err != nil {
+		return InboundMessage{}, err
+	}
 	var out InboundMessage
-	err := tx.QueryRowxContext(ctx, `SELECT r.kind, NOT EXISTS (SELECT 1 FROM messaging_message o
+	err = tx.GetContext(ctx, &out, `SELECT r.kind, NOT EXISTS (SELECT 1 FROM messaging_message o
 			WHERE o.chat = m.chat AND o.past_us = 0 AND o.seq < m.seq AND NOT o.mine)
-			AND NOT EXISTS (SELECT 1 FROM messaging_merge g WHERE g.gone = m.chat)
+			AND NOT EXISTS (SELECT 1 FROM messaging_merge g WHERE g.gone = m.chat) AS first
 		FROM messaging_message m JOIN messaging_reference r ON r.id = m.reference
-		WHERE m.reference = $1 AND m.id = $2 AND r.account = $3`, ref, messageID, a.id).Scan(&out.Kind, &out.First)
+		WHERE m.reference = $1 AND m.id = $2 AND r.account = $3`, ref, messageID, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, ErrNotFound
 	}
@@ -116,12 +125,15 @@ const maxExtracted = 32 << 10
 // and false, having changed nothing, when that was noted before: whatever else
 // follows in the same transaction follows once. Variables that the chat has no
 // room for are left out. Values of more than 32 KiB in total are an [*Invalid].
-// Call [Service.Committed] after the commit.
 func (a *Account) ExtractedTx(
-	ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, chatID, messageID string, values map[string]json.RawMessage,
+	ctx context.Context, on Tx, ref provider.ReferenceID, chatID, messageID string, values map[string]json.RawMessage,
 ) (Message, bool, error) {
 	if len(payload.MustEncode(values)) > maxExtracted {
 		return Message{}, false, &Invalid{Field: "values", Message: fmt.Sprintf("must take at most %d bytes", maxExtracted)}
+	}
+	tx, err := a.s.db.Join(on)
+	if err != nil {
+		return Message{}, false, err
 	}
 	who, err := a.s.recipients.Person(ctx, tx, a.id, ref, chatID)
 	if err != nil {

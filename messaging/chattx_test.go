@@ -22,10 +22,9 @@ type watcher struct {
 	news []messaging.ChatUpdate
 }
 
-func (*watcher) EventsTx(context.Context, *sqlx.Tx, []messaging.Event) error { return nil }
-func (*watcher) Committed()                                                  {}
+func (*watcher) EventsTx(context.Context, messaging.Tx, []messaging.Event) error { return nil }
 
-func (w *watcher) ChatsTx(_ context.Context, _ *sqlx.Tx, news []messaging.ChatUpdate) error {
+func (w *watcher) ChatsTx(_ context.Context, _ messaging.Tx, news []messaging.ChatUpdate) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.news = append(w.news, news...)
@@ -59,7 +58,6 @@ func TestChangesOfATransaction(t *testing.T) {
 			defer tx.Rollback() //nolint:errcheck // it is over, unless a check failed
 			fn(tx)
 			require.NoError(t, end(tx))
-			f.svc.Committed()
 		}
 		change := messaging.ChatChange{
 			Tags: []string{"vip"}, Language: ptr("pt-BR"), OptedOut: ptr(true),
@@ -209,7 +207,7 @@ type teller struct {
 	published map[string]string
 }
 
-func (w *teller) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
+func (w *teller) EventsTx(ctx context.Context, tx messaging.Tx, evs []messaging.Event) error {
 	for _, ev := range evs {
 		if ev.Type != messaging.EventMessage {
 			continue

@@ -78,7 +78,6 @@ func TestClientID_IsOnEverythingOfTheMessage(t *testing.T) {
 			})
 			require.NoError(t, err)
 			require.NoError(t, tx.Commit())
-			f.svc.Committed()
 			require.Equal(t, sentAs{inTx.ID, "tx"}, sentAs{inTx.RequestID, inTx.ClientID})
 		}
 	})

@@ -153,14 +153,12 @@ func TestTheRecordIsRefused(t *testing.T) {
 // refusing is a sink that fails some times.
 type refusing struct{ times int }
 
-func (r *refusing) EventsTx(context.Context, *sqlx.Tx, []messaging.Event) error {
+func (r *refusing) EventsTx(context.Context, messaging.Tx, []messaging.Event) error {
 	if r.times--; r.times >= 0 {
 		return errors.New("refused")
 	}
 	return nil
 }
-
-func (r *refusing) Committed() {}
 
 func TestTwoNodesSendOnce(t *testing.T) {
 	t.Parallel()

@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/connection"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
@@ -39,7 +38,7 @@ func (a *Account) DeleteChat(ctx context.Context, ref provider.ReferenceID, chat
 // its commit on the chat is not found, and what comes begins a new one. Then,
 // which may be nil, is part of the transaction; it may run more than once.
 func (a *Account) HideChat(
-	ctx context.Context, ref provider.ReferenceID, chatID string, then func(ctx context.Context, tx *sqlx.Tx, e Erasure) error,
+	ctx context.Context, ref provider.ReferenceID, chatID string, then func(ctx context.Context, tx *database.Tx, e Erasure) error,
 ) (Erasure, error) {
 	who, err := a.s.recipients.Person(ctx, a.s.db, a.id, ref, chatID)
 	if err != nil {
@@ -101,10 +100,10 @@ func (a *References) Delete(ctx context.Context, id provider.ReferenceID) error 
 // [Account.Erase] removes the rest. The function then, which may be nil, is part
 // of the transaction; it may run more than once.
 func (a *References) Hide(
-	ctx context.Context, id provider.ReferenceID, then func(ctx context.Context, tx *sqlx.Tx, e Erasure) error,
+	ctx context.Context, id provider.ReferenceID, then func(ctx context.Context, tx *database.Tx, e Erasure) error,
 ) (Erasure, error) {
 	e := Erasure{Reference: id, At: a.s.now()}
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		row := &store.Reference{}
 		err := tx.GetContext(ctx, row, `UPDATE messaging_reference SET account = $1, line_key = '', group_key = '', verify_hash = ''
 			WHERE id = $2 AND account = $3 RETURNING id, name`, deletedAccount(a.id), id, a.id)
@@ -160,7 +159,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 	}
 	return errors.Join(
 		a.s.privacy.EraseAccount(ctx, a.id),
-		a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.s.used.ForgetTx(ctx, tx, a.id) }),
+		a.s.db.InTx(ctx, func(tx *database.Tx) error { return a.s.used.ForgetTx(ctx, tx, a.id) }),
 	)
 }
 

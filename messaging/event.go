@@ -4,27 +4,29 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
+
+// Tx is a transaction of the caller on the database of this package: a [*sql.Tx],
+// a [*sqlx.Tx], or what another library builds on them. What a method that ends in
+// Tx writes takes effect when it commits.
+type Tx = database.Executor
 
 // Sink takes part in the transaction that makes events. EventsTx must only
 // write rows: an error undoes the transaction, and the event with it.
 type Sink interface {
-	EventsTx(ctx context.Context, tx *sqlx.Tx, evs []Event) error
-	// Committed is called after the commit, to wake workers. It must not block,
-	// nor call [Service.Committed], which calls it.
-	Committed()
+	EventsTx(ctx context.Context, tx Tx, evs []Event) error
 }
 
 // ChatSink is a [Sink] that is told who may answer in a chat. ChatsTx must
 // only write rows: an error undoes what has changed. The chats are locked, and
 // events of the same transaction follow.
 type ChatSink interface {
-	ChatsTx(ctx context.Context, tx *sqlx.Tx, news []ChatUpdate) error
+	ChatsTx(ctx context.Context, tx Tx, news []ChatUpdate) error
 }
 
 // publishEvents gives the sinks the events of a transaction.
-func (s *Service) publishEvents(ctx context.Context, tx *sqlx.Tx, events []Event) error {
+func (s *Service) publishEvents(ctx context.Context, tx *database.Tx, events []Event) error {
 	for _, k := range s.opts.Sinks {
 		if err := k.EventsTx(ctx, tx, events); err != nil {
 			return fmt.Errorf("telling %T: %w", k, err)
@@ -34,7 +36,7 @@ func (s *Service) publishEvents(ctx context.Context, tx *sqlx.Tx, events []Event
 }
 
 // publishChats tells the sinks what has become of chats.
-func (s *Service) publishChats(ctx context.Context, tx *sqlx.Tx, updates []ChatUpdate) error {
+func (s *Service) publishChats(ctx context.Context, tx *database.Tx, updates []ChatUpdate) error {
 	for _, k := range s.opts.Sinks {
 		sink, ok := k.(ChatSink)
 		if !ok {

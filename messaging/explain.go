@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
@@ -66,7 +64,7 @@ func (a *Account) Explain(ctx context.Context, ref provider.ReferenceID, chatID,
 }
 
 // stepsOf are the steps of a message, with those that it waits for.
-func stepsOf(ctx context.Context, q sqlx.QueryerContext, c *store.Chat, m *store.Message) ([]Step, error) {
+func stepsOf(ctx context.Context, q database.Reader, c *store.Chat, m *store.Message) ([]Step, error) {
 	out := recordedSteps(m)
 	raw, err := rawOf(ctx, q, m)
 	if err != nil {
@@ -119,14 +117,14 @@ func stepOf(t *timeline.Entry) Step {
 
 // rawOf is what the network reported of a message; nil when it is not kept. It is
 // kept of messages that this version does not understand.
-func rawOf(ctx context.Context, q sqlx.QueryerContext, m *store.Message) (json.RawMessage, error) {
+func rawOf(ctx context.Context, q database.Reader, m *store.Message) (json.RawMessage, error) {
 	var body Body
 	_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
 	if body.Unsupported == nil {
 		return nil, nil
 	}
 	var bodies []string
-	err := sqlx.SelectContext(ctx, q, &bodies, `SELECT body FROM messaging_raw WHERE reference = $1 AND kind = $2 AND raw_id = $3`,
+	err := q.SelectContext(ctx, &bodies, `SELECT body FROM messaging_raw WHERE reference = $1 AND kind = $2 AND raw_id = $3`,
 		m.Reference, ingest.RawKind(body.Unsupported), m.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading what was reported of a message: %w", err)
@@ -138,9 +136,9 @@ func rawOf(ctx context.Context, q sqlx.QueryerContext, m *store.Message) (json.R
 }
 
 // waitsOf says what a message still waits for.
-func waitsOf(ctx context.Context, q sqlx.QueryerContext, c *store.Chat, m *store.Message) ([]Step, error) {
+func waitsOf(ctx context.Context, q database.Reader, c *store.Chat, m *store.Message) ([]Step, error) {
 	var at []int64
-	err := sqlx.SelectContext(ctx, q, &at, `SELECT created_us FROM messaging_media WHERE message = $1 AND message > 0 AND waiting`, m.Seq)
+	err := q.SelectContext(ctx, &at, `SELECT created_us FROM messaging_media WHERE message = $1 AND message > 0 AND waiting`, m.Seq)
 	if err != nil {
 		return nil, fmt.Errorf("reading the file of a message: %w", err)
 	}
@@ -149,7 +147,7 @@ func waitsOf(ctx context.Context, q sqlx.QueryerContext, c *store.Chat, m *store
 		out = append(out, Step{At: database.Time(us), Step: StepFile, Outcome: timeline.Waiting})
 	}
 	at = nil
-	err = sqlx.SelectContext(ctx, q, &at, `SELECT at_us FROM messaging_deferred WHERE chat = $1 AND message_id = $2 ORDER BY id LIMIT 1`, c.ID, m.ID)
+	err = q.SelectContext(ctx, &at, `SELECT at_us FROM messaging_deferred WHERE chat = $1 AND message_id = $2 ORDER BY id LIMIT 1`, c.ID, m.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of a message: %w", err)
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
@@ -313,7 +311,7 @@ func (a *Groups) Edit(ctx context.Context, ref provider.ReferenceID, chatID stri
 // noting records a step of which nothing else is noted here.
 func (g *groupReference) noting(chat provider.Address, changed string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		return g.s.db.Write(ctx, func(tx *sqlx.Tx) error { return recordGroupTx(ctx, tx, audit.GroupUpdate, g.row.ID, chat, changed) })
+		return g.s.db.Write(ctx, func(tx *database.Tx) error { return recordGroupTx(ctx, tx, audit.GroupUpdate, g.row.ID, chat, changed) })
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -47,7 +45,7 @@ func (a *Account) SaveMedia(ctx context.Context, ref provider.ReferenceID, n New
 	// The row comes first, so that a file of a failed call is removed.
 	id := store.NewID()
 	now := database.Micros(a.s.now())
-	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, store.InsertMedia+` VALUES ($1, $2, $3, 0, TRUE, FALSE, '{}', $4, $4)`, id, a.id, ref, now)
 		return err
 	})
@@ -77,6 +75,6 @@ func (a *Account) Media(ctx context.Context, id string) (Media, error) {
 // whichever account they belong to: what a copy of the database needs beside
 // it. q is the database or a transaction of it. One of them may be removed
 // later.
-func LibraryFiles(ctx context.Context, q sqlx.QueryerContext) ([]string, error) {
+func LibraryFiles(ctx context.Context, q database.Reader) ([]string, error) {
 	return attachment.LibraryFiles(ctx, q)
 }

@@ -98,7 +98,6 @@ func TestALinkInACallersTransaction(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.NoError(t, tx.Commit())
-		f.svc.Committed()
 		eventually(t, "their events go out", func() bool { return len(f.payloads(t)) == 2 })
 		for _, p := range f.payloads(t) {
 			code, _ := f.served(t, p.FileURL)

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -216,9 +215,9 @@ func (a *Account) MessageIDs(ctx context.Context, ref provider.ReferenceID, mess
 }
 
 // messageIn reads a message of a chat by the network's id or by ours.
-func messageIn(ctx context.Context, q sqlx.QueryerContext, c *store.Chat, id string) (*store.Message, error) {
+func messageIn(ctx context.Context, q database.Reader, c *store.Chat, id string) (*store.Message, error) {
 	var rows []*store.Message
-	err := sqlx.SelectContext(ctx, q, &rows, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.reference = $1 AND m.chat = $2
+	err := q.SelectContext(ctx, &rows, `SELECT `+store.MessageColumns+store.MessageFrom+`WHERE m.reference = $1 AND m.chat = $2
 		AND (m.id = $3 OR m.seq IN (SELECT message FROM messaging_outbound WHERE reference = $1 AND own_id = $3))
 		ORDER BY CASE WHEN m.id = $3 THEN 0 ELSE 1 END LIMIT 1`, c.Reference, c.ID, id)
 	if err != nil {

@@ -67,7 +67,7 @@ type Options struct {
 	// Admit refuses what goes over a quota of an account, with an [*Error]; q is
 	// the transaction that would store it, or the database. nil: nothing is
 	// refused.
-	Admit func(ctx context.Context, q sqlx.ExtContext, account string, what Wanted, n int64) error
+	Admit func(ctx context.Context, q Tx, account string, what Wanted, n int64) error
 	// Trace begins a span below parent, the W3C traceparent of what it follows
 	// from, or "". Its name is "messaging.receive" (what a network reported is
 	// stored), "messaging.fetch" (a file is fetched), "messaging.queue" (a message
@@ -198,15 +198,15 @@ func (s *Service) wire(d *database.DB, kinds map[provider.Kind]provider.Provider
 	s.used = newCounter(d, &s.opts)
 	s.store = &store.Store{
 		DB: d, Kinds: kinds, Now: s.now, KeepsFiles: s.opts.Media != nil, PublishEvents: s.publishEvents, PublishChats: s.publishChats,
-		Committed: s.Committed, ChatView: func(u *store.Batch, c *store.Chat) any { return chatView(u, c) },
-		AdmitChats: func(ctx context.Context, tx *sqlx.Tx, account string, n int) error {
+		ChatView: func(u *store.Batch, c *store.Chat) any { return chatView(u, c) },
+		AdmitChats: func(ctx context.Context, tx *database.Tx, account string, n int) error {
 			return s.admit(ctx, tx, account, WantContact, n)
 		},
 	}
 	s.recipients = recipient.New(s.store)
 	s.settings = &settings.Box{Store: s.store, Logger: s.opts.Logger, Changed: s.referencesChanged}
 	s.inbox = inbox.New(&inbox.Inbox{
-		Store: s.store, Trace: s.opts.Trace, Notify: s.notifySubscribers, Received: s.liveness.Inbound,
+		Store: s.store, Trace: s.opts.Trace, Received: s.liveness.Inbound,
 		Unnamed: func(people []store.Person) { s.names.Enqueue(people) }, Count: s.opts.Observer.received,
 	})
 	s.connections = connection.New(&connection.Manager{
@@ -217,7 +217,6 @@ func (s *Service) wire(d *database.DB, kinds map[provider.Kind]provider.Provider
 	s.templates = template.NewCopies(s.store, s.opts.Logger, kinds, s.connections.Get)
 	s.attachments = attachment.New(attachment.Files{
 		Store: s.store, Library: s.opts.Media, Guard: guarded, Waits: s.waits, Logger: s.opts.Logger, Trace: s.opts.Trace, Session: s.connections.Get,
-		Notify: s.notifySubscribers,
 	})
 	s.sender = &outbox.Sender{
 		Store: s.store, Settings: s.settings, Connections: s.connections, Files: s.attachments, Waits: s.waits, Liveness: &s.liveness,
@@ -230,7 +229,7 @@ func (s *Service) wire(d *database.DB, kinds map[provider.Kind]provider.Provider
 	s.writer = &outbox.Writer{
 		Store: s.store, Recipients: s.recipients, Files: s.attachments, Templates: s.templates, Sender: s.sender, Waits: s.waits,
 		Trace: s.opts.Trace,
-		Admit: func(ctx context.Context, tx *sqlx.Tx, account string) error {
+		Admit: func(ctx context.Context, tx *database.Tx, account string) error {
 			return s.admit(ctx, tx, account, WantMessage, 1)
 		},
 	}
@@ -308,25 +307,6 @@ func (s *Service) QueueStats(ctx context.Context) (waiting int64, oldest time.Du
 // Fenced counts, since this process began, sends whose lease had ended when
 // they were done: their outcome was not recorded.
 func (s *Service) Fenced() int64 { return s.sends.Fenced() }
-
-// Committed tells the workers to look for work now. Call it after the commit
-// of a transaction that was given to a method ending in Tx.
-func (s *Service) Committed() {
-	s.sends.Notify()
-	s.notifySubscribers()
-}
-
-// notifySubscribers wakes the subscribers of the stream, the sinks, and the senders of
-// what sinks have sent.
-func (s *Service) notifySubscribers() {
-	if s.store.Queued.Swap(false) {
-		s.sends.Notify()
-	}
-	s.db.Notify(store.StreamTopic)
-	for _, k := range s.opts.Sinks {
-		k.Committed()
-	}
-}
 
 // Account is the share of a [Service] that belongs to one account. What
 // belongs to another is not found.

@@ -81,14 +81,12 @@ type collector struct {
 	events []messaging.Event
 }
 
-func (k *collector) EventsTx(_ context.Context, _ *sqlx.Tx, evs []messaging.Event) error {
+func (k *collector) EventsTx(_ context.Context, _ messaging.Tx, evs []messaging.Event) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.events = append(k.events, evs...)
 	return nil
 }
-
-func (k *collector) Committed() {}
 
 // messages takes the events of messages of contacts that were made since.
 func (k *collector) messages() (out []messaging.Event) {

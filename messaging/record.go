@@ -6,15 +6,14 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // recordReferenceTx records what was done to a reference.
-func recordReferenceTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, row *store.Reference, details map[string]any) error {
+func recordReferenceTx(ctx context.Context, tx *database.Tx, action audit.Action, row *store.Reference, details map[string]any) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{
 		Action: action, ObjectID: strconv.FormatInt(int64(row.ID), 10), ObjectName: row.Name, Reference: int64(row.ID), Details: details,
 	})
@@ -34,12 +33,12 @@ func (c *ReferenceChange) changed() []string {
 
 // recordChatTx records what was done to a chat. Its id is forgotten when the
 // contact is erased; names of contacts are not recorded.
-func recordChatTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, ref provider.ReferenceID, chatID string, details map[string]any) error {
+func recordChatTx(ctx context.Context, tx *database.Tx, action audit.Action, ref provider.ReferenceID, chatID string, details map[string]any) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: chatID, Reference: int64(ref), Details: details})
 }
 
 // recordGroupTx records what was done to a group.
-func recordGroupTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, ref provider.ReferenceID, chat provider.Address, changed string) error {
+func recordGroupTx(ctx context.Context, tx *database.Tx, action audit.Action, ref provider.ReferenceID, chat provider.Address, changed string) error {
 	e := audit.Entry{Action: action, ObjectID: chat.ChatID, Reference: int64(ref)}
 	if action == audit.GroupUpdate {
 		e.Details = audit.Changed(changed)

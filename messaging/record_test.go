@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
@@ -18,7 +19,7 @@ import (
 // recorder writes each entry with a statement.
 type recorder struct{ actions []audit.Action }
 
-func (r *recorder) RecordTx(ctx context.Context, tx *sqlx.Tx, e audit.Record) error {
+func (r *recorder) RecordTx(ctx context.Context, tx database.Executor, e audit.Record) error {
 	r.actions = append(r.actions, e.Action)
 	_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET name = name WHERE id = $1`, e.Reference)
 	return err

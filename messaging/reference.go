@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
@@ -81,7 +79,7 @@ func (a *References) Create(ctx context.Context, n NewReference) (Reference, err
 	if state == StateConnected {
 		row.ConnectedUS = row.CreatedUS
 	}
-	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		if err := a.s.admit(ctx, tx, a.id, WantReference, 1); err != nil {
 			return err
 		}
@@ -216,7 +214,7 @@ func (a *References) Update(ctx context.Context, id provider.ReferenceID, c Refe
 		name, nameless = &n, err
 	}
 	var row *store.Reference
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 		// The update comes first: it locks the row.
 		if _, err = tx.ExecContext(ctx, `UPDATE messaging_reference SET name = COALESCE($1, name), updated_us = $2
 			WHERE id = $3 AND account = $4`, name, database.Micros(a.s.now()), id, a.id); err != nil {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/provider"
@@ -65,10 +63,13 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 	return Sent{Message: m, Replayed: replayed}, err
 }
 
-// SendTx stores a message when tx commits; call [Service.Committed] then, but
-// not in a [Sink], which may send in its transaction. It does not wait, and
-// ignores Wait and IdempotencyKey.
-func (a *Account) SendTx(ctx context.Context, tx *sqlx.Tx, req SendRequest) (Message, error) {
+// SendTx stores a message when tx commits. It does not wait, and ignores Wait and
+// IdempotencyKey.
+func (a *Account) SendTx(ctx context.Context, on Tx, req SendRequest) (Message, error) {
+	tx, err := a.s.db.Join(on)
+	if err != nil {
+		return Message{}, err
+	}
 	return a.s.writer.SendTx(ctx, tx, a.id, outbox.Request(req))
 }
 

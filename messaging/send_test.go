@@ -406,7 +406,6 @@ func TestSendTx(t *testing.T) {
 				require.Equal(t, "PENDING", m.Status)
 			}
 			require.NoError(t, end(tx))
-			f.svc.Committed()
 		}
 		in((*sqlx.Tx).Rollback, "undone")
 		other := testkit.Open(t, url) // a transaction of another handle will do

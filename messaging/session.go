@@ -3,8 +3,6 @@ package messaging
 import (
 	"context"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
@@ -164,7 +162,7 @@ func (s *Service) check(ctx context.Context, row *store.Reference, action audit.
 // action is what a user asked for; "": none did.
 func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action audit.Action, change func(*store.Reference)) (*store.Reference, error) {
 	var row *store.Reference
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err := s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 		u := s.store.Begin(tx)
 		if row, err = store.LockReference(ctx, u, id); err != nil {
 			return err
@@ -181,9 +179,6 @@ func (s *Service) setState(ctx context.Context, id provider.ReferenceID, action 
 		}
 		return u.Flush(ctx)
 	})
-	if err == nil {
-		s.Committed()
-	}
 	return row, err
 }
 

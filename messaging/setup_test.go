@@ -64,7 +64,7 @@ func newSink(t testing.TB, db *sqlx.DB) *sink {
 	return &sink{db: db, events: map[string]messaging.Event{}}
 }
 
-func (k *sink) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
+func (k *sink) EventsTx(ctx context.Context, tx messaging.Tx, evs []messaging.Event) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, e := range evs {
@@ -75,8 +75,6 @@ func (k *sink) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event)
 	}
 	return nil
 }
-
-func (k *sink) Committed() {}
 
 // all returns the committed events in order.
 func (k *sink) all(t testing.TB) []messaging.Event {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
@@ -67,7 +65,7 @@ func checkCallbackURL(raw string) error {
 
 // keepCallback remembers what the network was told.
 func (a *References) keepCallback(ctx context.Context, id provider.ReferenceID, callbackURL string) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		// The revision makes every node open the reference again.
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET callback_url = $1, revision = revision + 1, updated_us = $2
 			WHERE id = $3 AND account = $4 AND callback_url <> $1`, callbackURL, database.Micros(a.s.now()), id, a.id)

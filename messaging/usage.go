@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/usagecounter"
 )
@@ -63,7 +61,7 @@ const (
 )
 
 // admit asks whether an account may have n more of something.
-func (s *Service) admit(ctx context.Context, q sqlx.ExtContext, account string, what Wanted, n int) error {
+func (s *Service) admit(ctx context.Context, q Tx, account string, what Wanted, n int) error {
 	if s.opts.Admit == nil || n == 0 {
 		return nil
 	}
@@ -71,26 +69,26 @@ func (s *Service) admit(ctx context.Context, q sqlx.ExtContext, account string, 
 }
 
 // References counts the references of an account.
-func (s *Service) References(ctx context.Context, q sqlx.QueryerContext, account string, _ time.Time) (n int64, err error) {
-	err = sqlx.GetContext(ctx, q, &n, `SELECT count(*) FROM messaging_reference WHERE account = $1`, account)
+func (s *Service) References(ctx context.Context, q database.Reader, account string, _ time.Time) (n int64, err error) {
+	err = q.GetContext(ctx, &n, `SELECT count(*) FROM messaging_reference WHERE account = $1`, account)
 	return n, err
 }
 
 // Contacts counts the chats of an account with people.
-func (s *Service) Contacts(ctx context.Context, q sqlx.QueryerContext, account string, _ time.Time) (n int64, err error) {
-	err = sqlx.GetContext(ctx, q, &n, `SELECT count(*) FROM messaging_chat AS c JOIN messaging_reference AS r ON r.id = c.reference
+func (s *Service) Contacts(ctx context.Context, q database.Reader, account string, _ time.Time) (n int64, err error) {
+	err = q.GetContext(ctx, &n, `SELECT count(*) FROM messaging_chat AS c JOIN messaging_reference AS r ON r.id = c.reference
 		WHERE r.account = $1 AND NOT c.is_group`, account)
 	return n, err
 }
 
 // MediaBytes are the bytes of the files that an account keeps.
-func (s *Service) MediaBytes(ctx context.Context, q sqlx.QueryerContext, account string, _ time.Time) (n int64, err error) {
-	err = sqlx.GetContext(ctx, q, &n, `SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM messaging_media WHERE account = $1 AND NOT gone`, account)
+func (s *Service) MediaBytes(ctx context.Context, q database.Reader, account string, _ time.Time) (n int64, err error) {
+	err = q.GetContext(ctx, &n, `SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM messaging_media WHERE account = $1 AND NOT gone`, account)
 	return n, err
 }
 
 // Sent counts the own messages of an account from the day of since on, in UTC.
-func (s *Service) Sent(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (int64, error) {
+func (s *Service) Sent(ctx context.Context, q database.Reader, account string, since time.Time) (int64, error) {
 	n, err := s.used.SinceIn(ctx, q, account, since)
 	return n[usageOut], err
 }

@@ -45,7 +45,7 @@ func (s *Server) connect() {
 		Bots: s.Bots, DB: s.db, Extractors: s.Extractors, Flows: s.Flows, Memory: s.Memory, Messaging: s.Messaging, Runs: s.Runs,
 		Usage: s.Usage, Webhooks: s.Webhooks,
 	}
-	a.quotas = bridge.Quotas{Bots: s.Bots, DB: c.DB, Flows: s.Flows, Knowledge: s.Knowledge, Messaging: s.Messaging, Quotas: s.Quotas, Runs: s.Runs}
+	a.quotas = bridge.Quotas{Bots: s.Bots, DB: s.db, Flows: s.Flows, Knowledge: s.Knowledge, Messaging: s.Messaging, Quotas: s.Quotas, Runs: s.Runs}
 	a.sinks = bridge.Sinks{
 		BaseURL: c.BaseURL, Bots: s.Bots, DB: s.db, Extractors: s.Extractors, Flows: s.Flows, Messaging: s.Messaging, Now: c.Now,
 		Runs: s.Runs, Webhooks: s.Webhooks,

@@ -59,9 +59,6 @@ func (s *Server) open(ctx context.Context) error {
 	}
 	s.connect()
 	metrics.Queues(s.Metrics, s.Messaging, s.Runs, s.Webhooks)
-	if err := s.adapters.sinks.PrepareAudience(ctx); err != nil {
-		return fmt.Errorf("server: %w", err)
-	}
 	if err := s.openMCP(ctx); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
@@ -83,7 +80,7 @@ func (s *Server) openAccounts(ctx context.Context) (err error) {
 	}
 	if s.Billing, err = billing.New(ctx, c.DB, &billing.Options{
 		Secret: string(c.PaymentsSecret), Known: s.Auth.Accounts().LockTx,
-		Changed: s.adapters.subscriptions.ChangedTx, Committed: func() { s.Webhooks.Committed() },
+		Changed:  s.adapters.subscriptions.ChangedTx,
 		Received: metrics.Payments(s.Metrics), Logger: c.Logger, Now: c.Now,
 	}); err != nil {
 		return err

@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
@@ -144,7 +142,7 @@ func (p *probe) occupy(ctx context.Context, now time.Time, bytes int) error {
 	noise := make([]byte, bytes/4*3)
 	_, _ = rand.Read(noise)                                                // never fails
 	id, room := mathrand.Int64(), base64.StdEncoding.EncodeToString(noise) //nolint:gosec // it is not a secret
-	err := p.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := p.db.Write(ctx, func(tx *database.Tx) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO server_probe (id, at_us, room) VALUES ($1, $2, $3)`, id, database.Micros(now), room); err != nil {
 			return err
 		}

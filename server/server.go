@@ -204,14 +204,17 @@ func (s *Server) drain() { s.stopOnce.Do(func() { close(s.stopping) }) }
 
 // PublishSubscriptionTx tells an account's webhooks, in the caller's
 // transaction, what its subscription is now: once to each distinct URL that
-// asks for such events, in the name of the oldest reference that has it. Call
-// Webhooks.Committed after the commit. What [Server.Billing] learns is published
-// by itself. A program that bills by other means calls this where it writes the
+// asks for such events, in the name of the oldest reference that has it. What
+// [Server.Billing] learns is published by itself. A program that bills by other means calls this where it writes the
 // subscription, while it holds the row, so that events are in the order of the
 // changes.
-func (s *Server) PublishSubscriptionTx(ctx context.Context, tx *sqlx.Tx, sub Subscription) error {
+func (s *Server) PublishSubscriptionTx(ctx context.Context, tx Tx, sub Subscription) error {
 	return s.adapters.subscriptions.PublishTx(ctx, tx, sub)
 }
+
+// Tx is a transaction of the caller on the database of the server, as
+// [messaging.Tx].
+type Tx = messaging.Tx
 
 // Subscription is the state of an account with the service that bills it.
 type Subscription = billing.Subscription

@@ -36,11 +36,10 @@ func TestSubscriptionEvents(t *testing.T) {
 		handle, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
 		publish := func(sub server.Subscription, end error) {
-			err := handle.InTx(t.Context(), func(tx *sqlx.Tx) error {
+			err := handle.InTx(t.Context(), func(tx *database.Tx) error {
 				return errors.Join(f.PublishSubscriptionTx(t.Context(), tx, sub), end)
 			})
 			require.Equal(t, end != nil, err != nil)
-			f.Webhooks.Committed()
 		}
 		publish(server.Subscription{Account: account, Plan: "never", Status: "active"}, errors.New("undone"))
 		publish(server.Subscription{Account: account, Plan: "pro", Status: "active", CurrentPeriodEnd: time.Unix(1774958400, 0)}, nil)

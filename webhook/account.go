@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -68,7 +67,7 @@ func (a *Account) Put(ctx context.Context, s Settings) (ep Endpoint, created boo
 	if err != nil {
 		return Endpoint{}, false, err
 	}
-	err = a.d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = a.d.db.InTx(ctx, func(tx *database.Tx) error {
 		row := *fresh
 		if created, err = a.insertTx(ctx, tx, &row); err == nil && !created {
 			err = a.changeTx(ctx, tx, `scope = $2 AND url = $3`, []any{s.Scope, s.URL}, ch, &row)
@@ -90,7 +89,6 @@ func (a *Account) Put(ctx context.Context, s Settings) (ep Endpoint, created boo
 	if created {
 		ep.Secret = secret
 	}
-	a.d.queue.Notify()
 	return ep, created, nil
 }
 
@@ -117,7 +115,7 @@ func (a *Account) build(s Settings, ch change) (*delivery.Endpoint, string, erro
 }
 
 // insertTx reports whether the endpoint was new.
-func (a *Account) insertTx(ctx context.Context, tx *sqlx.Tx, row *delivery.Endpoint) (bool, error) {
+func (a *Account) insertTx(ctx context.Context, tx *database.Tx, row *delivery.Endpoint) (bool, error) {
 	res, err := tx.ExecContext(ctx, `INSERT INTO webhook_endpoint (`+delivery.EndpointColumns+`) VALUES `+
 		a.d.db.Dialect.Values(1, delivery.EndpointWidth, 1)+` ON CONFLICT DO NOTHING`, row.Values()...)
 	if err != nil {
@@ -173,7 +171,7 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Endpoint, er
 		ch.secret = delivery.NewSecret()
 	}
 	var ep Endpoint
-	err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.d.db.InTx(ctx, func(tx *database.Tx) error {
 		var row delivery.Endpoint
 		err := a.changeTx(ctx, tx, `id = $2`, []any{id}, ch, &row)
 		if err == nil {
@@ -188,13 +186,12 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Endpoint, er
 		return Endpoint{}, fmt.Errorf("changing endpoint %s: %w", id, err)
 	}
 	ep.Secret = ch.secret
-	a.d.queue.Notify()
 	return ep, nil
 }
 
 // Delete removes an endpoint and what waits for it. Its log stays.
 func (a *Account) Delete(ctx context.Context, id string) error {
-	err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.d.db.InTx(ctx, func(tx *database.Tx) error {
 		row, err := a.row(ctx, tx, `id = $2`, []any{id}, "")
 		if err != nil {
 			return err
@@ -212,7 +209,7 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 
 // deleteTx locks the partitions, the endpoint and its pause in the order in which
 // the workers do.
-func (a *Account) deleteTx(ctx context.Context, tx *sqlx.Tx, id string) error {
+func (a *Account) deleteTx(ctx context.Context, tx *database.Tx, id string) error {
 	if err := a.d.queue.DropTx(ctx, tx, id); err != nil {
 		return err
 	}
@@ -224,9 +221,9 @@ func (a *Account) deleteTx(ctx context.Context, tx *sqlx.Tx, id string) error {
 }
 
 // row reads one endpoint of the account; where begins at $2.
-func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, where string, args []any, lock string) (*delivery.Endpoint, error) {
+func (a *Account) row(ctx context.Context, q database.Reader, where string, args []any, lock string) (*delivery.Endpoint, error) {
 	var row delivery.Endpoint
-	err := sqlx.GetContext(ctx, q, &row, `SELECT `+delivery.EndpointColumns+` FROM webhook_endpoint WHERE account = $1 AND `+where+lock,
+	err := q.GetContext(ctx, &row, `SELECT `+delivery.EndpointColumns+` FROM webhook_endpoint WHERE account = $1 AND `+where+lock,
 		append([]any{a.id}, args...)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, ErrNotFound

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
@@ -45,7 +43,7 @@ func (c *change) check(d *Dispatcher) error {
 }
 
 // changeTx applies c to the endpoint that where names, and leaves it in row.
-func (a *Account) changeTx(ctx context.Context, tx *sqlx.Tx, where string, args []any, c change, row *delivery.Endpoint) error {
+func (a *Account) changeTx(ctx context.Context, tx *database.Tx, where string, args []any, c change, row *delivery.Endpoint) error {
 	lock := ""
 	if a.d.db.Dialect == database.Postgres {
 		lock = " FOR UPDATE"
@@ -201,7 +199,7 @@ func (c *change) changed() []string {
 }
 
 // recordPutTx records an endpoint that was added, or else changed by c.
-func recordPutTx(ctx context.Context, tx *sqlx.Tx, row *delivery.Endpoint, created bool, c *change) error {
+func recordPutTx(ctx context.Context, tx *database.Tx, row *delivery.Endpoint, created bool, c *change) error {
 	if created {
 		return row.RecordTx(ctx, tx, audit.WebhookCreate, nil)
 	}
@@ -209,7 +207,7 @@ func recordPutTx(ctx context.Context, tx *sqlx.Tx, row *delivery.Endpoint, creat
 }
 
 // recordTx records a replay: of an endpoint, or of single deliveries.
-func (r *Replay) recordTx(ctx context.Context, tx *sqlx.Tx) error {
+func (r *Replay) recordTx(ctx context.Context, tx *database.Tx) error {
 	e := audit.Entry{Action: audit.WebhookReplay, ObjectID: r.Endpoint}
 	if len(r.IDs) > 0 {
 		e.ObjectID, e.Details = "", map[string]any{"deliveries": len(r.IDs)}

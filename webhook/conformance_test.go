@@ -178,7 +178,7 @@ func (w *env) leap(t *testing.T, d time.Duration) {
 	t.Helper()
 	w.quiet(t)
 	w.clock.us.Add(d.Microseconds())
-	w.Committed()
+	w.Notify()
 	w.quiet(t)
 }
 

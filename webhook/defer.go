@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/span"
 	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
@@ -71,7 +69,11 @@ func (r *deferredRow) event() Event {
 // something, and of what comes after it under its key, when [Dispatcher.ReleaseTx]
 // brings what it awaits, or its time is over. Where no endpoint includes the
 // part, and under keys where nothing waits, nothing is held.
-func (d *Dispatcher) DeferTx(ctx context.Context, tx *sqlx.Tx, part string, evs ...Deferred) error {
+func (d *Dispatcher) DeferTx(ctx context.Context, on Tx, part string, evs ...Deferred) error {
+	tx, err := d.db.Join(on)
+	if err != nil {
+		return err
+	}
 	holds, err := d.endpointsDeferring(ctx, tx, evs)
 	if err != nil {
 		return err
@@ -111,14 +113,14 @@ func (d *Dispatcher) DeferTx(ctx context.Context, tx *sqlx.Tx, part string, evs 
 }
 
 // endpointsDeferring says under which keys of events something is held.
-func (d *Dispatcher) endpointsDeferring(ctx context.Context, tx *sqlx.Tx, evs []Deferred) (map[string]bool, error) {
+func (d *Dispatcher) endpointsDeferring(ctx context.Context, tx *database.Tx, evs []Deferred) (map[string]bool, error) {
 	keys := make([]string, len(evs))
 	for i := range evs {
 		keys[i] = evs[i].Key
 	}
 	text, args := d.HasDeferredQuery(1, keys)
 	var deferredEvent []string
-	if err := d.db.SelectTx(ctx, tx, &deferredEvent, text, args...); err != nil {
+	if err := tx.SelectContext(ctx, &deferredEvent, text, args...); err != nil {
 		return nil, fmt.Errorf("looking for held events: %w", err)
 	}
 	out := map[string]bool{}
@@ -129,7 +131,7 @@ func (d *Dispatcher) endpointsDeferring(ctx context.Context, tx *sqlx.Tx, evs []
 }
 
 // including says whose endpoints include the part.
-func (d *Dispatcher) including(ctx context.Context, tx *sqlx.Tx, part string, evs []Deferred) (map[delivery.Owner]bool, error) {
+func (d *Dispatcher) including(ctx context.Context, tx *database.Tx, part string, evs []Deferred) (map[delivery.Owner]bool, error) {
 	to := make([]delivery.Address, len(evs))
 	for i := range evs {
 		to[i].Owner = delivery.Owner{Account: evs[i].Account, Scope: evs[i].Scope}
@@ -167,9 +169,12 @@ func (d *Dispatcher) HasDeferredQuery(first int, keys []string) (text string, ar
 
 // ReleaseTx brings what an event awaits: complete makes its body, and it goes
 // out with all behind it up to the next that waits. An event that is not held,
-// or has gone out without, stays as it is. Hold the lock of the key. Call
-// [Dispatcher.Committed] after the commit.
-func (d *Dispatcher) ReleaseTx(ctx context.Context, tx *sqlx.Tx, key, awaits string, complete func(body []byte) ([]byte, error)) error {
+// or has gone out without, stays as it is. Hold the lock of the key.
+func (d *Dispatcher) ReleaseTx(ctx context.Context, on Tx, key, awaits string, complete func(body []byte) ([]byte, error)) error {
+	tx, err := d.db.Join(on)
+	if err != nil {
+		return err
+	}
 	rows, err := d.deferredUnder(ctx, tx, key)
 	if err != nil {
 		return err
@@ -192,7 +197,7 @@ func (d *Dispatcher) ReleaseTx(ctx context.Context, tx *sqlx.Tx, key, awaits str
 }
 
 // deferredUnder reads and locks what is held under a key.
-func (d *Dispatcher) deferredUnder(ctx context.Context, tx *sqlx.Tx, key string) ([]deferredRow, error) {
+func (d *Dispatcher) deferredUnder(ctx context.Context, tx *database.Tx, key string) ([]deferredRow, error) {
 	lock := ""
 	if d.db.Dialect == database.Postgres {
 		lock = " FOR UPDATE"
@@ -205,7 +210,7 @@ func (d *Dispatcher) deferredUnder(ctx context.Context, tx *sqlx.Tx, key string)
 }
 
 // publishDeferred publishes what of a key need not wait any more.
-func (d *Dispatcher) publishDeferred(ctx context.Context, tx *sqlx.Tx, rows []deferredRow) error {
+func (d *Dispatcher) publishDeferred(ctx context.Context, tx *database.Tx, rows []deferredRow) error {
 	now := database.Micros(d.now())
 	n := slices.IndexFunc(rows, func(r deferredRow) bool { return r.UntilUS > now })
 	if n < 0 {
@@ -261,7 +266,7 @@ func (d *Dispatcher) releaseSome(ctx context.Context) (more bool, err error) {
 	if len(keys) == 0 {
 		return false, nil
 	}
-	err = d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = d.db.InTx(ctx, func(tx *database.Tx) error {
 		all := make([][]deferredRow, len(keys)) // locked before anything is published, as by all others
 		for i, key := range keys {
 			if all[i], err = d.deferredUnder(ctx, tx, key); err != nil {
@@ -278,13 +283,12 @@ func (d *Dispatcher) releaseSome(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	d.Committed()
 	return len(keys) == limit, nil
 }
 
 // dropDeferredTx sends an endpoint what is held for it, as it is, because it includes
 // some parts no more: when these come, it is not asked.
-func (d *Dispatcher) dropDeferredTx(ctx context.Context, tx *sqlx.Tx, before *delivery.Endpoint, include string) error {
+func (d *Dispatcher) dropDeferredTx(ctx context.Context, tx *database.Tx, before *delivery.Endpoint, include string) error {
 	for _, part := range delivery.Unlist(before.Include) {
 		if delivery.InList(include, part) {
 			continue

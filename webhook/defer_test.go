@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/webhook"
 )
@@ -33,18 +34,16 @@ func holds(t *testing.T, db *sqlx.DB, o webhook.Options) (*fixture, *receiver) {
 
 func (f *fixture) deferAll(t testing.TB, evs ...webhook.Deferred) {
 	t.Helper()
-	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.DeferTx(t.Context(), tx, "extracted", evs...) }))
-	f.Committed()
+	require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error { return f.DeferTx(t.Context(), tx, "extracted", evs...) }))
 }
 
 func (f *fixture) release(t testing.TB, key, awaits string) {
 	t.Helper()
-	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+	require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 		return f.ReleaseTx(t.Context(), tx, key, awaits, func(body []byte) ([]byte, error) {
 			return append(bytes.TrimSuffix(body, []byte("}")), `,"more":1}`...), nil
 		})
 	}))
-	f.Committed()
 }
 
 // at are the bodies that a path got, in order.
@@ -156,8 +155,8 @@ func TestDeferredEventsOfChats(t *testing.T) {
 		f, rec := holds(t, db, webhook.Options{})
 		far := time.Now().Add(time.Hour)
 		f.deferAll(t, deferredEvent("a", 1, "m1", far), deferredEvent("b", 2, "m2", far), deferredEvent("c", 3, "m3", far))
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.MergedTx(t.Context(), tx, scope, "b", []string{"a"}) }))
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error { return f.MergedTx(t.Context(), tx, scope, "b", []string{"a"}) }))
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			text, args := f.HasDeferredQuery(1, []string{"a", "b", "x"})
 			var keys []string
 			require.NoError(t, tx.SelectContext(t.Context(), &keys, text, args...))

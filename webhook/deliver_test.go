@@ -14,6 +14,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -142,7 +143,7 @@ func TestRollback(t *testing.T) {
 		f := running(t, db, webhook.Options{})
 		f.put(t, rec.URL)
 		stop := fmt.Errorf("stop")
-		require.ErrorIs(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.ErrorIs(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			require.NoError(t, f.PublishTx(t.Context(), tx, event("k", 1)))
 			return stop
 		}), stop)
@@ -166,10 +167,10 @@ func TestPublishRefuses(t *testing.T) {
 		} {
 			ev := event("k", 1)
 			change(&ev)
-			err := f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.PublishTx(t.Context(), tx, event("k", 1), ev) })
+			err := f.db.InTx(t.Context(), func(tx *database.Tx) error { return f.PublishTx(t.Context(), tx, event("k", 1), ev) })
 			require.Error(t, err, name)
 		}
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.PublishTx(t.Context(), tx) }))
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error { return f.PublishTx(t.Context(), tx) }))
 	})
 }
 

@@ -23,8 +23,6 @@
 //	err = hooks.PublishTx(ctx, tx, webhook.Event{
 //		Account: webhook.OneAccount, Scope: "shop", Type: "message", Key: "customer 7", Body: body,
 //	})
-//	// after the commit of tx
-//	hooks.Committed()
 //
 // # What a receiver gets
 //

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
@@ -74,9 +72,13 @@ func (d *Dispatcher) public(r *delivery.Endpoint) (Endpoint, error) {
 // ListenersTx returns the enabled endpoints of the account, of all its scopes,
 // that ask for a type of event, oldest first. With [Event.Endpoint] a program
 // tells each of them, or some, what concerns the account and no scope.
-func (a *Account) ListenersTx(ctx context.Context, tx *sqlx.Tx, eventType string) ([]Endpoint, error) {
+func (a *Account) ListenersTx(ctx context.Context, on Tx, eventType string) ([]Endpoint, error) {
+	tx, err := a.d.db.Join(on)
+	if err != nil {
+		return nil, err
+	}
 	var rows []delivery.Endpoint
-	err := tx.SelectContext(ctx, &rows, `SELECT `+delivery.EndpointColumns+`
+	err = tx.SelectContext(ctx, &rows, `SELECT `+delivery.EndpointColumns+`
 		FROM webhook_endpoint WHERE account = $1 AND enabled ORDER BY created_us, id`, a.id)
 	if err != nil {
 		return nil, fmt.Errorf("listing listeners: %w", err)
@@ -116,7 +118,7 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 	if err != nil {
 		return Attempt{}, fmt.Errorf("testing endpoint %s: %w", id, err)
 	}
-	err = d.db.Write(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
+	err = d.db.Write(context.WithoutCancel(ctx), func(tx *database.Tx) error {
 		insert := insertEvents + " VALUES " + d.db.Dialect.Values(1, len(eventTypes), 1) + " RETURNING number"
 		if err := tx.GetContext(ctx, &r.Event.Number, insert, ev.row()...); err != nil {
 			return err
@@ -129,7 +131,6 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 	if err != nil {
 		return Attempt{}, fmt.Errorf("storing a test of endpoint %s: %w", id, err)
 	}
-	d.sender.RecordedTest(r)
 	return Attempt(r.Attempt), nil
 }
 
@@ -154,7 +155,7 @@ func (d *Dispatcher) resealEndpoint(ctx context.Context, r *delivery.Endpoint) e
 	if err := d.sealer.Reseal(r); err != nil {
 		return err
 	}
-	err := d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := d.db.InTx(ctx, func(tx *database.Tx) error {
 		// A change of the row meanwhile has sealed it too.
 		_, err := tx.ExecContext(ctx, `UPDATE webhook_endpoint SET headers = $1, secret = $2, old_secret = $3 WHERE id = $4 AND revision = $5`,
 			r.Headers, r.Secret, r.OldSecret, r.ID, r.Revision)

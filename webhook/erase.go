@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
@@ -74,7 +72,7 @@ func (a *Account) eraseBy(ctx context.Context, scope, column string, ids []strin
 			return err
 		}
 		for part := range slices.Chunk(rows, eraseEvents) {
-			if err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.eraseTx(ctx, tx, part) }); err != nil {
+			if err := a.d.db.InTx(ctx, func(tx *database.Tx) error { return a.eraseTx(ctx, tx, part) }); err != nil {
 				return err
 			}
 		}
@@ -88,7 +86,7 @@ func (a *Account) eraseBy(ctx context.Context, scope, column string, ids []strin
 }
 
 // eraseTx erases a few events.
-func (a *Account) eraseTx(ctx context.Context, tx *sqlx.Tx, rows []delivery.Event) error {
+func (a *Account) eraseTx(ctx context.Context, tx *database.Tx, rows []delivery.Event) error {
 	numbers := make([]int64, len(rows))
 	for i := range rows {
 		numbers[i] = rows[i].Number
@@ -157,13 +155,13 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("erasing held events: %w", err)
 	}
-	return a.d.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.d.used.ForgetTx(ctx, tx, a.id) })
+	return a.d.db.InTx(ctx, func(tx *database.Tx) error { return a.d.used.ForgetTx(ctx, tx, a.id) })
 }
 
 // deleteEndpoints deletes endpoints, each after what waits for it.
 func (a *Account) deleteEndpoints(ctx context.Context, ids []string) error {
 	for _, id := range ids {
-		err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) error { // nothing more is put for it
+		err := a.d.db.InTx(ctx, func(tx *database.Tx) error { // nothing more is put for it
 			_, err := tx.ExecContext(ctx, `DELETE FROM webhook_endpoint WHERE account = $1 AND id = $2`, a.id, id)
 			return err
 		})
@@ -201,7 +199,7 @@ func (a *Account) DeleteScope(ctx context.Context, scope string) error {
 			break
 		}
 		for part := range slices.Chunk(numbers, eraseEvents) {
-			if err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.d.deleteEvents(ctx, tx, part) }); err != nil {
+			if err := a.d.db.InTx(ctx, func(tx *database.Tx) error { return a.d.deleteEvents(ctx, tx, part) }); err != nil {
 				return fmt.Errorf("deleting the deliveries of a scope: %w", err)
 			}
 		}
@@ -216,7 +214,7 @@ func (a *Account) DeleteScope(ctx context.Context, scope string) error {
 }
 
 // deleteEvents deletes a few events with the attempts to deliver them.
-func (d *Dispatcher) deleteEvents(ctx context.Context, tx *sqlx.Tx, numbers []int64) error {
+func (d *Dispatcher) deleteEvents(ctx context.Context, tx *database.Tx, numbers []int64) error {
 	for _, t := range []struct{ table, column string }{{"webhook_attempt", "event"}, {"webhook_event", "number"}} {
 		in, args := d.db.Dialect.InNumbers(t.column, 1, numbers)
 		if _, err := tx.ExecContext(ctx, `DELETE FROM `+t.table+` WHERE `+in, args...); err != nil {
@@ -239,7 +237,7 @@ func (a *Account) eraseOrphans(ctx context.Context, before int64) error {
 // eraseSpan erases what is of the account among eraseSpan events.
 func (a *Account) eraseSpan(ctx context.Context, from int64) error {
 	const mine = `number >= $1 AND number < $2 AND account = $3`
-	err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.d.db.InTx(ctx, func(tx *database.Tx) error {
 		for _, q := range []string{
 			`DELETE FROM webhook_attempt WHERE event IN (SELECT number FROM webhook_event WHERE ` + mine + `)`,
 			`DELETE FROM webhook_event WHERE ` + mine,

@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -23,7 +24,6 @@ func about(chatID, messageID string) webhook.Event {
 func (f *fixture) erase(t *testing.T, by *webhook.Account, e webhook.Erasure) {
 	t.Helper()
 	require.NoError(t, by.Erase(t.Context(), e))
-	f.Committed()
 }
 
 // stored counts rows that still hold a word.
@@ -130,7 +130,7 @@ func TestErasePending(t *testing.T) {
 func TestEmptyBody(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		f := setup(t, db, webhook.Options{})
-		err := f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		err := f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			return f.PublishTx(t.Context(), tx, webhook.Event{Account: account, Scope: scope, Type: "message"})
 		})
 		require.ErrorContains(t, err, "Event.Body must not be empty")

@@ -11,13 +11,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/span"
 	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
+
+// Tx is a transaction of the caller on the database of this package: a [*sql.Tx],
+// a [*sqlx.Tx], or what another library builds on them. What a method that ends in
+// Tx writes takes effect when it commits.
+type Tx = database.Executor
 
 // Event is what endpoints are told.
 type Event struct {
@@ -60,10 +63,14 @@ var types = []string{"message", "status", "data", "calls", "subscription", "sess
 const optIn = 1
 
 // PublishTx stores events in the caller's transaction; each is delivered to
-// the endpoints that match it once the transaction has committed. Call
-// [Dispatcher.Committed] then. An endpoint hears of what is published after it
-// was made: events of a scope that has none are not stored.
-func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) error {
+// the endpoints that match it once the transaction has committed. An
+// endpoint hears of what is published after it was made: events of a scope that
+// has none are not stored.
+func (d *Dispatcher) PublishTx(ctx context.Context, on Tx, evs ...Event) error {
+	tx, err := d.db.Join(on)
+	if err != nil {
+		return err
+	}
 	whole, ids := make([]Event, len(evs)), make(map[string]bool, len(evs))
 	for i := range evs {
 		ev, err := d.validate(evs[i])
@@ -89,18 +96,12 @@ func (d *Dispatcher) PublishTx(ctx context.Context, tx *sqlx.Tx, evs ...Event) e
 	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
 		return fmt.Errorf("queueing events: %w", err)
 	}
-	if len(entries) > 0 {
-		d.queuedNow()
-	}
 	return nil
 }
 
-// queuedNow notes that the queue is to be woken by the next [Dispatcher.Committed].
-func (d *Dispatcher) queuedNow() { d.published.Store(time.Now().UnixNano()) }
-
 // storeTx stores the events of scopes that have an endpoint now, and returns
 // their numbers by their ids.
-func (d *Dispatcher) storeTx(ctx context.Context, tx *sqlx.Tx, evs []Event) (map[string]int64, error) {
+func (d *Dispatcher) storeTx(ctx context.Context, tx *database.Tx, evs []Event) (map[string]int64, error) {
 	stored := make(map[string]int64, len(evs))
 	const (
 		store = `INSERT INTO webhook_event (` + storedColumns + `)
@@ -225,12 +226,7 @@ func (e *Event) loaded() *delivery.Event {
 // Publish is [Dispatcher.PublishTx] in a transaction of its own: once it has
 // returned nil the events are durable, all of them, and on their way.
 func (d *Dispatcher) Publish(ctx context.Context, evs ...Event) error {
-	err := d.db.InTx(ctx, func(tx *sqlx.Tx) error { return d.PublishTx(ctx, tx, evs...) })
-	if err != nil {
-		return err
-	}
-	d.Committed()
-	return nil
+	return d.db.InTx(ctx, func(tx *database.Tx) error { return d.PublishTx(ctx, tx, evs...) })
 }
 
 // MergedTx makes keys of a scope one with another key: the events under each keep
@@ -239,9 +235,12 @@ func (d *Dispatcher) Publish(ctx context.Context, evs ...Event) error {
 // in which they happened. Replays under these keys keep their order among each
 // other. The X-Trunkline-Sequence of what comes later is above those of all keys.
 //
-// A key belongs to one scope here. Hold the locks of the keys, and call
-// [Dispatcher.Committed] after the commit.
-func (d *Dispatcher) MergedTx(ctx context.Context, tx *sqlx.Tx, scope, key string, merged []string) error {
+// A key belongs to one scope here. Hold the locks of the keys.
+func (d *Dispatcher) MergedTx(ctx context.Context, on Tx, scope, key string, merged []string) error {
+	tx, err := d.db.Join(on)
+	if err != nil {
+		return err
+	}
 	keys := make([]any, len(merged))
 	entries := make([]queue.JobArgs, 0, 2*len(merged))
 	note := delivery.Address{Owner: delivery.Owner{Scope: scope}}.Note()
@@ -259,6 +258,5 @@ func (d *Dispatcher) MergedTx(ctx context.Context, tx *sqlx.Tx, scope, key strin
 	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
 		return fmt.Errorf("merging the order of events: %w", err)
 	}
-	d.queuedNow()
 	return nil
 }

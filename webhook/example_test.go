@@ -55,7 +55,6 @@ func Example() {
 		}))
 	}
 	check(tx.Commit())
-	d.Committed()
 
 	fmt.Println(<-received)
 	fmt.Println(<-received)

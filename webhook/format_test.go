@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -186,7 +187,7 @@ func TestListenersOfFormats(t *testing.T) {
 		_, _, err := f.Put(t.Context(), webhook.Settings{Scope: scope, URL: "https://hooks.example.com/loud", Format: "loud"})
 		require.NoError(t, err)
 		own := f.put(t, "https://hooks.example.com/own")
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			for kind, want := range map[string]int{"message": 2, "subscription": 1} {
 				eps, err := f.ListenersTx(t.Context(), tx, kind)
 				require.NoError(t, err)

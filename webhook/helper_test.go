@@ -105,10 +105,9 @@ func event(key string, n int) webhook.Event {
 
 func (f *fixture) publish(t testing.TB, evs ...webhook.Event) {
 	t.Helper()
-	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+	require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 		return f.PublishTx(t.Context(), tx, evs...)
 	}))
-	f.Committed()
 }
 
 func (f *fixture) put(t testing.TB, url string) webhook.Endpoint {

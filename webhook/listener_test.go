@@ -6,6 +6,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -25,7 +26,7 @@ func TestListeners(t *testing.T) {
 		add(f.For("another"), "1", "https://example.org/a", "subscription")
 		_, err := f.Update(t.Context(), off, webhook.Change{Enabled: new(bool)})
 		require.NoError(t, err)
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			eps, err := f.ListenersTx(t.Context(), tx, "subscription")
 			var got []string
 			for _, ep := range eps {
@@ -62,7 +63,7 @@ func TestEventOfOneEndpoint(t *testing.T) {
 		both := to(one.ID, scope, 5)
 		both.Audience = "extracted"
 		for _, ev := range []webhook.Event{both, to("no id", scope, 5)} {
-			err := f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.PublishTx(t.Context(), tx, ev) })
+			err := f.db.InTx(t.Context(), func(tx *database.Tx) error { return f.PublishTx(t.Context(), tx, ev) })
 			require.ErrorContains(t, err, "Event.Endpoint")
 		}
 	})

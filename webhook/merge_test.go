@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
 func (f *fixture) merge(t testing.TB, key string, gone ...string) {
 	t.Helper()
-	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.MergedTx(t.Context(), tx, scope, key, gone) }))
-	f.Committed()
+	require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error { return f.MergedTx(t.Context(), tx, scope, key, gone) }))
 }
 
 // numbers are the numbers of events that were answered 200, and how they were
@@ -127,13 +127,12 @@ func TestMergedKeysUnderLoad(t *testing.T) {
 							n = check.add(before[key])
 							before[key] = append(before[key], n)
 						}
-						assert.NoError(t, node.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+						assert.NoError(t, node.db.InTx(t.Context(), func(tx *database.Tx) error {
 							if merge {
 								return node.MergedTx(t.Context(), tx, scope, key, []string{gone})
 							}
 							return node.PublishTx(t.Context(), tx, event(key, n))
 						}))
-						node.Committed()
 					}
 				})
 			}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"time"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // Options configures a [Dispatcher]. Secrets is required.
@@ -122,9 +120,7 @@ func (p Policy) withDefaults() Policy {
 // only write rows: an error undoes the transaction, and the attempts are made
 // again. It may run more than once before a commit.
 type Sink interface {
-	AttemptsTx(ctx context.Context, tx *sqlx.Tx, as []Attempted) error
-	// Committed is called after the commit. It must not block.
-	Committed()
+	AttemptsTx(ctx context.Context, tx Tx, as []Attempted) error
 }
 
 // Attempted is an attempt as a [Sink] learns of it.

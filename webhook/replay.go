@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
@@ -59,7 +57,7 @@ func (a *Account) replayAll(ctx context.Context, r *Replay, where string, args [
 	}
 	for queued := 0; ; {
 		var rows []replayRow
-		err := a.d.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+		err := a.d.db.InTx(ctx, func(tx *database.Tx) (err error) {
 			part := fmt.Sprintf(` AND t.id > %d AND t.id <= %d`, last, end)
 			rows, err = a.replayTx(ctx, tx, where+part, args)
 			if err == nil && queued == 0 && len(rows) > 0 {
@@ -70,7 +68,6 @@ func (a *Account) replayAll(ctx context.Context, r *Replay, where string, args [
 		if err != nil || len(rows) == 0 {
 			return queued, err
 		}
-		a.d.queue.Notify()
 		queued += len(rows)
 		last = rows[len(rows)-1].ID
 	}
@@ -179,7 +176,7 @@ type replayRow struct {
 
 // replayTx takes the outcome from a chunk of deliveries, so that they are
 // pending again, queues them, and returns them in their order.
-func (a *Account) replayTx(ctx context.Context, tx *sqlx.Tx, where string, args []any) ([]replayRow, error) {
+func (a *Account) replayTx(ctx context.Context, tx *database.Tx, where string, args []any) ([]replayRow, error) {
 	var rows []replayRow
 	err := tx.SelectContext(ctx, &rows, `UPDATE webhook_attempt SET outcome = '' WHERE id IN (
 			SELECT t.id FROM webhook_attempt t JOIN webhook_endpoint p ON p.id = t.endpoint JOIN webhook_event e ON e.number = t.event
@@ -204,7 +201,7 @@ func (a *Account) replayTx(ctx context.Context, tx *sqlx.Tx, where string, args 
 func replayKey(key string) string { return "replay " + key }
 
 // orderKeys are the keys of the events of rows, by their numbers.
-func (d *Dispatcher) orderKeys(ctx context.Context, tx *sqlx.Tx, rows []replayRow) (map[int64]string, error) {
+func (d *Dispatcher) orderKeys(ctx context.Context, tx *database.Tx, rows []replayRow) (map[int64]string, error) {
 	numbers := make([]int64, len(rows))
 	for i, r := range rows {
 		numbers[i] = r.Event

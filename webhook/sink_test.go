@@ -21,7 +21,7 @@ type notes struct {
 	committed atomic.Int64
 }
 
-func (n *notes) AttemptsTx(ctx context.Context, tx *sqlx.Tx, as []webhook.Attempted) error {
+func (n *notes) AttemptsTx(ctx context.Context, tx webhook.Tx, as []webhook.Attempted) error {
 	for _, a := range as {
 		last := a.Delivery.Attempts[0]
 		_, err := tx.ExecContext(ctx, `INSERT INTO note (text, delivery) VALUES ($1, $2)`, fmt.Sprintf("%s %s %s %s #%d %s %d",

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -25,7 +26,9 @@ func BenchmarkStoring(b *testing.B) {
 		db.MustExec(`CREATE INDEX bench_message_chat ON bench_message (chat, at_us)`)
 		db.MustExec(`CREATE TABLE bench_chat (id TEXT PRIMARY KEY, last_us BIGINT NOT NULL)`)
 		db.MustExec(`CREATE TABLE bench_feed (seq BIGINT PRIMARY KEY, chat TEXT NOT NULL, message TEXT NOT NULL, at_us BIGINT NOT NULL)`)
-		require.NoError(b, f.db.Prepare(b.Context(), findChat, storeChanges, storeChat, storeRecord))
+		for _, text := range []string{findChat, storeChanges, storeChat, storeRecord} {
+			require.NoError(b, f.db.Prepare(b.Context(), text))
+		}
 		const producers, each, turns = 16, 50, 4
 		var id atomic.Int64
 		var alone, with consumed
@@ -69,10 +72,10 @@ const (
 
 func (f *fixture) store(b *testing.B, chat string, id int64, event bool) error {
 	ctx := b.Context()
-	return f.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return f.db.Write(ctx, func(tx *database.Tx) error {
 		at, wamid := time.Now().UnixMicro(), fmt.Sprint("wamid.", id)
 		var last []int64
-		if err := f.db.SelectTx(ctx, tx, &last, findChat, chat); err != nil {
+		if err := tx.SelectContext(ctx, &last, findChat, chat); err != nil {
 			return err
 		}
 		for _, s := range []struct {
@@ -83,7 +86,7 @@ func (f *fixture) store(b *testing.B, chat string, id int64, event bool) error {
 			{storeChat, []any{chat, at}},
 			{storeRecord, []any{wamid, chat, at, string(payload)}},
 		} {
-			if _, err := f.db.ExecTx(ctx, tx, s.text, s.args...); err != nil {
+			if _, err := tx.ExecContext(ctx, s.text, s.args...); err != nil {
 				return err
 			}
 		}

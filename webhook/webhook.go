@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -42,8 +41,6 @@ type Dispatcher struct {
 	sender  *delivery.Sender
 	queue   *queue.Queue
 	used    *usagecounter.Counter
-
-	published atomic.Int64 // when something that an endpoint hears was last published, in ns
 }
 
 //go:embed migrations/*.sql
@@ -89,9 +86,6 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
 	d.assemble()
-	if err := d.sender.Prepare(ctx); err != nil {
-		return nil, fmt.Errorf("webhook: %w", err)
-	}
 	d.queue, err = queue.New(ctx, db, queue.Options{
 		Name: "webhook", Route: d.router.Route, Load: d.sender.Load, Handle: d.sender.Handle, Complete: d.sender.Complete, OnComplete: d.sender.OnComplete,
 		Workers: d.opts.Workers, Cap: d.opts.Cap, Timeout: d.opts.Timeout, Lease: d.opts.Lease, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger, Now: clock,
@@ -115,13 +109,13 @@ func (d *Dispatcher) assemble() {
 		d.sender.Echo = o.Echo.receive
 	}
 	if o.Sink != nil {
-		d.sender.Record, d.sender.Recorded = d.record, o.Sink.Committed
+		d.sender.Record = d.record
 	}
 	d.used = d.counter()
 }
 
 // record hands results to the sink.
-func (d *Dispatcher) record(ctx context.Context, tx *sqlx.Tx, rs []*delivery.Result) error {
+func (d *Dispatcher) record(ctx context.Context, tx *database.Tx, rs []*delivery.Result) error {
 	as := make([]Attempted, len(rs))
 	for i, r := range rs {
 		as[i] = attemptedOf(r)
@@ -177,16 +171,8 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	return nil
 }
 
-// Committed tells the workers to look for work now. Call it after the commit
-// of a transaction that was given to [Dispatcher.PublishTx].
-func (d *Dispatcher) Committed() {
-	if time.Since(time.Unix(0, d.published.Load())) < maxCommit {
-		d.queue.Notify()
-	}
-}
-
-// maxCommit is how long after a publication its transaction may commit and
-// still have its workers woken, instead of found by polling.
-const maxCommit = time.Minute
+// Notify has the workers look for work now. Call it when the clock of
+// [Options].Now has leapt.
+func (d *Dispatcher) Notify() { d.queue.Notify() }
 
 func (d *Dispatcher) now() time.Time { return d.opts.Now() }

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -195,12 +193,12 @@ func (j *journal) next(kind, status string, request any) (*entry, error) {
 // write stores new entries. When another process has stored some meanwhile it
 // is [errTaken], and [errOver] when the run is over.
 func (j *journal) write(ctx context.Context, what string, es ...*entry) error {
-	return j.writeWith(ctx, what, func(context.Context, *sqlx.Tx) error { return nil }, es...)
+	return j.writeWith(ctx, what, func(context.Context, *database.Tx) error { return nil }, es...)
 }
 
 // writeWith is write with what else belongs into its transaction.
-func (j *journal) writeWith(ctx context.Context, what string, also func(context.Context, *sqlx.Tx) error, es ...*entry) error {
-	err := j.db.Write(ctx, func(tx *sqlx.Tx) error {
+func (j *journal) writeWith(ctx context.Context, what string, also func(context.Context, *database.Tx) error, es ...*entry) error {
+	err := j.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		if err := j.going(ctx, tx); err != nil {
 			return err
@@ -230,7 +228,7 @@ func (j *journal) writeWith(ctx context.Context, what string, also func(context.
 }
 
 // going returns [errOver] if the run is over.
-func (j *journal) going(ctx context.Context, tx *sqlx.Tx) error {
+func (j *journal) going(ctx context.Context, tx *database.Tx) error {
 	var n int
 	err := tx.GetContext(ctx, &n, `SELECT count(*) FROM flow_run WHERE id = $1 AND ended_us = 0`, j.run)
 	if err == nil && n == 0 {
@@ -243,10 +241,10 @@ func (j *journal) going(ctx context.Context, tx *sqlx.Tx) error {
 // of it was changed. result, if it is not nil, makes what came of it in the same
 // transaction; what it writes itself is kept even if another process was
 // faster: then the rest is not, and it is [errTaken].
-func (j *journal) change(ctx context.Context, e *entry, from string, result func(context.Context, *sqlx.Tx) (any, error)) error {
+func (j *journal) change(ctx context.Context, e *entry, from string, result func(context.Context, *database.Tx) (any, error)) error {
 	taken := false
 	ctx = context.WithoutCancel(ctx)
-	err := j.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := j.db.Write(ctx, func(tx *database.Tx) error {
 		if e.Status == statusStarted {
 			if err := j.going(ctx, tx); err != nil {
 				return err
@@ -294,7 +292,7 @@ func (j *journal) start(ctx context.Context, e *entry) error {
 }
 
 // finish stores the result of an entry that was started.
-func (j *journal) finish(ctx context.Context, e *entry, status string, result func(context.Context, *sqlx.Tx) (any, error)) error {
+func (j *journal) finish(ctx context.Context, e *entry, status string, result func(context.Context, *database.Tx) (any, error)) error {
 	from := e.Status
 	e.Status, e.DoneUS = status, database.Micros(j.now())
 	err := j.change(ctx, e, from, result)
@@ -305,8 +303,8 @@ func (j *journal) finish(ctx context.Context, e *entry, status string, result fu
 }
 
 // came is a result that is known before its transaction.
-func came(r toolResult) func(context.Context, *sqlx.Tx) (any, error) {
-	return func(context.Context, *sqlx.Tx) (any, error) { return r, nil }
+func came(r toolResult) func(context.Context, *database.Tx) (any, error) {
+	return func(context.Context, *database.Tx) (any, error) { return r, nil }
 }
 
 // instruct stores an instruction to the model.

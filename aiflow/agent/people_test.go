@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // deleting is a tool that takes something away.
@@ -110,7 +111,7 @@ func TestApproval(t *testing.T) {
 			var made calls
 			f, _, d := begin(t, db, &made, nil, "denied")
 			f.clock.advance(25 * time.Hour)
-			f.runs.Committed()
+			f.runs.Notify()
 			require.Eventually(t, func() bool {
 				d, _ = f.flows.Runs().Get(t.Context(), d.ID)
 				return d.Status == runtime.Completed
@@ -265,13 +266,12 @@ func (f *fixture) reply(t testing.TB, run, text string) runtime.Detail {
 	t.Helper()
 	before, err := f.flows.Runs().Get(t.Context(), run)
 	require.NoError(t, err)
-	require.NoError(t, f.inTx(t, func(tx *sqlx.Tx) error {
+	require.NoError(t, f.inTx(t, func(tx *database.Tx) error {
 		return f.runs.IncomingTx(t.Context(), tx, runtime.Incoming{
 			Chat: chatOf("ana"), Message: map[string]any{"id": "in-" + text, "type": "text", "text": text},
 			Inbound: flow.Inbound{Channel: "provider-sandbox", Text: text},
 		})
 	}))
-	f.runs.Committed()
 	var d runtime.Detail
 	require.Eventually(t, func() bool {
 		d, err = f.flows.Runs().Get(t.Context(), run)
@@ -312,12 +312,11 @@ func TestConverseForAValue(t *testing.T) {
 		f := running(t, db, change{model: model})
 		d := f.ask(t, config{"converse": true, "output": map[string]any{"mode": "json", "schema": json.RawMessage(
 			`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}}, "Hello")
-		require.NoError(t, f.inTx(t, func(tx *sqlx.Tx) error {
+		require.NoError(t, f.inTx(t, func(tx *database.Tx) error {
 			return f.runs.IncomingTx(t.Context(), tx, runtime.Incoming{
 				Chat: chatOf("ana"), Message: map[string]any{"id": "in", "type": "text", "text": "Many"}, Inbound: flow.Inbound{Text: "Many"},
 			})
 		}))
-		f.runs.Committed()
 		require.Eventually(t, func() bool {
 			d, _ = f.flows.Runs().Get(t.Context(), d.ID)
 			return d.Status == runtime.Completed

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/llm"
@@ -149,7 +147,7 @@ func (w *worker) found(ctx context.Context) error {
 		ID: w.r.Key, Run: w.r.Run.ID, Node: w.r.Call.Node, Depth: depth, Note: history.Note(), Messages: string(raw),
 		CreatedUS: database.Micros(w.s.opts.Now()),
 	}
-	err = w.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = w.s.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(context.WithoutCancel(ctx), `INSERT INTO agent_session (id, account, run, node, depth, note, messages, created_us)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 			w.session.ID, w.r.Run.Chat.Account, w.session.Run, w.session.Node, w.session.Depth, text.Sanitize(w.session.Note), w.session.Messages, w.session.CreatedUS)

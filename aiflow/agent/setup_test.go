@@ -53,12 +53,12 @@ func (host) Snapshot(_ context.Context, c runtime.Chat) (runtime.Snapshot, error
 	return runtime.Snapshot{Contact: map[string]any{"id": c.ID}, Chat: map[string]any{"id": c.ID}}, nil
 }
 
-func (host) said(ctx context.Context, tx *sqlx.Tx, r runtime.Run, effect, what string) error {
+func (host) said(ctx context.Context, tx runtime.Tx, r runtime.Run, effect, what string) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO test_said (chat, run, effect, what) VALUES ($1, $2, $3, $4)`, r.Chat.ID, r.ID, effect, what)
 	return err
 }
 
-func (h host) SendTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, s flow.Send) (string, error) {
+func (h host) SendTx(ctx context.Context, tx runtime.Tx, r runtime.Run, s flow.Send) (string, error) {
 	var m struct{ Text string }
 	if err := json.Unmarshal(s.Message, &m); err != nil {
 		return "", err
@@ -66,11 +66,9 @@ func (h host) SendTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, s flow.Sen
 	return r.ID + "-" + s.ID, h.said(ctx, tx, r, s.ID, m.Text)
 }
 
-func (h host) AskTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, a flow.Ask) error {
+func (h host) AskTx(ctx context.Context, tx runtime.Tx, r runtime.Run, a flow.Ask) error {
 	return h.said(ctx, tx, r, a.ID, "ask "+a.Tool)
 }
-
-func (host) Committed() {}
 
 // clock is a clock that tests set.
 type clock struct{ at atomic.Int64 }
@@ -310,7 +308,7 @@ func (f *fixture) number(t testing.TB, query string) (n int) {
 }
 
 // inTx runs fn in a transaction.
-func (f *fixture) inTx(t testing.TB, fn func(*sqlx.Tx) error) error {
+func (f *fixture) inTx(t testing.TB, fn func(*database.Tx) error) error {
 	t.Helper()
 	db, err := database.Of(t.Context(), f.db)
 	require.NoError(t, err)

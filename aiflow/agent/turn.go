@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 const (
@@ -125,7 +124,7 @@ func (j *journalled) Generate(ctx context.Context, r *llm.Request) (*llm.Respons
 		return nil, err
 	}
 	var counted *usage.Entry
-	err = j.journal.writeWith(ctx, "begun", func(ctx context.Context, tx *sqlx.Tx) (err error) {
+	err = j.journal.writeWith(ctx, "begun", func(ctx context.Context, tx *database.Tx) (err error) {
 		counted, err = j.ledger.BeginTx(ctx, tx, call)
 		return err
 	}, e)
@@ -171,7 +170,7 @@ func (j *journalled) answered(ctx context.Context, e *entry, counted *usage.Entr
 	case errors.As(failed, &known):
 		result, status = turnResult{Error: known.Code, Usage: known.Usage}, statusFailed
 	}
-	return j.journal.finish(ctx, e, status, func(ctx context.Context, tx *sqlx.Tx) (any, error) {
+	return j.journal.finish(ctx, e, status, func(ctx context.Context, tx *database.Tx) (any, error) {
 		cost, err := j.ledger.CompleteTx(ctx, tx, counted, answer, failed)
 		if cost.Known {
 			result.Cost = &cost.Nano

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Authorize adds a credential of an account to a request. The errors [ErrNotFound],
@@ -85,7 +85,7 @@ func (s *Service) reseal(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		err = s.db.Write(ctx, func(tx *database.Tx) error {
 			_, err := tx.ExecContext(ctx, `UPDATE credential_secret SET secret = $1 WHERE id = $2`, s.keys.Seal(sealedAs(r.ID), []byte(secret)), r.ID)
 			return err
 		})

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -96,7 +95,7 @@ func (a *Account) Create(ctx context.Context, n NewCredential) (Credential, erro
 		ID: id.String(), Account: a.id, Name: n.Name, Kind: n.Kind, Field: n.Field, Username: n.Username,
 		Hosts: string(hosts), Secret: a.s.keys.Seal(sealedAs(id.String()), []byte(n.Secret)), Created: database.Micros(a.s.now()),
 	}
-	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = a.s.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO credential_secret (id, account, name, kind, field, username, hosts, secret, created_us)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, r.ID, r.Account, r.Name, r.Kind, r.Field, r.Username, r.Hosts, r.Secret, r.Created)
 		if err != nil {
@@ -129,9 +128,9 @@ func (a *Account) List(ctx context.Context, l List) (Page, error) {
 
 // IDs returns the ids of all credentials of the account, never nil. q reads them:
 // the database, or a transaction of the caller.
-func (a *Account) IDs(ctx context.Context, q sqlx.QueryerContext) ([]string, error) {
+func (a *Account) IDs(ctx context.Context, q database.Reader) ([]string, error) {
 	ids := []string{}
-	if err := sqlx.SelectContext(ctx, q, &ids, `SELECT id FROM credential_secret WHERE account = $1 ORDER BY number`, a.id); err != nil {
+	if err := q.SelectContext(ctx, &ids, `SELECT id FROM credential_secret WHERE account = $1 ORDER BY number`, a.id); err != nil {
 		return nil, fmt.Errorf("listing credentials: %w", err)
 	}
 	return ids, nil
@@ -142,7 +141,7 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 	if uuid.Validate(id) != nil {
 		return ErrNotFound
 	}
-	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.Write(ctx, func(tx *database.Tx) error {
 		var name string
 		err := tx.GetContext(ctx, &name, `DELETE FROM credential_secret WHERE id = $1 AND account = $2 RETURNING name`, id, a.id)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -161,7 +160,7 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 
 // DeleteAll removes all credentials of the account.
 func (a *Account) DeleteAll(ctx context.Context) error {
-	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM credential_secret WHERE account = $1`, a.id)
 		return err
 	})

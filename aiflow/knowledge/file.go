@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -114,8 +113,8 @@ func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, err
 
 // Bytes returns the total size of the files of an account, including those that are
 // being stored.
-func (s *Service) Bytes(ctx context.Context, q sqlx.QueryerContext, account string) (n int64, err error) {
-	err = sqlx.GetContext(ctx, q, &n, `SELECT CAST(COALESCE(SUM(f.bytes), 0) AS BIGINT) FROM knowledge_file AS f JOIN aiflow_project AS p ON p.id = f.project
+func (s *Service) Bytes(ctx context.Context, q database.Reader, account string) (n int64, err error) {
+	err = q.GetContext(ctx, &n, `SELECT CAST(COALESCE(SUM(f.bytes), 0) AS BIGINT) FROM knowledge_file AS f JOIN aiflow_project AS p ON p.id = f.project
 		WHERE p.account = $1 AND NOT p.removed AND (f.ready OR f.due_us > 0)`, account)
 	return n, err
 }

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -25,7 +23,7 @@ func (a *Account) Delete(ctx context.Context, project, file string) error {
 	if uuid.Validate(project) != nil || uuid.Validate(file) != nil {
 		return ErrNotFound
 	}
-	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		var name string
 		err := tx.GetContext(ctx, &name, `UPDATE knowledge_file SET ready = FALSE, due_us = 0
@@ -57,7 +55,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 // abandon gives up storing a file.
 func (s *Service) abandon(ctx context.Context, file int64) {
 	ctx = context.WithoutCancel(ctx)
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE knowledge_file SET due_us = 0 WHERE number = $1 AND NOT ready`, file)
 		return err
 	})

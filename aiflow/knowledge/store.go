@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -29,7 +27,7 @@ const indexTimeout = 5 * time.Minute
 // store writes a file in small transactions. The file is listed and searched after
 // the last one.
 func (a *Account) store(ctx context.Context, project string, row *fileRow, passages []string, vectors [][]float32, in *postings) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error { return a.reserve(ctx, tx, project, row) })
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) error { return a.reserve(ctx, tx, project, row) })
 	if err != nil {
 		return err
 	}
@@ -45,7 +43,7 @@ func (a *Account) store(ctx context.Context, project string, row *fileRow, passa
 
 // reserve inserts the row of a file, which then counts against the limits of its
 // project.
-func (a *Account) reserve(ctx context.Context, tx *sqlx.Tx, project string, row *fileRow) error {
+func (a *Account) reserve(ctx context.Context, tx *database.Tx, project string, row *fileRow) error {
 	if err := a.lock(ctx, tx, project); err != nil {
 		return err
 	}
@@ -72,7 +70,7 @@ func (s *Service) deadline() int64 { return database.Micros(s.opts.Now().Add(ind
 
 // lock locks the project, so that no other transaction adds files to it or deletes
 // it until tx ends.
-func (a *Account) lock(ctx context.Context, tx *sqlx.Tx, project string) error {
+func (a *Account) lock(ctx context.Context, tx *database.Tx, project string) error {
 	if a.s.db.Dialect != database.Postgres {
 		return nil // SQLite has only one writer at a time
 	}
@@ -106,7 +104,7 @@ func (a *Account) fill(ctx context.Context, project string, file int64, passages
 
 // publish makes a file visible to lists and searches.
 func (a *Account) publish(ctx context.Context, project string, row *fileRow, in *postings) error {
-	return a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	return a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		if err := a.lock(ctx, tx, project); err != nil {
 			return err
 		}
@@ -120,7 +118,7 @@ func (a *Account) publish(ctx context.Context, project string, row *fileRow, in 
 }
 
 // recordTx records an action on a file in the audit log.
-func recordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, project, file, name string) error {
+func recordTx(ctx context.Context, tx *database.Tx, action audit.Action, project, file, name string) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: file, ObjectName: name, Details: map[string]any{"project": project}})
 }
 
@@ -161,7 +159,7 @@ func (b *batch) flush(ctx context.Context) error {
 	if len(b.values) == 0 {
 		return nil
 	}
-	err := b.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := b.s.db.InTx(ctx, func(tx *database.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE knowledge_file SET due_us = $1 WHERE number = $2 AND NOT ready AND due_us > 0`, b.s.deadline(), b.file)
 		if err := oneRow(res, err); err != nil {
 			return err
@@ -177,7 +175,7 @@ func (b *batch) flush(ctx context.Context) error {
 const rowsAtOnce = 40
 
 // insertMany inserts rows with a number of columns.
-func insertMany(ctx context.Context, tx *sqlx.Tx, into string, columns int, values []any) error {
+func insertMany(ctx context.Context, tx *database.Tx, into string, columns int, values []any) error {
 	for part := range slices.Chunk(values, columns*rowsAtOnce) {
 		var b strings.Builder
 		for i := range part {

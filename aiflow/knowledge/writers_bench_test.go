@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
@@ -86,7 +85,7 @@ func writes(ctx context.Context, b *testing.B, db *database.DB, next *int64) []t
 				case <-tick.C:
 				}
 				began := time.Now()
-				err := db.Write(b.Context(), func(tx *sqlx.Tx) error {
+				err := db.Write(b.Context(), func(tx *database.Tx) error {
 					_, err := tx.ExecContext(b.Context(), `INSERT INTO written (id, text) VALUES ($1, $2)`, *next+i*writers+int64(w), strings.Repeat("x", 500))
 					return err
 				})

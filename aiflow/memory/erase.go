@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -111,7 +109,7 @@ func (a *Account) eraseAmong(ctx context.Context, rows []turnRow, e Erasure, gro
 		return nil
 	}
 	in, values := a.s.db.Dialect.InNumbers("seq", 1, gone)
-	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM memory_turn WHERE `+in, values...)
 		return err
 	})
@@ -122,7 +120,11 @@ func (a *Account) eraseAmong(ctx context.Context, rows []turnRow, e Erasure, gro
 }
 
 // EndRunTx deletes, when tx commits, what only a run remembers that has ended.
-func (s *Service) EndRunTx(ctx context.Context, tx *sqlx.Tx, run string) error {
+func (s *Service) EndRunTx(ctx context.Context, on Tx, run string) error {
+	tx, err := s.db.Join(on)
+	if err != nil {
+		return err
+	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM memory_turn WHERE run = $1 AND scope = $2`, run, ScopeRun.rank()); err != nil {
 		return fmt.Errorf("memory: forgetting a run: %w", err)
 	}

@@ -12,6 +12,11 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
+// Tx is a transaction of the caller on the database of this package: a [*sql.Tx],
+// a [*sqlx.Tx], or what another library builds on them. What a method that ends in
+// Tx writes takes effect when it commits.
+type Tx = database.Executor
+
 // Scope determines which messages are recalled.
 type Scope string
 
@@ -67,7 +72,7 @@ type Options struct {
 	Names func(ctx context.Context, account string, c Chat, everywhere bool) ([]Chat, error)
 	// Lock reports whether a run exists, and locks it so that it is not erased
 	// until tx ends. Turns of an erased run are not stored. nil: all runs exist.
-	Lock func(ctx context.Context, tx *sqlx.Tx, account, run string) (bool, error)
+	Lock func(ctx context.Context, tx Tx, account, run string) (bool, error)
 	// Retention is how long turns of chats and contacts are kept; 0: for ever.
 	Retention time.Duration
 	Logger    *slog.Logger     // nil: slog.Default()
@@ -98,7 +103,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		s.opts.Names = func(_ context.Context, _ string, c Chat, _ bool) ([]Chat, error) { return []Chat{c}, nil }
 	}
 	if s.opts.Lock == nil {
-		s.opts.Lock = func(context.Context, *sqlx.Tx, string, string) (bool, error) { return true, nil }
+		s.opts.Lock = func(context.Context, Tx, string, string) (bool, error) { return true, nil }
 	}
 	if s.opts.Logger == nil {
 		s.opts.Logger = slog.Default()

@@ -344,7 +344,7 @@ func TestErasedMeanwhile(t *testing.T) {
 		require.NoError(t, memory.Migrate(t.Context(), db))
 		there := true
 		s, err := memory.New(t.Context(), db, &memory.Options{
-			Lock: func(_ context.Context, _ *sqlx.Tx, account, run string) (bool, error) {
+			Lock: func(_ context.Context, _ memory.Tx, account, run string) (bool, error) {
 				require.Equal(t, "acme r1", account+" "+run)
 				return there, nil
 			},

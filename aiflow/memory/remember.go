@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -23,13 +21,17 @@ const (
 // key identifies the turn; a turn with a known key replaces the stored one. Of
 // files only the names are stored.
 func (a *Account) Remember(ctx context.Context, p Place, key string, said []llm.Message) error {
-	return a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return a.s.db.Write(ctx, func(tx *database.Tx) error {
 		return a.RememberTx(context.WithoutCancel(ctx), tx, p, key, said)
 	})
 }
 
 // RememberTx is [Account.Remember] in the caller's transaction.
-func (a *Account) RememberTx(ctx context.Context, tx *sqlx.Tx, p Place, key string, said []llm.Message) error {
+func (a *Account) RememberTx(ctx context.Context, on Tx, p Place, key string, said []llm.Message) error {
+	tx, err := a.s.db.Join(on)
+	if err != nil {
+		return err
+	}
 	if p.scope().rank() == 0 || len(said) == 0 {
 		return nil
 	}
@@ -48,7 +50,7 @@ func (a *Account) RememberTx(ctx context.Context, tx *sqlx.Tx, p Place, key stri
 	return a.trim(ctx, tx, p)
 }
 
-func (a *Account) insert(ctx context.Context, tx *sqlx.Tx, p Place, key, messages string, upTo int64, covers string) error {
+func (a *Account) insert(ctx context.Context, tx *database.Tx, p Place, key, messages string, upTo int64, covers string) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO memory_turn (account, scope, run, reference, chat_id, message_id, call_key, messages, up_to, covers, at_us)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT (account, call_key) DO UPDATE SET messages = excluded.messages, up_to = excluded.up_to, covers = excluded.covers`,
@@ -57,7 +59,7 @@ func (a *Account) insert(ctx context.Context, tx *sqlx.Tx, p Place, key, message
 }
 
 // trim removes the oldest turns of a place beyond the limit.
-func (a *Account) trim(ctx context.Context, tx *sqlx.Tx, p Place) error {
+func (a *Account) trim(ctx context.Context, tx *database.Tx, p Place) error {
 	const oldest = ` AND seq < (SELECT MIN(seq) FROM (SELECT seq FROM memory_turn WHERE `
 	where, args := `run = $1`, []any{p.Run}
 	if p.scope() != ScopeRun {

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Summarizer summarizes messages together with an earlier summary ("": none).
@@ -103,7 +102,7 @@ func (a *Account) keepSummary(ctx context.Context, place Place, text string, upT
 	}
 	place.Message = ""
 	key := "summary:" + string(place.scope()) + ":" + place.Run + ":" + strconv.FormatInt(upTo, 10)
-	return a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return a.s.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		there, err := a.s.opts.Lock(ctx, tx, a.id, place.Run)
 		if err != nil || !there {

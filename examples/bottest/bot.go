@@ -45,7 +45,7 @@ func newBot(ctx context.Context, db *sqlx.DB, secret, graphURL string) (*bot, er
 }
 
 // EventsTx stores the answers in the transaction of the messages.
-func (b *bot) EventsTx(ctx context.Context, tx *sqlx.Tx, events []messaging.Event) error {
+func (b *bot) EventsTx(ctx context.Context, tx messaging.Tx, events []messaging.Event) error {
 	for _, e := range events {
 		if e.Type != messaging.EventMessage || e.Actor != messaging.ActorContact {
 			continue
@@ -63,9 +63,6 @@ func (b *bot) EventsTx(ctx context.Context, tx *sqlx.Tx, events []messaging.Even
 	}
 	return nil
 }
-
-// Committed does nothing: the service sends the answers.
-func (*bot) Committed() {}
 
 // ServeHTTP receives the callbacks of Meta.
 func (b *bot) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -14,8 +14,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
@@ -57,7 +55,7 @@ type echo struct{ chats *messaging.Service }
 
 // EventsTx answers the messages of contacts. It only writes rows: the answers are
 // sent after the commit.
-func (e *echo) EventsTx(ctx context.Context, tx *sqlx.Tx, events []messaging.Event) error {
+func (e *echo) EventsTx(ctx context.Context, tx messaging.Tx, events []messaging.Event) error {
 	for _, event := range events {
 		if event.Type != messaging.EventMessage || event.Actor != messaging.ActorContact {
 			continue
@@ -78,9 +76,6 @@ func (e *echo) EventsTx(ctx context.Context, tx *sqlx.Tx, events []messaging.Eve
 	}
 	return nil
 }
-
-// Committed does nothing: the service sends the answers.
-func (*echo) Committed() {}
 
 // talk sends each typed line from a contact's phone, and prints the answer.
 func (e *echo) talk(ctx context.Context, in io.Reader, out io.Writer) error {

@@ -89,7 +89,6 @@ func order(ctx context.Context, db *sqlx.DB, d *webhook.Dispatcher, what string)
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	d.Committed() // do not wait for the next poll
 	fmt.Printf("order %d is stored\n", id)
 	return nil
 }

@@ -115,7 +115,6 @@ func publish(t *testing.T, db *sqlx.DB, d *webhook.Dispatcher, bodies []string) 
 		}))
 	}
 	require.NoError(t, tx.Commit())
-	d.Committed()
 }
 
 // sent is a request that the official library signs.

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
@@ -86,7 +84,7 @@ func (a *Account) Create(ctx context.Context, n NewExtractor) (Extractor, error)
 	if err := r.check(); err != nil {
 		return Extractor{}, err
 	}
-	err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		if err := a.changedTx(ctx, tx); err != nil {
 			return err
 		}
@@ -106,7 +104,7 @@ func (a *Account) Create(ctx context.Context, n NewExtractor) (Extractor, error)
 }
 
 // roomTx refuses an extractor that exceeds the limits of the account.
-func (a *Account) roomTx(ctx context.Context, tx *sqlx.Tx, r row) error {
+func (a *Account) roomTx(ctx context.Context, tx *database.Tx, r row) error {
 	var others struct{ Count, Bytes int }
 	err := tx.GetContext(ctx, &others, `SELECT count(*) AS count, COALESCE(CAST(sum(OCTET_LENGTH(config)) AS BIGINT), 0) AS bytes FROM extractor_item
 		WHERE account = $1 AND id <> $2`, a.id, r.ID)
@@ -134,7 +132,7 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Extractor, e
 		return Extractor{}, err
 	}
 	var r row
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 		if err := a.changedTx(ctx, tx); err != nil {
 			return err
 		}
@@ -220,7 +218,7 @@ func checkName(name string) error {
 
 // Delete removes an extractor with its trained model.
 func (a *Account) Delete(ctx context.Context, id string) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		if err := a.changedTx(ctx, tx); err != nil {
 			return err
 		}

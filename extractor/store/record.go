@@ -3,13 +3,12 @@ package store
 import (
 	"context"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // recordTx records an action on an extractor in the audit log. details may be nil.
-func recordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, r row, details map[string]any) error {
+func recordTx(ctx context.Context, tx *database.Tx, action audit.Action, r row, details map[string]any) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: r.ID, ObjectName: r.Name, Reference: r.Reference, Details: details})
 }
 

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -34,14 +33,14 @@ type row struct {
 	Updated                 int64 `db:"updated_us"`
 }
 
-func (r *row) insertTx(ctx context.Context, tx *sqlx.Tx) error {
+func (r *row) insertTx(ctx context.Context, tx *database.Tx) error {
 	return tx.GetContext(ctx, &r.Number, `INSERT INTO extractor_item (id, account, name, kind, reference, bot, flow, config, enabled, revision,
 			training, training_error, claim, claim_us, created_us, updated_us)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '', '', 0, $12, $13) RETURNING number`,
 		r.ID, r.Account, r.Name, r.Kind, r.Reference, r.Bot, r.Flow, r.Config, r.Enabled, r.Revision, r.Training, r.Created, r.Updated)
 }
 
-func (r *row) updateTx(ctx context.Context, tx *sqlx.Tx) error {
+func (r *row) updateTx(ctx context.Context, tx *database.Tx) error {
 	_, err := tx.ExecContext(ctx, `UPDATE extractor_item SET name = $1, reference = $2, bot = $3, flow = $4, config = $5, enabled = $6, revision = $7,
 			training = $8, training_error = $9, claim = $10, claim_us = $11, updated_us = $12 WHERE id = $13`,
 		r.Name, r.Reference, r.Bot, r.Flow, r.Config, r.Enabled, r.Revision, r.Training, r.TrainingError, r.Claim, r.ClaimUS, r.Updated, r.ID)
@@ -57,12 +56,12 @@ func (r *row) view() Extractor {
 }
 
 // row reads an extractor of the account. lock is appended to the statement.
-func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock string) (row, error) {
+func (a *Account) row(ctx context.Context, q database.Reader, id, lock string) (row, error) {
 	var r row
 	if uuid.Validate(id) != nil {
 		return r, ErrNotFound
 	}
-	err := sqlx.GetContext(ctx, q, &r, `SELECT `+columns+` FROM extractor_item WHERE id = $1 AND account = $2`+lock, id, a.id)
+	err := q.GetContext(ctx, &r, `SELECT `+columns+` FROM extractor_item WHERE id = $1 AND account = $2`+lock, id, a.id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, ErrNotFound
 	}
@@ -130,7 +129,7 @@ func (s *Service) ReadingQuery(first int, references []int64, accounts []string)
 // other changes until tx ends. An account begins at a random revision: an account
 // that is created again under a deleted id must not reach a revision that a node
 // has cached.
-func (a *Account) changedTx(ctx context.Context, tx *sqlx.Tx) error {
+func (a *Account) changedTx(ctx context.Context, tx *database.Tx) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO extractor_account (account, revision) VALUES ($1, $2)
 		ON CONFLICT (account) DO UPDATE SET revision = extractor_account.revision + 1`, a.id, 1+rand.Int64N(1<<53)) //nolint:gosec // it need not be hard to guess
 	if err != nil {
@@ -160,7 +159,7 @@ func (a *Account) deleteEach(ctx context.Context, where string, args ...any) err
 		if len(ids) == 0 {
 			return nil
 		}
-		err = a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		err = a.s.db.InTx(ctx, func(tx *database.Tx) error {
 			// Lock the account first, as all changes of its extractors do.
 			if _, err := tx.ExecContext(ctx, `UPDATE extractor_account SET revision = revision + 1 WHERE account = $1`, a.id); err != nil {
 				return fmt.Errorf("noting a change of extractors: %w", err)
@@ -195,7 +194,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 	if err := a.deleteEach(ctx, `account = $1`, a.id); err != nil {
 		return err
 	}
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM extractor_account WHERE account = $1`, a.id)
 		return err
 	})
@@ -206,9 +205,9 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 }
 
 // Kinds returns the kinds of all extractors, by id.
-func (a *Account) Kinds(ctx context.Context, q sqlx.QueryerContext) (map[string]string, error) {
+func (a *Account) Kinds(ctx context.Context, q database.Reader) (map[string]string, error) {
 	var rows []struct{ ID, Kind string }
-	if err := sqlx.SelectContext(ctx, q, &rows, `SELECT id, kind FROM extractor_item WHERE account = $1`, a.id); err != nil {
+	if err := q.SelectContext(ctx, &rows, `SELECT id, kind FROM extractor_item WHERE account = $1`, a.id); err != nil {
 		return nil, fmt.Errorf("listing extractors: %w", err)
 	}
 	out := make(map[string]string, len(rows))

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/extractor/intent"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -27,8 +25,8 @@ const (
 // then continue unfinished training.
 func (s *Service) train(ctx context.Context) error {
 	if s.opts.Exclusive { // release the claims of a process that was killed
-		err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
-			_, err := tx.Exec(`UPDATE extractor_item SET claim_us = 0 WHERE training = 'training'`)
+		err := s.db.Write(ctx, func(tx *database.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE extractor_item SET claim_us = 0 WHERE training = 'training'`)
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
@@ -88,7 +86,7 @@ func (s *Service) claim(ctx context.Context) (row, error) {
 	if err != nil {
 		return r, err
 	}
-	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.InTx(ctx, func(tx *database.Tx) error {
 		return tx.GetContext(ctx, &r, `UPDATE extractor_item SET claim = $1, claim_us = $2 WHERE number = (SELECT number FROM extractor_item
 			WHERE training = 'training' AND claim_us <= $3 ORDER BY updated_us, number LIMIT 1`+skip+`) RETURNING `+columns,
 			id.String(), database.Micros(now.Add(trainLease)), database.Micros(now))
@@ -107,7 +105,7 @@ func (s *Service) trainOne(ctx context.Context, r row) error {
 		return s.giveBack(context.WithoutCancel(ctx), r)
 	}
 	s.opts.BeforeTrained()
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.InTx(ctx, func(tx *database.Tx) error {
 		// Not changedTx: it would create the account again while it is being
 		// erased.
 		if _, err := tx.ExecContext(ctx, `UPDATE extractor_account SET revision = revision + 1 WHERE account = $1`, r.Account); err != nil {
@@ -164,8 +162,8 @@ func (s *Service) keepClaim(ctx context.Context, r row, lost func()) {
 		case <-tick.C:
 		}
 		var n int64
-		err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
-			res, err := tx.Exec(`UPDATE extractor_item SET claim_us = $1 WHERE id = $2 AND claim = $3 AND training = 'training'`,
+		err := s.db.Write(ctx, func(tx *database.Tx) error {
+			res, err := tx.ExecContext(ctx, `UPDATE extractor_item SET claim_us = $1 WHERE id = $2 AND claim = $3 AND training = 'training'`,
 				database.Micros(s.now().Add(trainLease)), r.ID, r.Claim)
 			if err == nil {
 				n, err = res.RowsAffected()
@@ -180,8 +178,8 @@ func (s *Service) keepClaim(ctx context.Context, r row, lost func()) {
 
 // giveBack releases the claim, so that another node can train at once.
 func (s *Service) giveBack(ctx context.Context, r row) error {
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`UPDATE extractor_item SET claim_us = 0 WHERE id = $1 AND claim = $2`, r.ID, r.Claim)
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE extractor_item SET claim_us = 0 WHERE id = $1 AND claim = $2`, r.ID, r.Claim)
 		return err
 	})
 	if err != nil {
@@ -192,8 +190,8 @@ func (s *Service) giveBack(ctx context.Context, r row) error {
 
 // relearn marks an extractor for training.
 func (a *Account) relearn(ctx context.Context, id string) error {
-	err := a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`UPDATE extractor_item SET training = 'training', claim = '', claim_us = 0 WHERE id = $1 AND account = $2 AND training <> 'training'`, id, a.id)
+	err := a.s.db.Write(ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE extractor_item SET training = 'training', claim = '', claim_us = 0 WHERE id = $1 AND account = $2 AND training <> 'training'`, id, a.id)
 		return err
 	})
 	if err != nil {

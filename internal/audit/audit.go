@@ -4,7 +4,7 @@
 // [Recorder]. Without a Recorder, as in a program that embeds one package, RecordTx
 // does nothing.
 //
-//	err := db.InTx(ctx, func(tx *sqlx.Tx) error {
+//	err := db.InTx(ctx, func(tx database.Executor) error {
 //		if _, err := tx.ExecContext(ctx, `UPDATE shop SET name = $1 WHERE id = $2`, name, id); err != nil {
 //			return err
 //		}
@@ -17,7 +17,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Entry describes a change of an object.
@@ -82,7 +82,7 @@ type Record struct {
 
 // Recorder stores records. RecordTx stores one in the caller's transaction.
 type Recorder interface {
-	RecordTx(ctx context.Context, tx *sqlx.Tx, r Record) error
+	RecordTx(ctx context.Context, tx database.Executor, r Record) error
 }
 
 type scope struct {
@@ -122,7 +122,7 @@ func Without(ctx context.Context) context.Context {
 // RecordTx records a change in the transaction that makes it. It does nothing if
 // the context has no [Recorder]. It returns an error if the action is not listed or
 // if there is no account; the change must then fail.
-func RecordTx(ctx context.Context, tx *sqlx.Tx, e Entry) error {
+func RecordTx(ctx context.Context, tx database.Executor, e Entry) error {
 	s, ok := ctx.Value(scopeKey{}).(scope)
 	if !ok {
 		return nil

@@ -20,6 +20,8 @@ type bus struct {
 	stop    context.CancelFunc
 	topics  map[string]map[chan struct{}]bool
 	pending map[string]bool // topics to send to other nodes
+
+	expected map[string]int // topic → step of expectations
 }
 
 // notifyInterval is the minimum interval between notifications of other nodes, for
@@ -58,6 +60,38 @@ func (d *DB) Listen(ctx context.Context, topic string) <-chan struct{} {
 	}
 	context.AfterFunc(ctx, func() { b.leave(topic, ch) })
 	return ch
+}
+
+// expectations are the waits between the looks for what a caller's transaction will
+// have committed. After them the listeners poll, as always.
+var expectations = []time.Duration{2 * time.Millisecond, 10 * time.Millisecond, 50 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond}
+
+// expect notifies the listeners of topic on this node a few times from now on.
+func (b *bus) expect(topic string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.expected == nil {
+		b.expected = map[string]int{}
+	}
+	_, running := b.expected[topic]
+	b.expected[topic] = 0
+	if !running {
+		b.look(topic)
+	}
+}
+
+// look schedules the next look. mu is held.
+func (b *bus) look(topic string) {
+	time.AfterFunc(expectations[b.expected[topic]], func() {
+		b.notify(topic)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.expected[topic]++; b.expected[topic] < len(expectations) {
+			b.look(topic)
+		} else {
+			delete(b.expected, topic)
+		}
+	})
 }
 
 // leave ends a subscription, and with the last one the remote listener.

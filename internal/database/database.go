@@ -47,18 +47,15 @@ type DB struct {
 // shared is the state of one *sql.DB.
 type shared struct {
 	gate   chan struct{} // SQLite: held by the only transaction that may write
-	writes groupcommit.Group[func(*sqlx.Tx) error]
+	writes groupcommit.Group[func(*Tx) error]
 	bus    bus
 	erased chan struct{}    // requests of [DB.Erased]
 	stops  map[string]int64 // argument of [DB.StopAt]
 
 	migrated sync.Map // package → the files that [Migrate] has applied completely
 
-	preparing  sync.Mutex
-	prepared   sync.Map     // text → *sqlx.Stmt
-	statements sync.Map     // statementKey → *statement
-	due        []*statement // to be prepared
-	own        sync.Map     // running *sqlx.Tx of this handle; prepared statements are only for these
+	statements statements
+	lists      sync.Map // listKey → text; see [Rows]
 
 	observer atomic.Pointer[func(rows int64)] // see [Observe]
 }
@@ -113,7 +110,7 @@ func checkPragmas(ctx context.Context, db *sqlx.DB) error {
 // SQLite it holds the process-wide write gate: only writers may use it, and fn must
 // not call InTx or Write. On PostgreSQL it runs fn again after a deadlock or a
 // serialization failure, so fn must assign its results and not add to them.
-func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
+func (d *DB) InTx(ctx context.Context, fn func(*Tx) error) error {
 	if d.Dialect == SQLite {
 		return d.Alone(ctx, func() error { return d.tx(ctx, fn) })
 	}
@@ -142,7 +139,7 @@ func (d *DB) Alone(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-func (d *DB) tx(ctx context.Context, fn func(*sqlx.Tx) error) error {
+func (d *DB) tx(ctx context.Context, fn func(*Tx) error) error {
 	err := d.txOn(ctx, d.DB, fn)
 	if err == nil {
 		d.prepareDue(ctx)
@@ -151,25 +148,27 @@ func (d *DB) tx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 }
 
 // txOn runs fn in a transaction of a handle or of one of its connections.
-func (d *DB) txOn(ctx context.Context, on beginner, fn func(*sqlx.Tx) error) error {
-	tx, err := on.BeginTxx(ctx, nil)
+func (d *DB) txOn(ctx context.Context, on beginner, fn func(*Tx) error) error {
+	begun, err := on.BeginTx(ctx, nil)
 	if err != nil {
 		return cause(ctx, &storeError{err})
 	}
-	defer tx.Rollback() //nolint:errcheck // after Commit it returns ErrTxDone
-	d.own.Store(tx, nil)
-	defer d.own.Delete(tx)
+	defer begun.Rollback() //nolint:errcheck // after Commit it returns ErrTxDone
+	tx := &Tx{on: begun, db: d.shared, mapper: d.Mapper, own: begun}
 	if observe := d.observer.Load(); observe != nil {
-		return cause(ctx, unwritable(d.observed(ctx, tx, fn, *observe)))
+		err = d.observed(ctx, tx, fn, *observe)
+	} else if err = fn(tx); err == nil {
+		err = begun.Commit()
 	}
-	if err := fn(tx); err != nil {
+	if err != nil {
 		return cause(ctx, unwritable(err))
 	}
-	return cause(ctx, unwritable(tx.Commit()))
+	tx.committed(d)
+	return nil
 }
 
 type beginner interface {
-	BeginTxx(ctx context.Context, opts *sql.TxOptions) (*sqlx.Tx, error)
+	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 }
 
 // cause prefers the context's error: lib/pq reports an expired context as a

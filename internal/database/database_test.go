@@ -28,8 +28,8 @@ func setup(t *testing.T, db *sqlx.DB) *database.DB {
 	return d
 }
 
-func insert(ctx context.Context, n int) func(*sqlx.Tx) error {
-	return func(tx *sqlx.Tx) error {
+func insert(ctx context.Context, n int) func(*database.Tx) error {
+	return func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO x (n) VALUES ($1)`, n)
 		return err
 	}
@@ -48,12 +48,12 @@ func TestInTx(t *testing.T) {
 		d := setup(t, db)
 		ctx := t.Context()
 		require.NoError(t, d.InTx(ctx, insert(ctx, 1)))
-		require.ErrorIs(t, d.InTx(ctx, func(tx *sqlx.Tx) error {
+		require.ErrorIs(t, d.InTx(ctx, func(tx *database.Tx) error {
 			require.NoError(t, insert(ctx, 2)(tx))
 			return errTest
 		}), errTest)
 		require.Panics(t, func() {
-			_ = d.InTx(ctx, func(tx *sqlx.Tx) error {
+			_ = d.InTx(ctx, func(tx *database.Tx) error {
 				require.NoError(t, insert(ctx, 3)(tx))
 				panic("test")
 			})
@@ -76,16 +76,16 @@ func TestInTxWriters(t *testing.T) {
 		for range writers {
 			wg.Go(func() {
 				for range each {
-					if err := d.InTx(t.Context(), func(tx *sqlx.Tx) error {
+					if err := d.InTx(t.Context(), func(tx *database.Tx) error {
 						var n int
 						q := `SELECT n FROM x`
 						if d.Dialect == database.Postgres {
 							q += ` FOR UPDATE`
 						}
-						if err := tx.Get(&n, q); err != nil {
+						if err := tx.GetContext(t.Context(), &n, q); err != nil {
 							return err
 						}
-						_, err := tx.Exec(`UPDATE x SET n = $1`, n+1)
+						_, err := tx.ExecContext(t.Context(), `UPDATE x SET n = $1`, n+1)
 						return err
 					}); err != nil {
 						t.Error(err)
@@ -107,7 +107,7 @@ func TestInTxCancelled(t *testing.T) {
 		require.ErrorIs(t, d.InTx(ctx, insert(t.Context(), 1)), context.Canceled)
 		ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		err := d.InTx(ctx, func(tx *sqlx.Tx) error {
+		err := d.InTx(ctx, func(tx *database.Tx) error {
 			_, err := tx.ExecContext(ctx, slow)
 			return err
 		})
@@ -130,13 +130,13 @@ func TestInTxRace(t *testing.T) {
 	var runs atomic.Int32
 	update := func(first, second int) error {
 		var once sync.Once
-		return d.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		return d.InTx(t.Context(), func(tx *database.Tx) error {
 			runs.Add(1)
-			if _, err := tx.Exec(`UPDATE x SET n = n WHERE n = $1`, first); err != nil {
+			if _, err := tx.ExecContext(t.Context(), `UPDATE x SET n = n WHERE n = $1`, first); err != nil {
 				return err
 			}
 			once.Do(func() { met.Done(); met.Wait() })
-			_, err := tx.Exec(`UPDATE x SET n = n WHERE n = $1`, second)
+			_, err := tx.ExecContext(t.Context(), `UPDATE x SET n = n WHERE n = $1`, second)
 			return err
 		})
 	}

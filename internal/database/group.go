@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // Write runs fn in a transaction like [DB.InTx]. On SQLite, writes that arrive
@@ -15,7 +13,7 @@ import (
 // durable. fn may run on the goroutine of another caller, so it must only use the
 // transaction and never wait for anything else. It may run again if another write
 // made the transaction fail, so it must assign its results and not add to them.
-func (d *DB) Write(ctx context.Context, fn func(*sqlx.Tx) error) error {
+func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	if d.Dialect != SQLite {
 		return d.InTx(ctx, fn)
 	}
@@ -40,13 +38,13 @@ func (p *panicked) Error() string { return fmt.Sprintf("panic in write: %v\n%s",
 var errLost = errors.New("the transaction is lost")
 
 // writeGroup commits several writes in one transaction. The gate must be held.
-func (d *DB) writeGroup(ctx context.Context, fns []func(*sqlx.Tx) error) []error {
+func (d *DB) writeGroup(ctx context.Context, fns []func(*Tx) error) []error {
 	errs := make([]error, len(fns))
 	if len(fns) == 1 {
 		errs[0] = d.writeAlone(ctx, fns[0])
 		return errs
 	}
-	err := d.tx(ctx, func(tx *sqlx.Tx) error {
+	err := d.tx(ctx, func(tx *Tx) error {
 		for i, fn := range fns {
 			var lost error
 			if errs[i], lost = savepoint(tx, fn); lost != nil {
@@ -68,26 +66,32 @@ func (d *DB) writeGroup(ctx context.Context, fns []func(*sqlx.Tx) error) []error
 	return errs
 }
 
-func (d *DB) writeAlone(ctx context.Context, fn func(*sqlx.Tx) error) error {
-	return d.tx(ctx, func(tx *sqlx.Tx) error { return protect(tx, fn) })
+func (d *DB) writeAlone(ctx context.Context, fn func(*Tx) error) error {
+	return d.tx(ctx, func(tx *Tx) error { return protect(tx, fn) })
 }
 
 // savepoint runs fn in a savepoint, so that its failure undoes only its own rows.
 // lost reports that the whole transaction has failed.
-func savepoint(tx *sqlx.Tx, fn func(*sqlx.Tx) error) (failed, lost error) {
-	if _, err := tx.Exec("SAVEPOINT write"); err != nil {
+func savepoint(tx *Tx, fn func(*Tx) error) (failed, lost error) {
+	ctx, part := context.Background(), tx.part()
+	if _, err := tx.on.ExecContext(ctx, "SAVEPOINT write"); err != nil {
 		return nil, err
 	}
-	if failed = protect(tx, fn); failed != nil {
-		if _, err := tx.Exec("ROLLBACK TO write"); err != nil {
+	if failed = protect(part, fn); failed != nil {
+		if _, err := tx.on.ExecContext(ctx, "ROLLBACK TO write"); err != nil {
 			return failed, fmt.Errorf("undoing a failed write: %w", err)
 		}
+	} else {
+		for _, topic := range part.topics {
+			tx.NotifyAfter(topic)
+		}
+		tx.hooks = append(tx.hooks, part.hooks...)
 	}
-	_, lost = tx.Exec("RELEASE write")
+	_, lost = tx.on.ExecContext(ctx, "RELEASE write")
 	return failed, lost
 }
 
-func protect(tx *sqlx.Tx, fn func(*sqlx.Tx) error) (err error) {
+func protect(tx *Tx, fn func(*Tx) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &panicked{v, debug.Stack()}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 func gather(t *testing.T, d *database.DB, start ...func()) {
 	t.Helper()
 	var wg sync.WaitGroup
-	require.NoError(t, d.InTx(t.Context(), func(*sqlx.Tx) error {
+	require.NoError(t, d.InTx(t.Context(), func(*database.Tx) error {
 		started := make(chan struct{})
 		for _, fn := range start {
 			wg.Go(func() {
@@ -58,25 +59,19 @@ func TestWriteGroups(t *testing.T) {
 	t.Parallel()
 	d := setupURL(t, testkit.SQLiteURL(t))
 	const n = 100
-	var mu sync.Mutex
-	groups := map[*sqlx.Tx]int{}
+	var commits atomic.Int64
+	require.NoError(t, database.Observe(t.Context(), d.DB, func(int64) { commits.Add(1) }))
 	writes := make([]func(), n)
 	for i := range n {
 		writes[i] = func() {
-			err := d.Write(t.Context(), func(tx *sqlx.Tx) error {
-				mu.Lock()
-				groups[tx]++
-				mu.Unlock()
-				return insert(t.Context(), i)(tx)
-			})
-			if err != nil {
+			if err := d.Write(t.Context(), insert(t.Context(), i)); err != nil {
 				t.Error(err)
 			}
 		}
 	}
 	gather(t, d, writes...)
 	require.Len(t, numbers(t, d), n)
-	require.Less(t, len(groups), n/5, "commits are shared")
+	require.Less(t, commits.Load(), int64(n/5), "commits are shared")
 }
 
 func TestWriteFailsAlone(t *testing.T) {
@@ -88,7 +83,7 @@ func TestWriteFailsAlone(t *testing.T) {
 		gather(t, d,
 			func() { _ = d.Write(ctx, insert(ctx, 1)) },
 			func() {
-				failed = d.Write(ctx, func(tx *sqlx.Tx) error {
+				failed = d.Write(ctx, func(tx *database.Tx) error {
 					if err := insert(ctx, 2)(tx); err != nil {
 						return err
 					}
@@ -96,7 +91,7 @@ func TestWriteFailsAlone(t *testing.T) {
 				})
 			},
 			func() {
-				twice = d.Write(ctx, func(tx *sqlx.Tx) error {
+				twice = d.Write(ctx, func(tx *database.Tx) error {
 					if err := insert(ctx, 3)(tx); err != nil {
 						return err
 					}
@@ -109,7 +104,7 @@ func TestWriteFailsAlone(t *testing.T) {
 						panicked = errTest
 					}
 				}()
-				_ = d.Write(ctx, func(tx *sqlx.Tx) error {
+				_ = d.Write(ctx, func(tx *database.Tx) error {
 					if err := insert(ctx, 4)(tx); err != nil {
 						return err
 					}
@@ -141,7 +136,7 @@ func TestWriteCancelled(t *testing.T) {
 func TestWriteCancelledWaiting(t *testing.T) {
 	t.Parallel()
 	d := setupURL(t, testkit.SQLiteURL(t))
-	require.NoError(t, d.InTx(t.Context(), func(*sqlx.Tx) error {
+	require.NoError(t, d.InTx(t.Context(), func(*database.Tx) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
 		require.ErrorIs(t, d.Write(ctx, insert(t.Context(), 1)), context.DeadlineExceeded)
@@ -155,12 +150,12 @@ func TestWriteCancelledWaiting(t *testing.T) {
 // outside of a statement and then within, where SQLite undoes everything.
 func TestWriteCancelledDuring(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(ctx context.Context, cancel func(), tx *sqlx.Tx) error{
-		"between statements": func(ctx context.Context, cancel func(), tx *sqlx.Tx) error {
+	for name, end := range map[string]func(ctx context.Context, cancel func(), tx *database.Tx) error{
+		"between statements": func(ctx context.Context, cancel func(), tx *database.Tx) error {
 			cancel()
 			return insert(ctx, 102)(tx)
 		},
-		"within a statement": func(ctx context.Context, cancel func(), tx *sqlx.Tx) error {
+		"within a statement": func(ctx context.Context, cancel func(), tx *database.Tx) error {
 			time.AfterFunc(50*time.Millisecond, cancel)
 			_, err := tx.ExecContext(ctx, slow)
 			return err
@@ -177,7 +172,7 @@ func TestWriteCancelledDuring(t *testing.T) {
 			for i := range errs {
 				fn := insert(t.Context(), i)
 				if i == 2 {
-					fn = func(tx *sqlx.Tx) error {
+					fn = func(tx *database.Tx) error {
 						if err := insert(ctx, 101)(tx); err != nil {
 							return err
 						}
@@ -212,7 +207,7 @@ func TestWriteLeaderCancelled(t *testing.T) {
 	for i := range n {
 		ctxs[i], cancels[i] = context.WithCancel(t.Context())
 		writes = append(writes, func() {
-			errs[i] = d.Write(ctxs[i], func(tx *sqlx.Tx) error {
+			errs[i] = d.Write(ctxs[i], func(tx *database.Tx) error {
 				for _, cancel := range cancels { // one of them runs the group
 					cancel()
 				}

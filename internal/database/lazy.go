@@ -11,7 +11,7 @@ import (
 // WriteLazy is like InTx for data that a power cut may undo, such as leases: it
 // does not wait until the commit is on disk. No later commit survives without it.
 // On PostgreSQL fn must request that itself, with [LazySQL].
-func (d *DB) WriteLazy(ctx context.Context, fn func(*sqlx.Tx) error) error {
+func (d *DB) WriteLazy(ctx context.Context, fn func(*Tx) error) error {
 	if d.Dialect != SQLite {
 		return d.InTx(ctx, fn)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -18,19 +19,19 @@ func TestWriteLazy(t *testing.T) {
 		db.MustExec(`CREATE TABLE y (n BIGINT)`)
 		sqlite := d.DriverName() == "sqlite"
 		for range 20 { // more than there are connections
-			require.NoError(t, d.WriteLazy(t.Context(), func(tx *sqlx.Tx) error {
+			require.NoError(t, d.WriteLazy(t.Context(), func(tx *database.Tx) error {
 				if sqlite {
 					var level int
-					require.NoError(t, tx.Get(&level, `PRAGMA synchronous`))
+					require.NoError(t, tx.GetContext(t.Context(), &level, `PRAGMA synchronous`))
 					require.Equal(t, 1, level)
 				}
-				_, err := tx.Exec(`INSERT INTO y (n) VALUES (1)`)
+				_, err := tx.ExecContext(t.Context(), `INSERT INTO y (n) VALUES (1)`)
 				return err
 			}))
 		}
 		failed := errors.New("failed")
-		require.ErrorIs(t, d.WriteLazy(t.Context(), func(tx *sqlx.Tx) error {
-			_, err := tx.Exec(`INSERT INTO y (n) VALUES (1)`)
+		require.ErrorIs(t, d.WriteLazy(t.Context(), func(tx *database.Tx) error {
+			_, err := tx.ExecContext(t.Context(), `INSERT INTO y (n) VALUES (1)`)
 			return errors.Join(failed, err)
 		}), failed)
 		var n int
@@ -60,13 +61,13 @@ func TestSynchronous(t *testing.T) {
 	}
 	full(4)
 	for range 20 {
-		require.NoError(t, d.WriteLazy(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, d.WriteLazy(t.Context(), func(tx *database.Tx) error {
 			var level int
-			require.NoError(t, tx.Get(&level, `PRAGMA synchronous`))
+			require.NoError(t, tx.GetContext(t.Context(), &level, `PRAGMA synchronous`))
 			require.Equal(t, 1, level)
 			return nil
 		}))
 	}
-	require.ErrorIs(t, d.WriteLazy(t.Context(), func(*sqlx.Tx) error { return errors.ErrUnsupported }), errors.ErrUnsupported)
+	require.ErrorIs(t, d.WriteLazy(t.Context(), func(*database.Tx) error { return errors.ErrUnsupported }), errors.ErrUnsupported)
 	full(4)
 }

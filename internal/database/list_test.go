@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -64,7 +65,7 @@ func TestInsert(t *testing.T) {
 				values = append(values, i, fmt.Sprint(i))
 			}
 			db.MustExec(`DELETE FROM y`)
-			require.NoError(t, d.InTx(t.Context(), func(tx *sqlx.Tx) error {
+			require.NoError(t, d.InTx(t.Context(), func(tx *database.Tx) error {
 				return d.Insert(t.Context(), tx, `INSERT INTO y (n, s)`, []string{"BIGINT", "TEXT"}, values)
 			}))
 			var n, right int

@@ -26,7 +26,7 @@ func Observe(ctx context.Context, db *sqlx.DB, fn func(rows int64)) error {
 
 // written returns the number of rows written by tx and earlier transactions on the
 // same connection.
-func (d *DB) written(ctx context.Context, tx *sqlx.Tx) (n int64, err error) {
+func (d *DB) written(ctx context.Context, tx *Tx) (n int64, err error) {
 	q := `SELECT total_changes()`
 	if d.Dialect == Postgres {
 		q = `SELECT CAST(COALESCE(SUM(n_tup_ins + n_tup_upd + n_tup_del), 0) AS BIGINT) FROM pg_stat_xact_user_tables`
@@ -38,7 +38,7 @@ func (d *DB) written(ctx context.Context, tx *sqlx.Tx) (n int64, err error) {
 }
 
 // observed runs fn in tx, commits it and calls the observer.
-func (d *DB) observed(ctx context.Context, tx *sqlx.Tx, fn func(*sqlx.Tx) error, observe func(rows int64)) error {
+func (d *DB) observed(ctx context.Context, tx *Tx, fn func(*Tx) error, observe func(rows int64)) error {
 	before, err := d.written(ctx, tx)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (d *DB) observed(ctx context.Context, tx *sqlx.Tx, fn func(*sqlx.Tx) error,
 	if err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
+	if err := tx.own.Commit(); err != nil {
 		return err
 	}
 	observe(after - before)

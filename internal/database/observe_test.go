@@ -20,8 +20,8 @@ func TestObserverPanics(t *testing.T) {
 		t.Parallel()
 		d, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
-		nothing := func(*sqlx.Tx) error { return nil }
-		for name, write := range map[string]func(context.Context, func(*sqlx.Tx) error) error{"Write": d.Write, "InTx": d.InTx} {
+		nothing := func(*database.Tx) error { return nil }
+		for name, write := range map[string]func(context.Context, func(*database.Tx) error) error{"Write": d.Write, "InTx": d.InTx} {
 			require.NoError(t, database.Observe(t.Context(), db, func(int64) { panic("observer") }))
 			require.PanicsWithValue(t, "observer", func() { _ = write(t.Context(), nothing) }, name)
 			require.NoError(t, database.Observe(t.Context(), db, nil))

@@ -6,6 +6,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -19,15 +20,16 @@ func TestPrepared(t *testing.T) {
 		db.MustExec(`CREATE TABLE y (n BIGINT)`)
 		const insert, read = `INSERT INTO y (n) VALUES ($1)`, `SELECT n FROM y WHERE n >= $1 ORDER BY n`
 		for range 2 { // again: it is there already
-			require.NoError(t, d.Prepare(t.Context(), insert, read))
+			require.NoError(t, d.Prepare(t.Context(), insert))
+			require.NoError(t, d.Prepare(t.Context(), read))
 		}
-		use := func(n int) func(tx *sqlx.Tx) error {
-			return func(tx *sqlx.Tx) error {
-				if _, err := d.ExecTx(t.Context(), tx, insert, n); err != nil {
+		use := func(n int) func(tx *database.Tx) error {
+			return func(tx *database.Tx) error {
+				if _, err := tx.ExecContext(t.Context(), insert, n); err != nil {
 					return err
 				}
 				var ns []int
-				if err := d.SelectTx(t.Context(), tx, &ns, read, n); err != nil {
+				if err := tx.SelectContext(t.Context(), &ns, read, n); err != nil {
 					return err
 				}
 				require.Equal(t, []int{n}, ns)
@@ -40,10 +42,12 @@ func TestPrepared(t *testing.T) {
 			db.MustExec(`DELETE FROM y`)
 			tx, err := h.BeginTxx(t.Context(), nil)
 			require.NoError(t, err)
-			require.NoError(t, use(n)(tx))
+			joined, err := d.Join(tx)
+			require.NoError(t, err)
+			require.NoError(t, use(n)(joined))
 			require.NoError(t, tx.Commit())
 		}
-		rows, err := d.QueryPrepared(t.Context(), read, 0)
+		rows, err := d.QueryContext(t.Context(), read, 0)
 		require.NoError(t, err)
 		require.True(t, rows.Next())
 		require.NoError(t, rows.Close())

@@ -34,7 +34,7 @@ func TestRows(t *testing.T) {
 					keys, changes = append(keys, i), append(changes, i, fmt.Sprint(i, `"`))
 					want = append(want, row{int64(i), fmt.Sprint(i, `"`), i%2 == 0})
 				}
-				require.NoError(t, d.InTx(t.Context(), func(tx *sqlx.Tx) error {
+				require.NoError(t, d.InTx(t.Context(), func(tx *database.Tx) error {
 					for range 2 { // again: nothing is new
 						added, err := database.SelectRows[int64](t.Context(), d, tx, database.Rows{
 							Before: `INSERT INTO y (n, s, b) `, After: ` ON CONFLICT (n) DO NOTHING RETURNING n`, Types: types, Values: values,
@@ -49,7 +49,9 @@ func TestRows(t *testing.T) {
 				}))
 				tx, err := db.Beginx() // a caller's
 				require.NoError(t, err)
-				got, err := database.SelectRows[row](t.Context(), d, tx, database.Rows{
+				joined, err := d.Join(tx)
+				require.NoError(t, err)
+				got, err := database.SelectRows[row](t.Context(), d, joined, database.Rows{
 					Before: `SELECT n, s, b FROM y WHERE n IN (`, After: `) ORDER BY n`, Types: types[:1], Values: keys, Set: true,
 				})
 				require.NoError(t, err)

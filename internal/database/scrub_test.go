@@ -44,7 +44,7 @@ func TestScrub(t *testing.T) {
 	const canary = "canary-4711-canary"
 	r := rand.New(rand.NewPCG(1, 2))
 	change := func(query string, args ...any) {
-		require.NoError(t, d.Write(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, d.Write(t.Context(), func(tx *database.Tx) error {
 			_, err := tx.ExecContext(t.Context(), query, args...)
 			return err
 		}))

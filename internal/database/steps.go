@@ -2,8 +2,6 @@ package database
 
 import (
 	"context"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // InSteps repeats a statement that changes a limited number of rows, each time in a
@@ -11,7 +9,7 @@ import (
 // or a crash.
 func (d *DB) InSteps(ctx context.Context, statement string, args ...any) error {
 	for n := int64(1); n > 0; {
-		err := d.InTx(ctx, func(tx *sqlx.Tx) error {
+		err := d.InTx(ctx, func(tx *Tx) error {
 			res, err := tx.ExecContext(ctx, statement, args...)
 			if err == nil {
 				n, err = res.RowsAffected()

@@ -36,8 +36,8 @@ func TestFull(t *testing.T) {
 	t.Parallel()
 	d := pages(t, 40)
 	body := strings.Repeat("x", 16<<10)
-	put := func(ctx context.Context) func(*sqlx.Tx) error {
-		return func(tx *sqlx.Tx) error {
+	put := func(ctx context.Context) func(*database.Tx) error {
+		return func(tx *database.Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO x (n, body) VALUES (1, $1)`, body)
 			return err
 		}
@@ -58,7 +58,7 @@ func TestFull(t *testing.T) {
 		func() { large = d.Write(t.Context(), put(t.Context())) },
 		func() { alone = d.Write(t.Context(), put(t.Context())) },
 		func() {
-			small = d.Write(t.Context(), func(tx *sqlx.Tx) error {
+			small = d.Write(t.Context(), func(tx *database.Tx) error {
 				_, err := tx.ExecContext(t.Context(), `UPDATE x SET n = 0`)
 				return err
 			})
@@ -82,7 +82,7 @@ func TestReadOnly(t *testing.T) {
 			readOnly = `PRAGMA query_only = 1`
 			db.SetMaxOpenConns(1)
 		}
-		err := d.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		err := d.InTx(t.Context(), func(tx *database.Tx) error {
 			if _, err := tx.ExecContext(t.Context(), readOnly); err != nil {
 				return err
 			}

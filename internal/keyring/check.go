@@ -28,7 +28,7 @@ func (r *Ring) Check(ctx context.Context, db *sqlx.DB) error {
 	if err != nil {
 		return err
 	}
-	err = d.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = d.InTx(ctx, func(tx *database.Tx) error {
 		want := base64.RawURLEncoding.EncodeToString(r.MAC("check", nil))
 		// The update changes nothing, but locks the row and returns it.
 		var have string

@@ -3,7 +3,7 @@ package page
 import (
 	"context"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Read reads a page of rows with documents: at most size rows that fit into memory
@@ -11,13 +11,13 @@ import (
 // the number of rows of the page. weight is an SQL expression for the size of a row
 // in bytes. from has the tables and the order, and ends with LIMIT and the
 // parameter that follows args.
-func Read[R any](ctx context.Context, q sqlx.QueryerContext, columns, weight, from string, size int, args ...any) (rows []R, fits int, err error) {
+func Read[R any](ctx context.Context, q database.Reader, columns, weight, from string, size int, args ...any) (rows []R, fits int, err error) {
 	limited := func(n int) []any { return append(args[:len(args):len(args)], n) }
 	var sizes []int64
-	if err := sqlx.SelectContext(ctx, q, &sizes, `SELECT `+weight+from, limited(size)...); err != nil {
+	if err := q.SelectContext(ctx, &sizes, `SELECT `+weight+from, limited(size)...); err != nil {
 		return nil, 0, err
 	}
 	fits = Fit(sizes)
-	err = sqlx.SelectContext(ctx, q, &rows, `SELECT `+columns+from, limited(fits+1)...)
+	err = q.SelectContext(ctx, &rows, `SELECT `+columns+from, limited(fits+1)...)
 	return rows, fits, err
 }

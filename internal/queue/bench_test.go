@@ -62,7 +62,7 @@ func BenchmarkDrain(b *testing.B) {
 					for c := range 10 {
 						es = append(es, jobArgs(fmt.Sprintf("c%d", c), 100, jobs/10)...)
 					}
-					in(b, db, func(tx *sqlx.Tx) error { return q.PutTx(b.Context(), tx, es...) })
+					in(b, db, func(tx *database.Tx) error { return q.PutTx(b.Context(), tx, es...) })
 					b.StartTimer()
 					q.Notify()
 					<-drained
@@ -85,7 +85,7 @@ func BenchmarkPut(b *testing.B) {
 			for p := range producers {
 				wg.Go(func() {
 					for range each {
-						if err := d.Write(b.Context(), func(tx *sqlx.Tx) error {
+						if err := d.Write(b.Context(), func(tx *database.Tx) error {
 							return q.PutTx(b.Context(), tx, queue.JobArgs{Subscriber: "c", Key: fmt.Sprint(p), Subject: "s"})
 						}); err != nil {
 							b.Error(err)
@@ -110,7 +110,7 @@ func BenchmarkLatency(b *testing.B) {
 		start(b, q)
 		var elapsed []time.Duration
 		for b.Loop() {
-			in(b, db, func(tx *sqlx.Tx) error {
+			in(b, db, func(tx *database.Tx) error {
 				return q.PutTx(b.Context(), tx, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "s"})
 			})
 			started := time.Now()
@@ -155,7 +155,7 @@ func BenchmarkHanging(b *testing.B) {
 						subject := fmt.Sprint(i)
 						put[subject] = time.Now()
 						mu.Unlock()
-						in(b, db, func(tx *sqlx.Tx) error {
+						in(b, db, func(tx *database.Tx) error {
 							return q.PutTx(b.Context(), tx, queue.JobArgs{Subscriber: fmt.Sprintf("c%d", i%10), Key: fmt.Sprint(i % 100), Subject: subject})
 						})
 						q.Notify()

@@ -25,7 +25,7 @@ type candidate struct {
 // an index probe: how much work waits behind one costs nothing.
 func (c *claimer) scan(ctx context.Context) ([]candidate, error) {
 	var all []candidate
-	if err := c.db.SelectPrepared(ctx, &all, c.scanText(), c.o.Name, c.after, scanLimit); err != nil {
+	if err := c.db.SelectContext(ctx, &all, c.scanText(), c.o.Name, c.after, scanLimit); err != nil {
 		return nil, err
 	}
 	c.after = ""

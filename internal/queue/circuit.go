@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // standing are the pauses that Complete has not taken back. It may run again, so
@@ -24,7 +24,7 @@ func (f *finished) standing() map[*run]time.Duration {
 }
 
 // openCircuits writes which subscribers are paused, or no longer.
-func (c *completer) openCircuits(ctx context.Context, tx *sqlx.Tx, won finished) error {
+func (c *completer) openCircuits(ctx context.Context, tx *database.Tx, won finished) error {
 	const (
 		pause = `INSERT INTO queue_subscriber AS c (queue, subscriber, paused_us, probe) VALUES ($1, $2, {now} + $3, '')
 			ON CONFLICT (queue, subscriber) DO UPDATE SET
@@ -73,7 +73,7 @@ type parkedJob struct {
 // partitions if nothing that came after them was finished: they were not refused
 // while others passed, the subscriber was down all the while. What others have
 // locked or hold is left alone: it pauses, too, or is not down.
-func (c *completer) rejoin(ctx context.Context, tx *sqlx.Tx, subscriber string) error {
+func (c *completer) rejoin(ctx context.Context, tx *database.Tx, subscriber string) error {
 	const (
 		parked = `SELECT d.id, d.parked, d.attempt, d.epoch, d.since_us, l.id AS "left", l.key, l.successor FROM queue_partition d
 			JOIN queue_partition l ON l.queue = d.queue AND l.subscriber = d.subscriber AND l.key = d.key AND l.parked = 0

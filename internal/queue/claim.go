@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -129,14 +127,11 @@ func (c *claimer) lease(ctx context.Context, chosen []candidate) (runs []*run, e
 		return nil, nil
 	}
 	text, args := c.claimText(chosen)
-	if err := c.prepareOnce(ctx, text); err != nil {
-		return nil, err
-	}
 	if c.db.Dialect == database.Postgres { // one statement needs no transaction
-		return leased(c.db.QueryPrepared(ctx, text, args...))
+		return leased(c.db.QueryContext(ctx, text, args...))
 	}
-	err = c.db.WriteLazy(ctx, func(tx *sqlx.Tx) error {
-		runs, err = leased(c.db.QueryTx(ctx, tx, text, args...))
+	err = c.db.WriteLazy(ctx, func(tx *database.Tx) error {
+		runs, err = leased(tx.QueryContext(ctx, text, args...))
 		return err
 	})
 	return runs, err
@@ -179,7 +174,7 @@ func (c *claimer) jobs(ctx context.Context, runs []*run) error {
 		byPartition[r.partition] = r
 	}
 	text, args := c.itemsText(heads)
-	rows, err := c.db.QueryPrepared(ctx, text, args...)
+	rows, err := c.db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 const (
@@ -43,7 +43,7 @@ func (q *Queue) collect(ctx context.Context) error {
 		for i, id := range ids {
 			rows[i] = []int64{id}
 		}
-		err = q.write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sqlx.Tx) error {
+		err = q.write(context.WithoutCancel(ctx), func(ctx context.Context, tx *database.Tx) error {
 			_, err := tx.ExecContext(ctx, fmt.Sprintf(remove, numbers(rows)))
 			return err
 		})

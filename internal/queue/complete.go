@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -128,7 +126,7 @@ func (c *completer) finishLater(r *run) {
 
 func (c *completer) finish(ctx context.Context, runs []*run) error {
 	var won finished
-	err := c.write(ctx, func(ctx context.Context, tx *sqlx.Tx) (err error) {
+	err := c.write(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		won, err = c.finishTx(ctx, tx, runs)
 		return err
 	})
@@ -160,7 +158,7 @@ type finished struct {
 	emptied []partitionKey // partitions that others wait for, perhaps
 }
 
-func (c *completer) finishTx(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
+func (c *completer) finishTx(ctx context.Context, tx *database.Tx, runs []*run) (won finished, err error) {
 	if won, err = c.advancePartitions(ctx, tx, runs); err != nil {
 		return won, fmt.Errorf("advancing partitions: %w", err)
 	}
@@ -209,7 +207,7 @@ type lease struct {
 
 // advancePartitions writes what became of the partitions whose lease still holds. The holder
 // is compared too: after a commit whose answer was lost there is none.
-func (c *completer) advancePartitions(ctx context.Context, tx *sqlx.Tx, runs []*run) (won finished, err error) {
+func (c *completer) advancePartitions(ctx context.Context, tx *database.Tx, runs []*run) (won finished, err error) {
 	us := make([][]int64, len(runs))
 	byLease := make(map[lease]*run, len(runs))
 	for i, r := range runs {
@@ -223,7 +221,7 @@ func (c *completer) advancePartitions(ctx context.Context, tx *sqlx.Tx, runs []*
 		Successor int64
 	}
 	text, args := c.advanceText(us)
-	if err := c.db.SelectTx(ctx, tx, &rows, text, append([]any{c.id}, args...)...); err != nil {
+	if err := tx.SelectContext(ctx, &rows, text, append([]any{c.id}, args...)...); err != nil {
 		return won, err
 	}
 	for _, row := range rows {
@@ -239,7 +237,7 @@ func (c *completer) advancePartitions(ctx context.Context, tx *sqlx.Tx, runs []*
 
 // park gives the job at the head a partition of its own, in which it keeps
 // its sequence number.
-func (c *completer) park(ctx context.Context, tx *sqlx.Tx, r *run) error {
+func (c *completer) park(ctx context.Context, tx *database.Tx, r *run) error {
 	const (
 		insert = `INSERT INTO queue_partition (queue, subscriber, key, parked, tail, head, attempt, since_us, ready_us, epoch)
 			VALUES ($1, $2, $3, $4, $4, $5, $6, CASE WHEN CAST($7 AS BIGINT) < 0 THEN {now} ELSE CAST($7 AS BIGINT) END, {now} + $8, $9)
@@ -256,7 +254,7 @@ func (c *completer) park(ctx context.Context, tx *sqlx.Tx, r *run) error {
 }
 
 // remove deletes finished jobs, and the partitions of parked ones.
-func (c *completer) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, runs []*run) error {
+func (c *completer) remove(ctx context.Context, tx *database.Tx, passed [][]int64, runs []*run) error {
 	if len(passed) == 0 {
 		return nil
 	}
@@ -274,14 +272,14 @@ func (c *completer) remove(ctx context.Context, tx *sqlx.Tx, passed [][]int64, r
 	return nil
 }
 
-func (c *completer) removeItems(ctx context.Context, tx *sqlx.Tx, passed [][]int64) error {
+func (c *completer) removeItems(ctx context.Context, tx *database.Tx, passed [][]int64) error {
 	if c.db.Dialect == database.Postgres {
 		text, args := c.removeText(passed)
-		_, err := c.db.ExecTx(ctx, tx, text, args...)
+		_, err := tx.ExecContext(ctx, text, args...)
 		return err
 	}
 	for _, p := range passed {
-		if _, err := c.db.ExecTx(ctx, tx, removeOne, p[0], p[1], p[2]); err != nil {
+		if _, err := tx.ExecContext(ctx, removeOne, p[0], p[1], p[2]); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
@@ -33,7 +34,7 @@ func TestComplete(t *testing.T) {
 				}
 				return out
 			},
-			Complete: func(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
+			Complete: func(ctx context.Context, tx *database.Tx, outs []queue.Outcome) error {
 				for _, out := range outs {
 					if _, err := tx.ExecContext(ctx, `INSERT INTO log (key, subject, result, data) VALUES ($1, $2, $3, $4)`,
 						out.Job.Key, out.Job.Subject, int(out.Result), out.Data); err != nil {
@@ -74,7 +75,7 @@ func TestCompleteFails(t *testing.T) {
 				}
 				return queue.Outcome{}
 			},
-			Complete: func(_ context.Context, _ *sqlx.Tx, outs []queue.Outcome) error {
+			Complete: func(_ context.Context, _ *database.Tx, outs []queue.Outcome) error {
 				mu.Lock()
 				defer mu.Unlock()
 				for _, out := range outs {
@@ -212,7 +213,7 @@ func TestDrain(t *testing.T) {
 				}
 				return queue.Outcome{}
 			},
-			Complete: func(_ context.Context, _ *sqlx.Tx, outs []queue.Outcome) error {
+			Complete: func(_ context.Context, _ *database.Tx, outs []queue.Outcome) error {
 				for _, out := range outs {
 					if out.Result == queue.Snooze {
 						t.Error("a yield was recorded")
@@ -276,7 +277,7 @@ func TestSlowRun(t *testing.T) {
 				}
 				return queue.Outcome{}
 			},
-			Complete: func(_ context.Context, _ *sqlx.Tx, outs []queue.Outcome) error {
+			Complete: func(_ context.Context, _ *database.Tx, outs []queue.Outcome) error {
 				completed.Store(outs[len(outs)-1].Job.Seq)
 				return nil
 			},

@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/database/open"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -62,7 +60,7 @@ func greet() error {
 	if err != nil {
 		return err
 	}
-	if err := d.Write(ctx, func(tx *sqlx.Tx) error {
+	if err := d.Write(ctx, func(tx *database.Tx) error {
 		return q.PutTx(ctx, tx,
 			queue.JobArgs{Subscriber: "greeter", Key: "Ada", Subject: "hello Ada"},
 			queue.JobArgs{Subscriber: "greeter", Key: "Ada", Subject: "how are you, Ada?"})

@@ -50,8 +50,8 @@ func TestChild(t *testing.T) {
 			if rand.IntN(20) == 0 {
 				return queue.Outcome{Result: queue.Retry, After: time.Millisecond}
 			}
-			err := d.Write(ctx, func(tx *sqlx.Tx) error {
-				_, err := tx.Exec(`INSERT INTO sink (node, key, n) VALUES ($1, $2, CAST($3 AS BIGINT))`,
+			err := d.Write(ctx, func(tx *database.Tx) error {
+				_, err := tx.ExecContext(t.Context(), `INSERT INTO sink (node, key, n) VALUES ($1, $2, CAST($3 AS BIGINT))`,
 					os.Getenv(childName), it.Key, it.Subject)
 				return err
 			})
@@ -136,7 +136,7 @@ func (l *ledger) add(t *testing.T, n int) {
 	d, err := database.Of(t.Context(), l.DB)
 	require.NoError(t, err)
 	eventually(t, func() bool {
-		err = d.Write(t.Context(), func(tx *sqlx.Tx) error { return l.q.PutTx(t.Context(), tx, es...) })
+		err = d.Write(t.Context(), func(tx *database.Tx) error { return l.q.PutTx(t.Context(), tx, es...) })
 		return !isBusy(err)
 	})
 	require.NoError(t, err)
@@ -255,7 +255,7 @@ func TestFrozenRouter(t *testing.T) {
 	t.Cleanup(sync.OnceFunc(func() { close(thaw) }))
 	frozen := newQueue(t, testkit.Open(t, url), queue.Options{
 		Logger: quiet, Handle: done(&s),
-		Route: func(context.Context, *sqlx.Tx, []queue.JobArgs) ([]queue.JobArgs, error) {
+		Route: func(context.Context, *database.Tx, []queue.JobArgs) ([]queue.JobArgs, error) {
 			routing <- struct{}{}
 			<-thaw
 			return nil, nil
@@ -263,7 +263,7 @@ func TestFrozenRouter(t *testing.T) {
 	})
 	q := newQueue(t, db, queue.Options{
 		Handle: done(&s),
-		Route: func(_ context.Context, _ *sqlx.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
+		Route: func(_ context.Context, _ *database.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
 			for i := range es {
 				es[i].Subscriber = "c"
 			}
@@ -313,8 +313,8 @@ func TestExclusive(t *testing.T) {
 		put(t, db, q, jobArgs("c", 3, 9)...)
 		hour := time.Hour.Microseconds()
 		eventually(t, func() bool { // what a killed process leaves
-			in(t, db, func(tx *sqlx.Tx) error {
-				_, err := tx.Exec(`UPDATE queue_partition SET holder = 'dead', tail = head + 1, ready_us = 9000000000000000 + $1`, hour)
+			in(t, db, func(tx *database.Tx) error {
+				_, err := tx.ExecContext(t.Context(), `UPDATE queue_partition SET holder = 'dead', tail = head + 1, ready_us = 9000000000000000 + $1`, hour)
 				return err
 			})
 			return true

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -52,7 +50,7 @@ func (k *keeper) join(ctx context.Context) error {
 	k.void = time.AfterFunc(expireAfter, k.expire)
 	k.void.Stop()
 	if k.o.Exclusive {
-		return k.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+		return k.write(ctx, func(ctx context.Context, tx *database.Tx) error {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM queue_node WHERE queue = $1`, k.o.Name); err != nil {
 				return err
 			}
@@ -69,7 +67,7 @@ func (k *keeper) join(ctx context.Context) error {
 
 // release makes leased partitions that match ready, and ends the probes of a node, ""
 // for all, that are over with them.
-func (k *keeper) release(ctx context.Context, tx *sqlx.Tx, which, id string) error {
+func (k *keeper) release(ctx context.Context, tx *database.Tx, which, id string) error {
 	const partitions = `UPDATE queue_partition SET ready_us = CASE WHEN blockers > 0 THEN {blocked} ELSE {now} END, holder = '', epoch = epoch + 1 WHERE id IN
 		(SELECT id FROM queue_partition WHERE queue = $1 AND ready_us IS NOT NULL AND %s ORDER BY subscriber, key, parked {lock})`
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf(k.sql.text(partitions), which), k.o.Name, id); err != nil {
@@ -85,7 +83,7 @@ func (k *keeper) reclaim(ctx context.Context) error {
 	for _, id := range k.slots.partitions() {
 		known = append(known, []int64{id})
 	}
-	return k.write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sqlx.Tx) error {
+	return k.write(context.WithoutCancel(ctx), func(ctx context.Context, tx *database.Tx) error {
 		return k.release(ctx, tx, `holder = $2 AND id NOT IN (`+numbers(known)+`)`, k.id)
 	})
 }
@@ -95,7 +93,7 @@ func (k *keeper) part(ctx context.Context) {
 	k.void.Stop()
 	ctx, cancel := context.WithTimeout(ctx, handBackIn)
 	defer cancel()
-	err := k.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+	err := k.write(ctx, func(ctx context.Context, tx *database.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM queue_node WHERE id = $1`, k.id); err != nil {
 			return err
 		}
@@ -142,7 +140,7 @@ func (k *keeper) heartbeatAndSweep(ctx context.Context) error {
 func (k *keeper) heartbeat(ctx context.Context) error {
 	const heartbeat = `INSERT INTO queue_node (id, queue, seen_us) VALUES ($1, $2, {seen})
 		ON CONFLICT (id) DO UPDATE SET seen_us = excluded.seen_us`
-	return k.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return k.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, k.sql.text(heartbeat), k.id, k.o.Name)
 		return err
 	})
@@ -179,7 +177,7 @@ func (k *keeper) sweep(ctx context.Context, before time.Time) error {
 		return nil
 	}
 	for _, id := range ids {
-		err := k.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+		err := k.write(ctx, func(ctx context.Context, tx *database.Tx) error {
 			res, err := tx.ExecContext(ctx, k.sql.text(remove), id, expireAfter.Microseconds())
 			if err != nil {
 				return err
@@ -216,7 +214,7 @@ func (k *keeper) renew(ctx context.Context) error {
 	list, args := k.sql.list(3, us)
 	args = append([]any{k.o.Lease.Microseconds(), k.id}, args...)
 	var ids []int64
-	err := k.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+	err := k.write(ctx, func(ctx context.Context, tx *database.Tx) error {
 		ids = nil
 		return tx.SelectContext(ctx, &ids, fmt.Sprintf(k.sql.text(renew), list), args...)
 	})
@@ -229,7 +227,7 @@ func (k *keeper) renew(ctx context.Context) error {
 
 // endProbe ends the probes of a node, or of all if it is "", that hold no partition any
 // more: another node may try at once. The partitions were locked before.
-func (k *keeper) endProbe(ctx context.Context, tx *sqlx.Tx, id string) error {
+func (k *keeper) endProbe(ctx context.Context, tx *database.Tx, id string) error {
 	const end = `UPDATE queue_subscriber SET paused_us = {now}, probe = '' WHERE queue = $1 AND probe <> '' AND ($2 = '' OR probe = $2)
 		AND NOT EXISTS (SELECT 1 FROM queue_partition l WHERE l.queue = $1 AND l.subscriber = queue_subscriber.subscriber
 			AND l.holder = queue_subscriber.probe AND l.ready_us > {now})`

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Two keys become one by a job with Merged. The router, which alone orders
@@ -46,7 +46,7 @@ func (r redirects) target(key string) string {
 // redirect gives jobs the keys that theirs have become one with before, and
 // remembers the merges among them. known are those of the keys of es that the
 // database knows. A merge that has no effect is left out.
-func (r *router) redirect(ctx context.Context, tx *sqlx.Tx, es []JobArgs, known redirects) ([]JobArgs, error) {
+func (r *router) redirect(ctx context.Context, tx *database.Tx, es []JobArgs, known redirects) ([]JobArgs, error) {
 	const (
 		follow = `UPDATE queue_redirect SET target = $1 WHERE queue = $2 AND target = $3`
 		insert = `INSERT INTO queue_redirect (queue, key, target, at_us) VALUES ($1, $2, $3, {now})
@@ -79,7 +79,7 @@ func (r *router) redirect(ctx context.Context, tx *sqlx.Tx, es []JobArgs, known 
 // appendAll puts jobs into their partitions, in order, and merges partitions where
 // a job says so. It locks all partitions first, in the order in which everybody
 // does.
-func (r *router) appendAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
+func (r *router) appendAll(ctx context.Context, tx *database.Tx, es []JobArgs) error {
 	if !slices.ContainsFunc(es, func(e JobArgs) bool { return e.merging() }) {
 		return r.append(ctx, tx, es)
 	}
@@ -115,7 +115,7 @@ func (r *router) appendAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error
 
 // lockAll locks the partitions of jobs and all that wait for them, directly or
 // not, and returns which there are.
-func (r *router) lockAll(ctx context.Context, tx *sqlx.Tx, es []JobArgs) (map[partitionKey]bool, error) {
+func (r *router) lockAll(ctx context.Context, tx *database.Tx, es []JobArgs) (map[partitionKey]bool, error) {
 	const lock = `WITH RECURSIVE s (id, successor) AS (
 			SELECT l.id, l.successor FROM (%s) AS v JOIN queue_partition l ON l.queue = $%d AND l.subscriber = v.column1 AND l.key = v.column2 AND l.parked = 0
 			UNION SELECT l.id, l.successor FROM s JOIN queue_partition l ON l.id = s.successor WHERE s.successor > 0)
@@ -164,7 +164,7 @@ type link struct {
 const linkColumns = `id, key, head, tail, seq_offset, ready_us IS NOT NULL AS busy, blockers, successor, successor_seq, blocking`
 
 // merge makes a partition wait for another, whose key has become one with its own.
-func (r *router) merge(ctx context.Context, tx *sqlx.Tx, e JobArgs) error {
+func (r *router) merge(ctx context.Context, tx *database.Tx, e JobArgs) error {
 	const (
 		pair = `SELECT ` + linkColumns + ` FROM queue_partition WHERE queue = $1 AND subscriber = $2 AND parked = 0 AND (key = $3 OR key = $4)`
 		open = `INSERT INTO queue_partition (queue, subscriber, key, since_us) VALUES ($1, $2, $3, {now}) RETURNING ` + linkColumns
@@ -215,7 +215,7 @@ func (r *router) merge(ctx context.Context, tx *sqlx.Tx, e JobArgs) error {
 // or in those for which it waits itself. What of the successor is in hand, was
 // there before. Parked jobs hold back no other; but if they are taken back, and
 // the successor has finished nothing that came after the merge, it waits again.
-func (r *router) review(ctx context.Context, tx *sqlx.Tx, l *link) error {
+func (r *router) review(ctx context.Context, tx *database.Tx, l *link) error {
 	const (
 		next   = `SELECT ` + linkColumns + ` FROM queue_partition WHERE id = $1`
 		block  = `UPDATE queue_partition SET blocking = $1 WHERE id = $2`
@@ -266,7 +266,7 @@ func (r *router) review(ctx context.Context, tx *sqlx.Tx, l *link) error {
 
 // reviewTx asks the router to look again whether the successors of partitions
 // may continue, or must wait.
-func (q *Queue) reviewTx(ctx context.Context, tx *sqlx.Tx, partitions []partitionKey) error {
+func (q *Queue) reviewTx(ctx context.Context, tx *database.Tx, partitions []partitionKey) error {
 	slices.SortFunc(partitions, partitionKey.compare)
 	es := make([]JobArgs, 0, len(partitions))
 	for _, k := range slices.Compact(partitions) {

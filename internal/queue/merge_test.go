@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
@@ -260,7 +261,7 @@ func TestMergeUnderLoad(t *testing.T) {
 		subscribers := []string{"quick", "slow"}
 		c := &crowd{finished: map[string]map[int]int64{"quick": {}, "slow": {}}}
 		// A probe whose lease is taken away below keeps its subscriber paused for a lease.
-		o := queue.Options{Logger: quiet, Handle: c.handle, Run: 4, Lease: 3 * time.Second, Route: func(_ context.Context, _ *sqlx.Tx, es []queue.JobArgs) (out []queue.JobArgs, err error) {
+		o := queue.Options{Logger: quiet, Handle: c.handle, Run: 4, Lease: 3 * time.Second, Route: func(_ context.Context, _ *database.Tx, es []queue.JobArgs) (out []queue.JobArgs, err error) {
 			for _, e := range es {
 				for _, name := range subscribers {
 					e.Subscriber = name
@@ -299,14 +300,14 @@ func TestMergeUnderLoad(t *testing.T) {
 							es = append(es, queue.JobArgs{Key: key, Subject: fmt.Sprint(n)})
 						}
 						d := []*sqlx.DB{db, other}[rand.IntN(2)]
-						assert.NoError(t, inTx(t, d, func(tx *sqlx.Tx) error { return q.PutTx(t.Context(), tx, es...) }))
+						assert.NoError(t, inTx(t, d, func(tx *database.Tx) error { return q.PutTx(t.Context(), tx, es...) }))
 						q.Notify()
 					}
 				})
 			}
 			all.Wait()
 			if round%2 == 0 { // as when a node was frozen: what it has in hand is lost to it
-				in(t, db, func(tx *sqlx.Tx) error {
+				in(t, db, func(tx *database.Tx) error {
 					_, err := tx.ExecContext(t.Context(), `UPDATE queue_partition SET epoch = epoch + 1, ready_us = 1 WHERE holder <> ''`)
 					return err
 				})

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // JobArgs is work to be queued.
@@ -65,7 +65,7 @@ type Options struct {
 	// that wants them, keeping their order, and one that has Merged into one for
 	// each that may have work of that key. It runs in the router's transaction
 	// and must only read.
-	Route func(ctx context.Context, tx *sqlx.Tx, es []JobArgs) ([]JobArgs, error)
+	Route func(ctx context.Context, tx *database.Tx, es []JobArgs) ([]JobArgs, error)
 	// Load fills Data of jobs before they are handled, outside of any
 	// transaction. nil: nothing to load.
 	Load func(ctx context.Context, jobs []*Job) error
@@ -81,7 +81,7 @@ type Options struct {
 	// making its Result a Snooze: the job is tried again at once. To know that
 	// for sure it locks a row that is changed together with ResumeTx, and before
 	// that. nil: nothing to record.
-	Complete func(ctx context.Context, tx *sqlx.Tx, outs []Outcome) error
+	Complete func(ctx context.Context, tx *database.Tx, outs []Outcome) error
 	// OnComplete is called after that commit. It must not block.
 	OnComplete func(outs []Outcome)
 

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // oldestOnly is how many probes fail with the oldest job before others are
@@ -28,7 +28,7 @@ func (c *claimer) probeOpen(ctx context.Context, x candidate) (runs []*run, err 
 	if err != nil || id == 0 {
 		return nil, err
 	}
-	err = c.write(ctx, func(ctx context.Context, tx *sqlx.Tx) error {
+	err = c.write(ctx, func(ctx context.Context, tx *database.Tx) error {
 		runs = nil
 		res, err := tx.ExecContext(ctx, c.sql.text(try), c.o.Lease.Microseconds(), c.id, c.o.Name, x.Subscriber)
 		if err != nil {

@@ -53,7 +53,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Queue, error) {
 		log = slog.Default()
 	}
 	q := &Queue{db: d, o: o, log: log.With("queue", o.Name), sql: newDialect(d.Dialect, o.Now)}
-	return q, q.prepare(ctx)
+	return q, nil
 }
 
 // orDefault is v, or d when v is not set.
@@ -73,8 +73,11 @@ const (
 // PutTx queues es in the caller's transaction. Jobs of one subscriber and key
 // maintain the order in which their transactions commit only if the caller holds a
 // lock that serializes them, such as their chat's row, before it calls PutTx.
-// After the commit the caller calls [Queue.Notify].
-func (q *Queue) PutTx(ctx context.Context, tx *sqlx.Tx, es ...JobArgs) error {
+func (q *Queue) PutTx(ctx context.Context, on database.Executor, es ...JobArgs) error {
+	tx, err := q.db.Join(on)
+	if err != nil || len(es) == 0 {
+		return err
+	}
 	for len(es) > 0 {
 		n := min(len(es), putLimit)
 		if err := q.put(ctx, tx, es[:n]); err != nil {
@@ -82,10 +85,11 @@ func (q *Queue) PutTx(ctx context.Context, tx *sqlx.Tx, es ...JobArgs) error {
 		}
 		es = es[n:]
 	}
+	tx.NotifyAfter(q.topic())
 	return nil
 }
 
-func (q *Queue) put(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
+func (q *Queue) put(ctx context.Context, tx *database.Tx, es []JobArgs) error {
 	values, parent := make([]any, 0, putWidth*len(es)), span.Of(ctx)
 	for _, e := range es {
 		if e.Subscriber == "" && q.o.Route == nil {
@@ -94,7 +98,7 @@ func (q *Queue) put(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
 		values = append(values, e.Subscriber, e.Key, e.Subject, e.Metadata, e.Merged, cmp.Or(e.Traceparent, parent))
 	}
 	text, args := q.putText(values)
-	_, err := q.db.ExecTx(ctx, tx, text, args...)
+	_, err := tx.ExecContext(ctx, text, args...)
 	return err
 }
 
@@ -106,33 +110,8 @@ func (q *Queue) putText(values []any) (string, []any) {
 	return fmt.Sprintf(q.sql.text(insert), list), append([]any{q.o.Name}, args...)
 }
 
-// prepare prepares what is run often, as far as it is always the same text.
-func (q *Queue) prepare(ctx context.Context) error {
-	if q.o.Now != nil { // it is in the texts
-		return nil
-	}
-	one, _ := q.putText(make([]any, putWidth))
-	if q.db.Dialect != database.Postgres {
-		return q.db.Prepare(ctx, one, q.scanText(), removeOne)
-	}
-	many, _ := q.putText(make([]any, putWidth*putLimit))
-	jobs, _ := q.itemsText([][]int64{make([]int64, 3)})
-	advance, _ := q.advanceText([][]int64{make([]int64, 6)})
-	remove, _ := q.removeText([][]int64{make([]int64, 3)})
-	return q.db.Prepare(ctx, one, many, guardSQL, q.scanText(), jobs, advance, remove)
-}
-
-// prepareOnce prepares a text at its first use.
-func (q *Queue) prepareOnce(ctx context.Context, text string) error {
-	if q.o.Now != nil { // it is in the text
-		return nil
-	}
-	return q.db.Prepare(ctx, text)
-}
-
-// Committed tells the queue, on all nodes, that what was put, resumed or
-// dropped is committed. It does not block. Without it the work is found by
-// polling, within a second.
+// Notify has the queue look for work now, on all nodes: what [Options].Serves
+// returns, or the clock, has changed. It does not block.
 func (q *Queue) Notify() { q.db.Notify(q.topic()) }
 
 func (q *Queue) topic() string { return "queue:" + q.o.Name }
@@ -141,7 +120,7 @@ func (q *Queue) topic() string { return "queue:" + q.o.Name }
 // put for it and not routed yet. What is being handled cannot finish any more.
 // Route must not name the subscriber again. Call [Queue.ResumeTx] after it, and
 // after locking whatever Complete locks: it is the order in which workers lock.
-func (q *Queue) DropTx(ctx context.Context, tx *sqlx.Tx, subscriber string) error {
+func (q *Queue) DropTx(ctx context.Context, tx *database.Tx, subscriber string) error {
 	for _, s := range []string{
 		`DELETE FROM queue_outbox WHERE queue = $1 AND subscriber = $2`,
 		`SELECT count(*) FROM (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2 ORDER BY key, parked {lock}) l`,
@@ -152,6 +131,7 @@ func (q *Queue) DropTx(ctx context.Context, tx *sqlx.Tx, subscriber string) erro
 			return fmt.Errorf("dropping a subscriber of queue %s: %w", q.o.Name, err)
 		}
 	}
+	tx.NotifyAfter(q.topic())
 	return nil
 }
 
@@ -171,32 +151,28 @@ func (q *Queue) Drop(ctx context.Context, subscriber string) error {
 			return fmt.Errorf("dropping a subscriber of queue %s: %w", q.o.Name, err)
 		}
 	}
-	err := q.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	return q.db.InTx(ctx, func(tx *database.Tx) error {
 		if err := q.DropTx(ctx, tx, subscriber); err != nil {
 			return err
 		}
 		return q.ResumeTx(ctx, tx, subscriber)
 	})
-	if err == nil {
-		q.Notify()
-	}
-	return err
 }
 
-// ResumeTx ends the pause of a subscriber, if there is one, or forgets it. What was in hand then
-// may pause it again unless Complete takes that back. After the commit the caller
-// calls [Queue.Notify].
-func (q *Queue) ResumeTx(ctx context.Context, tx *sqlx.Tx, subscriber string) error {
+// ResumeTx ends the pause of a subscriber, if there is one, or forgets it. What was in
+// hand then may pause it again unless Complete takes that back.
+func (q *Queue) ResumeTx(ctx context.Context, tx *database.Tx, subscriber string) error {
 	const resume = `DELETE FROM queue_subscriber WHERE queue = $1 AND subscriber = $2`
 	if _, err := tx.ExecContext(ctx, resume, q.o.Name, subscriber); err != nil {
 		return fmt.Errorf("resuming a subscriber of queue %s: %w", q.o.Name, err)
 	}
+	tx.NotifyAfter(q.topic())
 	return nil
 }
 
 // write runs fn in a transaction that commits together with others on SQLite.
-func (q *Queue) write(ctx context.Context, fn func(context.Context, *sqlx.Tx) error) error {
-	return q.db.Write(ctx, func(tx *sqlx.Tx) error {
+func (q *Queue) write(ctx context.Context, fn func(context.Context, *database.Tx) error) error {
+	return q.db.Write(ctx, func(tx *database.Tx) error {
 		if err := q.guard(ctx, tx); err != nil {
 			return err
 		}
@@ -207,11 +183,11 @@ func (q *Queue) write(ctx context.Context, fn func(context.Context, *sqlx.Tx) er
 // guard prepares a transaction on PostgreSQL. It is ended when its node is
 // frozen within it: its locks would stop all others. And it reads by index,
 // because what the planner knows of a queue's tables is always out of date.
-func (q *Queue) guard(ctx context.Context, tx *sqlx.Tx) error {
+func (q *Queue) guard(ctx context.Context, tx *database.Tx) error {
 	if q.db.Dialect != database.Postgres {
 		return nil
 	}
-	_, err := q.db.ExecTx(ctx, tx, guardSQL)
+	_, err := tx.ExecContext(ctx, guardSQL)
 	return err
 }
 

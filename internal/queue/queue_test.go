@@ -14,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
@@ -101,7 +102,7 @@ func TestRoute(t *testing.T) {
 		var s sink
 		q := newQueue(t, db, queue.Options{
 			Handle: done(&s),
-			Route: func(_ context.Context, _ *sqlx.Tx, es []queue.JobArgs) (out []queue.JobArgs, err error) {
+			Route: func(_ context.Context, _ *database.Tx, es []queue.JobArgs) (out []queue.JobArgs, err error) {
 				for _, e := range es {
 					for _, c := range []string{"a", "b"} {
 						e.Subscriber = c
@@ -138,7 +139,7 @@ func TestRouteFails(t *testing.T) {
 		fails := 2
 		q := newQueue(t, db, queue.Options{
 			Logger: quiet, Handle: done(&s),
-			Route: func(_ context.Context, _ *sqlx.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
+			Route: func(_ context.Context, _ *database.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
 				switch fails--; fails {
 				case 1:
 					return nil, errors.New("test")
@@ -286,7 +287,7 @@ func TestIDsNotReused(t *testing.T) {
 		idle(t, q)
 		stop()
 		require.NoError(t, db.Get(&partitions, `SELECT max(id) FROM queue_partition`))
-		in(t, db, func(tx *sqlx.Tx) error { return q.DropTx(t.Context(), tx, "c") })
+		in(t, db, func(tx *database.Tx) error { return q.DropTx(t.Context(), tx, "c") })
 		return box, partitions
 	}
 	box, partitions := ids()
@@ -306,7 +307,7 @@ func TestCollect(t *testing.T) {
 		stop()
 		age := (91 * 24 * time.Hour).Microseconds()
 		db.MustExec(`UPDATE queue_partition SET since_us = since_us - $1 WHERE key <> 'k0'`, age)
-		in(t, db, func(tx *sqlx.Tx) error { return q.PutTx(t.Context(), tx, jobArgs("c", 1, 1)...) })
+		in(t, db, func(tx *database.Tx) error { return q.PutTx(t.Context(), tx, jobArgs("c", 1, 1)...) })
 		db.MustExec(`UPDATE queue_partition SET ready_us = 1, tail = tail + 1 WHERE key = 'k1'`) // has work, however old
 		db.MustExec(`INSERT INTO queue_job (partition_id, seq, subject) SELECT id, tail, 's' FROM queue_partition WHERE key = 'k1'`)
 		start(t, q)

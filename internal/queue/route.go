@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -87,7 +85,7 @@ func (r *router) routeBatch(ctx context.Context, limit int) (routed int, err err
 		return 0, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	err = r.db.WriteLazy(ctx, func(tx *sqlx.Tx) error {
+	err = r.db.WriteLazy(ctx, func(tx *database.Tx) error {
 		if err := r.lockRouter(ctx, tx); err != nil {
 			return err
 		}
@@ -107,17 +105,20 @@ func (r *router) routeBatch(ctx context.Context, limit int) (routed int, err err
 	return routed, err
 }
 
+// lockRouterSQL is [guardSQL] and [database.LazySQL] in one row, and whether the
+// lock was had.
+const lockRouterSQL = `SELECT g.ours FROM (` + guardSQL + `, ` + database.LazySQL + `, pg_try_advisory_xact_lock($1)) AS g (a, b, c, ours)`
+
 // lockRouter makes this node the one that routes until the end of tx: two
 // would race for the sequence numbers of a key. It guards tx as well.
-func (r *router) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
+func (r *router) lockRouter(ctx context.Context, tx *database.Tx) error {
 	if r.db.Dialect != database.Postgres {
 		return nil
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(r.topic()))
 	var ours bool
-	row := tx.QueryRowContext(ctx, guardSQL+`, `+database.LazySQL+`, pg_try_advisory_xact_lock($1)`, int64(h.Sum64()))
-	if err := row.Scan(new(string), new(string), new(string), &ours); err != nil {
+	if err := tx.GetContext(ctx, &ours, lockRouterSQL, int64(h.Sum64())); err != nil {
 		return err
 	}
 	if !ours {
@@ -129,7 +130,7 @@ func (r *router) lockRouter(ctx context.Context, tx *sqlx.Tx) error {
 // take removes the oldest jobs from the outbox. There is no cursor: a
 // transaction that commits late has an older id than what is routed already.
 // It returns the keys with which those of the jobs have become one, too.
-func (r *router) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]JobArgs, redirects, error) {
+func (r *router) take(ctx context.Context, tx *database.Tx, limit int) ([]JobArgs, redirects, error) {
 	const take = `DELETE FROM queue_outbox WHERE id IN (SELECT id FROM queue_outbox WHERE queue = $1 ORDER BY id LIMIT $2)
 		RETURNING id, subscriber, key, subject, metadata, merged, traceparent,
 			COALESCE((SELECT r.target FROM queue_redirect r WHERE r.queue = queue_outbox.queue AND r.key = queue_outbox.key), '')`
@@ -161,7 +162,7 @@ func (r *router) take(ctx context.Context, tx *sqlx.Tx, limit int) ([]JobArgs, r
 
 // expand asks Route for the subscribers of the jobs that name none, in runs,
 // so that the order among all jobs stays.
-func (r *router) expand(ctx context.Context, tx *sqlx.Tx, es []JobArgs) ([]JobArgs, error) {
+func (r *router) expand(ctx context.Context, tx *database.Tx, es []JobArgs) ([]JobArgs, error) {
 	if !slices.ContainsFunc(es, func(e JobArgs) bool { return e.Subscriber == "" }) {
 		return es, nil
 	}
@@ -206,7 +207,7 @@ const insertItems = `INSERT INTO queue_job (partition_id, seq, seq_offset, subje
 var itemTypes = []string{"BIGINT", "BIGINT", "BIGINT", "TEXT", "TEXT"}
 
 // append puts jobs at the ends of their partitions.
-func (r *router) append(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
+func (r *router) append(ctx context.Context, tx *database.Tx, es []JobArgs) error {
 	groups := map[partitionKey][]JobArgs{}
 	var keys []partitionKey
 	for _, e := range es {
@@ -233,7 +234,7 @@ func (r *router) append(ctx context.Context, tx *sqlx.Tx, es []JobArgs) error {
 
 // extend makes room in partitions, new ones among them, and returns the columns of
 // the jobs that go there.
-func (r *router) extend(ctx context.Context, tx *sqlx.Tx, keys []partitionKey, groups map[partitionKey][]JobArgs) ([]any, error) {
+func (r *router) extend(ctx context.Context, tx *database.Tx, keys []partitionKey, groups map[partitionKey][]JobArgs) ([]any, error) {
 	const upsert = `INSERT INTO queue_partition AS l (queue, subscriber, key, tail, ready_us)
 		SELECT $1, column1, column2, column3, {now} FROM (%s) AS v WHERE true
 		ON CONFLICT (queue, subscriber, key, parked) DO UPDATE SET tail = l.tail + excluded.tail,

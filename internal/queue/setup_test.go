@@ -51,18 +51,18 @@ func start(t testing.TB, q *queue.Queue) (stop func()) {
 // put commits jobs and wakes the queue.
 func put(t testing.TB, db *sqlx.DB, q *queue.Queue, es ...queue.JobArgs) {
 	t.Helper()
-	in(t, db, func(tx *sqlx.Tx) error { return q.PutTx(t.Context(), tx, es...) })
+	in(t, db, func(tx *database.Tx) error { return q.PutTx(t.Context(), tx, es...) })
 	q.Notify()
 }
 
 // in runs fn in a transaction.
-func in(t testing.TB, db *sqlx.DB, fn func(tx *sqlx.Tx) error) {
+func in(t testing.TB, db *sqlx.DB, fn func(tx *database.Tx) error) {
 	t.Helper()
 	require.NoError(t, inTx(t, db, fn))
 }
 
 // inTx is in for other goroutines than the test's.
-func inTx(t testing.TB, db *sqlx.DB, fn func(tx *sqlx.Tx) error) error {
+func inTx(t testing.TB, db *sqlx.DB, fn func(tx *database.Tx) error) error {
 	d, err := database.Of(t.Context(), db)
 	if err != nil {
 		return err

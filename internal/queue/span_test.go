@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/span"
 )
@@ -19,7 +20,7 @@ func TestTraceparent(t *testing.T) {
 		var mu sync.Mutex
 		seen := map[string][]string{}
 		q := newQueue(t, db, queue.Options{
-			Route: func(_ context.Context, _ *sqlx.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
+			Route: func(_ context.Context, _ *database.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
 				for i := range es {
 					es[i].Subscriber = "c"
 				}
@@ -35,7 +36,7 @@ func TestTraceparent(t *testing.T) {
 				return queue.Outcome{Result: []queue.Result{queue.Retry, queue.Park, queue.Done}[it.Attempt]}
 			},
 		})
-		in(t, db, func(tx *sqlx.Tx) error {
+		in(t, db, func(tx *database.Tx) error {
 			ctx := span.With(t.Context(), "of-the-context")
 			return q.PutTx(ctx, tx, queue.JobArgs{Key: "k", Subject: "1", Traceparent: "its-own"}, queue.JobArgs{Key: "k", Subject: "2"})
 		})

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -23,7 +23,7 @@ func TestStaleRun(t *testing.T) {
 		q, err := New(ctx, db, Options{Name: "q", Run: 4, Handle: func(context.Context, Job) Outcome { return Outcome{} }})
 		require.NoError(t, err)
 		n := newNode(q)
-		require.NoError(t, q.db.Write(ctx, func(tx *sqlx.Tx) error {
+		require.NoError(t, q.db.Write(ctx, func(tx *database.Tx) error {
 			var es []JobArgs
 			for _, subject := range []string{"1", "2", "3", "4", "5"} {
 				es = append(es, JobArgs{Subscriber: "s", Key: "k", Subject: subject})

@@ -3,9 +3,9 @@ package queue_test
 import (
 	"testing"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
@@ -25,16 +25,18 @@ func TestLateNodeSparesOthers(t *testing.T) {
 		require.NoError(t, db.Get(&nodes, `SELECT count(*) FROM queue_node`))
 		return nodes == 1
 	})
-	in(t, db, func(tx *sqlx.Tx) error {
-		tx.MustExec(`LOCK TABLE queue_node IN EXCLUSIVE MODE`)
-		tx.MustExec(`CREATE TABLE life (n SERIAL, id TEXT, what TEXT);
+	in(t, db, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(t.Context(), `LOCK TABLE queue_node IN EXCLUSIVE MODE`)
+		require.NoError(t, err)
+		_, err = tx.ExecContext(t.Context(), `CREATE TABLE life (n SERIAL, id TEXT, what TEXT);
 			CREATE FUNCTION metadata() RETURNS trigger LANGUAGE plpgsql AS
 				'BEGIN INSERT INTO life (id, what) VALUES (COALESCE(NEW.id, OLD.id), TG_OP); RETURN NULL; END';
 			CREATE TRIGGER metadata AFTER UPDATE OR DELETE ON queue_node FOR EACH ROW EXECUTE FUNCTION metadata();
 			INSERT INTO queue_node (id, queue, seen_us) VALUES ('other', 'q', 1)`)
+		require.NoError(t, err)
 		eventually(t, func() bool {
 			var quiet float64 // seconds
-			require.NoError(t, tx.Get(&quiet, `SELECT EXTRACT(EPOCH FROM clock_timestamp()) - max(seen_us) / 1e6 FROM queue_node`))
+			require.NoError(t, tx.GetContext(t.Context(), &quiet, `SELECT EXTRACT(EPOCH FROM clock_timestamp()) - max(seen_us) / 1e6 FROM queue_node`))
 			return quiet > 6
 		})
 		return nil

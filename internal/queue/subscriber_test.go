@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
@@ -137,7 +138,7 @@ func TestResume(t *testing.T) {
 		<-tried
 		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Paused == 1 && s.Leased == 0 })
 		require.Zero(t, s.count())
-		in(t, db, func(tx *sqlx.Tx) error { return q.ResumeTx(t.Context(), tx, "c") })
+		in(t, db, func(tx *database.Tx) error { return q.ResumeTx(t.Context(), tx, "c") })
 		q.Notify()
 		s.await(t, 5)
 		s.inOrder(t, 1, 5)
@@ -161,7 +162,7 @@ func TestPauseTakenBack(t *testing.T) {
 				s.add(it)
 			}
 			return out
-		}, Complete: func(_ context.Context, _ *sqlx.Tx, outs []queue.Outcome) error {
+		}, Complete: func(_ context.Context, _ *database.Tx, outs []queue.Outcome) error {
 			for i := range outs {
 				if outs[i].Result == queue.OpenCircuit {
 					outs[i].Result = queue.Snooze
@@ -272,7 +273,7 @@ func TestDrop(t *testing.T) {
 			}
 			s.add(it)
 			return queue.Outcome{}
-		}, Complete: func(_ context.Context, _ *sqlx.Tx, outs []queue.Outcome) error {
+		}, Complete: func(_ context.Context, _ *database.Tx, outs []queue.Outcome) error {
 			for _, out := range outs {
 				if out.Job.Subscriber == "gone" {
 					t.Error("a dropped subscriber's outcome was recorded")
@@ -284,7 +285,7 @@ func TestDrop(t *testing.T) {
 		put(t, db, q, jobArgs("stays", 30, 300)...)
 		start(t, q)
 		<-leased
-		in(t, db, func(tx *sqlx.Tx) error {
+		in(t, db, func(tx *database.Tx) error {
 			if err := q.PutTx(t.Context(), tx, jobArgs("gone", 3, 3)...); err != nil {
 				return err
 			}

@@ -87,7 +87,7 @@ func (c *Counter) Count(ctx context.Context) error {
 			return nil
 		}
 		if err == nil {
-			err = c.db.InTx(ctx, func(tx *sqlx.Tx) error { return c.count(ctx, tx) })
+			err = c.db.InTx(ctx, func(tx *database.Tx) error { return c.count(ctx, tx) })
 		}
 		if err != nil {
 			return fmt.Errorf("counting %s: %w", c.opts.Name, err)
@@ -96,7 +96,7 @@ func (c *Counter) Count(ctx context.Context) error {
 }
 
 // count counts one step.
-func (c *Counter) count(ctx context.Context, tx *sqlx.Tx) error {
+func (c *Counter) count(ctx context.Context, tx *database.Tx) error {
 	if _, err := tx.ExecContext(ctx, `INSERT INTO counter_mark (name, counted) VALUES ($1, 0) ON CONFLICT (name) DO NOTHING`, c.opts.Name); err != nil {
 		return err
 	}
@@ -122,11 +122,11 @@ func (c *Counter) count(ctx context.Context, tx *sqlx.Tx) error {
 
 // next returns the last counted id and the last id to count; 0: there is nothing to
 // count.
-func (c *Counter) next(ctx context.Context, q sqlx.QueryerContext) (from, to int64, err error) {
+func (c *Counter) next(ctx context.Context, q database.Reader) (from, to int64, err error) {
 	if from, err = c.mark(ctx, q); err != nil {
 		return 0, 0, err
 	}
-	err = sqlx.GetContext(ctx, q, &to, `SELECT COALESCE(max(id), 0) FROM (SELECT id, at_us FROM (`+c.opts.Rows+`) AS source
+	err = q.GetContext(ctx, &to, `SELECT COALESCE(max(id), 0) FROM (SELECT id, at_us FROM (`+c.opts.Rows+`) AS source
 		WHERE id > $1 ORDER BY id LIMIT $2) AS next WHERE at_us < $3`, from, step, database.Micros(c.opts.Now().Add(-visibleAfter)))
 	return from, to, err
 }
@@ -138,7 +138,7 @@ func (c *Counter) Since(ctx context.Context, account string, since time.Time) (m
 }
 
 // SinceIn is [Counter.Since] within a transaction.
-func (c *Counter) SinceIn(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (map[string]int64, error) {
+func (c *Counter) SinceIn(ctx context.Context, q database.Reader, account string, since time.Time) (map[string]int64, error) {
 	mark, err := c.mark(ctx, q)
 	for err == nil {
 		// The mark is a parameter, so that PostgreSQL plans for its value.
@@ -155,12 +155,12 @@ func (c *Counter) SinceIn(ctx context.Context, q sqlx.QueryerContext, account st
 }
 
 // since counts from a day on, if counter_day has the counts up to mark.
-func (c *Counter) since(ctx context.Context, q sqlx.QueryerContext, account string, first, mark int64) (map[string]int64, error) {
+func (c *Counter) since(ctx context.Context, q database.Reader, account string, first, mark int64) (map[string]int64, error) {
 	var parts []struct {
 		What string `db:"what"`
 		N    int64  `db:"n"`
 	}
-	err := sqlx.SelectContext(ctx, q, &parts, `SELECT what, CAST(SUM(n) AS BIGINT) AS n FROM counter_day
+	err := q.SelectContext(ctx, &parts, `SELECT what, CAST(SUM(n) AS BIGINT) AS n FROM counter_day
 		WHERE name = $1 AND account = $2 AND day >= $3 GROUP BY what
 		UNION ALL SELECT what, count(*) AS n FROM (`+c.opts.Rows+`) AS source
 		WHERE id > $4 AND account = $2 AND `+daySQL+` >= $3 GROUP BY what`, c.opts.Name, account, first, mark)
@@ -172,13 +172,13 @@ func (c *Counter) since(ctx context.Context, q sqlx.QueryerContext, account stri
 }
 
 // mark returns the last counted id.
-func (c *Counter) mark(ctx context.Context, q sqlx.QueryerContext) (id int64, err error) {
-	err = sqlx.GetContext(ctx, q, &id, `SELECT COALESCE(max(counted), 0) FROM counter_mark WHERE name = $1`, c.opts.Name)
+func (c *Counter) mark(ctx context.Context, q database.Reader) (id int64, err error) {
+	err = q.GetContext(ctx, &id, `SELECT COALESCE(max(counted), 0) FROM counter_mark WHERE name = $1`, c.opts.Name)
 	return id, err
 }
 
 // ForgetTx deletes the counts of an account.
-func (c *Counter) ForgetTx(ctx context.Context, tx *sqlx.Tx, account string) error {
+func (c *Counter) ForgetTx(ctx context.Context, tx *database.Tx, account string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM counter_day WHERE name = $1 AND account = $2`, c.opts.Name, account); err != nil {
 		return fmt.Errorf("forgetting the count of %s: %w", c.opts.Name, err)
 	}

@@ -89,7 +89,7 @@ func TestCounter(t *testing.T) {
 		f.is(t, "ana", at(0), map[string]int64{"apple": 3, "pear": 1})
 		f.is(t, "ana", at(24*time.Hour), map[string]int64{"apple": 1})
 
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.ForgetTx(t.Context(), tx, "ana") }))
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error { return f.ForgetTx(t.Context(), tx, "ana") }))
 		f.is(t, "ana", at(0), map[string]int64{})
 		f.is(t, "ben", at(0), map[string]int64{"pear": 1})
 	})

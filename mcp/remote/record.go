@@ -3,13 +3,12 @@ package remote
 import (
 	"context"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // recordTx records an action on a server in the audit log. details may be nil.
-func recordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, r serverRow, details map[string]any) error {
+func recordTx(ctx context.Context, tx *database.Tx, action audit.Action, r serverRow, details map[string]any) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: r.ID, ObjectName: r.Name, Details: details})
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -142,7 +141,7 @@ func (a *Account) Create(ctx context.Context, d NewServer) (Server, error) {
 	}
 	now := database.Micros(a.s.opts.Now())
 	r := serverRow{ID: id.String(), Account: a.id, Name: d.Name, URL: d.URL, Credential: d.Credential, Enabled: true, Revision: 1, Created: now, Updated: now}
-	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = a.s.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO mcp_remote_server (id, account, name, url, credential, enabled, revision, checked_us, problem, created_us, updated_us)
 			VALUES ($1, $2, $3, $4, $5, $6, 1, 0, '', $7, $7)`, r.ID, r.Account, r.Name, r.URL, r.Credential, r.Enabled, now)
 		if err != nil {
@@ -177,12 +176,12 @@ func (a *Account) view(ctx context.Context, r serverRow) (Server, error) {
 	return r.view(tools), err
 }
 
-func (a *Account) row(ctx context.Context, q sqlx.QueryerContext, id, lock string) (serverRow, error) {
+func (a *Account) row(ctx context.Context, q database.Reader, id, lock string) (serverRow, error) {
 	var r serverRow
 	if uuid.Validate(id) != nil {
 		return r, ErrNotFound
 	}
-	return r, found(sqlx.GetContext(ctx, q, &r, `SELECT `+serverColumns+` FROM mcp_remote_server WHERE id = $1 AND account = $2`+lock, id, a.id))
+	return r, found(q.GetContext(ctx, &r, `SELECT `+serverColumns+` FROM mcp_remote_server WHERE id = $1 AND account = $2`+lock, id, a.id))
 }
 
 // named returns the server with a name, or [ErrNotFound].
@@ -238,7 +237,7 @@ func (a *Account) Update(ctx context.Context, id string, c Change) (Server, erro
 		return Server{}, err
 	}
 	var r serverRow
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 		if r, err = a.row(ctx, tx, id, a.s.lock()); err != nil {
 			return err
 		}
@@ -315,7 +314,7 @@ func (s *Service) lock() string {
 
 // Delete removes a server with its tools. Later calls of these fail.
 func (a *Account) Delete(ctx context.Context, id string) error {
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		r, err := a.row(ctx, tx, id, a.s.lock())
 		if err != nil {
 			return err
@@ -335,7 +334,7 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 // DeleteAll removes all servers of the account.
 func (a *Account) DeleteAll(ctx context.Context) error {
 	var ids []string
-	err := a.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := a.s.db.InTx(ctx, func(tx *database.Tx) error {
 		return tx.SelectContext(ctx, &ids, `DELETE FROM mcp_remote_server WHERE account = $1 RETURNING id`, a.id)
 	})
 	if err != nil {

@@ -9,8 +9,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -58,16 +56,16 @@ func (r toolRow) view() Tool {
 }
 
 // toolsOf returns the tools that a server has now, in its order.
-func (s *Service) toolsOf(ctx context.Context, q sqlx.QueryerContext, server string) ([]toolRow, error) {
+func (s *Service) toolsOf(ctx context.Context, q database.Reader, server string) ([]toolRow, error) {
 	rows := []toolRow{}
-	if err := sqlx.SelectContext(ctx, q, &rows, `SELECT `+toolColumns+` FROM mcp_remote_tool WHERE server = $1 AND hash <> '' ORDER BY position`, server); err != nil {
+	if err := q.SelectContext(ctx, &rows, `SELECT `+toolColumns+` FROM mcp_remote_tool WHERE server = $1 AND hash <> '' ORDER BY position`, server); err != nil {
 		return nil, fmt.Errorf("reading the tools of a server: %w", err)
 	}
 	return rows, nil
 }
 
 // approveTx approves a tool as it is now, or withdraws its approval.
-func approveTx(ctx context.Context, tx *sqlx.Tx, server string, p Approval) error {
+func approveTx(ctx context.Context, tx *database.Tx, server string, p Approval) error {
 	var res interface{ RowsAffected() (int64, error) }
 	var err error
 	if p.Withdraw {
@@ -89,7 +87,7 @@ func approveTx(ctx context.Context, tx *sqlx.Tx, server string, p Approval) erro
 // approved definition.
 func (s *Service) seen(ctx context.Context, r serverRow, listed []*sdk.Tool) error {
 	var changed []string
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.InTx(ctx, func(tx *database.Tx) error {
 		changed = changed[:0]
 		var now serverRow
 		err := tx.GetContext(ctx, &now, `SELECT `+serverColumns+` FROM mcp_remote_server WHERE id = $1`+s.lock(), r.ID)
@@ -117,7 +115,7 @@ func (s *Service) seen(ctx context.Context, r serverRow, listed []*sdk.Tool) err
 }
 
 // knownTx returns all tools that a server has ever had, by name.
-func (s *Service) knownTx(ctx context.Context, tx *sqlx.Tx, server string) (map[string]toolRow, error) {
+func (s *Service) knownTx(ctx context.Context, tx *database.Tx, server string) (map[string]toolRow, error) {
 	var rows []toolRow
 	if err := tx.SelectContext(ctx, &rows, `SELECT `+toolColumns+` FROM mcp_remote_tool WHERE server = $1`, server); err != nil {
 		return nil, err
@@ -130,7 +128,7 @@ func (s *Service) knownTx(ctx context.Context, tx *sqlx.Tx, server string) (map[
 }
 
 // keepTx stores a list and returns the approved tools that have changed.
-func (s *Service) keepTx(ctx context.Context, tx *sqlx.Tx, server string, listed []*sdk.Tool, known map[string]toolRow) (changed []string, err error) {
+func (s *Service) keepTx(ctx context.Context, tx *database.Tx, server string, listed []*sdk.Tool, known map[string]toolRow) (changed []string, err error) {
 	names := map[string]bool{}
 	for i, t := range listed {
 		d, ok := define(t)
@@ -164,7 +162,7 @@ func (s *Service) keepTx(ctx context.Context, tx *sqlx.Tx, server string, listed
 
 // dropTx marks the tools that are missing. It deletes those that were never
 // approved.
-func dropTx(ctx context.Context, tx *sqlx.Tx, server string, known map[string]toolRow, listed map[string]bool) error {
+func dropTx(ctx context.Context, tx *database.Tx, server string, known map[string]toolRow, listed map[string]bool) error {
 	for name, t := range known {
 		if listed[name] || t.Hash == "" {
 			continue
@@ -182,7 +180,7 @@ func dropTx(ctx context.Context, tx *sqlx.Tx, server string, known map[string]to
 
 // unseen stores why a server's tools could not be listed.
 func (s *Service) unseen(ctx context.Context, r serverRow, why string) error {
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE mcp_remote_server SET checked_us = $1, problem = $2 WHERE id = $3 AND revision = $4`,
 			database.Micros(s.opts.Now()), why, r.ID, r.Revision)
 		return err

@@ -10,10 +10,9 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Refresh lists the tools of a server over a new connection. When that fails the
@@ -33,7 +32,9 @@ func (a *Account) Refresh(ctx context.Context, id string) (Server, error) {
 		}
 		return Server{}, err
 	}
-	err = a.s.db.Write(ctx, func(tx *sqlx.Tx) error { return recordTx(context.WithoutCancel(ctx), tx, audit.ServerRefresh, r, nil) })
+	err = a.s.db.Write(ctx, func(tx *database.Tx) error {
+		return recordTx(context.WithoutCancel(ctx), tx, audit.ServerRefresh, r, nil)
+	})
 	if err != nil {
 		return Server{}, err
 	}
@@ -57,7 +58,7 @@ func (s *Service) relist(ctx context.Context, r serverRow) error {
 // Known returns the approved tools of all servers of the account by the server's
 // name; nil for a server whose tools were never listed. q reads them: the database,
 // or a transaction of the caller.
-func (a *Account) Known(ctx context.Context, q sqlx.QueryerContext) (map[string][]string, error) {
+func (a *Account) Known(ctx context.Context, q database.Reader) (map[string][]string, error) {
 	known := map[string][]string{}
 	for name := range a.s.opts.Programs {
 		known[name] = nil
@@ -67,7 +68,7 @@ func (a *Account) Known(ctx context.Context, q sqlx.QueryerContext) (map[string]
 		Checked int64 `db:"checked_us"`
 		Tool    *string
 	}
-	if err := sqlx.SelectContext(ctx, q, &rows, `SELECT s.name AS server, s.checked_us, t.name AS tool FROM mcp_remote_server s
+	if err := q.SelectContext(ctx, &rows, `SELECT s.name AS server, s.checked_us, t.name AS tool FROM mcp_remote_server s
 		LEFT JOIN mcp_remote_tool t ON t.server = s.id AND t.approved = t.hash AND t.hash <> '' WHERE s.account = $1 ORDER BY s.number, t.position`, a.id); err != nil {
 		return nil, fmt.Errorf("listing tools: %w", err)
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/jmoiron/sqlx"
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/store"
@@ -109,8 +108,8 @@ func (cs *contactSync) report(c *whatsmeow.Client) error {
 			return fmt.Errorf("storing names: %w", err)
 		}
 	}
-	return cs.db.Write(cs.conn.ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`UPDATE web_contacts SET published = $1 WHERE reference = $2 AND published < $1`, b.Changed, cs.conn.ref.ID)
+	return cs.db.Write(cs.conn.ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(cs.conn.ctx, `UPDATE web_contacts SET published = $1 WHERE reference = $2 AND published < $1`, b.Changed, cs.conn.ref.ID)
 		return err
 	})
 }
@@ -232,8 +231,8 @@ func (g *guarded) contactsChanged(ctx context.Context) error {
 	if !leased(g.ref) {
 		return errLost
 	}
-	err := g.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`INSERT INTO web_contacts (reference, changed, published) VALUES ($1, 1, 0)
+	err := g.db.Write(ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO web_contacts (reference, changed, published) VALUES ($1, 1, 0)
 			ON CONFLICT (reference) DO UPDATE SET changed = web_contacts.changed + 1`, g.ref.ID)
 		return err
 	})

@@ -52,13 +52,17 @@ var keyErasures = []string{
 // phone numbers of LIDs, messages that are kept for retries, and keys. It deletes
 // a few hundred rows at most; more reports that it must be called again. The
 // transaction must be of the database of [New].
-func (p *Provider) EraseTx(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, chatIDs []string) (more bool, err error) {
+func (p *Provider) EraseTx(ctx context.Context, on provider.Tx, ref provider.ReferenceID, chatIDs []string) (more bool, err error) {
+	tx, err := p.devices.db.Join(on)
+	if err != nil {
+		return false, fmt.Errorf("web: erasing: %w", err)
+	}
 	whose, err := idsOf(ctx, tx, ref, chatIDs)
 	if err != nil {
 		return false, err
 	}
 	var ours string
-	err = tx.QueryRowContext(ctx, `SELECT jid FROM web_device WHERE reference = $1`, ref).Scan(&ours)
+	err = tx.GetContext(ctx, &ours, `SELECT jid FROM web_device WHERE reference = $1`, ref)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return false, fmt.Errorf("web: reading the device of a reference: %w", err)
 	}
@@ -84,7 +88,7 @@ func orErasing(err error) error {
 
 // eraseMany deletes some rows of an id from the large tables, and reports
 // whether there may be more.
-func eraseMany(ctx context.Context, tx *sql.Tx, ours string, j types.JID) (more bool, err error) {
+func eraseMany(ctx context.Context, tx *database.Tx, ours string, j types.JID) (more bool, err error) {
 	some := func(query string, args ...any) (bool, error) {
 		res, err := tx.ExecContext(ctx, query, append(args, eraseRows)...)
 		if err != nil {
@@ -110,7 +114,7 @@ func eraseMany(ctx context.Context, tx *sql.Tx, ours string, j types.JID) (more 
 }
 
 // idsOf parses chat ids and adds the other ids of the same people.
-func idsOf(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, chatIDs []string) ([]types.JID, error) {
+func idsOf(ctx context.Context, tx *database.Tx, ref provider.ReferenceID, chatIDs []string) ([]types.JID, error) {
 	var out []types.JID
 	for _, id := range chatIDs {
 		j, err := types.ParseJID(id)
@@ -123,7 +127,7 @@ func idsOf(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, chatIDs []
 			query, server = `SELECT lid FROM web_lid WHERE reference = $1 AND phone = $2`, types.HiddenUserServer
 		}
 		var user string
-		switch err := tx.QueryRowContext(ctx, query, ref, j.User).Scan(&user); {
+		switch err := tx.GetContext(ctx, &user, query, ref, j.User); {
 		case err == nil:
 			out = append(out, types.NewJID(user, server))
 		case !errors.Is(err, sql.ErrNoRows):
@@ -135,7 +139,7 @@ func idsOf(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, chatIDs []
 
 // eraseID deletes the rows of one id. ours is the device of the reference; "":
 // it has none.
-func eraseID(ctx context.Context, tx *sql.Tx, ref provider.ReferenceID, ours string, j types.JID) error {
+func eraseID(ctx context.Context, tx *database.Tx, ref provider.ReferenceID, ours string, j types.JID) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM web_lid WHERE reference = $1 AND (lid = $2 OR phone = $2)`, ref, j.User); err != nil {
 		return err
 	}

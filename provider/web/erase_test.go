@@ -75,7 +75,7 @@ func (f *fixture) eraseSome(t testing.TB, ids ...string) bool {
 	t.Helper()
 	tx := f.db.MustBeginTx(soon(t), nil)
 	defer tx.Rollback() //nolint:errcheck // what was committed stays
-	more, err := f.p.EraseTx(soon(t), tx.Tx, f.ref.ID, ids)
+	more, err := f.p.EraseTx(soon(t), tx, f.ref.ID, ids)
 	require.NoError(t, err)
 	require.NoError(t, tx.Commit())
 	return more

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/proto/waHistorySync"
@@ -84,8 +83,8 @@ func (h *history) announced(info types.MessageInfo, n *waE2E.HistorySyncNotifica
 	if err != nil || !info.IsFromMe || h.conn.ref.Settings[settingHistory] != "true" {
 		return err
 	}
-	err = h.db.Write(h.conn.ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`UPDATE web_history SET message = $1 WHERE reference = $2 AND id = $3`, info.ID, h.conn.ref.ID, noticeID(body))
+	err = h.db.Write(h.conn.ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(h.conn.ctx, `UPDATE web_history SET message = $1 WHERE reference = $2 AND id = $3`, info.ID, h.conn.ref.ID, noticeID(body))
 		return err
 	})
 	if err != nil {
@@ -178,8 +177,8 @@ func corrupt(err error) bool {
 
 // drop deletes the notice of a piece that was imported or cannot be.
 func (h *history) drop(ctx context.Context, id string) error {
-	return h.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`DELETE FROM web_history WHERE reference = $1 AND id = $2`, h.conn.ref.ID, id)
+	return h.db.Write(ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM web_history WHERE reference = $1 AND id = $2`, h.conn.ref.ID, id)
 		return err
 	})
 }

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // lids stores the phone numbers of LIDs that one reference has received.
@@ -40,12 +41,12 @@ func (l *lids) PutManyLIDMappings(ctx context.Context, ms []store.LIDMapping) er
 	if !leased(l.g.ref) {
 		return errLost
 	}
-	err := l.g.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := l.g.db.Write(ctx, func(tx *database.Tx) error {
 		for _, m := range add {
-			if _, err := tx.Exec(`DELETE FROM web_lid WHERE reference = $1 AND phone = $2`, l.g.ref.ID, m.PN.User); err != nil {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM web_lid WHERE reference = $1 AND phone = $2`, l.g.ref.ID, m.PN.User); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(`INSERT INTO web_lid (reference, lid, phone) VALUES ($1, $2, $3)
+			if _, err := tx.ExecContext(ctx, `INSERT INTO web_lid (reference, lid, phone) VALUES ($1, $2, $3)
 				ON CONFLICT (reference, lid) DO UPDATE SET phone = excluded.phone`, l.g.ref.ID, m.LID.User, m.PN.User); err != nil {
 				return err
 			}

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
 
@@ -276,8 +275,8 @@ func (sr *sendRate) put(ctx context.Context, put string, at time.Time) error {
 	if !sr.conn.leased() {
 		return errLost
 	}
-	err := sr.db.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(put, sr.conn.ref.ID, database.Micros(at))
+	err := sr.db.Write(ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(ctx, put, sr.conn.ref.ID, database.Micros(at))
 		return err
 	})
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/jmoiron/sqlx"
 	"go.mau.fi/util/dbutil"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/store/sqlstore"
@@ -114,8 +113,8 @@ func (c *container) PutDevice(ctx context.Context, dev *store.Device) error {
 		return errLost
 	}
 	if dev.ID != nil {
-		err := c.d.db.Write(ctx, func(tx *sqlx.Tx) error {
-			_, err := tx.Exec(`INSERT INTO web_device (reference, jid) VALUES ($1, $2)
+		err := c.d.db.Write(ctx, func(tx *database.Tx) error {
+			_, err := tx.ExecContext(ctx, `INSERT INTO web_device (reference, jid) VALUES ($1, $2)
 				ON CONFLICT (reference) DO UPDATE SET jid = excluded.jid`, c.g.ref.ID, dev.ID.String())
 			return err
 		})

@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -23,12 +21,16 @@ type Accounts struct {
 
 // LockTx says whether an account exists and is not closed, and keeps it
 // so until tx ends.
-func (s *Accounts) LockTx(ctx context.Context, tx *sqlx.Tx, id string) (bool, error) {
+func (s *Accounts) LockTx(ctx context.Context, on database.Executor, id string) (bool, error) {
+	tx, err := s.db.Join(on)
+	if err != nil {
+		return false, err
+	}
 	q := `SELECT id FROM auth_account WHERE id = $1 AND closed_us = 0`
 	if s.db.Dialect == database.Postgres {
 		q += ` FOR SHARE`
 	}
-	err := tx.GetContext(ctx, new(string), q, id)
+	err = tx.GetContext(ctx, new(string), q, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -43,8 +45,8 @@ func (s *Accounts) LockTx(ctx context.Context, tx *sqlx.Tx, id string) (bool, er
 // What else belongs to it is for the caller to erase: see
 // [Accounts.TakeClosed]. Have the password confirmed before. Then, which may be
 // nil, is part of the transaction; it may run more than once.
-func (s *Accounts) Close(ctx context.Context, id string, then func(ctx context.Context, tx *sqlx.Tx) error) error {
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+func (s *Accounts) Close(ctx context.Context, id string, then func(ctx context.Context, tx *database.Tx) error) error {
+	err := s.db.InTx(ctx, func(tx *database.Tx) error {
 		// The update comes first: it waits for transactions that have locked the account.
 		_, err := tx.ExecContext(ctx, `UPDATE auth_account SET closed_us = $1 WHERE id = $2 AND closed_us = 0`,
 			database.Micros(s.now()), id)
@@ -130,7 +132,7 @@ func (s *Accounts) KeepClosed(ctx context.Context, id string, until time.Duratio
 // keepClosed takes an account until a time, if it is not taken until another.
 func (s *Accounts) keepClosed(ctx context.Context, id string, free, until time.Time) (bool, error) {
 	var taken bool
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err := s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 		taken, err = inserted(tx.ExecContext(ctx, `UPDATE auth_account SET taken_us = $1 WHERE id = $2 AND closed_us > 0 AND taken_us <= $3`,
 			database.Micros(until), id, database.Micros(free)))
 		return err
@@ -143,7 +145,7 @@ func (s *Accounts) keepClosed(ctx context.Context, id string, free, until time.T
 
 // Forget removes a closed account, when everything of it is erased.
 func (s *Accounts) Forget(ctx context.Context, id string) error {
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.InTx(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM auth_account WHERE id = $1 AND closed_us > 0`, id)
 		return err
 	})

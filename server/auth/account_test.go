@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -70,7 +69,7 @@ func TestClosingIsContinued(t *testing.T) {
 					kill()
 				}
 			}))
-			require.NoError(t, f.Accounts().Close(ctx, s.User.AccountID, func(context.Context, *sqlx.Tx) error { return nil }))
+			require.NoError(t, f.Accounts().Close(ctx, s.User.AccountID, func(context.Context, *database.Tx) error { return nil }))
 			kill()
 			require.NoError(t, database.Observe(t.Context(), f.db, nil))
 			_, err := f.Authenticate(t.Context(), s.Token)

@@ -242,5 +242,5 @@ func (s *Service) purge(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.db.Write(ctx, func(tx *sqlx.Tx) error { return passkey.SweepTx(ctx, tx, now) })
+	return s.db.Write(ctx, func(tx *database.Tx) error { return passkey.SweepTx(ctx, tx, now) })
 }

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 const (
@@ -37,7 +37,7 @@ func (s *Service) AuthenticateCookie(ctx context.Context, value string) (Caller,
 // EndCookie ends the session of a cookie, if there is one.
 func (s *Sessions) EndCookie(ctx context.Context, value string) error {
 	hash := hashOpaque(value)
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM auth_session WHERE cookie = $1`, hash)
 		return err
 	})

@@ -7,8 +7,6 @@ import (
 	"net/netip"
 	"net/url"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server/auth/secondfactor"
@@ -60,7 +58,7 @@ func (s *SecondFactor) Enrol(ctx context.Context, by Caller, password string, fr
 // login needs one. It returns the recovery codes, or [Invalid],
 // [secondfactor.ErrEnabled] or [secondfactor.ErrNone].
 func (s *SecondFactor) Confirm(ctx context.Context, by Caller, code string) (codes []string, err error) {
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err = s.db.Write(ctx, func(tx *database.Tx) (err error) {
 		if codes, err = s.store.ConfirmTx(ctx, tx, by.User, code); err != nil {
 			return err
 		}
@@ -85,7 +83,7 @@ func (s *SecondFactor) RenewRecoveryCodes(ctx context.Context, by Caller, passwo
 	if !state.Enabled {
 		return nil, secondfactor.ErrNone
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err = s.db.Write(ctx, func(tx *database.Tx) (err error) {
 		if codes, err = s.store.RecoveryCodesTx(ctx, tx, by.User); err != nil {
 			return err
 		}
@@ -100,7 +98,7 @@ func (s *SecondFactor) Remove(ctx context.Context, by Caller, password string, f
 	if err := s.users.ConfirmPassword(ctx, by, password, from); err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return s.db.Write(ctx, func(tx *database.Tx) error {
 		if err := s.store.RemoveTx(ctx, tx, by.User); err != nil {
 			return err
 		}
@@ -113,7 +111,7 @@ func (s *SecondFactor) Remove(ctx context.Context, by Caller, password string, f
 // new password. It returns [ErrForbidden], [ErrNotFound], [ErrGrant], [ErrOwner] or
 // [secondfactor.ErrNone] when that is refused.
 func (s *SecondFactor) Reset(ctx context.Context, by Caller, id string) error {
-	return s.users.onOther(ctx, by, id, func(tx *sqlx.Tx, u userRow) error {
+	return s.users.onOther(ctx, by, id, func(tx *database.Tx, u userRow) error {
 		if err := s.store.RemoveTx(ctx, tx, u.ID); err != nil {
 			return err
 		}
@@ -122,11 +120,11 @@ func (s *SecondFactor) Reset(ctx context.Context, by Caller, id string) error {
 }
 
 // onOther runs a change of another user whom the caller may change.
-func (s *Users) onOther(ctx context.Context, by Caller, id string, change func(*sqlx.Tx, userRow) error) error {
+func (s *Users) onOther(ctx context.Context, by Caller, id string, change func(*database.Tx, userRow) error) error {
 	if !by.Can(UsersManage) || id == by.User {
 		return ErrForbidden
 	}
-	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return s.db.Write(ctx, func(tx *database.Tx) error {
 		if err := lockAccount(ctx, tx, by.Account); err != nil {
 			return err
 		}
@@ -172,7 +170,7 @@ func (s *SecondFactor) proveCode(ctx context.Context, a attempt, u userRow, code
 	others := attempt{counts: []limit{codeLimit(u.ID)}}
 	if !a.known {
 		var q Quota
-		err := s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+		err := s.db.Write(ctx, func(tx *database.Tx) (err error) {
 			q, err = s.limits.takeTx(ctx, tx, others.counts[0])
 			return err
 		})

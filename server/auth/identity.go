@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
@@ -53,7 +51,7 @@ func (s *Service) LoginExternal(ctx context.Context, x External) (Session, error
 		return Session{}, err
 	}
 	var u userRow
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err = s.db.Write(ctx, func(tx *database.Tx) (err error) {
 		if u, err = s.externalTx(ctx, tx, x, fresh); err != nil {
 			return err
 		}
@@ -74,7 +72,7 @@ func (s *Service) LoginExternal(ctx context.Context, x External) (Session, error
 }
 
 // externalTx finds the user that an identity is, or makes one.
-func (s *Service) externalTx(ctx context.Context, tx *sqlx.Tx, x External, fresh userRow) (userRow, error) {
+func (s *Service) externalTx(ctx context.Context, tx *database.Tx, x External, fresh userRow) (userRow, error) {
 	id, err := oidc.UserTx(ctx, tx, x.Identity)
 	if err != nil {
 		return userRow{}, err
@@ -111,7 +109,7 @@ func (s *Service) externalTx(ctx context.Context, tx *sqlx.Tx, x External, fresh
 }
 
 // linkTx remembers that a user is whom a provider has named.
-func (s *Service) linkTx(ctx context.Context, tx *sqlx.Tx, id oidc.Identity, u userRow) error {
+func (s *Service) linkTx(ctx context.Context, tx *database.Tx, id oidc.Identity, u userRow) error {
 	is, err := oidc.LinkTx(ctx, tx, id, u.ID, s.opts.Now())
 	if err == nil && !is {
 		err = ErrLinked
@@ -143,7 +141,7 @@ func (s *Service) externalRow(ctx context.Context, x External) (userRow, error) 
 // [ErrToken] when that has ended or the user is disabled, and [ErrLinked] when the
 // identity is another user's.
 func (s *Service) ConnectExternal(ctx context.Context, user, session string, id oidc.Identity) error {
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		// The update waits for a new password, which ends the session.
 		goes, err := inserted(tx.ExecContext(ctx, `UPDATE auth_session SET used_us = used_us WHERE id = $1 AND user_id = $2 AND expires_us > $3`,
 			session, user, database.Micros(s.opts.Now())))
@@ -170,7 +168,7 @@ func (s *Service) ConnectExternal(ctx context.Context, user, session string, id 
 }
 
 // rowTx finds a user by a unique column, or returns [ErrNotFound].
-func rowTx(ctx context.Context, tx *sqlx.Tx, column, value string) (userRow, error) {
+func rowTx(ctx context.Context, tx *database.Tx, column, value string) (userRow, error) {
 	var u userRow
 	err := tx.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE `+column+` = $1`+notClosed, value)
 	return u, found(err)

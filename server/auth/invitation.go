@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -69,7 +67,7 @@ func (s *Invitations) Create(ctx context.Context, by Caller, n NewInvitation) (I
 		opaque, hash := newOpaque()
 		token, row.Hash = opaque, &hash
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.Write(ctx, func(tx *database.Tx) error {
 		if err := s.insertTx(ctx, tx, by, row); err != nil {
 			return err
 		}
@@ -80,9 +78,6 @@ func (s *Invitations) Create(ctx context.Context, by Caller, n NewInvitation) (I
 	})
 	if err != nil {
 		return Invitation{}, "", fmt.Errorf("inviting a user: %w", err)
-	}
-	if mailed {
-		s.mails.Notify()
 	}
 	return row.invitation(), token, nil
 }
@@ -121,7 +116,7 @@ func (s *Invitations) newRow(ctx context.Context, by Caller, n NewInvitation) (r
 
 // insertTx stores an invitation after the rules were held against what is
 // stored.
-func (s *Invitations) insertTx(ctx context.Context, tx *sqlx.Tx, by Caller, row invitationRow) error {
+func (s *Invitations) insertTx(ctx context.Context, tx *database.Tx, by Caller, row invitationRow) error {
 	if err := lockAccount(ctx, tx, by.Account); err != nil {
 		return err
 	}
@@ -176,7 +171,7 @@ func (s *Invitations) List(ctx context.Context, account string, l List) (Page[In
 // rights that it would give. It returns [ErrForbidden], [ErrNotFound],
 // [ErrGrant] or [ErrOwner] when that is refused.
 func (s *Invitations) Revoke(ctx context.Context, by Caller, id string) error {
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		if err := lockAccount(ctx, tx, by.Account); err != nil {
 			return err
 		}
@@ -257,7 +252,7 @@ func (s *Invitations) Accept(ctx context.Context, token string, n NewUser) (Sess
 		return Session{}, err
 	}
 	accepted := false
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err = s.db.Write(ctx, func(tx *database.Tx) (err error) {
 		accepted, err = s.acceptTx(ctx, tx, row, u)
 		if err != nil || !accepted {
 			return err
@@ -278,7 +273,7 @@ func (s *Invitations) Accept(ctx context.Context, token string, n NewUser) (Sess
 
 // acceptTx uses an invitation up. It makes the user unless the inviter may no
 // longer add such a one, or the e-mail is taken.
-func (s *Invitations) acceptTx(ctx context.Context, tx *sqlx.Tx, row invitationRow, u userRow) (bool, error) {
+func (s *Invitations) acceptTx(ctx context.Context, tx *database.Tx, row invitationRow, u userRow) (bool, error) {
 	if err := lockAccount(ctx, tx, row.Account); err != nil {
 		return false, err
 	}
@@ -314,7 +309,7 @@ func (s *Invitations) acceptTx(ctx context.Context, tx *sqlx.Tx, row invitationR
 func (s *Invitations) issue(ctx context.Context, id string) (Invitation, string, error) {
 	token, hash := newOpaque()
 	var row invitationRow
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		row = invitationRow{}
 		err := tx.GetContext(ctx, &row, `UPDATE auth_invitation SET hash = $1 WHERE id = $2 AND expires_us > $3 RETURNING `+invitationColumns,
 			hash, id, database.Micros(s.now()))

@@ -8,8 +8,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -101,7 +99,7 @@ func (s *Service) TakePublic(ctx context.Context, from netip.Addr) (q Quota, err
 	if q, err = s.limits.seen(ctx, l); err != nil || q.Over {
 		return q, err
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.Write(ctx, func(tx *database.Tx) error {
 		q, err = s.limits.takeTx(ctx, tx, l)
 		return err
 	})
@@ -115,7 +113,7 @@ type counter struct {
 }
 
 // takeTx counts a call, also one that is refused.
-func (c *limits) takeTx(ctx context.Context, tx *sqlx.Tx, l limit) (Quota, error) {
+func (c *limits) takeTx(ctx context.Context, tx *database.Tx, l limit) (Quota, error) {
 	now := c.now()
 	var row counter
 	err := tx.GetContext(ctx, &row, `INSERT INTO auth_limit (name, count, ends_us) VALUES ($1, 1, $2)

@@ -8,8 +8,6 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server/auth/passkey"
@@ -67,7 +65,7 @@ func (s *Service) Login(ctx context.Context, c Credentials) (Session, error) {
 	if err := s.factor.prove(ctx, a, u, c.Code); err != nil {
 		return Session{}, s.passwords.refused(asNobody(ctx, u), u, a, err)
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error { return s.limits.rememberTx(ctx, tx, u.ID, c.Address) })
+	err = s.db.Write(ctx, func(tx *database.Tx) error { return s.limits.rememberTx(ctx, tx, u.ID, c.Address) })
 	if err != nil {
 		return Session{}, err
 	}
@@ -130,7 +128,7 @@ func (c *limits) count(ctx context.Context, a attempt) error {
 		}
 	}
 	var over Quota
-	err := c.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err := c.db.Write(ctx, func(tx *database.Tx) (err error) {
 		over = Quota{}
 		for _, l := range a.counts {
 			q, err := c.takeTx(ctx, tx, l)
@@ -181,7 +179,7 @@ func (s *passwords) prove(ctx context.Context, u userRow, password string) error
 
 // succeeded takes an attempt out of the counters.
 func (c *limits) succeeded(ctx context.Context, a attempt) error {
-	return c.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return c.db.Write(ctx, func(tx *database.Tx) error {
 		for _, l := range a.counts {
 			if _, err := tx.ExecContext(ctx, `UPDATE auth_limit SET count = count - 1 WHERE name = $1 AND count > 0`, l.name); err != nil {
 				return err
@@ -204,7 +202,7 @@ func (s *passwords) refused(ctx context.Context, u userRow, a attempt, err error
 	default:
 		return err
 	}
-	recorded := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	recorded := s.db.Write(ctx, func(tx *database.Tx) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE auth_limit SET count = count WHERE name = $1`, a.counts[0].name); err != nil || u.ID == "" {
 			return err
 		}
@@ -233,7 +231,7 @@ func (p *hasher) knows(ctx context.Context, u userRow, password string) (bool, e
 const maxOrigins = 100
 
 // rememberTx keeps from where a user has logged in, if that is known.
-func (c *limits) rememberTx(ctx context.Context, tx *sqlx.Tx, user string, from netip.Addr) error {
+func (c *limits) rememberTx(ctx context.Context, tx *database.Tx, user string, from netip.Addr) error {
 	if !from.IsValid() {
 		return nil
 	}
@@ -265,7 +263,7 @@ func (s *passwords) rehash(ctx context.Context, u userRow, password string) {
 	}
 	fresh, err := s.hashes.of(ctx, password)
 	if err == nil {
-		err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		err = s.db.Write(ctx, func(tx *database.Tx) error {
 			_, err := tx.ExecContext(ctx, `UPDATE auth_user SET password = $1 WHERE id = $2 AND password = $3`, fresh.String(), u.ID, u.Password)
 			return err
 		})

@@ -6,8 +6,6 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
@@ -34,7 +32,7 @@ func (s *Users) Create(ctx context.Context, by Caller, n NewUser, permissions []
 	if err != nil {
 		return User{}, err
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.Write(ctx, func(tx *database.Tx) error {
 		if err := lockAccount(ctx, tx, by.Account); err != nil {
 			return err
 		}
@@ -105,7 +103,7 @@ func (s *Users) Update(ctx context.Context, by Caller, id string, ch UserChange)
 		}
 		password = h.String()
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err = s.db.Write(ctx, func(tx *database.Tx) (err error) {
 		if u, err = s.updateTx(ctx, tx, by, id, ch, password); err != nil {
 			return err
 		}
@@ -183,7 +181,7 @@ func (s *Users) confirm(ctx context.Context, by Caller, ch UserChange) error {
 }
 
 // updateTx makes a change after the rules were held against what is stored.
-func (s *Users) updateTx(ctx context.Context, tx *sqlx.Tx, by Caller, id string, ch UserChange, password string) (userRow, error) {
+func (s *Users) updateTx(ctx context.Context, tx *database.Tx, by Caller, id string, ch UserChange, password string) (userRow, error) {
 	if err := lockAccount(ctx, tx, by.Account); err != nil {
 		return userRow{}, err
 	}
@@ -220,7 +218,7 @@ func (s *Users) updateTx(ctx context.Context, tx *sqlx.Tx, by Caller, id string,
 
 // permit refuses a change of a user who has more rights than by, one that gives
 // rights that by lacks, and one that leaves the account without an owner.
-func (ch *UserChange) permit(ctx context.Context, tx *sqlx.Tx, by Caller, u userRow) error {
+func (ch *UserChange) permit(ctx context.Context, tx *database.Tx, by Caller, u userRow) error {
 	if !by.Can(UsersManage) && (u.ID != by.User || ch.manages()) {
 		return ErrForbidden
 	}
@@ -267,7 +265,7 @@ func (ch *UserChange) apply(u *userRow) {
 // Delete deletes a user of the account of by. It returns [ErrForbidden],
 // [ErrNotFound], [ErrGrant], [ErrOwner] or [ErrLastOwner] when that is refused.
 func (s *Users) Delete(ctx context.Context, by Caller, id string) error {
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		if err := lockAccount(ctx, tx, by.Account); err != nil {
 			return err
 		}
@@ -299,7 +297,7 @@ func (s *Users) Delete(ctx context.Context, by Caller, id string) error {
 // endAccess ends every token, session and link of a user whose password has
 // changed, and disconnects the identities at a provider: who had the old password
 // may have connected one.
-func endAccess(ctx context.Context, tx *sqlx.Tx, user string) error {
+func endAccess(ctx context.Context, tx *database.Tx, user string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM auth_session WHERE user_id = $1`, user); err != nil {
 		return fmt.Errorf("ending the sessions of a user: %w", err)
 	}
@@ -309,7 +307,7 @@ func endAccess(ctx context.Context, tx *sqlx.Tx, user string) error {
 	return endResets(ctx, tx, user)
 }
 
-func endResets(ctx context.Context, tx *sqlx.Tx, user string) error {
+func endResets(ctx context.Context, tx *database.Tx, user string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM auth_reset WHERE user_id = $1`, user); err != nil {
 		return fmt.Errorf("ending the links of a user: %w", err)
 	}

@@ -77,10 +77,10 @@ func (o *Operator) Create(ctx context.Context, account string, n NewUser, permis
 	if err != nil {
 		return User{}, err
 	}
-	err = o.users.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = o.users.db.Write(ctx, func(tx *database.Tx) error {
 		enter := lockAccount
 		if own {
-			enter = func(ctx context.Context, tx *sqlx.Tx, _ string) error { return o.users.insertAccount(ctx, tx, u) }
+			enter = func(ctx context.Context, tx *database.Tx, _ string) error { return o.users.insertAccount(ctx, tx, u) }
 		}
 		if err := enter(ctx, tx, account); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (o *Operator) SetPassword(ctx context.Context, email, password string) erro
 	if err != nil {
 		return err
 	}
-	err = o.users.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = o.users.db.Write(ctx, func(tx *database.Tx) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE auth_user SET password = $1, version = version + 1 WHERE id = $2`, h.String(), u.ID); err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func (o *Operator) SetDisabled(ctx context.Context, email string, disabled bool)
 	if disabled {
 		at, action = database.Micros(o.users.now()), audit.UserDisable
 	}
-	err = o.users.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = o.users.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE auth_user SET disabled_us = $1 WHERE id = $2`, at, u.ID)
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func (o *Operator) RemoveSecondFactor(ctx context.Context, email string) error {
 	if err != nil {
 		return err
 	}
-	return o.users.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return o.users.db.Write(ctx, func(tx *database.Tx) error {
 		if err := secondfactor.RemoveTx(ctx, tx, u.ID); err != nil {
 			return err
 		}

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // lockAccount lets one change of an account's users pass at a time.
-func lockAccount(ctx context.Context, tx *sqlx.Tx, account string) error {
+func lockAccount(ctx context.Context, tx *database.Tx, account string) error {
 	there, err := inserted(tx.ExecContext(ctx, `UPDATE auth_account SET created_us = created_us WHERE id = $1 AND closed_us = 0`, account))
 	if err == nil && !there {
 		err = ErrNotFound
@@ -24,7 +22,7 @@ func lockAccount(ctx context.Context, tx *sqlx.Tx, account string) error {
 // nowTx is a caller with the rights that are stored now. It follows
 // [lockAccount]: another change may have taken some of them since the caller
 // was authenticated. It returns [ErrToken] when the user is gone or disabled.
-func nowTx(ctx context.Context, tx *sqlx.Tx, by Caller) (Caller, error) {
+func nowTx(ctx context.Context, tx *database.Tx, by Caller) (Caller, error) {
 	u, err := memberTx(ctx, tx, by.Account, by.User)
 	if errors.Is(err, ErrNotFound) || err == nil && u.Disabled != 0 {
 		return Caller{}, ErrToken
@@ -38,7 +36,7 @@ func nowTx(ctx context.Context, tx *sqlx.Tx, by Caller) (Caller, error) {
 
 // managerTx is [nowTx] for what needs [UsersManage]: without it, it returns
 // [ErrForbidden].
-func managerTx(ctx context.Context, tx *sqlx.Tx, by Caller) (Caller, error) {
+func managerTx(ctx context.Context, tx *database.Tx, by Caller) (Caller, error) {
 	by, err := nowTx(ctx, tx, by)
 	if err == nil && !by.Can(UsersManage) {
 		err = ErrForbidden
@@ -47,7 +45,7 @@ func managerTx(ctx context.Context, tx *sqlx.Tx, by Caller) (Caller, error) {
 }
 
 // memberTx finds a user of an account, or returns [ErrNotFound].
-func memberTx(ctx context.Context, tx *sqlx.Tx, account, id string) (userRow, error) {
+func memberTx(ctx context.Context, tx *database.Tx, account, id string) (userRow, error) {
 	var u userRow
 	err := tx.GetContext(ctx, &u, `SELECT `+userColumns+` FROM auth_user WHERE id = $1 AND account_id = $2`, id, account)
 	return u, found(err)
@@ -82,7 +80,7 @@ func grants(by Caller, owner bool, ps []Permission) error {
 
 // anotherOwner returns [ErrLastOwner] when u is an owner and no other owner of
 // the account may log in.
-func anotherOwner(ctx context.Context, tx *sqlx.Tx, u userRow) error {
+func anotherOwner(ctx context.Context, tx *database.Tx, u userRow) error {
 	if !u.owns() {
 		return nil
 	}
@@ -105,7 +103,7 @@ func (o *Operator) SetOwner(ctx context.Context, email string) error {
 	if err != nil {
 		return err
 	}
-	err = o.users.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = o.users.db.Write(ctx, func(tx *database.Tx) error {
 		if err := lockAccount(ctx, tx, u.Account); err != nil {
 			return err
 		}

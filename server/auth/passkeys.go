@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net/netip"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -78,7 +76,7 @@ func (s *Passkeys) Add(ctx context.Context, by Caller, name string, response []b
 	case err != nil:
 		return out, err
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err = s.db.Write(ctx, func(tx *database.Tx) (err error) {
 		if err := lockAccount(ctx, tx, by.Account); err != nil {
 			return err
 		}
@@ -96,7 +94,7 @@ func (s *Passkeys) Remove(ctx context.Context, by Caller, password, id string, f
 	if err := s.users.ConfirmPassword(ctx, by, password, from); err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return s.db.Write(ctx, func(tx *database.Tx) error {
 		name, err := s.store.RemoveTx(ctx, tx, by.User, id)
 		if err != nil {
 			return err
@@ -109,7 +107,7 @@ func (s *Passkeys) Remove(ctx context.Context, by Caller, password, id string, f
 // [SecondFactor.Reset]. It returns [ErrForbidden], [ErrNotFound], [ErrGrant],
 // [ErrOwner] or [passkey.ErrNone] when that is refused.
 func (s *Passkeys) Reset(ctx context.Context, by Caller, id string) error {
-	return s.users.onOther(ctx, by, id, func(tx *sqlx.Tx, u userRow) error {
+	return s.users.onOther(ctx, by, id, func(tx *database.Tx, u userRow) error {
 		n, err := s.store.RemoveAllTx(ctx, tx, u.ID)
 		if err != nil {
 			return err
@@ -170,7 +168,7 @@ func (s *Passkeys) prove(ctx context.Context, shown passkey.Shown, from netip.Ad
 	if err != nil {
 		return u, err
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err = s.db.Write(ctx, func(tx *database.Tx) (err error) {
 		if u, err = rowTx(ctx, tx, "id", proved.User()); err != nil {
 			return err
 		}
@@ -223,6 +221,6 @@ func (s *Passkeys) refuse(ctx context.Context, user string, a attempt, err error
 func (u userRow) holder() passkey.User { return passkey.User{ID: u.ID, Email: u.Email, Name: u.Name} }
 
 // recordPasskeyTx records what was done to the passkeys of a user.
-func recordPasskeyTx(ctx context.Context, tx *sqlx.Tx, u userRow, details map[string]any) error {
+func recordPasskeyTx(ctx context.Context, tx *database.Tx, u userRow, details map[string]any) error {
 	return recordUserTx(ctx, tx, audit.UserPasskey, u, details)
 }

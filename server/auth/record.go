@@ -3,9 +3,8 @@ package auth
 import (
 	"context"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // asUser returns a context whose changes are recorded as those of a user who
@@ -31,12 +30,12 @@ func asOperator(ctx context.Context, account string) context.Context {
 }
 
 // recordUserTx records what was done to a user; details may be nil.
-func recordUserTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, u userRow, details map[string]any) error {
+func recordUserTx(ctx context.Context, tx *database.Tx, action audit.Action, u userRow, details map[string]any) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: u.ID, ObjectName: u.Email, Details: details})
 }
 
 // recordTokenTx records what was done to a scoped token.
-func recordTokenTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, id, name string, details map[string]any) error {
+func recordTokenTx(ctx context.Context, tx *database.Tx, action audit.Action, id, name string, details map[string]any) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: id, ObjectName: name, Details: details})
 }
 
@@ -72,7 +71,7 @@ func (ch *UserChange) details() map[string]any {
 }
 
 // recordInvitationTx records what was done to an invitation.
-func recordInvitationTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, row invitationRow) error {
+func recordInvitationTx(ctx context.Context, tx *database.Tx, action audit.Action, row invitationRow) error {
 	details := map[string]any{"permissions": row.rights()}
 	if role := roleOf(row.Owner != 0, row.rights()); role != "" {
 		details = map[string]any{"role": role}
@@ -82,7 +81,7 @@ func recordInvitationTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, r
 
 // recordFactorTx records what the caller, or else an administrator, did to the
 // second factor of a user.
-func recordFactorTx(ctx context.Context, tx *sqlx.Tx, id, email string, details map[string]any) error {
+func recordFactorTx(ctx context.Context, tx *database.Tx, id, email string, details map[string]any) error {
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: audit.UserSecondFactor, ObjectID: id, ObjectName: email, Details: details})
 }
 

@@ -29,7 +29,7 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 	if s.opts.SendReset == nil {
 		return nil
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.Write(ctx, func(tx *database.Tx) error {
 		q, err := s.limits.takeTx(ctx, tx, resetLimit(email))
 		if err != nil || q.Over {
 			return err
@@ -40,7 +40,6 @@ func (s *Service) RequestReset(ctx context.Context, email string) error {
 	if err != nil {
 		return fmt.Errorf("asking for a reset: %w", err)
 	}
-	s.mails.Notify()
 	return nil
 }
 
@@ -68,7 +67,7 @@ func issueReset(ctx context.Context, db *database.DB, email string, now time.Tim
 		return User{}, "", err
 	}
 	token, hash := newOpaque()
-	err = db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO auth_reset (hash, user_id, expires_us) VALUES ($1, $2, $3)`,
 			hash, u.ID, database.Micros(now.Add(ResetTTL)))
 		if err != nil {
@@ -111,7 +110,7 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	if err != nil {
 		return err
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.Write(ctx, func(tx *database.Tx) error {
 		there, err := inserted(tx.ExecContext(ctx, `DELETE FROM auth_reset WHERE hash = $1 AND expires_us > $2`, hash, now))
 		if err != nil {
 			return err

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -78,7 +76,7 @@ func (s *Tokens) Create(ctx context.Context, by Caller, n NewToken) (id, token s
 	if token, err = s.sessions.tokens.signed(u, id, expires, &n.Permissions); err != nil {
 		return "", "", err
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.Write(ctx, func(tx *database.Tx) error {
 		if err := lockAccount(ctx, tx, by.Account); err != nil {
 			return err
 		}
@@ -99,7 +97,7 @@ func (s *Tokens) Create(ctx context.Context, by Caller, n NewToken) (id, token s
 
 // roomTx returns [ErrTokens] when a user has [MaxTokens] scoped tokens that have
 // not ended. It follows [lockAccount], which lets one token be made at a time.
-func roomTx(ctx context.Context, tx *sqlx.Tx, user string, now time.Time) error {
+func roomTx(ctx context.Context, tx *database.Tx, user string, now time.Time) error {
 	var has int
 	err := tx.GetContext(ctx, &has, `SELECT count(*) FROM auth_session WHERE user_id = $1 AND kind = 'scoped' AND expires_us > $2`,
 		user, database.Micros(now))
@@ -132,7 +130,7 @@ func (s *Tokens) List(ctx context.Context, by Caller, l List) (Page[Token], erro
 // Revoke ends a scoped token of a caller, or returns [ErrNotFound]. It
 // is refused on every node at once.
 func (s *Tokens) Revoke(ctx context.Context, by Caller, id string) error {
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		var name string
 		err := tx.GetContext(ctx, &name, `DELETE FROM auth_session WHERE id = $1 AND user_id = $2 AND kind = 'scoped' RETURNING name`, id, by.User)
 		if errors.Is(err, sql.ErrNoRows) {

@@ -13,8 +13,6 @@ import (
 	"unicode"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -86,7 +84,7 @@ type Sessions struct {
 }
 
 // beginTx stores a session.
-func (s *Sessions) beginTx(ctx context.Context, tx *sqlx.Tx, u userRow, n newSession) error {
+func (s *Sessions) beginTx(ctx context.Context, tx *database.Tx, u userRow, n newSession) error {
 	now := database.Micros(s.now())
 	used := now
 	if n.kind == KindScoped {
@@ -106,7 +104,7 @@ func (s *Sessions) beginTx(ctx context.Context, tx *sqlx.Tx, u userRow, n newSes
 // trimTx ends the log-ins of a kind that a user has beyond [MaxLogins], those
 // first that were not used for the longest time. A user of an older version may
 // have any number: one call ends a few hundred.
-func trimTx(ctx context.Context, tx *sqlx.Tx, user string, kind Kind) error {
+func trimTx(ctx context.Context, tx *database.Tx, user string, kind Kind) error {
 	_, err := tx.ExecContext(ctx, fmt.Sprintf(`DELETE FROM auth_session WHERE id IN (SELECT id FROM auth_session
 		WHERE user_id = $1 AND kind = $2 ORDER BY used_us DESC, seq DESC LIMIT %d OFFSET %d)`, smallRows, MaxLogins), user, kind)
 	if err != nil {
@@ -132,7 +130,7 @@ func (s *Sessions) begin(ctx context.Context, u userRow, cookie bool, from Clien
 		out.Cookie, n.kind, n.cookie, n.expires = value, KindCookie, &hash, s.now().Add(CookieIdle)
 	}
 	ctx = asUser(ctx, u, n.id, cookie)
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.Write(ctx, func(tx *database.Tx) error {
 		if err := s.beginTx(ctx, tx, u, n); err != nil {
 			return err
 		}
@@ -209,7 +207,7 @@ func (s *Sessions) Seen(ctx context.Context, by Caller, from Client) {
 	if idle := now.Add(CookieIdle); idle.Before(expires) {
 		expires = idle
 	}
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE auth_session SET used_us = $1, address = $2, agent = $3,
 			expires_us = CASE WHEN kind = 'cookie' THEN $4 ELSE expires_us END WHERE id = $5 AND used_us <= $6`,
 			database.Micros(now), address, agent, database.Micros(expires), by.TokenID, database.Micros(now.Add(-touchInterval)))
@@ -245,7 +243,7 @@ func (t *touches) begin(id string, now time.Time) bool {
 // End ends the session with which a caller makes a request: a token, a
 // cookie, or both of one log-in.
 func (s *Sessions) End(ctx context.Context, by Caller) error {
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		ended, err := inserted(tx.ExecContext(ctx, `DELETE FROM auth_session WHERE id = $1 AND user_id = $2`, by.TokenID, by.User))
 		if err != nil || !ended {
 			return err
@@ -309,7 +307,7 @@ func (s *Sessions) List(ctx context.Context, by Caller, user string, l List) (Pa
 // returns [ErrNotFound], also for the session of another user to a caller
 // without [UsersManage], [ErrGrant] or [ErrOwner].
 func (s *Sessions) Revoke(ctx context.Context, by Caller, id string) error {
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		var user string
 		err := tx.GetContext(ctx, &user, `SELECT s.user_id FROM auth_session s JOIN auth_user u ON u.id = s.user_id
 			WHERE s.id = $1 AND u.account_id = $2`, id, by.Account)
@@ -339,7 +337,7 @@ func (s *Sessions) RevokeAll(ctx context.Context, by Caller, user string) error 
 	if user != by.User && !by.Can(UsersManage) {
 		return ErrForbidden
 	}
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		if err := mayEndTx(ctx, tx, by, user); err != nil {
 			return err
 		}
@@ -355,7 +353,7 @@ func (s *Sessions) RevokeAll(ctx context.Context, by Caller, user string) error 
 }
 
 // mayEndTx returns nil when the caller may end sessions of a user.
-func mayEndTx(ctx context.Context, tx *sqlx.Tx, by Caller, user string) error {
+func mayEndTx(ctx context.Context, tx *database.Tx, by Caller, user string) error {
 	if user == by.User {
 		return nil
 	}

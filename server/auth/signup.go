@@ -13,8 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -71,7 +69,7 @@ func (s *Service) SignUp(ctx context.Context, n NewUser) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	if err := s.db.Write(ctx, func(tx *sqlx.Tx) error { return s.foundTx(ctx, tx, u, n) }); err != nil {
+	if err := s.db.Write(ctx, func(tx *database.Tx) error { return s.foundTx(ctx, tx, u, n) }); err != nil {
 		return Session{}, fmt.Errorf("signing up: %w", err)
 	}
 	return s.firstSession(ctx, u, n)
@@ -134,7 +132,7 @@ func (s *Users) hashedRow(n NewUser, h hash, account string, owner bool, ps []Pe
 	}, nil
 }
 
-func (s *Users) insertAccount(ctx context.Context, tx *sqlx.Tx, u userRow) error {
+func (s *Users) insertAccount(ctx context.Context, tx *database.Tx, u userRow) error {
 	if _, err := tx.ExecContext(ctx, `INSERT INTO auth_account (id, created_us) VALUES ($1, $2)`, u.Account, u.Created); err != nil {
 		return err
 	}
@@ -146,7 +144,7 @@ func (s *Users) insertAccount(ctx context.Context, tx *sqlx.Tx, u userRow) error
 	return err
 }
 
-func insertUser(ctx context.Context, tx *sqlx.Tx, u userRow) error {
+func insertUser(ctx context.Context, tx *database.Tx, u userRow) error {
 	fresh, err := inserted(tx.ExecContext(ctx,
 		`INSERT INTO auth_user (id, account_id, email, name, password, permissions, version, created_us, owner)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (email) DO NOTHING`,
@@ -223,7 +221,7 @@ func (s *Service) requestSignUp(ctx context.Context, n NewUser) error {
 	if err != nil {
 		return err
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.Write(ctx, func(tx *database.Tx) error {
 		q, err := s.limits.takeTx(ctx, tx, signUpsLimit(n.Address))
 		if err != nil {
 			return err
@@ -244,7 +242,6 @@ func (s *Service) requestSignUp(ctx context.Context, n NewUser) error {
 	if err != nil {
 		return fmt.Errorf("asking for a sign-up: %w", err)
 	}
-	s.mails.Notify()
 	return nil
 }
 
@@ -254,7 +251,7 @@ func (s *Service) sendSignUp(ctx context.Context, id string) (string, error) {
 	token, hash := newOpaque()
 	var row signUpRow
 	known := 0
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		err := tx.GetContext(ctx, &row, `UPDATE auth_signup SET hash = $1 WHERE id = $2 AND expires_us > $3 RETURNING id, email, name, password`,
 			hash, id, database.Micros(s.opts.Now()))
 		if err := found(err); err != nil {
@@ -303,7 +300,7 @@ func (s *Service) ConfirmSignUp(ctx context.Context, token string, n NewUser) (S
 	if err != nil {
 		return Session{}, err
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.Write(ctx, func(tx *database.Tx) error {
 		there, err := inserted(tx.ExecContext(ctx, `DELETE FROM auth_signup WHERE id = $1`, row.ID))
 		if err != nil {
 			return err
@@ -323,7 +320,7 @@ func (s *Service) ConfirmSignUp(ctx context.Context, token string, n NewUser) (S
 }
 
 // foundTx makes an account and its first user.
-func (s *Service) foundTx(ctx context.Context, tx *sqlx.Tx, u userRow, n NewUser) error {
+func (s *Service) foundTx(ctx context.Context, tx *database.Tx, u userRow, n NewUser) error {
 	if err := s.users.insertAccount(ctx, tx, u); err != nil {
 		return err
 	}

@@ -25,6 +25,11 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
+// Tx is a transaction of the caller on the database of this package: a [*sql.Tx],
+// a [*sqlx.Tx], or what another library builds on them. What a method that ends in
+// Tx writes takes effect when it commits.
+type Tx = database.Executor
+
 // Subscription is the subscription of an account.
 type Subscription struct {
 	Account          string
@@ -40,12 +45,10 @@ type Options struct {
 	Secret string
 	// Known reports whether an account exists, and locks it so that it is not
 	// deleted until tx ends. nil: every account exists.
-	Known func(ctx context.Context, tx *sqlx.Tx, account string) (bool, error)
+	Known func(ctx context.Context, tx Tx, account string) (bool, error)
 	// Changed is called for each change in the transaction that makes it, in the
-	// order of the changes of an account. Committed is called after the commit.
-	// nil: nothing is called.
-	Changed   func(ctx context.Context, tx *sqlx.Tx, sub Subscription) error
-	Committed func()
+	// order of the changes of an account. nil: nothing is called.
+	Changed func(ctx context.Context, tx Tx, sub Subscription) error
 	// Received is called with the outcome of each notification. nil: nothing is
 	// called.
 	Received func(Outcome)
@@ -106,7 +109,7 @@ func (s *Service) Subscription(ctx context.Context, account string) (Subscriptio
 
 // Forget deletes the subscription of an account.
 func (s *Service) Forget(ctx context.Context, account string) error {
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.InTx(ctx, func(tx *database.Tx) error {
 		for _, q := range []string{
 			`DELETE FROM billing_dead WHERE account = $1`,
 			`DELETE FROM billing_dead WHERE customer IN (SELECT customer FROM billing_customer WHERE account = $1)`,

@@ -52,8 +52,8 @@ func (f *fixture) node(t *testing.T) *billing.Service {
 	t.Helper()
 	s, err := billing.New(t.Context(), f.db, &billing.Options{
 		Secret: secret, Logger: slog.New(slog.NewTextHandler(&f.log, nil)), Now: func() time.Time { return f.now },
-		Known: func(_ context.Context, _ *sqlx.Tx, account string) (bool, error) { return accounts[account], nil },
-		Changed: func(_ context.Context, _ *sqlx.Tx, sub billing.Subscription) error {
+		Known: func(_ context.Context, _ billing.Tx, account string) (bool, error) { return accounts[account], nil },
+		Changed: func(_ context.Context, _ billing.Tx, sub billing.Subscription) error {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.notified = append(f.notified, sub)

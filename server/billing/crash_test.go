@@ -6,7 +6,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
@@ -27,7 +26,7 @@ func TestChild(t *testing.T) {
 		return
 	}
 	s, err := billing.New(t.Context(), testkit.Open(t, url), &billing.Options{
-		Secret: secret, Changed: func(context.Context, *sqlx.Tx, billing.Subscription) error {
+		Secret: secret, Changed: func(context.Context, billing.Tx, billing.Subscription) error {
 			fmt.Println("written")
 			select {}
 		},

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/stripe/stripe-go/v85/webhook"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -86,7 +85,7 @@ func (s *Service) Receive(ctx context.Context, body []byte, signature string) (O
 	}
 	out := Ignored
 	if n.kind != other {
-		err = s.db.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+		err = s.db.InTx(ctx, func(tx *database.Tx) (err error) {
 			out, err = s.receive(ctx, tx, n)
 			return err
 		})
@@ -98,11 +97,8 @@ func (s *Service) Receive(ctx context.Context, body []byte, signature string) (O
 	return out, nil
 }
 
-// notified counts a committed notification and calls Committed.
+// notified counts a committed notification.
 func (s *Service) notified(ctx context.Context, n notification, out Outcome) {
-	if out == Applied && s.opts.Committed != nil {
-		s.opts.Committed()
-	}
 	if out == Dead {
 		s.opts.Logger.WarnContext(ctx, "a payment notification belongs to no account", slog.String("event", n.ID))
 	}
@@ -112,7 +108,7 @@ func (s *Service) notified(ctx context.Context, n notification, out Outcome) {
 }
 
 // receive stores a notification and its effects.
-func (s *Service) receive(ctx context.Context, tx *sqlx.Tx, n notification) (Outcome, error) {
+func (s *Service) receive(ctx context.Context, tx *database.Tx, n notification) (Outcome, error) {
 	now := database.Micros(s.opts.Now())
 	res, err := tx.ExecContext(ctx, `INSERT INTO billing_event (id, seen_us) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, n.ID, now)
 	if err != nil {
@@ -136,7 +132,7 @@ func (s *Service) receive(ctx context.Context, tx *sqlx.Tx, n notification) (Out
 // accountOf returns the account of a notification: the one that it names, else that
 // of its customer; "" if there is none. It stores the customer of a notification
 // that names both.
-func (s *Service) accountOf(ctx context.Context, tx *sqlx.Tx, n notification) (string, error) {
+func (s *Service) accountOf(ctx context.Context, tx *database.Tx, n notification) (string, error) {
 	if n.account != "" {
 		known, err := s.known(ctx, tx, n.account)
 		if err != nil {
@@ -163,14 +159,14 @@ func (s *Service) accountOf(ctx context.Context, tx *sqlx.Tx, n notification) (s
 	return account, nil
 }
 
-func (s *Service) known(ctx context.Context, tx *sqlx.Tx, account string) (bool, error) {
+func (s *Service) known(ctx context.Context, tx *database.Tx, account string) (bool, error) {
 	if s.opts.Known == nil {
 		return true, nil
 	}
 	return s.opts.Known(ctx, tx, account)
 }
 
-func (s *Service) learn(ctx context.Context, tx *sqlx.Tx, n notification) error {
+func (s *Service) learn(ctx context.Context, tx *database.Tx, n notification) error {
 	if n.customer == "" {
 		return nil
 	}
@@ -181,7 +177,7 @@ func (s *Service) learn(ctx context.Context, tx *sqlx.Tx, n notification) error 
 }
 
 // apply changes the subscription of an account and calls Changed.
-func (s *Service) apply(ctx context.Context, tx *sqlx.Tx, account string, n notification) (Outcome, error) {
+func (s *Service) apply(ctx context.Context, tx *database.Tx, account string, n notification) (Outcome, error) {
 	was, err := s.locked(ctx, tx, account)
 	if err != nil {
 		return "", err
@@ -231,7 +227,7 @@ func (r *row) public() Subscription {
 }
 
 // locked locks and reads the row of an account. It creates the row if necessary.
-func (s *Service) locked(ctx context.Context, tx *sqlx.Tx, account string) (*row, error) {
+func (s *Service) locked(ctx context.Context, tx *database.Tx, account string) (*row, error) {
 	_, err := tx.ExecContext(ctx, `INSERT INTO billing_subscription (`+columns+`) VALUES ($1, '', '', '', 0, 0, 0)
 		ON CONFLICT (account) DO NOTHING`, account)
 	if err != nil {

@@ -60,6 +60,5 @@ func add(ctx context.Context, db *sqlx.DB, jobs *job.Service) (job.Job, error) {
 	if err := tx.Commit(); err != nil {
 		return job.Job{}, err
 	}
-	jobs.Committed()
 	return made, nil
 }

@@ -24,6 +24,11 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
+// Tx is a transaction of the caller on the database of this package: a [*sql.Tx],
+// a [*sqlx.Tx], or what another library builds on them. What a method that ends in
+// Tx writes takes effect when it commits.
+type Tx = database.Executor
+
 // ErrNotFound reports a job that does not exist, or belongs to another account.
 var ErrNotFound = errors.New("job: not found")
 
@@ -118,7 +123,11 @@ func (r jobRow) view() Job {
 }
 
 // AddTx adds a job when tx commits. Call [Service.Committed] afterwards.
-func (s *Service) AddTx(ctx context.Context, tx *sqlx.Tx, n New) (Job, error) {
+func (s *Service) AddTx(ctx context.Context, on Tx, n New) (Job, error) {
+	tx, err := s.db.Join(on)
+	if err != nil {
+		return Job{}, err
+	}
 	args, err := json.Marshal(n.Args)
 	if err != nil {
 		return Job{}, fmt.Errorf("job: writing arguments: %w", err)
@@ -136,14 +145,12 @@ func (s *Service) AddTx(ctx context.Context, tx *sqlx.Tx, n New) (Job, error) {
 	if err != nil {
 		return Job{}, fmt.Errorf("job: storing: %w", err)
 	}
+	tx.NotifyAfter(topic)
 	return row.view(), nil
 }
 
 // topic is the topic of notifications about new jobs.
 const topic = "job"
-
-// Committed notifies the workers of a new job.
-func (s *Service) Committed() { s.db.Notify(topic) }
 
 // Job returns a job of an account. Ended jobs are kept for 30 days.
 func (s *Service) Job(ctx context.Context, account, id string) (Job, error) {
@@ -163,7 +170,7 @@ func (s *Service) Job(ctx context.Context, account, id string) (Job, error) {
 
 // End ends the jobs of a kind of an account, whose work was done elsewhere.
 func (s *Service) End(ctx context.Context, account, kind string) error {
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE job_job SET ended_us = $1, args = '' WHERE account = $2 AND kind = $3 AND ended_us = 0`,
 			database.Micros(s.opts.Now()), account, kind)
 		return err

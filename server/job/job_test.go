@@ -39,11 +39,10 @@ func setup(t *testing.T, db *sqlx.DB, do job.Do) *fixture {
 func (f *fixture) add(t *testing.T) job.Job {
 	t.Helper()
 	var j job.Job
-	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) (err error) {
+	require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) (err error) {
 		j, err = f.AddTx(t.Context(), tx, job.New{Account: "acme", Kind: "chat", Reference: 7, Args: []string{"ana"}})
 		return err
 	}))
-	f.Committed()
 	return j
 }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -95,7 +94,7 @@ func (s *Service) take(ctx context.Context) (*jobRow, error) {
 		return nil, fmt.Errorf("looking for a job: %w", err)
 	}
 	var n int64
-	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.InTx(ctx, func(tx *database.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE job_job SET due_us = $1 WHERE number = $2 AND ended_us = 0 AND due_us <= $3`,
 			database.Micros(now.Add(lease)), row.Number, database.Micros(now))
 		if err == nil {
@@ -145,7 +144,7 @@ func (s *Service) leased(ctx context.Context, row jobRow) error {
 
 // put delays a job for all nodes.
 func (s *Service) put(ctx context.Context, number int64, wait time.Duration, tries int64) error {
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.InTx(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE job_job SET due_us = $1, tries = $2 WHERE number = $3 AND ended_us = 0`,
 			database.Micros(s.opts.Now().Add(wait)), tries, number)
 		return err
@@ -158,7 +157,7 @@ func (s *Service) put(ctx context.Context, number int64, wait time.Duration, tri
 
 // finish ends a job. It deletes the arguments, which may name people.
 func (s *Service) finish(ctx context.Context, number int64) error {
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.InTx(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE job_job SET ended_us = $1, args = '' WHERE number = $2 AND ended_us = 0`,
 			database.Micros(s.opts.Now()), number)
 		return err

@@ -72,7 +72,7 @@ func (e *Exceeded) Error() string {
 func (e *Exceeded) Code() string { return "quota." + string(e.Name) }
 
 // Counter returns how much an account has, or has used since a time.
-type Counter func(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (int64, error)
+type Counter func(ctx context.Context, q database.Reader, account string, since time.Time) (int64, error)
 
 // Options configures a [Service].
 type Options struct {
@@ -137,7 +137,7 @@ const limitsTTL = 5 * time.Second
 
 // Limits returns the limits of an account. A change by another node within the last
 // five seconds may be missing.
-func (s *Service) Limits(ctx context.Context, q sqlx.QueryerContext, account string) (Limits, error) {
+func (s *Service) Limits(ctx context.Context, q database.Reader, account string) (Limits, error) {
 	now := s.opts.Now()
 	s.mu.Lock()
 	known := s.limits[account]
@@ -163,12 +163,12 @@ func (s *Service) Limits(ctx context.Context, q sqlx.QueryerContext, account str
 	return of, nil
 }
 
-func overrides(ctx context.Context, q sqlx.QueryerContext, account string) (Limits, error) {
+func overrides(ctx context.Context, q database.Reader, account string) (Limits, error) {
 	var rows []struct {
 		Name  Name  `db:"name"`
 		Value int64 `db:"value"`
 	}
-	if err := sqlx.SelectContext(ctx, q, &rows, `SELECT name, value FROM quota_limit WHERE account = $1`, account); err != nil {
+	if err := q.SelectContext(ctx, &rows, `SELECT name, value FROM quota_limit WHERE account = $1`, account); err != nil {
 		return nil, fmt.Errorf("reading the quotas of an account: %w", err)
 	}
 	out := Limits{}
@@ -195,7 +195,7 @@ func (s *Service) Set(ctx context.Context, account string, change Limits) error 
 			return fmt.Errorf("quota: there is no quota %q", name)
 		}
 	}
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.InTx(ctx, func(tx *database.Tx) error {
 		for name, value := range change {
 			query, args := `INSERT INTO quota_limit (account, name, value) VALUES ($1, $2, $3)
 				ON CONFLICT (account, name) DO UPDATE SET value = excluded.value`, []any{account, name, value}
@@ -218,7 +218,7 @@ func (s *Service) Set(ctx context.Context, account string, change Limits) error 
 }
 
 // recordTx records a change in the audit log.
-func recordTx(ctx context.Context, tx *sqlx.Tx, account string, change Limits) error {
+func recordTx(ctx context.Context, tx *database.Tx, account string, change Limits) error {
 	details := map[string]any{}
 	for name, value := range change {
 		details[string(name)] = value
@@ -231,7 +231,7 @@ func recordTx(ctx context.Context, tx *sqlx.Tx, account string, change Limits) e
 
 // Forget deletes the limits that were set for an account.
 func (s *Service) Forget(ctx context.Context, account string) error {
-	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.InTx(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM quota_limit WHERE account = $1`, account)
 		if err == nil {
 			_, err = tx.ExecContext(ctx, `DELETE FROM quota_lock WHERE account = $1`, account)

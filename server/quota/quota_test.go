@@ -26,7 +26,7 @@ type world struct {
 func setup(t *testing.T, db *sqlx.DB, limits quota.Limits) *world {
 	t.Helper()
 	w := &world{now: time.Date(2026, 3, 1, 23, 50, 0, 0, time.UTC)}
-	count := func(context.Context, sqlx.QueryerContext, string, time.Time) (int64, error) {
+	count := func(context.Context, database.Reader, string, time.Time) (int64, error) {
 		w.reads.Add(1)
 		return w.used.Load(), nil
 	}
@@ -122,8 +122,8 @@ func TestLastOne(t *testing.T) {
 		db.MustExec(`CREATE TABLE thing (n BIGINT NOT NULL)`)
 		d, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
-		count := func(ctx context.Context, q sqlx.QueryerContext, _ string, _ time.Time) (n int64, err error) {
-			return n, sqlx.GetContext(ctx, q, &n, `SELECT count(*) FROM thing`)
+		count := func(ctx context.Context, q database.Reader, _ string, _ time.Time) (n int64, err error) {
+			return n, q.GetContext(ctx, &n, `SELECT count(*) FROM thing`)
 		}
 		var g errgroup.Group
 		var made, refused atomic.Int64
@@ -132,7 +132,7 @@ func TestLastOne(t *testing.T) {
 			require.NoError(t, err)
 			for i := range 6 {
 				g.Go(func() error {
-					err := d.InTx(t.Context(), func(tx *sqlx.Tx) error {
+					err := d.InTx(t.Context(), func(tx *database.Tx) error {
 						if err := q.TakeTx(t.Context(), tx, "ana", quota.References, 1); err != nil {
 							return err
 						}

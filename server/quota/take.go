@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 const (
@@ -45,8 +45,9 @@ func (n Name) since(now time.Time) time.Time {
 }
 
 // Take takes n of a quota, or returns an [*Exceeded] and takes nothing. If the last
-// reading is too old it reads through q, which may be a transaction.
-func (s *Service) Take(ctx context.Context, q sqlx.QueryerContext, account string, name Name, n int64) error {
+// reading is too old it reads through on, a transaction or the database.
+func (s *Service) Take(ctx context.Context, on database.Executor, account string, name Name, n int64) error {
+	q := s.db.Reader(on)
 	of, err := s.Limits(ctx, q, account)
 	if err != nil || of[name] == 0 {
 		return err
@@ -108,7 +109,7 @@ func (s *Service) sweep(now time.Time) {
 	}
 }
 
-func (s *Service) used(ctx context.Context, q sqlx.QueryerContext, account string, name Name, now time.Time) (int64, error) {
+func (s *Service) used(ctx context.Context, q database.Reader, account string, name Name, now time.Time) (int64, error) {
 	count := s.opts.Used[name]
 	if count == nil {
 		return 0, nil
@@ -130,7 +131,11 @@ func (s *Service) exceeded(name Name, limit int64, now time.Time) error {
 
 // TakeTx is like [Service.Take] but exact: tx must create what is taken, and
 // transactions of one account run one after the other.
-func (s *Service) TakeTx(ctx context.Context, tx *sqlx.Tx, account string, name Name, n int64) error {
+func (s *Service) TakeTx(ctx context.Context, on database.Executor, account string, name Name, n int64) error {
+	tx, err := s.db.Join(on)
+	if err != nil {
+		return err
+	}
 	of, err := s.Limits(ctx, tx, account)
 	if err != nil || of[name] == 0 {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -136,7 +137,7 @@ func resuming(b *testing.B, f *fixture, waiting int) cost {
 	out.alone = duration[alone/2]
 	before := testkit.CPUTime(b)
 	for range times {
-		require.NoError(b, f.db.InTx(b.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(b, f.db.InTx(b.Context(), func(tx *database.Tx) error {
 			for range together {
 				if err := f.IncomingTx(b.Context(), tx, incoming(chat(), "Ana")); err != nil {
 					return err
@@ -144,7 +145,6 @@ func resuming(b *testing.B, f *fixture, waiting int) cost {
 			}
 			return nil
 		}))
-		f.Committed()
 		eventually(b, func() bool {
 			var left int
 			require.NoError(b, f.raw.GetContext(b.Context(), &left, `SELECT count(*) FROM flow_input`))

@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -19,7 +20,7 @@ func BenchmarkTurns(b *testing.B) {
 		f.shelf.add(b, "talk", nodes(b, `"name":{"type":"string"}`, `
 			"first":{"type":"question","config":{"prompt":{"text":"Who?"},"saveTo":"name","timeout":"P1D"},"next":{"out":"first"}}`))
 		ask := func(n int) {
-			require.NoError(b, f.db.InTx(b.Context(), func(tx *sqlx.Tx) error {
+			require.NoError(b, f.db.InTx(b.Context(), func(tx *database.Tx) error {
 				for i := range n {
 					if err := f.IncomingTx(b.Context(), tx, incoming(fmt.Sprint("c", i%chats), "hi")); err != nil {
 						return err
@@ -27,7 +28,6 @@ func BenchmarkTurns(b *testing.B) {
 				}
 				return nil
 			}))
-			f.Committed()
 			eventually(b, func() bool {
 				var waiting int
 				require.NoError(b, f.raw.GetContext(b.Context(), &waiting, `SELECT count(*) FROM flow_input`))

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/guard"
@@ -150,7 +148,7 @@ func (c *callRow) unknown() *flow.Error {
 
 // beginCall notes durably that a call begins.
 func (h *callHandler) beginCall(ctx context.Context, c *callRow, now time.Time) error {
-	err := h.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := h.db.Write(ctx, func(tx *database.Tx) error {
 		res, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE flow_effect SET started_us = $1 WHERE id = $2 AND started_us = 0 AND done_us = 0`,
 			database.Micros(now), c.ID)
 		if err != nil {
@@ -292,7 +290,7 @@ func exactly[T any](raw string) (T, error) {
 
 // completeCalls records results, and gives them to their runs, in the
 // transaction that finishes the calls.
-func (h *callHandler) completeCalls(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
+func (h *callHandler) completeCalls(ctx context.Context, tx *database.Tx, outs []queue.Outcome) error {
 	as := answers(outs)
 	slices.SortFunc(as, func(a, b *answer) int { return cmp.Compare(a.call.ID, b.call.ID) }) // one lock order
 	for _, a := range as {
@@ -313,7 +311,7 @@ func answers(outs []queue.Outcome) []*answer {
 	return as
 }
 
-func (h *callHandler) completeCall(ctx context.Context, tx *sqlx.Tx, a *answer) error {
+func (h *callHandler) completeCall(ctx context.Context, tx *database.Tx, a *answer) error {
 	failed := ""
 	if a.err != nil {
 		raw, err := json.Marshal(a.err)
@@ -360,5 +358,4 @@ func (h *callHandler) completedCalls(outs []queue.Outcome) {
 		}
 		h.opts.Observer.called(string(a.call.Kind), outcome, a.duration)
 	}
-	h.inbox.turns.Notify()
 }

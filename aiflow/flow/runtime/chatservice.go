@@ -4,10 +4,14 @@ import (
 	"context"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
+
+// Tx is a transaction of the caller on the database of this package: a [*sql.Tx],
+// a [*sqlx.Tx], or what another library builds on them. What a method that ends in
+// Tx writes takes effect when it commits.
+type Tx = database.Executor
 
 // Chat names the chat that a run is in.
 type Chat struct {
@@ -57,10 +61,7 @@ type ChatService interface {
 	// Look shows a chat as it is now.
 	Snapshot(ctx context.Context, c Chat) (Snapshot, error)
 	// SendTx queues a message in the run's chat and returns its id.
-	SendTx(ctx context.Context, tx *sqlx.Tx, r Run, s flow.Send) (string, error)
-	// Committed is called after the commit of such a transaction, to wake
-	// workers. It must not block.
-	Committed()
+	SendTx(ctx context.Context, tx Tx, r Run, s flow.Send) (string, error)
 }
 
 // noChats is the chat service of runs that have no chats.
@@ -68,11 +69,9 @@ type noChats struct{}
 
 func (noChats) Snapshot(context.Context, Chat) (Snapshot, error) { return Snapshot{}, nil }
 
-func (noChats) SendTx(context.Context, *sqlx.Tx, Run, flow.Send) (string, error) {
+func (noChats) SendTx(context.Context, Tx, Run, flow.Send) (string, error) {
 	return "", &flow.Error{Code: flow.CodeNoChat, Message: "Here are no chats."}
 }
-
-func (noChats) Committed() {}
 
 // JumpService is a [ChatService] that knows other flows. Without one there is none to jump
 // to.
@@ -84,33 +83,33 @@ type JumpService interface {
 // ContactService is a [ChatService] that keeps contacts.
 type ContactService interface {
 	// ContactTx changes the contact of the run's chat.
-	ContactTx(ctx context.Context, tx *sqlx.Tx, r Run, c flow.ContactChange) error
+	ContactTx(ctx context.Context, tx Tx, r Run, c flow.ContactChange) error
 }
 
 // EventService is a [ChatService] that tells others what flows say.
 type EventService interface {
 	// EventTx makes a data event.
-	EventTx(ctx context.Context, tx *sqlx.Tx, r Run, e flow.DataEvent) error
+	EventTx(ctx context.Context, tx Tx, r Run, e flow.DataEvent) error
 }
 
 // HandoffService is a [ChatService] with people who take chats over.
 type HandoffService interface {
 	// HandoffTx asks for a person.
-	HandoffTx(ctx context.Context, tx *sqlx.Tx, r Run, h flow.Handoff) error
+	HandoffTx(ctx context.Context, tx Tx, r Run, h flow.Handoff) error
 	// EndHandoffTx says that the run waits for the person no more.
-	EndHandoffTx(ctx context.Context, tx *sqlx.Tx, r Run, e flow.EndHandoff) error
+	EndHandoffTx(ctx context.Context, tx Tx, r Run, e flow.EndHandoff) error
 }
 
 // ConsentService is a [ChatService] that shows tool calls which wait for consent. Without one
 // they wait all the same.
 type ConsentService interface {
-	AskTx(ctx context.Context, tx *sqlx.Tx, r Run, a flow.Ask) error
+	AskTx(ctx context.Context, tx Tx, r Run, a flow.Ask) error
 }
 
 // Watcher is a [ChatService] that is told of runs. RunTx is called in the transaction
 // in which a run begins, begins or ceases to wait, or ends.
 type Watcher interface {
-	RunTx(ctx context.Context, tx *sqlx.Tx, r Run) error
+	RunTx(ctx context.Context, tx Tx, r Run) error
 }
 
 // Preparer is a [ChatService] that looks at messages which say so before anybody is

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
@@ -30,7 +28,7 @@ func (h *turnHandler) commit(ctx context.Context, t *turn) error {
 		return err
 	}
 	var w *work
-	err = h.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = h.db.Write(ctx, func(tx *database.Tx) error {
 		copied := row
 		w = &work{h: h, tx: tx, t: t, row: &copied}
 		return w.do(context.WithoutCancel(ctx))
@@ -139,7 +137,7 @@ func (r *runRow) end(s *flow.State, now time.Time) error {
 // work is the transaction of a turn.
 type work struct {
 	h   *turnHandler
-	tx  *sqlx.Tx
+	tx  *database.Tx
 	t   *turn
 	row *runRow
 
@@ -197,7 +195,7 @@ func (w *work) store(ctx context.Context) error {
 // it was read.
 func (w *work) update(ctx context.Context) error {
 	row := w.row
-	res, err := w.h.db.ExecTx(ctx, w.tx, `UPDATE flow_run SET status = $1, waits = $2, event = $3, state = $4, turn = $5, output = $6, error = $7,
+	res, err := w.tx.ExecContext(ctx, `UPDATE flow_run SET status = $1, waits = $2, event = $3, state = $4, turn = $5, output = $6, error = $7,
 		ended_us = $8 WHERE seq = $9 AND turn = $10 AND ended_us = 0 AND inbox = $11`,
 		row.Status, row.Waits, row.Event, row.State, row.Turn, row.Output, row.Error, row.EndedUS, row.Seq, w.t.row.Turn, row.Inbox)
 	if err != nil {
@@ -250,7 +248,7 @@ const forgetInterval = 500
 // forget drops the steps that are not shown: a flow that goes round and
 // round would fill the disk.
 func (w *work) forget(ctx context.Context) error {
-	_, err := w.h.db.ExecTx(ctx, w.tx, `DELETE FROM flow_step WHERE run = $1 AND id <
+	_, err := w.tx.ExecContext(ctx, `DELETE FROM flow_step WHERE run = $1 AND id <
 		(SELECT min(s.id) FROM (SELECT id FROM flow_step WHERE run = $1 ORDER BY id DESC LIMIT $2) s)`, w.row.Seq, 2*maxSteps)
 	return err
 }
@@ -267,10 +265,10 @@ func (w *work) follow(ctx context.Context) error {
 	if row.EndedUS == 0 {
 		return nil
 	}
-	if _, err := w.h.db.ExecTx(ctx, w.tx, `DELETE FROM flow_timer WHERE run = $1`, row.Seq); err != nil {
+	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1`, row.Seq); err != nil {
 		return fmt.Errorf("forgetting the timers of a run: %w", err)
 	}
-	if _, err := w.h.db.ExecTx(ctx, w.tx, `DELETE FROM flow_input WHERE inbox = $1 AND run = $2`, row.Inbox, row.Seq); err != nil {
+	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_input WHERE inbox = $1 AND run = $2`, row.Inbox, row.Seq); err != nil {
 		return fmt.Errorf("forgetting the inputs of a run: %w", err)
 	}
 	if err := w.cancelCalled(ctx); err != nil {
@@ -286,18 +284,6 @@ func (w *work) follow(ctx context.Context) error {
 
 // committed wakes those who wait for what a turn has made.
 func (h *turnHandler) committed(t *turn, w *work) {
-	if len(t.out.Effects) > 0 {
-		h.chats.Committed()
-	}
-	if w.calls > 0 {
-		h.calls.Notify()
-	}
-	if w.enqueued > 0 {
-		h.inbox.turns.Notify()
-	}
-	if w.timers {
-		h.timers.notify()
-	}
 	kind := "more"
 	if t.in != nil {
 		kind = t.in.Kind

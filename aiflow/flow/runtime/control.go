@@ -8,10 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/apierr"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 )
 
@@ -99,7 +98,7 @@ func (a *Account) give(ctx context.Context, id string, input flow.Input) (Run, e
 		return Run{}, ErrEnded
 	}
 	var given int64
-	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = a.r.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		if given, err = a.r.inbox.enqueueTx(ctx, tx, row.job(input)); err != nil {
 			return err
@@ -111,7 +110,6 @@ func (a *Account) give(ctx context.Context, id string, input flow.Input) (Run, e
 	}
 	changed := a.r.waits.on(row.Seq)
 	defer changed.leave()
-	a.r.Committed()
 	a.r.waits.awaitTaken(ctx, changed, row.Seq, given, giveWait)
 	return a.Run(ctx, id)
 }
@@ -120,31 +118,37 @@ func (a *Account) give(ctx context.Context, id string, input flow.Input) (Run, e
 // of this name, and returns how many they are.
 func (a *Account) Publish(ctx context.Context, e flow.Event) (int, error) {
 	n := 0
-	err := a.r.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err := a.r.db.Write(ctx, func(tx *database.Tx) (err error) {
 		n, err = a.PublishTx(context.WithoutCancel(ctx), tx, e)
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	a.r.Committed()
 	return n, nil
 }
 
-// PublishTx is [Account.Publish] when tx commits; call [Runtime.Committed]
-// then.
-func (a *Account) PublishTx(ctx context.Context, tx *sqlx.Tx, e flow.Event) (int, error) {
+// PublishTx is [Account.Publish] when tx commits.
+func (a *Account) PublishTx(ctx context.Context, on Tx, e flow.Event) (int, error) {
+	tx, err := a.r.db.Join(on)
+	if err != nil {
+		return 0, err
+	}
 	return a.r.inbox.giveAllTx(ctx, tx, e, `r.account = $1 AND r.event <> '' AND r.event = $2 AND r.ended_us = 0`, a.id, text.Sanitize(e.Name))
 }
 
 // HandoffTx tells the runs that wait for a person in a chat that one has taken
 // it over, or that the person is done.
-func (r *Runtime) HandoffTx(ctx context.Context, tx *sqlx.Tx, chat Chat, closed bool) error {
+func (r *Runtime) HandoffTx(ctx context.Context, on Tx, chat Chat, closed bool) error {
+	tx, err := r.db.Join(on)
+	if err != nil {
+		return err
+	}
 	var in flow.Input = flow.Assigned{}
 	if closed {
 		in = flow.HandoffClosed{}
 	}
-	_, err := r.inbox.giveAllTx(ctx, tx, in, `r.inbox = $1 AND r.ended_us = 0 AND r.waits = $2`, chat.Key, string(flow.WaitHandoff))
+	_, err = r.inbox.giveAllTx(ctx, tx, in, `r.inbox = $1 AND r.ended_us = 0 AND r.waits = $2`, chat.Key, string(flow.WaitHandoff))
 	return err
 }
 
@@ -173,7 +177,7 @@ func (a *Account) Forget(ctx context.Context, engine, owner, reason string) erro
 		if len(rows) == 0 {
 			return nil
 		}
-		err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		err = a.r.db.Write(ctx, func(tx *database.Tx) error {
 			for _, row := range rows {
 				if _, err := a.r.inbox.enqueueTx(context.WithoutCancel(ctx), tx, row.job(flow.Cancel{Reason: reason})); err != nil {
 					return err
@@ -184,7 +188,6 @@ func (a *Account) Forget(ctx context.Context, engine, owner, reason string) erro
 		if err != nil {
 			return fmt.Errorf("cancelling the runs of a flow: %w", err)
 		}
-		a.r.Committed()
 		last = rows[len(rows)-1].Seq
 	}
 }

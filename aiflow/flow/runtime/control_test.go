@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -142,10 +143,9 @@ func TestHandoff(t *testing.T) {
 			"back":{"type":"message","config":{"text":"Back."}},"late":{"type":"message","config":{"text":"Late."}}`))
 		require.Equal(t, flow.WaitHandoff, run.WaitsFor)
 		closed := func(key string) {
-			require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+			require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 				return f.HandoffTx(t.Context(), tx, chatOf(key), true)
 			}))
-			f.Committed()
 		}
 		closed("ben")
 		closed("ana")
@@ -240,8 +240,7 @@ func TestEraseFromGroups(t *testing.T) {
 		write := func(group, text string) {
 			in := incoming(group, text)
 			in.Inbound.Group = true
-			require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.IncomingTx(t.Context(), tx, in) }))
-			f.Committed()
+			require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error { return f.IncomingTx(t.Context(), tx, in) }))
 		}
 		write("g1", "hello")
 		write("g2", "hello too")

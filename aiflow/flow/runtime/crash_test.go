@@ -95,7 +95,7 @@ func (k talker) Publish(t testing.TB, name string) {
 	require.NoError(t, err)
 	require.Equal(t, 1, n, "runs that wait for %s", name)
 }
-func (k talker) Notify()                                  { k.Committed() }
+func (k talker) Notify()                                  { k.Runtime.Notify() }
 func (k talker) Shows(t testing.TB, chat string) []string { return k.did(t, chat) }
 
 // TestCrash stops the node that has a conversation after its first commit,

@@ -105,7 +105,7 @@ func refused(id string, err error) error {
 
 // sent notes that the run has sent a message.
 func (w *work) sent(ctx context.Context, message string) error {
-	if _, err := w.h.db.ExecTx(ctx, w.tx, `INSERT INTO flow_sent (run, message, turn) VALUES ($1, $2, $3)`, w.row.Seq, message, w.row.Turn); err != nil {
+	if _, err := w.tx.ExecContext(ctx, `INSERT INTO flow_sent (run, message, turn) VALUES ($1, $2, $3)`, w.row.Seq, message, w.row.Turn); err != nil {
 		return fmt.Errorf("noting a message of a run: %w", err)
 	}
 	return nil
@@ -118,7 +118,7 @@ func (w *work) call(ctx context.Context, c flow.Call) error {
 		return fmt.Errorf("writing a call: %w", err)
 	}
 	var ids []int64
-	err = w.h.db.SelectTx(ctx, w.tx, &ids, `INSERT INTO flow_effect (run, effect, node, kind, once, idempotency_key, attempt, timeout_us, request,
+	err = w.tx.SelectContext(ctx, &ids, `INSERT INTO flow_effect (run, effect, node, kind, once, idempotency_key, attempt, timeout_us, request,
 		started_us, done_us, result, error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
 		w.row.Seq, c.ID, c.Node, c.Kind, c.Once, w.row.ID+"."+c.Key, c.Attempt, c.Timeout.Microseconds(), string(request), 0, 0, "", "")
 	if err != nil {
@@ -158,11 +158,11 @@ func callConsumer(account string, c flow.Call, id int64) string {
 const maxPlace = 200
 
 func (w *work) setTimer(ctx context.Context, t flow.SetTimer) error {
-	return w.h.timers.setTx(ctx, w.tx, w.row.Seq, t.ID, database.Micros(t.At), &w.timers)
+	return w.h.timers.setTx(ctx, w.tx, w.row.Seq, t.ID, database.Micros(t.At))
 }
 
 func (w *work) cancelTimer(ctx context.Context, t flow.CancelTimer) error {
-	if _, err := w.h.db.ExecTx(ctx, w.tx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, w.row.Seq, t.ID); err != nil {
+	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1 AND timer = $2`, w.row.Seq, t.ID); err != nil {
 		return fmt.Errorf("taking a timer back: %w", err)
 	}
 	return nil

@@ -3,8 +3,6 @@ package runtime
 import (
 	"context"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
@@ -23,7 +21,7 @@ type Engine interface {
 // flow is stored, whether it still has the flow, and which keeps it from being
 // deleted until that ends. It answers [ErrNotFound] if it has not.
 type Keeper interface {
-	KeepTx(ctx context.Context, tx *sqlx.Tx, owner string) error
+	KeepTx(ctx context.Context, tx Tx, owner string) error
 }
 
 // engines are those that own flows.
@@ -41,7 +39,7 @@ func (es engines) named(name string) Engine {
 
 // keepTx prevents that a flow is deleted until tx ends. A flow that does not
 // exist is [ErrNotFound].
-func (es engines) keepTx(ctx context.Context, tx *sqlx.Tx, engine, owner string) error {
+func (es engines) keepTx(ctx context.Context, tx Tx, engine, owner string) error {
 	if k, is := es.named(engine).(Keeper); is {
 		return k.KeepTx(ctx, tx, owner)
 	}

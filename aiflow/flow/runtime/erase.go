@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -119,7 +117,7 @@ func (a *Account) eraseUnheard(ctx context.Context, e Erasure) error {
 	}
 	for part := range slices.Chunk(gone, eraseRows) {
 		in, args := a.r.db.Dialect.InNumbers("id", 1, part)
-		err := a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+		err := a.r.db.Write(ctx, func(tx *database.Tx) error {
 			_, err := tx.ExecContext(context.WithoutCancel(ctx), `DELETE FROM flow_input WHERE `+in, args...)
 			return err
 		})
@@ -132,7 +130,11 @@ func (a *Account) eraseUnheard(ctx context.Context, e Erasure) error {
 
 // LockTx says whether there is a run of this id, and keeps it from being erased
 // until tx ends.
-func (a *Account) LockTx(ctx context.Context, tx *sqlx.Tx, id string) (bool, error) {
+func (a *Account) LockTx(ctx context.Context, on Tx, id string) (bool, error) {
+	tx, err := a.r.db.Join(on)
+	if err != nil {
+		return false, err
+	}
 	query := `SELECT seq FROM flow_run WHERE id = $1 AND account = $2`
 	if a.r.db.Dialect == database.Postgres {
 		query += ` FOR KEY SHARE`
@@ -208,7 +210,7 @@ func (e *eraser) deleteRuns(ctx context.Context, which string, args ...any) (int
 			return 0, err
 		}
 	}
-	err = e.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = e.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		for _, row := range rows {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM flow_input WHERE inbox = $1 AND run = $2`, row.Inbox, row.Seq); err != nil {

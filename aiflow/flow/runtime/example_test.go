@@ -6,8 +6,6 @@ import (
 	"log"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/sqldb"
@@ -20,12 +18,10 @@ func (screen) Snapshot(_ context.Context, c runtime.Chat) (runtime.Snapshot, err
 	return runtime.Snapshot{Chat: map[string]any{"id": c.ID}}, nil
 }
 
-func (screen) SendTx(_ context.Context, _ *sqlx.Tx, r runtime.Run, s flow.Send) (string, error) {
+func (screen) SendTx(_ context.Context, _ runtime.Tx, r runtime.Run, s flow.Send) (string, error) {
 	fmt.Println(r.Chat.ID, "reads", string(s.Message))
 	return r.ID + s.ID, nil
 }
-
-func (screen) Committed() {}
 
 // A run waits in a chat, for as long as it takes, until somebody answers.
 func Example() {

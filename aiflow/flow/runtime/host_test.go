@@ -18,11 +18,9 @@ func (plain) Snapshot(context.Context, runtime.Chat) (runtime.Snapshot, error) {
 	return runtime.Snapshot{}, nil
 }
 
-func (plain) SendTx(_ context.Context, _ *sqlx.Tx, r runtime.Run, s flow.Send) (string, error) {
+func (plain) SendTx(_ context.Context, _ runtime.Tx, r runtime.Run, s flow.Send) (string, error) {
 	return r.ID + s.ID, nil
 }
-
-func (plain) Committed() {}
 
 // TestHostThatCannot refuses what a host has no method for, and what needs a
 // chat in runs that have none.

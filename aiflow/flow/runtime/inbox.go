@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -81,13 +79,13 @@ type inbox struct {
 
 // enqueueTx puts an input into its inbox, and has that looked at. It returns the
 // input's number.
-func (i *inbox) enqueueTx(ctx context.Context, tx *sqlx.Tx, p job) (int64, error) {
+func (i *inbox) enqueueTx(ctx context.Context, tx *database.Tx, p job) (int64, error) {
 	kind, body, err := p.encode()
 	if err != nil {
 		return 0, fmt.Errorf("writing an input: %w", err)
 	}
 	var ids []int64
-	err = i.db.SelectTx(ctx, tx, &ids, `INSERT INTO flow_input (inbox, reference, account, chat_id, run, after_run, kind, body, created_us, traceparent)
+	err = tx.SelectContext(ctx, &ids, `INSERT INTO flow_input (inbox, reference, account, chat_id, run, after_run, kind, body, created_us, traceparent)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
 		p.inbox, p.reference, p.account, p.chatID, p.run, p.after, kind, body, database.Micros(i.now()), span.Of(ctx))
 	if err != nil {
@@ -98,7 +96,7 @@ func (i *inbox) enqueueTx(ctx context.Context, tx *sqlx.Tx, p job) (int64, error
 
 // notifyTx has its inbox looked at. Jobs of its partition say no more than that: what
 // is to be done is what the inbox holds then.
-func (i *inbox) notifyTx(ctx context.Context, tx *sqlx.Tx, subscriber, inbox string, input int64) error {
+func (i *inbox) notifyTx(ctx context.Context, tx *database.Tx, subscriber, inbox string, input int64) error {
 	return i.turns.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber, Key: inbox, Subject: strconv.FormatInt(input, 10)})
 }
 
@@ -108,7 +106,7 @@ func (i *inbox) notifyTx(ctx context.Context, tx *sqlx.Tx, subscriber, inbox str
 func (i *inbox) next(ctx context.Context, inbox string) (*inputRow, error) {
 	const busy = `SELECT b.seq FROM flow_run b WHERE b.inbox = $1 AND b.ended_us = 0 AND b.turn > 0 AND b.waits IN ('', 'effect')`
 	var found []*inputRow
-	err := i.db.SelectPrepared(ctx, &found, `SELECT i.id, i.inbox, i.reference, i.chat_id, i.run, i.kind, i.body, i.traceparent FROM flow_input i
+	err := i.db.SelectContext(ctx, &found, `SELECT i.id, i.inbox, i.reference, i.chat_id, i.run, i.kind, i.body, i.traceparent FROM flow_input i
 		WHERE i.inbox = $1
 		AND (i.kind = 'cancel' OR i.run IN (`+busy+`) AND i.kind IN ('effect', 'timer', 'continue', 'retry') OR NOT EXISTS (`+busy+`))
 		AND (i.after_run = 0 OR NOT EXISTS (SELECT 1 FROM flow_run o WHERE o.seq = i.after_run AND o.ended_us = 0))
@@ -126,7 +124,7 @@ func (i *inbox) next(ctx context.Context, inbox string) (*inputRow, error) {
 // active are the runs of an inbox that have not ended, the oldest first.
 func (i *inbox) active(ctx context.Context, inbox string) ([]*runRow, error) {
 	var rows []*runRow
-	err := i.db.SelectPrepared(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.inbox = $1 AND r.ended_us = 0 ORDER BY r.seq`, inbox)
+	err := i.db.SelectContext(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.inbox = $1 AND r.ended_us = 0 ORDER BY r.seq`, inbox)
 	if err != nil {
 		return nil, fmt.Errorf("reading the runs of a chat: %w", err)
 	}
@@ -138,11 +136,11 @@ func (i *inbox) active(ctx context.Context, inbox string) ([]*runRow, error) {
 var errTaken = errors.New("runtime: another node was faster")
 
 // markSeenTx notes that a run has heard a message of a group.
-func (i *inbox) markSeenTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inputRow) error {
+func (i *inbox) markSeenTx(ctx context.Context, tx *database.Tx, run int64, in *inputRow) error {
 	if in == nil || in.seen == "" {
 		return nil
 	}
-	_, err := i.db.ExecTx(ctx, tx, `INSERT INTO flow_seen (run, message) VALUES ($1, $2) ON CONFLICT DO NOTHING`, run, text.Sanitize(in.seen))
+	_, err := tx.ExecContext(ctx, `INSERT INTO flow_seen (run, message) VALUES ($1, $2) ON CONFLICT DO NOTHING`, run, text.Sanitize(in.seen))
 	if err != nil {
 		return fmt.Errorf("noting what a run has heard: %w", err)
 	}
@@ -151,8 +149,8 @@ func (i *inbox) markSeenTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inpu
 
 // dequeueTx removes an input that is worked on. No other worker can then. One that has
 // moved to another inbox is worked on there.
-func (i *inbox) dequeueTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
-	res, err := i.db.ExecTx(ctx, tx, `DELETE FROM flow_input WHERE id = $1 AND inbox = $2`, in.ID, in.Inbox)
+func (i *inbox) dequeueTx(ctx context.Context, tx *database.Tx, in *inputRow) error {
+	res, err := tx.ExecContext(ctx, `DELETE FROM flow_input WHERE id = $1 AND inbox = $2`, in.ID, in.Inbox)
 	if err != nil {
 		return fmt.Errorf("taking an input: %w", err)
 	}
@@ -174,7 +172,7 @@ func one(res sql.Result) error {
 // giveAllTx gives the same to all runs of a condition, the newest first: one
 // that is cancelled does not begin when that is cancelled behind which it
 // waits.
-func (i *inbox) giveAllTx(ctx context.Context, tx *sqlx.Tx, input flow.Input, where string, args ...any) (int, error) {
+func (i *inbox) giveAllTx(ctx context.Context, tx *database.Tx, input flow.Input, where string, args ...any) (int, error) {
 	var rows []*runRow
 	if err := tx.SelectContext(ctx, &rows, `SELECT `+inputColumns+` FROM flow_run r WHERE `+where+` ORDER BY r.seq DESC`, args...); err != nil {
 		return 0, fmt.Errorf("finding the runs that wait: %w", err)
@@ -188,7 +186,7 @@ func (i *inbox) giveAllTx(ctx context.Context, tx *sqlx.Tx, input flow.Input, wh
 }
 
 // historyTx keeps what a run takes that no contact wrote.
-func (i *inbox) historyTx(ctx context.Context, tx *sqlx.Tx, run int64, in *inputRow, input flow.Input) error {
+func (i *inbox) historyTx(ctx context.Context, tx *database.Tx, run int64, in *inputRow, input flow.Input) error {
 	if in == nil {
 		return nil
 	}
@@ -197,7 +195,7 @@ func (i *inbox) historyTx(ctx context.Context, tx *sqlx.Tx, run int64, in *input
 	default:
 		return nil
 	}
-	_, err := i.db.ExecTx(ctx, tx, `INSERT INTO flow_signal (run, body, at_us) VALUES ($1, $2, $3)`, run, in.Body, database.Micros(i.now()))
+	_, err := tx.ExecContext(ctx, `INSERT INTO flow_signal (run, body, at_us) VALUES ($1, $2, $3)`, run, in.Body, database.Micros(i.now()))
 	if err != nil {
 		return fmt.Errorf("noting what a run was told: %w", err)
 	}

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -110,7 +110,7 @@ func TestKill(t *testing.T) {
 		for range processes {
 			children = append(children, spawn())
 		}
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			for n := range messages {
 				for c := range chats {
 					if err := f.IncomingTx(t.Context(), tx, incoming(fmt.Sprint("c", c), fmt.Sprint("m", n))); err != nil {
@@ -120,7 +120,6 @@ func TestKill(t *testing.T) {
 			}
 			return nil
 		}))
-		f.Committed()
 		want := 0
 		for n := range messages {
 			want += chats * len(answers(n))

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
@@ -18,7 +16,11 @@ const mergeStep = 500
 // that one: inputs are taken in the order in which they came. A turn that is being
 // taken in one of them finds out, and is taken again. Inputs are locked before
 // runs, as by turns. Runs that have ended follow in steps after the commit.
-func (r *Runtime) MergedTx(ctx context.Context, tx *sqlx.Tx, keep Chat, gone []string) error {
+func (r *Runtime) MergedTx(ctx context.Context, on Tx, keep Chat, gone []string) error {
+	tx, err := r.db.Join(on)
+	if err != nil {
+		return err
+	}
 	for _, key := range gone {
 		if _, err := tx.ExecContext(ctx, `UPDATE flow_input SET inbox = $1, chat_id = $2 WHERE inbox = $3`, keep.Key, keep.ID, key); err != nil {
 			return fmt.Errorf("moving the inputs of a chat: %w", err)
@@ -29,6 +31,7 @@ func (r *Runtime) MergedTx(ctx context.Context, tx *sqlx.Tx, keep Chat, gone []s
 		if err := putMergeTx(ctx, tx, merge{Gone: key, Keep: keep.Key, ChatID: keep.ID}); err != nil {
 			return err
 		}
+		tx.AfterCommit(r.timers.notify)
 		if err := r.turns.PutTx(ctx, tx, queue.JobArgs{Subscriber: subscriber(keep.Account, keep.Reference), Key: keep.Key, Merged: key}); err != nil {
 			return err
 		}
@@ -48,7 +51,7 @@ type merge struct {
 
 // putMergeTx has the ended runs of a chat moved. What was to be moved to that
 // chat is moved to the other instead, and what is in the other stays there.
-func putMergeTx(ctx context.Context, tx *sqlx.Tx, m merge) error {
+func putMergeTx(ctx context.Context, tx *database.Tx, m merge) error {
 	var ended bool
 	if err := tx.GetContext(ctx, &ended, `SELECT EXISTS (SELECT 1 FROM flow_run WHERE inbox = $1 AND ended_us > 0)`, m.Gone); err != nil {
 		return fmt.Errorf("looking for ended runs of a chat: %w", err)
@@ -72,7 +75,7 @@ func putMergeTx(ctx context.Context, tx *sqlx.Tx, m merge) error {
 
 // moveMerged moves some ended runs of a merged chat, the oldest first.
 func moveMerged(ctx context.Context, db *database.DB) error {
-	err := db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		var next []merge
 		query := `SELECT gone, keep, chat_id FROM flow_merge ORDER BY gone LIMIT 1`
@@ -110,9 +113,9 @@ func (h *turnHandler) forward(ctx context.Context, in *inputRow) error {
 	if err != nil || run.EndedUS > 0 || run.Inbox == in.Inbox {
 		return h.drop(ctx, in, in.Kind)
 	}
-	err = h.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return h.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		res, err := h.db.ExecTx(ctx, tx, `UPDATE flow_input SET inbox = $1, chat_id = $2 WHERE id = $3 AND inbox = $4`, run.Inbox, run.ChatID, in.ID, in.Inbox)
+		res, err := tx.ExecContext(ctx, `UPDATE flow_input SET inbox = $1, chat_id = $2 WHERE id = $3 AND inbox = $4`, run.Inbox, run.ChatID, in.ID, in.Inbox)
 		if err == nil {
 			err = one(res)
 		}
@@ -121,8 +124,4 @@ func (h *turnHandler) forward(ctx context.Context, in *inputRow) error {
 		}
 		return h.inbox.notifyTx(ctx, tx, subscriber(run.Account, run.Reference), run.Inbox, in.ID)
 	})
-	if err == nil {
-		h.inbox.turns.Notify()
-	}
-	return err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // TestMerge makes two chats one in the middle of a conversation.
@@ -14,13 +15,12 @@ func TestMerge(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		f := running(t, db, nil)
 		run := f.begin(t, "ana", nodes(t, ``, `"first":{"type":"question","config":{"prompt":{"text":"Well?"}},"next":{"out":"end"}},"end":{"type":"message","config":{"text":"Good."}}`))
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			if err := f.IncomingTx(t.Context(), tx, incoming("ana", "yes")); err != nil {
 				return err
 			}
 			return f.MergedTx(t.Context(), tx, chatOf("maria"), []string{chatOf("ana").Key})
 		}))
-		f.Committed()
 		f.awaitDid(t, "maria", "Good.")
 		run, err := f.acc.Run(t.Context(), run.ID)
 		require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestMergeBeforeBegin(t *testing.T) {
 		f := setup(t, db, nil)
 		f.shelf.add(t, "asking", nodes(t, ``, `"first":{"type":"question","config":{"prompt":{"text":"Well?"}},"next":{"out":"end"}},"end":{"type":"message","config":{"text":"Good."}}`))
 		f.say(t, "ana", "hi")
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			return f.MergedTx(t.Context(), tx, chatOf("maria"), []string{chatOf("ana").Key})
 		}))
 		f.start(t)
@@ -74,7 +74,7 @@ func TestMergeOfManyRuns(t *testing.T) {
 			return n
 		}
 		merge := func(keep, gone string) {
-			require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+			require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 				return f.MergedTx(t.Context(), tx, chatOf(keep), []string{chatOf(gone).Key})
 			}))
 		}

@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/span"
 )
 
-// IncomingTx has a contact's message answered when tx commits; call
-// [Runtime.Committed] then. Messages of one chat are answered in the order of
+// IncomingTx has a contact's message answered when tx commits. Messages of one chat are answered in the order of
 // their commits if the caller holds a lock of the chat. It is not for echoes
 // and imported history.
-func (r *Runtime) IncomingTx(ctx context.Context, tx *sqlx.Tx, in Incoming) error {
+func (r *Runtime) IncomingTx(ctx context.Context, on Tx, in Incoming) error {
+	tx, err := r.db.Join(on)
+	if err != nil {
+		return err
+	}
 	p := job{
 		inbox: in.Chat.Key, reference: in.Chat.Reference, account: in.Chat.Account, chatID: in.Chat.ID, message: &in,
 	}
@@ -139,7 +141,7 @@ func (h *turnHandler) queueRun(ctx context.Context, d decision, in *inputRow, l 
 		return err
 	}
 	in.routeTo(RouteQueued, row.ID, d.asked)
-	return h.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return h.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		if err := h.inbox.dequeueTx(ctx, tx, in); err != nil {
 			return err

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -39,7 +39,7 @@ func TestNodeDies(t *testing.T) {
 	asking := nodes(t, ``, `"first":{"type":"question","config":{"prompt":{"text":"Well?"},"timeout":"P30D"},"next":{"out":"thanks","timeout":"late"}},
 		"thanks":{"type":"message","config":{"text":"Thanks for {{ input.text }}"}},"late":{"type":"message","config":{"text":"Late."}}`)
 	for from := 0; from < runs; from += chunk {
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			for i := from; i < from+chunk; i++ {
 				_, err := f.acc.StartTx(t.Context(), tx, runtime.Start{Engine: flow.EngineFlow, Owner: "waiter", Version: 1, Source: asking, Chat: chatOf(fmt.Sprint("c", i))})
 				if err != nil {
@@ -48,7 +48,6 @@ func TestNodeDies(t *testing.T) {
 			}
 			return nil
 		}))
-		f.Committed()
 	}
 	did := func(what string) (n int) {
 		require.NoError(t, f.raw.GetContext(t.Context(), &n, `SELECT count(*) FROM test_did WHERE body LIKE $1`, what))
@@ -62,7 +61,7 @@ func TestNodeDies(t *testing.T) {
 	var odd []string
 	require.NoError(t, f.raw.SelectContext(t.Context(), &odd, `SELECT chat_id FROM flow_run WHERE seq % 2 = 1`))
 	for from := 0; from < len(odd); from += chunk {
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			for _, chat := range odd[from:min(len(odd), from+chunk)] {
 				if err := f.IncomingTx(t.Context(), tx, incoming(chat, "it")); err != nil {
 					return err
@@ -70,7 +69,6 @@ func TestNodeDies(t *testing.T) {
 			}
 			return nil
 		}))
-		f.Committed()
 	}
 	eventually(t, func() bool { return did(`"Thanks%`)+did(`"Late%`) >= runs/10 })
 	require.NoError(t, one.Process.Kill())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -109,7 +110,7 @@ func TestSlowCallHoldsNobody(t *testing.T) {
 		for i := range hanging {
 			f.say(t, fmt.Sprint("slow", i), "slow")
 		}
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			for i := range chats {
 				if err := f.IncomingTx(t.Context(), tx, incoming(fmt.Sprint("c", i), "hi")); err != nil {
 					return err
@@ -117,7 +118,6 @@ func TestSlowCallHoldsNobody(t *testing.T) {
 			}
 			return nil
 		}))
-		f.Committed()
 		eventually(t, func() bool {
 			var n int
 			require.NoError(t, f.raw.GetContext(t.Context(), &n, `SELECT count(*) FROM test_did`))
@@ -192,7 +192,7 @@ func TestTimeSurvivesRestarts(t *testing.T) {
 		f.clock.Advance(47 * time.Hour)
 		f = f.successor(t, db, nil).start(t)
 		f.clock.Advance(time.Hour)
-		f.Committed()
+		f.Notify()
 		f.awaitDid(t, "ana", "Still there?")
 		f.awaitDid(t, "ben", "Still there?")
 		f.stop()

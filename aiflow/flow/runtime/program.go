@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -135,7 +133,7 @@ func (p *programs) load(ctx context.Context, hash string) (*loaded, error) {
 }
 
 // keep stores a source unless it is stored.
-func (p *programs) keep(ctx context.Context, tx *sqlx.Tx, l *loaded) error {
+func (p *programs) keep(ctx context.Context, tx *database.Tx, l *loaded) error {
 	if l.stored.Load() {
 		return nil
 	}
@@ -143,7 +141,7 @@ func (p *programs) keep(ctx context.Context, tx *sqlx.Tx, l *loaded) error {
 	if err != nil {
 		return fmt.Errorf("writing a document: %w", err)
 	}
-	_, err = p.db.ExecTx(ctx, tx, `INSERT INTO flow_document (hash, body, created_us) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+	_, err = tx.ExecContext(ctx, `INSERT INTO flow_document (hash, body, created_us) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 		l.hash, body, database.Micros(p.now()))
 	if err != nil {
 		return fmt.Errorf("storing a document: %w", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -44,16 +45,15 @@ func TestMergeMeetsInput(t *testing.T) {
 	db := testkit.Open(t, testkit.PostgresURL(t)) // on SQLite one of them waits for the other
 	f := running(t, db, nil)
 	run := f.begin(t, "ana", nodes(t, ``, `"first":{"type":"wait","config":{"event":"paid"},"next":{"out":"end"}},"end":{"type":"message","config":{"text":"Thanks."}}`))
-	require.NoError(t, f.db.InTx(t.Context(), func(slow *sqlx.Tx) error {
+	require.NoError(t, f.db.InTx(t.Context(), func(slow *database.Tx) error {
 		n, err := f.acc.PublishTx(t.Context(), slow, flow.Event{Name: "paid"})
 		require.NoError(t, err)
 		require.Equal(t, 1, n)
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			return f.MergedTx(t.Context(), tx, chatOf("maria"), []string{chatOf("ana").Key})
 		}))
 		return nil
 	}))
-	f.Committed()
 	f.awaitDid(t, "maria", "Thanks.")
 	run, err := f.acc.Run(t.Context(), run.ID)
 	require.NoError(t, err)
@@ -83,10 +83,9 @@ func TestMergeMeetsTurn(t *testing.T) {
 		f.start(t)
 		f.say(t, "ana", "hi", "one")
 		<-looking
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			return f.MergedTx(t.Context(), tx, chatOf("maria"), []string{chatOf("ana").Key})
 		}))
-		f.Committed()
 		f.say(t, "maria", "two")
 		close(merged)
 		f.awaitDid(t, "maria", "Well?", "one, and?", "two.")
@@ -122,7 +121,7 @@ func TestAccountsShareWithoutChats(t *testing.T) {
 		const many = 500
 		quick := nodes(t, ``, `"first":{"type":"end"}`)
 		other := ""
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			start := runtime.Start{Engine: flow.EngineFlow, Owner: "mine", Source: quick}
 			for range many {
 				if _, err := f.acc.StartTx(t.Context(), tx, start); err != nil {
@@ -152,7 +151,7 @@ func TestAccountsShareWithoutChats(t *testing.T) {
 // deleting is an engine whose flow is deleted while a message begins it.
 type deleting struct{ *shelf }
 
-func (d deleting) KeepTx(context.Context, *sqlx.Tx, string) error {
+func (d deleting) KeepTx(context.Context, runtime.Tx, string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.flows) == 0 {

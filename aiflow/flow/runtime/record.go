@@ -4,22 +4,21 @@ import (
 	"context"
 	"maps"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // recordTx records what a user does to a run. What runs do by themselves is
 // in their steps.
-func recordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, row *runRow, details map[string]any) error {
+func recordTx(ctx context.Context, tx *database.Tx, action audit.Action, row *runRow, details map[string]any) error {
 	all := map[string]any{"engine": row.Engine, "owner": row.Owner}
 	maps.Copy(all, details)
 	return audit.RecordTx(ctx, tx, audit.Entry{Action: action, ObjectID: row.ID, Reference: row.Reference, Details: all})
 }
 
 // recordInputTx records what a user gives a run, without what it says.
-func recordInputTx(ctx context.Context, tx *sqlx.Tx, row *runRow, input flow.Input) error {
+func recordInputTx(ctx context.Context, tx *database.Tx, row *runRow, input flow.Input) error {
 	switch in := input.(type) {
 	case flow.Cancel:
 		return recordTx(ctx, tx, audit.RunCancel, row, nil)

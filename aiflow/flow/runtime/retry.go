@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/apierr"
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 var (
@@ -39,7 +38,7 @@ func (a *Account) Retry(ctx context.Context, id string, repeat bool) (Run, error
 	changed := a.r.waits.on(row.Seq)
 	defer changed.leave()
 	var given int64
-	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = a.r.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		if given, err = a.r.retryTx(ctx, tx, *row, repeat); err != nil {
 			return err
@@ -49,8 +48,6 @@ func (a *Account) Retry(ctx context.Context, id string, repeat bool) (Run, error
 	if err != nil {
 		return Run{}, fmt.Errorf("retrying run %s: %w", id, err)
 	}
-	a.r.chats.Committed()
-	a.r.Committed()
 	a.r.waits.awaitTaken(ctx, changed, row.Seq, given, giveWait)
 	return a.Run(ctx, id)
 }
@@ -75,7 +72,7 @@ func (r *runRow) retries(repeat bool) error {
 
 // retryTx opens a run again. The host comes first, as with every turn: it
 // locks the chat.
-func (r *Runtime) retryTx(ctx context.Context, tx *sqlx.Tx, row runRow, repeat bool) (input int64, err error) {
+func (r *Runtime) retryTx(ctx context.Context, tx *database.Tx, row runRow, repeat bool) (input int64, err error) {
 	ended := row.EndedUS
 	row.Status, row.Output, row.Error, row.EndedUS = Running, "", "", 0
 	if watcher, is := r.chats.(Watcher); is {

@@ -7,8 +7,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 )
@@ -94,7 +92,7 @@ func (in *inputRow) inTurn(turn int64) {
 }
 
 // routeTx stores where an input went that is a message.
-func (i *inbox) routeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
+func (i *inbox) routeTx(ctx context.Context, tx *database.Tx, in *inputRow) error {
 	to := in.routed
 	if to == nil || to.Outcome == "" {
 		return nil
@@ -103,7 +101,7 @@ func (i *inbox) routeTx(ctx context.Context, tx *sqlx.Tx, in *inputRow) error {
 	if err != nil {
 		return fmt.Errorf("writing where a message goes: %w", err)
 	}
-	_, err = i.db.ExecTx(ctx, tx, `INSERT INTO flow_route (account, reference, chat_id, message, body, at_us) VALUES ($1, $2, $3, $4, $5, $6)`,
+	_, err = tx.ExecContext(ctx, `INSERT INTO flow_route (account, reference, chat_id, message, body, at_us) VALUES ($1, $2, $3, $4, $5, $6)`,
 		to.account, to.reference, to.chatID, text.Sanitize(to.message), string(body), database.Micros(i.now()))
 	if err != nil {
 		return fmt.Errorf("noting where a message goes: %w", err)

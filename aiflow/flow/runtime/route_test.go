@@ -88,7 +88,7 @@ func TestWhenBusy(t *testing.T) {
 				f.say(t, "ana", "a", "b")
 				quiet(t, f, "ana")
 				f.clock.Advance(24 * time.Hour)
-				f.Committed()
+				f.Notify()
 				eventually(t, func() bool { return len(f.did(t, "ana")) >= len(want)-1 })
 				quiet(t, f, "ana")
 				f.say(t, "ana", "c")
@@ -145,7 +145,7 @@ func TestSilence(t *testing.T) {
 		f.say(t, "ana", "to a person")
 		require.Equal(t, "silent", <-dropped)
 		f.clock.Advance(time.Hour)
-		f.Committed()
+		f.Notify()
 		eventually(t, func() bool {
 			var at int64
 			require.NoError(t, f.raw.GetContext(t.Context(), &at, `SELECT COALESCE(max(at_us), 0) FROM flow_timer`))
@@ -154,7 +154,7 @@ func TestSilence(t *testing.T) {
 		require.Len(t, f.did(t, "ana"), 1, "a timer waits for the person too")
 		f.host.hush(false, time.Time{})
 		f.clock.Advance(time.Hour)
-		f.Committed()
+		f.Notify()
 		f.awaitDid(t, "ana", "Well?", "Too late.")
 	})
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -24,7 +22,7 @@ type runStore struct {
 
 // startTx stores a run and its first input, unless there is a run with its id:
 // then it returns that one, and known is true.
-func (r *runStore) startTx(ctx context.Context, tx *sqlx.Tx, s Start, l *loaded) (row *runRow, known bool, err error) {
+func (r *runStore) startTx(ctx context.Context, tx *database.Tx, s Start, l *loaded) (row *runRow, known bool, err error) {
 	if s.ID != "" {
 		if row, err = r.runTx(ctx, tx, s.Chat.Account, s.ID); row != nil || err != nil {
 			return row, row != nil, err
@@ -49,7 +47,7 @@ func (r *runStore) startTx(ctx context.Context, tx *sqlx.Tx, s Start, l *loaded)
 }
 
 // runTx returns a run of an account; nil: there is none.
-func (r *runStore) runTx(ctx context.Context, tx *sqlx.Tx, account, id string) (*runRow, error) {
+func (r *runStore) runTx(ctx context.Context, tx *database.Tx, account, id string) (*runRow, error) {
 	var rows []*runRow
 	if err := tx.SelectContext(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE r.id = $1 AND r.account = $2`, id, account); err != nil {
 		return nil, fmt.Errorf("looking for a run: %w", err)
@@ -94,7 +92,7 @@ func (r *runStore) newRun(s Start, l *loaded) (*runRow, error) {
 }
 
 // insertRun stores a new run and sets its Seq.
-func (r *runStore) insertRun(ctx context.Context, tx *sqlx.Tx, row *runRow, l *loaded) error {
+func (r *runStore) insertRun(ctx context.Context, tx *database.Tx, row *runRow, l *loaded) error {
 	if err := r.engines.keepTx(ctx, tx, row.Engine, row.Owner); err != nil {
 		return err
 	}
@@ -102,7 +100,7 @@ func (r *runStore) insertRun(ctx context.Context, tx *sqlx.Tx, row *runRow, l *l
 		return err
 	}
 	var seqs []int64
-	err := r.db.SelectTx(ctx, tx, &seqs, `INSERT INTO flow_run (id, account, engine, owner, version, document, reference, inbox, chat_id, status,
+	err := tx.SelectContext(ctx, &seqs, `INSERT INTO flow_run (id, account, engine, owner, version, document, reference, inbox, chat_id, status,
 		waits, event, state, turn, input, output, error, started_us, ended_us, parent, function)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) RETURNING seq`,
 		row.ID, row.Account, row.Engine, row.Owner, row.Version, row.Document, row.Reference, row.Inbox, row.ChatID, row.Status,
@@ -117,7 +115,7 @@ func (r *runStore) insertRun(ctx context.Context, tx *sqlx.Tx, row *runRow, l *l
 
 // callingTx returns [ErrEnded] for a run of a function whose parent has ended. It
 // locks the parent, so that the parent cannot end without seeing the new run.
-func (r *runStore) callingTx(ctx context.Context, tx *sqlx.Tx, row *runRow) error {
+func (r *runStore) callingTx(ctx context.Context, tx *database.Tx, row *runRow) error {
 	if row.Function == "" || row.Parent == "" {
 		return nil
 	}

@@ -44,7 +44,7 @@ type Options struct {
 	Allow []string
 	// Admit refuses a run that a program would begin, before it is stored; not one
 	// that a message or another run begins. nil: none is refused.
-	Admit func(ctx context.Context, tx *sqlx.Tx, account string) error
+	Admit func(ctx context.Context, tx Tx, account string) error
 	// Retention is how long runs that have ended are kept; 0: for ever.
 	Retention time.Duration
 	// Lease is how long a process that is frozen, or cut off from the
@@ -244,9 +244,9 @@ func (r *Runtime) Run(ctx context.Context) error {
 	return nil
 }
 
-// Committed tells the workers to look for work now. Call it after the commit
-// of a transaction that was given to a method ending in Tx.
-func (r *Runtime) Committed() {
+// Notify has the workers look for work now. Call it when the clock of
+// [Options].Now has leapt.
+func (r *Runtime) Notify() {
 	r.turns.Notify()
 	r.timers.notify()
 }

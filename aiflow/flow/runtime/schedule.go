@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -40,7 +38,11 @@ type Scheduled struct {
 // {type: "schedule", cron, timezone, at}; at is the time that it was for, in
 // RFC 3339. Of the times that pass while no node runs, the last one is made up
 // for, unless it was more than a day ago.
-func (a *Account) ScheduleTx(ctx context.Context, tx *sqlx.Tx, s Scheduled) error {
+func (a *Account) ScheduleTx(ctx context.Context, on Tx, s Scheduled) error {
+	tx, err := a.r.db.Join(on)
+	if err != nil {
+		return err
+	}
 	times, err := json.Marshal(s.Times)
 	if err != nil {
 		return fmt.Errorf("writing a schedule: %w", err)
@@ -82,7 +84,7 @@ type schedules struct {
 }
 
 // of reads the schedules of a flow.
-func (s *schedules) of(ctx context.Context, tx *sqlx.Tx, of Scheduled) ([]scheduleRow, error) {
+func (s *schedules) of(ctx context.Context, tx *database.Tx, of Scheduled) ([]scheduleRow, error) {
 	var rows []scheduleRow
 	if err := tx.SelectContext(ctx, &rows, `SELECT `+scheduleColumns+` FROM flow_schedule WHERE owner = $1 AND engine = $2`, of.Owner, of.Engine); err != nil {
 		return nil, fmt.Errorf("reading the schedule of a flow: %w", err)
@@ -91,7 +93,7 @@ func (s *schedules) of(ctx context.Context, tx *sqlx.Tx, of Scheduled) ([]schedu
 }
 
 // deleteTx deletes a schedule.
-func (s *schedules) deleteTx(ctx context.Context, tx *sqlx.Tx, id int64) error {
+func (s *schedules) deleteTx(ctx context.Context, tx *database.Tx, id int64) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM flow_schedule WHERE id = $1`, id); err != nil {
 		return fmt.Errorf("deleting a schedule: %w", err)
 	}
@@ -215,12 +217,11 @@ func (s *schedules) beginDue(ctx context.Context) (more bool, err error) {
 		}
 		all = append(all, b)
 	}
-	err = s.db.Write(ctx, func(tx *sqlx.Tx) error { return s.beginAllTx(context.WithoutCancel(ctx), tx, all) })
+	err = s.db.Write(ctx, func(tx *database.Tx) error { return s.beginAllTx(context.WithoutCancel(ctx), tx, all) })
 	if err != nil {
 		return false, err
 	}
 	s.opts.AfterCommit("schedules")
-	s.turns.Notify()
 	return len(due) == schedulesChunk, nil
 }
 
@@ -269,7 +270,7 @@ func (s *schedules) scheduled(ctx context.Context, row scheduleRow) (Start, *loa
 
 // beginAllTx moves schedules on and begins their runs. All the flows are locked
 // first, as a publisher or a deletion locks it before its schedule.
-func (s *schedules) beginAllTx(ctx context.Context, tx *sqlx.Tx, all []beginning) error {
+func (s *schedules) beginAllTx(ctx context.Context, tx *database.Tx, all []beginning) error {
 	gone := map[string]bool{}
 	for _, b := range all {
 		err := s.runs.engines.keepTx(ctx, tx, b.row.Engine, b.row.Owner)
@@ -288,11 +289,11 @@ func (s *schedules) beginAllTx(ctx context.Context, tx *sqlx.Tx, all []beginning
 }
 
 // beginTx moves a schedule on and begins its run, unless another node has.
-func (s *schedules) beginTx(ctx context.Context, tx *sqlx.Tx, b beginning) error {
+func (s *schedules) beginTx(ctx context.Context, tx *database.Tx, b beginning) error {
 	if b.over {
 		return s.deleteTx(ctx, tx, b.row.ID)
 	}
-	res, err := s.db.ExecTx(ctx, tx, `UPDATE flow_schedule SET next_us = $1 WHERE id = $2 AND next_us = $3 AND version = $4`,
+	res, err := tx.ExecContext(ctx, `UPDATE flow_schedule SET next_us = $1 WHERE id = $2 AND next_us = $3 AND version = $4`,
 		database.Micros(b.next), b.row.ID, b.row.NextUS, b.row.Version)
 	if err != nil {
 		return fmt.Errorf("moving a schedule on: %w", err)

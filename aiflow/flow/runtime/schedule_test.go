@@ -28,7 +28,7 @@ func (f *fixture) schedule(t testing.TB, owner string, version int64, references
 	for _, cron := range times {
 		s.Times = append(s.Times, flow.Schedule{Cron: cron, Timezone: "Europe/Berlin"})
 	}
-	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error { return f.acc.ScheduleTx(t.Context(), tx, s) }))
+	require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error { return f.acc.ScheduleTx(t.Context(), tx, s) }))
 }
 
 // ended are the outputs of all runs of a flow, the oldest first, once there
@@ -158,7 +158,7 @@ func TestSchedulesOnSeveralNodes(t *testing.T) {
 func TestSchedulesCostOneLook(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		f := setup(t, db, nil)
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			for i := range 10_000 {
 				_, err := tx.ExecContext(t.Context(), `INSERT INTO flow_schedule (account, engine, owner, version, reference, times, next_us)
 					VALUES ($1, $2, $3, 1, 0, '[]', $4)`, account, flow.EngineFlow, fmt.Sprint(i), database.Micros(epoch)+int64(i))

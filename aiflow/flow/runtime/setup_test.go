@@ -105,7 +105,7 @@ func (h *host) Jump(_ context.Context, from runtime.Run, to flow.Jump) (runtime.
 	return runtime.Start{Engine: from.Engine, Owner: to.Flow, Version: 1, Source: src, Input: to.Input}, nil
 }
 
-func (h *host) did(ctx context.Context, tx *sqlx.Tx, r runtime.Run, effect, what string, body any) error {
+func (h *host) did(ctx context.Context, tx runtime.Tx, r runtime.Run, effect, what string, body any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (h *host) did(ctx context.Context, tx *sqlx.Tx, r runtime.Run, effect, what
 	return err
 }
 
-func (h *host) SendTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, s flow.Send) (string, error) {
+func (h *host) SendTx(ctx context.Context, tx runtime.Tx, r runtime.Run, s flow.Send) (string, error) {
 	var m struct{ Text string }
 	if err := json.Unmarshal(s.Message, &m); err != nil {
 		return "", err
@@ -131,27 +131,25 @@ func (h *host) SendTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, s flow.Se
 	return "out-" + r.ID + "-" + s.ID, h.did(ctx, tx, r, s.ID, "send", m.Text)
 }
 
-func (h *host) ContactTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, c flow.ContactChange) error {
+func (h *host) ContactTx(ctx context.Context, tx runtime.Tx, r runtime.Run, c flow.ContactChange) error {
 	return h.did(ctx, tx, r, c.ID, "contact", c)
 }
 
-func (h *host) EventTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flow.DataEvent) error {
+func (h *host) EventTx(ctx context.Context, tx runtime.Tx, r runtime.Run, e flow.DataEvent) error {
 	return h.did(ctx, tx, r, e.ID, "event", e.Name)
 }
 
-func (h *host) HandoffTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, x flow.Handoff) error {
+func (h *host) HandoffTx(ctx context.Context, tx runtime.Tx, r runtime.Run, x flow.Handoff) error {
 	return h.did(ctx, tx, r, x.ID, "handoff", x.Target)
 }
 
-func (h *host) EndHandoffTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, x flow.EndHandoff) error {
+func (h *host) EndHandoffTx(ctx context.Context, tx runtime.Tx, r runtime.Run, x flow.EndHandoff) error {
 	return h.did(ctx, tx, r, x.ID, "endHandoff", "")
 }
 
-func (h *host) AskTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, a flow.Ask) error {
+func (h *host) AskTx(ctx context.Context, tx runtime.Tx, r runtime.Run, a flow.Ask) error {
 	return h.did(ctx, tx, r, a.ID, "ask", a.Tool)
 }
-
-func (h *host) Committed() {}
 
 // shelf is an engine whose flows are documents of testdata.
 type shelf struct {
@@ -308,7 +306,7 @@ func chatOf(id string) runtime.Chat {
 // say has contacts write, all in one transaction.
 func (f *fixture) say(t testing.TB, chat string, texts ...string) {
 	t.Helper()
-	require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+	require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 		for _, text := range texts {
 			if err := f.IncomingTx(t.Context(), tx, incoming(chat, text)); err != nil {
 				return err
@@ -316,7 +314,6 @@ func (f *fixture) say(t testing.TB, chat string, texts ...string) {
 		}
 		return nil
 	}))
-	f.Committed()
 }
 
 func incoming(chat, text string) runtime.Incoming {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 func TestSeveralRuns(t *testing.T) {
@@ -19,7 +20,7 @@ func TestSeveralRuns(t *testing.T) {
 		asking := nodes(t, ``, `"first":{"type":"question","config":{"prompt":{"text":"Well?"}},"next":{"out":"end"}},"end":{"type":"message","config":{"text":"{{ input.text }}!"}}`)
 		ana, ben, cid := f.begin(t, "ana", asking), f.begin(t, "ben", asking), f.begin(t, "cid", asking)
 		active := func() (out map[string]bool) {
-			require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) (err error) {
+			require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) (err error) {
 				text, args := f.ActiveQuery(1, []string{chatOf("ana").Key, chatOf("ben").Key, chatOf("dan").Key})
 				var keys []string
 				err = tx.SelectContext(t.Context(), &keys, text, args...)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/span"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
@@ -28,7 +29,7 @@ func TestSpans(t *testing.T) {
 			"first":{"type":"http","config":{"method":"GET","url":"`+srv.URL+`"},"next":{"out":"wait"}},
 			"wait":{"type":"delay","config":{"for":"P1D"},"next":{"out":"end"}},
 			"end":{"type":"message","config":{"text":"Good morning."}}`))
-		require.NoError(t, first.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, first.db.InTx(t.Context(), func(tx *database.Tx) error {
 			in := incoming("ana", "hi")
 			in.Traceparent = cause
 			return first.IncomingTx(span.With(t.Context(), "of another"), tx, in)
@@ -75,12 +76,11 @@ func TestSpanOfPreparing(t *testing.T) {
 		require.NoError(t, err)
 		f.Serve(f.shelf)
 		f.start(t)
-		require.NoError(t, f.db.InTx(t.Context(), func(tx *sqlx.Tx) error {
+		require.NoError(t, f.db.InTx(t.Context(), func(tx *database.Tx) error {
 			in := incoming("ana", "hi")
 			in.Prepare = true
 			return f.IncomingTx(t.Context(), tx, in)
 		}))
-		f.Committed()
 		eventually(t, func() bool { return len(spans.Named("flow.turn")) == 1 })
 		turn, prepared := spans.Named("flow.turn")[0], spans.Named("flow.prepare")[0]
 		require.Equal(t, turn.Own, prepared.Parent)

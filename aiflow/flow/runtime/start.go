@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -63,14 +61,13 @@ func (a *Account) Start(ctx context.Context, s Start) (Run, error) {
 		return Run{}, fmt.Errorf("starting a run: %w", err)
 	}
 	l.stored.Store(true)
-	a.r.Committed()
 	a.r.waits.await(ctx, row.Seq, s.Wait)
 	return a.Run(ctx, row.ID)
 }
 
 // start is the transaction of Start.
 func (a *Account) start(ctx context.Context, s Start, l *loaded) (row *runRow, err error) {
-	err = a.r.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = a.r.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		known := false
 		if row, known, err = a.r.runs.startTx(ctx, tx, s, l); err != nil || known {
@@ -81,8 +78,12 @@ func (a *Account) start(ctx context.Context, s Start, l *loaded) (row *runRow, e
 	return row, err
 }
 
-// StartTx is [Account.Start] when tx commits; call [Runtime.Committed] then.
-func (a *Account) StartTx(ctx context.Context, tx *sqlx.Tx, s Start) (Run, error) {
+// StartTx is [Account.Start] when tx commits.
+func (a *Account) StartTx(ctx context.Context, on Tx, s Start) (Run, error) {
+	tx, err := a.r.db.Join(on)
+	if err != nil {
+		return Run{}, err
+	}
 	l, err := a.ready(&s)
 	if err != nil {
 		return Run{}, err

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/span"
@@ -99,7 +97,7 @@ func (t *timers) ring(ctx context.Context) (n int, next time.Duration, err error
 	if wait := database.Time(due.First).Sub(now); wait > 0 {
 		return 0, min(idle, wait), nil
 	}
-	err = t.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err = t.db.Write(ctx, func(tx *database.Tx) error {
 		n, err = t.ringTx(context.WithoutCancel(ctx), tx, database.Micros(now))
 		return err
 	})
@@ -107,11 +105,10 @@ func (t *timers) ring(ctx context.Context) (n int, next time.Duration, err error
 		return 0, timersInterval, err
 	}
 	t.opts.AfterCommit("timers")
-	t.inbox.turns.Notify()
 	return n, 0, nil
 }
 
-func (t *timers) ringTx(ctx context.Context, tx *sqlx.Tx, nowUS int64) (int, error) {
+func (t *timers) ringTx(ctx context.Context, tx *database.Tx, nowUS int64) (int, error) {
 	lock := ""
 	if t.db.Dialect == database.Postgres {
 		lock = ` FOR UPDATE OF t SKIP LOCKED`
@@ -138,22 +135,24 @@ func (t *timers) postpone(ctx context.Context, run *runRow, in *inputRow, timer 
 	if until.IsZero() {
 		until = t.opts.Now().Add(postponement)
 	}
-	return t.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return t.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		if err := t.inbox.dequeueTx(ctx, tx, in); err != nil {
 			return err
 		}
-		return t.setTx(ctx, tx, run.Seq, timer.ID, database.Micros(until), new(bool))
+		return t.setTx(ctx, tx, run.Seq, timer.ID, database.Micros(until))
 	})
 }
 
 // setTx sets a timer of a run, or moves it.
-func (t *timers) setTx(ctx context.Context, tx *sqlx.Tx, run int64, timer string, atUS int64, soon *bool) error {
-	_, err := t.db.ExecTx(ctx, tx, `INSERT INTO flow_timer (run, timer, at_us, traceparent) VALUES ($1, $2, $3, $4)
+func (t *timers) setTx(ctx context.Context, tx *database.Tx, run int64, timer string, atUS int64) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO flow_timer (run, timer, at_us, traceparent) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (run, timer) DO UPDATE SET at_us = excluded.at_us, traceparent = excluded.traceparent`, run, timer, atUS, span.Of(ctx))
 	if err != nil {
 		return fmt.Errorf("setting a timer: %w", err)
 	}
-	*soon = *soon || atUS < database.Micros(t.opts.Now().Add(timersInterval))
+	if atUS < database.Micros(t.opts.Now().Add(timersInterval)) {
+		tx.AfterCommit(t.notify)
+	}
 	return nil
 }

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -297,7 +295,7 @@ func (t *turn) step() (err error) {
 
 // drop forgets an input that no run wants.
 func (h *turnHandler) drop(ctx context.Context, in *inputRow, what string) error {
-	err := h.db.Write(ctx, func(tx *sqlx.Tx) error { return h.inbox.dequeueTx(context.WithoutCancel(ctx), tx, in) })
+	err := h.db.Write(ctx, func(tx *database.Tx) error { return h.inbox.dequeueTx(context.WithoutCancel(ctx), tx, in) })
 	if err == nil {
 		h.opts.Observer.dropped(what)
 		h.waits.notify(in.Run)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -23,7 +21,7 @@ type Edition struct {
 // PublishTx stores an edition as the newest version of a flow, and changes r
 // accordingly. An edition that is the published version already is not stored
 // again: then published is false.
-func (s *Store) PublishTx(ctx context.Context, tx *sqlx.Tx, r *Row, e Edition) (published bool, err error) {
+func (s *Store) PublishTx(ctx context.Context, tx *database.Tx, r *Row, e Edition) (published bool, err error) {
 	functions, err := WriteFunctions(e.Functions)
 	if err != nil {
 		return false, fmt.Errorf("writing the functions of a %s: %w", s.opts.Noun, err)
@@ -62,7 +60,7 @@ type newColumn struct {
 
 type newColumns []newColumn
 
-func (c newColumns) insertTx(ctx context.Context, tx *sqlx.Tx, table string, created int64) error {
+func (c newColumns) insertTx(ctx context.Context, tx *database.Tx, table string, created int64) error {
 	c = append(c, newColumn{"created_us", created})
 	var names, places string
 	args := make([]any, len(c))
@@ -77,7 +75,7 @@ func (c newColumns) insertTx(ctx context.Context, tx *sqlx.Tx, table string, cre
 	return err
 }
 
-func (c newColumns) updateTx(ctx context.Context, tx *sqlx.Tx, table string, r *Row) error {
+func (c newColumns) updateTx(ctx context.Context, tx *database.Tx, table string, r *Row) error {
 	c = append(c, newColumn{"updated_us", r.Updated})
 	var sets string
 	args := make([]any, len(c), len(c)+1)

@@ -38,11 +38,11 @@ type Options struct {
 	Environment func(src runtime.Source) *flow.Environment
 	// TestsTx locks the row of a flow, in the transaction that stores its tests,
 	// and records the change. A flow that does not exist is NotFound.
-	TestsTx func(ctx context.Context, tx *sqlx.Tx, account, id string) error
+	TestsTx func(ctx context.Context, tx *database.Tx, account, id string) error
 
 	// Admit is asked before a version is stored, with its size; its error refuses
 	// that. nil: versions are not bounded.
-	Admit func(ctx context.Context, tx *sqlx.Tx, account string, bytes int64) error
+	Admit func(ctx context.Context, tx database.Executor, account string, bytes int64) error
 
 	NotFound error                               // for what does not exist
 	Invalid  func(field, message string) error   // for a value that breaks a rule
@@ -93,12 +93,12 @@ type Row struct {
 
 // Find reads columns of a flow of an account into a row R. For a flow that does
 // not exist, or is deleted, it returns Options.NotFound. lock ends the statement.
-func Find[R any](ctx context.Context, s *Store, q sqlx.QueryerContext, columns, account, id, lock string) (R, error) {
+func Find[R any](ctx context.Context, s *Store, q database.Reader, columns, account, id, lock string) (R, error) {
 	var r R
 	if uuid.Validate(id) != nil {
 		return r, s.opts.NotFound
 	}
-	err := sqlx.GetContext(ctx, q, &r, `SELECT `+columns+` FROM `+s.opts.Flows+` WHERE id = $1 AND account = $2 AND NOT removed`+lock, id, account)
+	err := q.GetContext(ctx, &r, `SELECT `+columns+` FROM `+s.opts.Flows+` WHERE id = $1 AND account = $2 AND NOT removed`+lock, id, account)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, s.opts.NotFound
 	}
@@ -116,9 +116,13 @@ func (s *Store) check(ctx context.Context, account, id string) error {
 
 // KeepTx prevents that a flow is deleted until tx ends. A flow that does not
 // exist is [runtime.ErrNotFound].
-func (s *Store) KeepTx(ctx context.Context, tx *sqlx.Tx, id string) error {
+func (s *Store) KeepTx(ctx context.Context, on database.Executor, id string) error {
+	tx, err := s.db.Join(on)
+	if err != nil {
+		return err
+	}
 	var is []bool
-	if err := s.db.SelectTx(ctx, tx, &is, `SELECT true FROM `+s.opts.Flows+` WHERE id = $1 AND NOT removed`+s.db.Dialect.ForShare(), id); err != nil {
+	if err := tx.SelectContext(ctx, &is, `SELECT true FROM `+s.opts.Flows+` WHERE id = $1 AND NOT removed`+s.db.Dialect.ForShare(), id); err != nil {
 		return fmt.Errorf("keeping a %s: %w", s.opts.Noun, err)
 	}
 	if len(is) == 0 {

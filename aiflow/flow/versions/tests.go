@@ -8,10 +8,9 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Tests are the tests that are stored with the flows of an account, and what
@@ -65,7 +64,7 @@ func (t Tests) Set(ctx context.Context, id string, tests json.RawMessage) error 
 	if err != nil {
 		return err
 	}
-	err = t.s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = t.s.db.InTx(ctx, func(tx *database.Tx) error {
 		if err := t.s.opts.TestsTx(ctx, tx, t.account, id); err != nil {
 			return err
 		}

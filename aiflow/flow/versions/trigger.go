@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -72,7 +70,7 @@ func (s *Store) Listeners(ctx context.Context, trigger func(ctx context.Context,
 // ScheduleTx has runs of a flow begin when its published trigger says so, on the
 // references that are returned by references: it is not called for a version
 // without a schedule. A nil one says that no run of the flow begins.
-func (s *Store) ScheduleTx(ctx context.Context, tx *sqlx.Tx, r Row, references func() ([]int64, error)) error {
+func (s *Store) ScheduleTx(ctx context.Context, tx *database.Tx, r Row, references func() ([]int64, error)) error {
 	scheduled := runtime.Scheduled{Engine: s.opts.Engine, Owner: r.ID, Version: r.Version}
 	if r.Version > 0 && references != nil {
 		v, err := s.Version(ctx, tx, r.Account, r.ID, r.Version)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -46,12 +45,12 @@ func (r versionRow) view() Version {
 
 // Bytes returns the size of all versions of an account's flows, with the
 // functions that they pin.
-func (s *Store) Bytes(ctx context.Context, q sqlx.QueryerContext, account string) (n int64, err error) {
+func (s *Store) Bytes(ctx context.Context, q database.Reader, account string) (n int64, err error) {
 	size := `octet_length(v.document)`
 	if s.opts.Functions {
 		size += ` + octet_length(v.functions)`
 	}
-	err = sqlx.GetContext(ctx, q, &n, `SELECT CAST(COALESCE(SUM(`+size+`), 0) AS BIGINT) FROM `+s.opts.Versions+` AS v JOIN `+s.opts.Flows+` AS f
+	err = q.GetContext(ctx, &n, `SELECT CAST(COALESCE(SUM(`+size+`), 0) AS BIGINT) FROM `+s.opts.Versions+` AS v JOIN `+s.opts.Flows+` AS f
 		ON f.id = v.`+s.opts.Key+` WHERE f.account = $1 AND NOT f.removed`, account)
 	if err != nil {
 		return 0, fmt.Errorf("measuring the versions of an account: %w", err)
@@ -91,12 +90,12 @@ func (s *Store) columns(prefix string) string {
 
 // Version returns a published version of a flow of an account, or
 // Options.NotFound.
-func (s *Store) Version(ctx context.Context, q sqlx.QueryerContext, account, id string, version int64) (Version, error) {
+func (s *Store) Version(ctx context.Context, q database.Reader, account, id string, version int64) (Version, error) {
 	var r versionRow
 	if uuid.Validate(id) != nil {
 		return Version{}, s.opts.NotFound
 	}
-	err := sqlx.GetContext(ctx, q, &r, `SELECT `+s.columns(`v.`)+` FROM `+s.opts.Versions+` v
+	err := q.GetContext(ctx, &r, `SELECT `+s.columns(`v.`)+` FROM `+s.opts.Versions+` v
 		JOIN `+s.opts.Flows+` f ON f.id = v.`+s.opts.Key+` WHERE v.`+s.opts.Key+` = $1 AND v.version = $2 AND f.account = $3 AND NOT f.removed`, id, version, account)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Version{}, s.opts.NotFound

@@ -7,8 +7,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -147,7 +145,7 @@ func (r *budgetRow) span(at time.Time) (starts, ends int64) {
 }
 
 // roomTx returns an error if a call would exceed a budget.
-func (l *Ledger) roomTx(ctx context.Context, tx *sqlx.Tx, e *Entry, priced bool) error {
+func (l *Ledger) roomTx(ctx context.Context, tx *database.Tx, e *Entry, priced bool) error {
 	var rows []budgetRow
 	if err := tx.SelectContext(ctx, &rows, `SELECT `+budgetColumns+` FROM usage_budget WHERE account = $1 ORDER BY seq`, e.call.Account); err != nil {
 		return err
@@ -193,7 +191,7 @@ func (e *Entry) full(used, more, limit int64) bool {
 }
 
 // spentTx returns the amount counted in a window. The account must be locked.
-func spentTx(ctx context.Context, tx *sqlx.Tx, account string, w window) (amount, error) {
+func spentTx(ctx context.Context, tx *database.Tx, account string, w window) (amount, error) {
 	const insert = `INSERT INTO usage_spent (account, scope, reference, scope_id, starts_us, ends_us, cost, tokens)
 		SELECT $1, $2, $3, $4, $5, $6, CAST(COALESCE(SUM(held_cost), 0) AS BIGINT), CAST(COALESCE(SUM(held_tokens), 0) AS BIGINT)
 		FROM usage_call WHERE account = $1 AND at_us >= $5 AND at_us < $6`
@@ -221,7 +219,7 @@ func first(a []amount) amount {
 }
 
 // countTx adds an amount to the windows of a call. The account must be locked.
-func countTx(ctx context.Context, tx *sqlx.Tx, e *Entry, more amount) error {
+func countTx(ctx context.Context, tx *database.Tx, e *Entry, more amount) error {
 	if more == (amount{}) {
 		return nil
 	}

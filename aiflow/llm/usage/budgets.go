@@ -7,8 +7,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -26,7 +24,7 @@ type BudgetState struct {
 // Budgets returns the budgets of the account, in the order in which they were set.
 func (a *Account) Budgets(ctx context.Context) ([]BudgetState, error) {
 	var out []BudgetState
-	err := a.l.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err := a.l.db.Write(ctx, func(tx *database.Tx) (err error) {
 		out, err = a.budgetsTx(context.WithoutCancel(ctx), tx)
 		return err
 	})
@@ -36,7 +34,7 @@ func (a *Account) Budgets(ctx context.Context) ([]BudgetState, error) {
 	return out, nil
 }
 
-func (a *Account) budgetsTx(ctx context.Context, tx *sqlx.Tx) ([]BudgetState, error) {
+func (a *Account) budgetsTx(ctx context.Context, tx *database.Tx) ([]BudgetState, error) {
 	if err := lock(ctx, tx, a.id); err != nil {
 		return nil, err
 	}
@@ -71,7 +69,7 @@ func (a *Account) SetBudgets(ctx context.Context, budgets []Budget) error {
 	if err := CheckBudgets(budgets); err != nil {
 		return err
 	}
-	err := a.l.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := a.l.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		if err := a.setBudgetsTx(ctx, tx, budgets); err != nil {
 			return err
@@ -84,7 +82,7 @@ func (a *Account) SetBudgets(ctx context.Context, budgets []Budget) error {
 	return nil
 }
 
-func (a *Account) setBudgetsTx(ctx context.Context, tx *sqlx.Tx, budgets []Budget) error {
+func (a *Account) setBudgetsTx(ctx context.Context, tx *database.Tx, budgets []Budget) error {
 	if err := lock(ctx, tx, a.id); err != nil {
 		return err
 	}

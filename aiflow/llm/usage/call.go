@@ -10,8 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -118,7 +116,7 @@ func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, 
 // nothing, if the reservation of the call would exceed a budget. [Ledger.Complete]
 // must follow, whatever the outcome of the call.
 func (l *Ledger) Begin(ctx context.Context, c Call) (e *Entry, err error) {
-	err = l.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err = l.db.Write(ctx, func(tx *database.Tx) (err error) {
 		e, err = l.BeginTx(context.WithoutCancel(ctx), tx, c)
 		return err
 	})
@@ -127,7 +125,7 @@ func (l *Ledger) Begin(ctx context.Context, c Call) (e *Entry, err error) {
 
 // BeginTx is [Ledger.Begin] in the caller's transaction, which must be committed
 // before the call is made, and rolled back after an error.
-func (l *Ledger) BeginTx(ctx context.Context, tx *sqlx.Tx, c Call) (*Entry, error) {
+func (l *Ledger) BeginTx(ctx context.Context, tx *database.Tx, c Call) (*Entry, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -147,7 +145,7 @@ func (l *Ledger) BeginTx(ctx context.Context, tx *sqlx.Tx, c Call) (*Entry, erro
 	return e, nil
 }
 
-func (l *Ledger) beginTx(ctx context.Context, tx *sqlx.Tx, e *Entry) error {
+func (l *Ledger) beginTx(ctx context.Context, tx *database.Tx, e *Entry) error {
 	c := &e.call
 	if err := lock(ctx, tx, c.Account); err != nil {
 		return err
@@ -176,7 +174,7 @@ func (l *Ledger) beginTx(ctx context.Context, tx *sqlx.Tx, e *Entry) error {
 }
 
 // lock locks the account, so that no other transaction counts for it until tx ends.
-func lock(ctx context.Context, tx *sqlx.Tx, account string) error {
+func lock(ctx context.Context, tx *database.Tx, account string) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO usage_account (account) VALUES ($1)
 		ON CONFLICT (account) DO UPDATE SET account = excluded.account`, account)
 	return err
@@ -188,7 +186,7 @@ func (l *Ledger) Complete(ctx context.Context, e *Entry, r *llm.Response, failed
 	var cost Cost
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), completeTimeout)
 	defer cancel()
-	err := l.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+	err := l.db.Write(ctx, func(tx *database.Tx) (err error) {
 		cost, err = l.CompleteTx(context.WithoutCancel(ctx), tx, e, r, failed)
 		return err
 	})
@@ -199,7 +197,7 @@ func (l *Ledger) Complete(ctx context.Context, e *Entry, r *llm.Response, failed
 const completeTimeout = 15 * time.Second
 
 // CompleteTx is [Ledger.Complete] in the caller's transaction.
-func (l *Ledger) CompleteTx(ctx context.Context, tx *sqlx.Tx, e *Entry, r *llm.Response, failed error) (Cost, error) {
+func (l *Ledger) CompleteTx(ctx context.Context, tx *database.Tx, e *Entry, r *llm.Response, failed error) (Cost, error) {
 	cost, err := l.completeTx(ctx, tx, e, outcomeOf(e, r, failed, l.opts.Now()))
 	if err != nil {
 		return Cost{}, fmt.Errorf("writing down what a call took: %w", err)
@@ -207,7 +205,7 @@ func (l *Ledger) CompleteTx(ctx context.Context, tx *sqlx.Tx, e *Entry, r *llm.R
 	return cost, nil
 }
 
-func (l *Ledger) completeTx(ctx context.Context, tx *sqlx.Tx, e *Entry, o outcome) (Cost, error) {
+func (l *Ledger) completeTx(ctx context.Context, tx *database.Tx, e *Entry, o outcome) (Cost, error) {
 	if err := lock(ctx, tx, e.call.Account); err != nil {
 		return Cost{}, err
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -49,7 +47,7 @@ func (a *Account) erase(ctx context.Context, reference, until int64, which func(
 	} {
 		in, args := which(s.column, 4)
 		for n := int64(1); n > 0; {
-			err := a.l.db.Write(ctx, func(tx *sqlx.Tx) error {
+			err := a.l.db.Write(ctx, func(tx *database.Tx) error {
 				ctx := context.WithoutCancel(ctx)
 				if err := lock(ctx, tx, a.id); err != nil {
 					return err

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -59,7 +57,7 @@ func (a *Account) SetPricing(ctx context.Context, items []Price) error {
 		}
 		values = append(values, a.id, items[i].Provider, items[i].Model, string(text))
 	}
-	err := a.l.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := a.l.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
 		if err := lock(ctx, tx, a.id); err != nil {
 			return err
@@ -102,7 +100,7 @@ func (a *Account) Reprice(ctx context.Context, from, to time.Time) (changed int,
 	for {
 		var rows []callRow
 		n := 0
-		err := a.l.db.Write(ctx, func(tx *sqlx.Tx) (err error) {
+		err := a.l.db.Write(ctx, func(tx *database.Tx) (err error) {
 			ctx := context.WithoutCancel(ctx)
 			if rows, n, err = a.repriceTx(ctx, tx, at, seq, database.Micros(f.To)); err != nil || seq > 0 {
 				return err
@@ -124,7 +122,7 @@ func (a *Account) Reprice(ctx context.Context, from, to time.Time) (changed int,
 }
 
 // repriceTx prices the next calls after (at, seq).
-func (a *Account) repriceTx(ctx context.Context, tx *sqlx.Tx, at, seq, to int64) (rows []callRow, changed int, err error) {
+func (a *Account) repriceTx(ctx context.Context, tx *database.Tx, at, seq, to int64) (rows []callRow, changed int, err error) {
 	if err := lock(ctx, tx, a.id); err != nil {
 		return nil, 0, err
 	}

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -228,7 +226,7 @@ func (l *Ledger) loadCopy(ctx context.Context) (sourceRow, error) {
 
 func (l *Ledger) storeCopy(ctx context.Context, row sourceRow) error {
 	row.Source, row.Checked = keyOf(l.source.name), database.Micros(l.opts.Now())
-	err := l.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := l.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.NamedExecContext(context.WithoutCancel(ctx), `INSERT INTO usage_table (source, etag, checked_us, version, items)
 			VALUES (:source, :etag, :checked_us, :version, :items) ON CONFLICT (source) DO UPDATE SET
 			etag = excluded.etag, checked_us = excluded.checked_us, version = excluded.version, items = excluded.items`, row)

@@ -7,9 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // table holds prices by provider and model.
@@ -100,7 +99,7 @@ func (t *table) versionOf(p *Price) string {
 const maxHops = 3
 
 // priceTx returns the price of a model for an account.
-func (l *Ledger) priceTx(ctx context.Context, tx sqlx.QueryerContext, account, provider, model string) (quote, bool, error) {
+func (l *Ledger) priceTx(ctx context.Context, tx database.Reader, account, provider, model string) (quote, bool, error) {
 	if provider == free {
 		q, ok := tables(nil).find(provider, model, 0)
 		return q, ok, nil
@@ -114,9 +113,9 @@ func (l *Ledger) priceTx(ctx context.Context, tx sqlx.QueryerContext, account, p
 }
 
 // ownTable returns the account's own prices. The table is small: see [maxPrices].
-func (l *Ledger) ownTable(ctx context.Context, tx sqlx.QueryerContext, account string) (*table, error) {
+func (l *Ledger) ownTable(ctx context.Context, tx database.Reader, account string) (*table, error) {
 	var texts []string
-	if err := sqlx.SelectContext(ctx, tx, &texts, `SELECT price FROM usage_price WHERE account = $1`, account); err != nil {
+	if err := tx.SelectContext(ctx, &texts, `SELECT price FROM usage_price WHERE account = $1`, account); err != nil {
 		return nil, err
 	}
 	t := &table{source: sourceAccount, prices: make(map[modelKey]*Price, len(texts))}
@@ -140,7 +139,7 @@ func costOf(q quote, ok bool, u llm.Usage) Cost {
 }
 
 // costTx computes the cost of a call.
-func (l *Ledger) costTx(ctx context.Context, tx sqlx.QueryerContext, account string, o *outcome) (Cost, error) {
+func (l *Ledger) costTx(ctx context.Context, tx database.Reader, account string, o *outcome) (Cost, error) {
 	switch {
 	case o.free:
 		return Cost{Known: true, Status: CostPriced}, nil

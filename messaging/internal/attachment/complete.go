@@ -6,8 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
@@ -59,7 +58,7 @@ func (k *Stored) Into(b *payload.Body) {
 
 // Complete records what became of files, and lets go the events that waited
 // for them.
-func (fs *Files) Complete(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
+func (fs *Files) Complete(ctx context.Context, tx *database.Tx, outs []queue.Outcome) error {
 	var done []fetched
 	var seqs []int64
 	for _, o := range outs {

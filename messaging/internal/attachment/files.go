@@ -23,8 +23,6 @@ type Files struct {
 	Trace   span.Hook
 	// Session returns the open session of a reference.
 	Session func(ctx context.Context, row *store.Reference) (provider.Session, error)
-	// Notify wakes those who follow what is stored.
-	Notify func()
 
 	web *http.Client // reaches nothing private
 }

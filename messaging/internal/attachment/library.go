@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/media"
 )
 
@@ -53,7 +52,7 @@ func (fs *Files) markLibrary(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = fs.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
+	err = fs.Store.DB.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO messaging_library (one, media) VALUES (1, $1) ON CONFLICT DO NOTHING`, f.ID)
 		return err
 	})
@@ -71,9 +70,9 @@ func (fs *Files) markLibrary(ctx context.Context) (string, error) {
 // whichever account they belong to: what a copy of the database needs beside
 // it. q is the database or a transaction of it. One of them may be removed
 // later.
-func LibraryFiles(ctx context.Context, q sqlx.QueryerContext) ([]string, error) {
+func LibraryFiles(ctx context.Context, q database.Reader) ([]string, error) {
 	var ids []string
-	if err := sqlx.SelectContext(ctx, q, &ids, `SELECT media FROM messaging_library
+	if err := q.SelectContext(ctx, &ids, `SELECT media FROM messaging_library
 		UNION SELECT id FROM messaging_media WHERE NOT waiting AND NOT gone ORDER BY 1`); err != nil {
 		return nil, fmt.Errorf("listing the files of the library: %w", err)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // RemoveGone removes from the library what was deleted with a message, a chat
@@ -28,7 +28,7 @@ func (fs *Files) Remove(ctx context.Context, ids []any) error {
 			return err
 		}
 	}
-	return fs.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
+	return fs.Store.DB.Write(ctx, func(tx *database.Tx) error {
 		in, args := fs.Store.DB.Dialect.In("id", 1, ids)
 		_, err := tx.ExecContext(ctx, `DELETE FROM messaging_media WHERE `+in, args...)
 		return err
@@ -52,7 +52,7 @@ func voiceNoteID(id string) string {
 
 // Forget has the files of messages that are deleted removed. The condition is
 // on messaging_media.
-func Forget(ctx context.Context, tx *sqlx.Tx, where string, args ...any) error {
+func Forget(ctx context.Context, tx *database.Tx, where string, args ...any) error {
 	_, err := tx.ExecContext(ctx, `UPDATE messaging_media SET gone = TRUE, waiting = FALSE WHERE `+where, args...)
 	if err != nil {
 		return fmt.Errorf("forgetting files: %w", err)

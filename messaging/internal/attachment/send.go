@@ -10,8 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/text"
@@ -26,12 +24,12 @@ import (
 const uploadMargin = time.Hour
 
 // Find is a file of the library that belongs to an account, or [payload.ErrNotFound].
-func (fs *Files) Find(ctx context.Context, q sqlx.QueryerContext, account, id string) (*Stored, error) {
+func (fs *Files) Find(ctx context.Context, q database.Reader, account, id string) (*Stored, error) {
 	var row struct {
 		Detail    string
 		Reference provider.ReferenceID
 	}
-	err := sqlx.GetContext(ctx, q, &row, `SELECT detail, reference FROM messaging_media
+	err := q.GetContext(ctx, &row, `SELECT detail, reference FROM messaging_media
 		WHERE id = $1 AND account = $2 AND NOT waiting AND NOT gone`, text.Sanitize(id), account)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && fs.Library == nil {
 		return nil, payload.ErrNotFound
@@ -50,7 +48,7 @@ func (fs *Files) Find(ctx context.Context, q sqlx.QueryerContext, account, id st
 // limits of its kind of reference. of are the references of which the file may
 // be; nil: all of the account. The file is nil when m has none of ours.
 func (fs *Files) Attach(
-	ctx context.Context, q sqlx.QueryerContext, account string, of []int64, m provider.Media, limit int64,
+	ctx context.Context, q database.Reader, account string, of []int64, m provider.Media, limit int64,
 ) (*Stored, provider.Media, error) {
 	if m.StoredID == "" {
 		return nil, m, nil
@@ -172,7 +170,7 @@ func (fs *Files) uploadedBefore(ctx context.Context, ref *store.Reference, m pro
 }
 
 func (fs *Files) noteUpload(ctx context.Context, ref *store.Reference, m provider.Media, until time.Time) error {
-	return fs.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
+	return fs.Store.DB.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO messaging_upload (reference, media, kind, revision, upload, until_us)
 			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (reference, media, kind) DO UPDATE
 			SET revision = excluded.revision, upload = excluded.upload, until_us = excluded.until_us`,
@@ -184,7 +182,7 @@ func (fs *Files) noteUpload(ctx context.Context, ref *store.Reference, m provide
 // ForgetUpload drops the network's id of a file that it does not know any
 // more, so that the next attempt hands the file over again.
 func (fs *Files) ForgetUpload(ctx context.Context, ref *store.Reference, m provider.Media) error {
-	return fs.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
+	return fs.Store.DB.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM messaging_upload WHERE reference = $1 AND media = $2 AND kind = $3`,
 			ref.ID, m.StoredID, uploadKind(m))
 		return err
@@ -219,5 +217,4 @@ func (fs *Files) Completed(outs []queue.Outcome) {
 			fs.Waits.Over(f.seq)
 		}
 	}
-	fs.Notify()
 }

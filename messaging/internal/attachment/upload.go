@@ -6,9 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/media"
@@ -18,7 +17,7 @@ import (
 
 // NoteSaved ends the row of an upload; one that failed is to be removed.
 func (fs *Files) NoteSaved(ctx context.Context, ref provider.ReferenceID, id string, kept Stored, failed bool) error {
-	return fs.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
+	return fs.Store.DB.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = (gone OR $1), detail = $2, bytes = $3 WHERE id = $4`,
 			failed, string(payload.MustEncode(kept)), kept.Size, id)
 		if err != nil || failed {

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/jsonscan"
 	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
@@ -247,7 +245,7 @@ func (r *Router) nowConnected(ctx context.Context, routed [][]claim) {
 // which it is tried before those that have not. It is not worth failing a
 // callback for.
 func (r *Router) markSigned(ctx context.Context, row *store.Reference) {
-	err := r.Store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := r.Store.DB.InTx(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET signed_us = $1 WHERE id = $2 AND revision = $3 AND signed_us > $1`,
 			database.Micros(r.Store.Now()), row.ID, row.Revision)
 		return err

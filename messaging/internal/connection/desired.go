@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/session"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -61,7 +59,7 @@ func (l *leasedConnection) connection(ctx context.Context, c *provider.Connectio
 		return err
 	}
 	if c.State == provider.Connected {
-		s.Store.Committed() // there may be something to send
+		s.Store.Sends.Notify() // there may be something to send
 		return nil
 	}
 	s.Store.DB.Notify(leaseTopic)
@@ -70,7 +68,7 @@ func (l *leasedConnection) connection(ctx context.Context, c *provider.Connectio
 
 // isCurrent reports whether the reference is this node's and to be connected, and notes
 // when its connection is over: until when it is not to be tried again.
-func (l *leasedConnection) isCurrent(ctx context.Context, tx *sqlx.Tx, c *provider.Connection) (bool, error) {
+func (l *leasedConnection) isCurrent(ctx context.Context, tx *database.Tx, c *provider.Connection) (bool, error) {
 	set, args := `desired = desired`, []any{l.id, l.fence, desiredConnected} // locks the row
 	switch c.State {
 	case provider.LoggedOut:

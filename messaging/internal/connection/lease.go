@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
@@ -177,13 +175,13 @@ func (ls *leases) renew(ctx context.Context, rows []leaseRow) ([]leaseRow, error
 		return rows, nil
 	}
 	deferred := map[provider.ReferenceID]int64{}
-	err := ls.manager.Store.DB.WriteLazy(ctx, func(tx *sqlx.Tx) error {
+	err := ls.manager.Store.DB.WriteLazy(ctx, func(tx *database.Tx) error {
 		clear(deferred)
-		err := ls.extend(tx, deferred, `UPDATE messaging_lease SET until_us = {now} + $1 WHERE node = $2`, mine)
+		err := ls.extend(ctx, tx, deferred, `UPDATE messaging_lease SET until_us = {now} + $1 WHERE node = $2`, mine)
 		if err != nil {
 			return err
 		}
-		return ls.extend(tx, deferred, `UPDATE messaging_lease SET until_us = {now} + $1, node = $2, fence = fence + 1 WHERE until_us <= {now}`, free)
+		return ls.extend(ctx, tx, deferred, `UPDATE messaging_lease SET until_us = {now} + $1, node = $2, fence = fence + 1 WHERE until_us <= {now}`, free)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("taking lines: %w", err)
@@ -201,13 +199,13 @@ func (ls *leases) renew(ctx context.Context, rows []leaseRow) ([]leaseRow, error
 	return rows, nil
 }
 
-func (ls *leases) extend(tx *sqlx.Tx, deferred map[provider.ReferenceID]int64, update string, ids []int64) error {
+func (ls *leases) extend(ctx context.Context, tx *database.Tx, deferred map[provider.ReferenceID]int64, update string, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	in, args := ls.manager.Store.DB.Dialect.InNumbers("reference", 3, ids)
 	var rows []leaseRow
-	err := tx.Select(&rows, ls.completeQuery(update+` AND `+in+` RETURNING reference, fence`), append([]any{leaseTTL.Microseconds(), ls.node}, args...)...)
+	err := tx.SelectContext(ctx, &rows, ls.completeQuery(update+` AND `+in+` RETURNING reference, fence`), append([]any{leaseTTL.Microseconds(), ls.node}, args...)...)
 	for _, r := range rows {
 		deferred[r.Reference] = r.Fence
 	}
@@ -316,8 +314,8 @@ func (ls *leases) close(ctx context.Context) {
 
 // release lets other nodes take references at once.
 func (ls *leases) release(ctx context.Context, where string, args ...any) error {
-	err := ls.manager.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`UPDATE messaging_lease SET node = '', until_us = 0 WHERE `+where, args...)
+	err := ls.manager.Store.DB.Write(ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE messaging_lease SET node = '', until_us = 0 WHERE `+where, args...)
 		return err
 	})
 	if err != nil {

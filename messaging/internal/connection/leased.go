@@ -9,8 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -130,7 +129,7 @@ func (l *leasedConnection) opened(sess provider.Session, revision int64) bool {
 		return false
 	}
 	l.session, l.revision = sess, revision
-	l.leases.manager.Store.Committed() // there may be something to send, or to fetch
+	l.leases.manager.Store.Sends.Notify() // there may be something to send, or to fetch
 	l.leases.manager.Store.Files.Notify()
 	return true
 }
@@ -157,8 +156,8 @@ func (l *leasedConnection) forget(ctx context.Context) error {
 	if err := l.leases.manager.Store.Kinds[l.kind].(provider.Connector).Forget(ctx, l.id); err != nil {
 		return fmt.Errorf("forgetting a line: %w", err)
 	}
-	err := l.leases.manager.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`DELETE FROM messaging_lease WHERE reference = $1 AND fence = $2 AND desired <> $3`, l.id, l.fence, desiredConnected)
+	err := l.leases.manager.Store.DB.Write(ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM messaging_lease WHERE reference = $1 AND fence = $2 AND desired <> $3`, l.id, l.fence, desiredConnected)
 		return err
 	})
 	if err != nil {

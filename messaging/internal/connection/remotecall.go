@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -155,7 +153,7 @@ func (m *Manager) callRemote(ctx context.Context, ref provider.ReferenceID, e re
 
 // enqueueRemoteCall queues a remote call.
 func (m *Manager) enqueueRemoteCall(ctx context.Context, ref provider.ReferenceID, e remoteCall) (id int64, err error) {
-	err = m.Store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = m.Store.DB.InTx(ctx, func(tx *database.Tx) error {
 		err := tx.GetContext(ctx, &id, `INSERT INTO messaging_remote_call (reference, request, answer, started_us, created_us)
 			VALUES ($1, $2, '', 0, $3) RETURNING id`, ref, string(payload.MustEncode(e)), database.Micros(m.Store.Now()))
 		if err != nil {
@@ -163,9 +161,6 @@ func (m *Manager) enqueueRemoteCall(ctx context.Context, ref provider.ReferenceI
 		}
 		return m.Store.Sends.PutTx(ctx, tx, queue.JobArgs{Subscriber: store.Subscriber(ref), Key: remoteCallKey(ref), Subject: remoteCallSubject(id)})
 	})
-	if err == nil {
-		m.Store.Sends.Notify()
-	}
 	return id, err
 }
 
@@ -193,8 +188,8 @@ func (m *Manager) remoteAnswer(ctx context.Context, id int64) (*remoteAnswer, er
 
 // withdrawRemoteCall takes back a remote call that no node has begun.
 func (m *Manager) withdrawRemoteCall(ctx context.Context, id int64) (done bool, err error) {
-	err = m.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
-		res, err := tx.Exec(`DELETE FROM messaging_remote_call WHERE id = $1 AND started_us = 0`, id)
+	err = m.Store.DB.Write(ctx, func(tx *database.Tx) error {
+		res, err := tx.ExecContext(ctx, `DELETE FROM messaging_remote_call WHERE id = $1 AND started_us = 0`, id)
 		if err != nil {
 			return err
 		}
@@ -212,8 +207,8 @@ func (m *Manager) withdrawRemoteCall(ctx context.Context, id int64) (done bool, 
 func (m *Manager) deleteRemoteCall(ctx context.Context, id int64) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CloseTimeout)
 	defer cancel()
-	err := m.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`DELETE FROM messaging_remote_call WHERE id = $1`, id)
+	err := m.Store.DB.Write(ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM messaging_remote_call WHERE id = $1`, id)
 		return err
 	})
 	if err != nil {

@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
@@ -87,8 +85,8 @@ func (c remoteCall) isReadOnly() bool {
 // beginRemoteCall notes durably that the call is about to be made, or reports that
 // it was withdrawn, or begun elsewhere.
 func (m *Manager) beginRemoteCall(ctx context.Context, id int64, row remoteCallRow) (began bool, err error) {
-	err = m.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
-		res, err := tx.Exec(`UPDATE messaging_remote_call SET started_us = $1 WHERE id = $2 AND started_us = $3`, database.Micros(m.Store.Now()), id, row.StartedUS)
+	err = m.Store.DB.Write(ctx, func(tx *database.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE messaging_remote_call SET started_us = $1 WHERE id = $2 AND started_us = $3`, database.Micros(m.Store.Now()), id, row.StartedUS)
 		if err != nil {
 			return err
 		}
@@ -102,14 +100,14 @@ func (m *Manager) beginRemoteCall(ctx context.Context, id int64, row remoteCallR
 // storeRemoteAnswer stores what came of a remote call, for a caller that still waits.
 func (m *Manager) storeRemoteAnswer(ctx context.Context, id int64, a remoteAnswer) error {
 	text := string(payload.MustEncode(a))
-	err := m.Store.DB.Write(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
-		_, err := tx.Exec(`UPDATE messaging_remote_call SET answer = $1 WHERE id = $2`, text, id)
+	err := m.Store.DB.Write(context.WithoutCancel(ctx), func(tx *database.Tx) error {
+		tx.NotifyAfter(remoteCallTopic)
+		_, err := tx.ExecContext(ctx, `UPDATE messaging_remote_call SET answer = $1 WHERE id = $2`, text, id)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("storing the answer of a remote call: %w", err)
 	}
-	m.Store.DB.Notify(remoteCallTopic)
 	return nil
 }
 

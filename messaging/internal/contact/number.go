@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/connection"
@@ -83,9 +81,9 @@ func (c *Numbers) Check(ctx context.Context, row *store.Reference, who provider.
 }
 
 // Kept returns the answers that are stored about a number of a reference.
-func Kept(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, number string) ([]payload.Number, error) {
+func Kept(ctx context.Context, q database.Reader, ref provider.ReferenceID, number string) ([]payload.Number, error) {
 	var rows []numberRow
-	err := sqlx.SelectContext(ctx, q, &rows, `SELECT answer, chat_id, created_us FROM messaging_number
+	err := q.SelectContext(ctx, &rows, `SELECT answer, chat_id, created_us FROM messaging_number
 		WHERE reference = $1 AND number = $2`, ref, number)
 	if err != nil {
 		return nil, fmt.Errorf("reading a number: %w", err)
@@ -125,7 +123,7 @@ func (c *Numbers) checked(ctx context.Context, row *store.Reference, who provide
 	if err := refusal.CheckUsable(row); err != nil {
 		return nil, err
 	}
-	if err := db.InTx(ctx, func(tx *sqlx.Tx) error { return c.takeShare(ctx, tx, row.ID, who) }); err != nil {
+	if err := db.InTx(ctx, func(tx *database.Tx) error { return c.takeShare(ctx, tx, row.ID, who) }); err != nil {
 		return nil, err
 	}
 	asking, cancel := context.WithTimeout(ctx, connection.CallTimeout)
@@ -142,12 +140,12 @@ func (c *Numbers) checked(ctx context.Context, row *store.Reference, who provide
 	default:
 		kept.Answer = numberAbsent
 	}
-	return kept, db.InTx(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error { return writeNumber(ctx, tx, row.ID, who, kept) })
+	return kept, db.InTx(context.WithoutCancel(ctx), func(tx *database.Tx) error { return writeNumber(ctx, tx, row.ID, who, kept) })
 }
 
 // takeShare takes a lookup from the rate of a reference. It refuses when none
 // is left.
-func (c *Numbers) takeShare(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, who provider.Address) error {
+func (c *Numbers) takeShare(ctx context.Context, tx *database.Tx, ref provider.ReferenceID, who provider.Address) error {
 	if c.Store.DB.Dialect == database.Postgres { // others who count wait, maybe for another reference
 		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1, $2)`, numbersLock, int32(ref)); err != nil {
 			return fmt.Errorf("locking the numbers of a line: %w", err)
@@ -172,7 +170,7 @@ func (c *Numbers) takeShare(ctx context.Context, tx *sqlx.Tx, ref provider.Refer
 // numbersLock is the first key of the locks of takeShare.
 const numbersLock = 0x6e756d62
 
-func writeNumber(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, who provider.Address, n *numberRow) error {
+func writeNumber(ctx context.Context, tx *database.Tx, ref provider.ReferenceID, who provider.Address, n *numberRow) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO messaging_number (reference, number, answer, chat_id, created_us) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (reference, number) DO UPDATE SET answer = excluded.answer, chat_id = excluded.chat_id, created_us = excluded.created_us`,
 		ref, who.ChatID, n.Answer, n.ChatID, n.CreatedUS)

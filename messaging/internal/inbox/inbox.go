@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/groupcommit"
 	"github.com/trunklinehq/trunkline/internal/span"
@@ -23,8 +21,6 @@ import (
 type Inbox struct {
 	Store *store.Store
 	Trace span.Hook
-	// Notify wakes the subscribers of what was stored.
-	Notify func()
 	// Received notes that a reference has received something.
 	Received func(id provider.ReferenceID, at time.Time)
 	// Unnamed takes the people who wrote and have no name yet.
@@ -122,10 +118,6 @@ func (b *Inbox) receiveBatch(ctx context.Context, batch [][]ingest.Event) []erro
 			errs[i] = err
 		}
 	}
-	b.Notify()
-	if slices.ContainsFunc(all, ingest.Event.BringsFile) {
-		b.Store.Files.Notify()
-	}
 	return errs
 }
 
@@ -145,7 +137,7 @@ func (b *Inbox) write(ctx context.Context, as []ingest.Event) (err error) {
 		}
 	}()
 	var unnamed []store.Person
-	err = b.Store.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = b.Store.InTx(ctx, func(tx *database.Tx) error {
 		u := b.Store.Begin(tx)
 		clear(counts)
 		if err := ingest.Apply(ctx, u, as, counts); err != nil {

@@ -10,8 +10,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/internal/connection"
@@ -79,10 +77,10 @@ func (t *Tasks) WriteHealth(ctx context.Context) error {
 	if len(inbounds)+len(acks) == 0 {
 		return nil
 	}
-	return t.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
+	return t.Store.DB.Write(ctx, func(tx *database.Tx) error {
 		for column, signs := range map[string]map[provider.ReferenceID]time.Time{"inbound_us": inbounds, "ack_us": acks} {
 			for id, at := range signs {
-				if _, err := tx.Exec(`UPDATE messaging_reference SET `+column+` = $1 WHERE id = $2`, database.Micros(at), id); err != nil {
+				if _, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET `+column+` = $1 WHERE id = $2`, database.Micros(at), id); err != nil {
 					return fmt.Errorf("noting signs of life: %w", err)
 				}
 			}
@@ -164,9 +162,9 @@ func (t *Tasks) DeleteExpired(ctx context.Context) error {
 func (t *Tasks) deleteExpiredRows(ctx context.Context, until time.Time, queries ...string) error {
 	for {
 		var n int64
-		err := t.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
+		err := t.Store.DB.Write(ctx, func(tx *database.Tx) error {
 			for _, q := range queries {
-				res, err := tx.Exec(q, pruneChunk, database.Micros(until))
+				res, err := tx.ExecContext(ctx, q, pruneChunk, database.Micros(until))
 				if err != nil {
 					return err
 				}

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -94,7 +93,7 @@ func (w *Writer) checkQuote(ctx context.Context, d prepared) error {
 	if err != nil {
 		return err
 	}
-	return w.Store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+	return w.Store.DB.InTx(ctx, func(tx *database.Tx) error {
 		_, err := quoted(ctx, w.Store.Begin(tx), d, c)
 		return err
 	})

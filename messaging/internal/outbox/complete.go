@@ -3,8 +3,6 @@ package outbox
 import (
 	"context"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/text"
@@ -20,7 +18,7 @@ import (
 
 // Complete records what attempts found out, in the transaction that
 // finishes them.
-func (s *Sender) Complete(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
+func (s *Sender) Complete(ctx context.Context, tx *database.Tx, outs []queue.Outcome) error {
 	u := s.Store.Begin(tx)
 	attempts := map[int64]attempt{}
 	var seqs []int64
@@ -107,13 +105,11 @@ func complete(ctx context.Context, u *store.Batch, l store.ReferenceInfo, m *sto
 
 // Completed tells those who wait, and counts.
 func (s *Sender) Completed(outs []queue.Outcome) {
-	published := false
 	for _, o := range outs {
 		a, ok := o.Data.(attempt)
 		if !ok {
 			continue
 		}
-		published = true
 		s.receipts.Delete(a.seq)
 		s.Waits.Over(a.seq)
 		s.Sent(a.ref.Kind, a.outcome())
@@ -124,8 +120,5 @@ func (s *Sender) Completed(outs []queue.Outcome) {
 		if a.ref.State == payload.StateStarting {
 			s.Liveness.Touch(a.ref.ID, s.Store.Now())
 		}
-	}
-	if published {
-		s.Store.Committed()
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
@@ -46,7 +44,7 @@ type sendRecord struct {
 
 // sentBefore returns what was sent with the idempotency key of a message; nil
 // when it has none or a new one. A key of another request is a [payload.Error].
-func sentBefore(ctx context.Context, tx *sqlx.Tx, d prepared) (*sendRecord, error) {
+func sentBefore(ctx context.Context, tx *database.Tx, d prepared) (*sendRecord, error) {
 	key := d.req.IdempotencyKey
 	if len(key) > 255 {
 		return nil, &payload.Invalid{Field: "Idempotency-Key", Message: "must have at most 255 characters"}

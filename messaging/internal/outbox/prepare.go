@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
@@ -46,7 +44,7 @@ func (w *Writer) chooseID(d *prepared) string {
 
 // prepare checks a request of an account. With a [payload.Error] it returns what
 // it has found so far.
-func (w *Writer) prepare(ctx context.Context, q sqlx.QueryerContext, account string, req Request) (prepared, error) {
+func (w *Writer) prepare(ctx context.Context, q database.Reader, account string, req Request) (prepared, error) {
 	row, p, err := w.Store.Opened(ctx, q, account, req.Reference)
 	if err != nil {
 		return prepared{}, err
@@ -110,7 +108,7 @@ func (d *prepared) chooseType() error {
 }
 
 // fillTemplate checks a template message against our copy of the template.
-func (w *Writer) fillTemplate(ctx context.Context, q sqlx.QueryerContext, d *prepared) error {
+func (w *Writer) fillTemplate(ctx context.Context, q database.Reader, d *prepared) error {
 	t, ok := d.content.(provider.Template)
 	if !ok {
 		return nil

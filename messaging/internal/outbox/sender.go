@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/span"
@@ -202,8 +200,8 @@ func (s *Sender) begin(ctx context.Context, j *job) (bool, error) {
 		return true, nil
 	}
 	var first bool
-	err := s.Store.DB.Write(ctx, func(tx *sqlx.Tx) error {
-		res, err := tx.Exec(`UPDATE messaging_outbound SET started_us = $1 WHERE message = $2 AND started_us = 0`,
+	err := s.Store.DB.Write(ctx, func(tx *database.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE messaging_outbound SET started_us = $1 WHERE message = $2 AND started_us = 0`,
 			database.Micros(s.Store.Now()), j.Seq)
 		if err != nil {
 			return err

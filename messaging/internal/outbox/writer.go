@@ -5,8 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/span"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/internal/recipient"
@@ -28,7 +27,7 @@ type Writer struct {
 	Waits      *wait.Waiters
 	Trace      span.Hook
 	// Admit refuses a message over the quota of an account.
-	Admit func(ctx context.Context, tx *sqlx.Tx, account string) error
+	Admit func(ctx context.Context, tx *database.Tx, account string) error
 }
 
 // Request is a message to be sent, as the public type of package messaging
@@ -101,7 +100,7 @@ func (w *Writer) Send(ctx context.Context, account string, req Request) (out pay
 }
 
 // SendTx stores a message when tx commits. It ignores Wait and IdempotencyKey.
-func (w *Writer) SendTx(ctx context.Context, tx *sqlx.Tx, account string, req Request) (payload.Message, error) {
+func (w *Writer) SendTx(ctx context.Context, tx *database.Tx, account string, req Request) (payload.Message, error) {
 	req.IdempotencyKey = ""
 	d, err := w.prepare(ctx, tx, account, req)
 	if err != nil {
@@ -112,7 +111,6 @@ func (w *Writer) SendTx(ctx context.Context, tx *sqlx.Tx, account string, req Re
 	if err != nil {
 		return payload.Message{}, err
 	}
-	w.Store.Queued.Store(true)
 	m := u.Messages[seq]
 	c := u.Chats[m.Chat]
 	return m.View(c), u.Flush(ctx)

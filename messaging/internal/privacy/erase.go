@@ -7,8 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -75,18 +74,18 @@ func (s *Records) eraseHiddenChat(ctx context.Context, l store.ReferenceInfo, ch
 		if len(ms) == 0 {
 			break
 		}
-		if err := s.Store.DB.InTx(ctx, func(tx *sqlx.Tx) error { return s.eraseStep(ctx, tx, l, ms) }); err != nil {
+		if err := s.Store.DB.InTx(ctx, func(tx *database.Tx) error { return s.eraseStep(ctx, tx, l, ms) }); err != nil {
 			return fmt.Errorf("deleting a chat: %w", err)
 		}
 	}
-	return s.Store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+	return s.Store.DB.InTx(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM messaging_chat WHERE id = $1 AND activity_us < 0`, chat)
 		return err
 	})
 }
 
 // eraseStep deletes messages of a hidden chat with what belongs to them.
-func (s *Records) eraseStep(ctx context.Context, tx *sqlx.Tx, l store.ReferenceInfo, ms []store.Located) error {
+func (s *Records) eraseStep(ctx context.Context, tx *database.Tx, l store.ReferenceInfo, ms []store.Located) error {
 	seqs, ids := make([]int64, len(ms)), make([]any, len(ms))
 	for i, m := range ms {
 		seqs[i], ids[i] = m.Seq, m.ID
@@ -144,7 +143,7 @@ func (s *Records) eraseSubjectData(ctx context.Context, l store.ReferenceInfo, f
 
 // exec runs a statement in a transaction of its own.
 func (s *Records) exec(ctx context.Context, query string, args ...any) error {
-	return s.Store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+	return s.Store.DB.InTx(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, query, args...)
 		return err
 	})
@@ -157,8 +156,8 @@ func (s *Records) eraseInProvider(ctx context.Context, l store.ReferenceInfo, f 
 		return nil
 	}
 	for more := true; more; {
-		err := s.Store.DB.InTx(ctx, func(tx *sqlx.Tx) (err error) {
-			more, err = eraser.EraseTx(ctx, tx.Tx, l.ID, f.IDs)
+		err := s.Store.DB.InTx(ctx, func(tx *database.Tx) (err error) {
+			more, err = eraser.EraseTx(ctx, tx, l.ID, f.IDs)
 			return err
 		})
 		if err != nil {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
@@ -50,7 +48,7 @@ func (s *Records) EraseReference(ctx context.Context, account string, id provide
 	if err := s.forgetReference(ctx, id); err != nil {
 		return err
 	}
-	if err := s.Store.DB.InTx(ctx, func(tx *sqlx.Tx) error { return s.dropReference(ctx, tx, id) }); err != nil {
+	if err := s.Store.DB.InTx(ctx, func(tx *database.Tx) error { return s.dropReference(ctx, tx, id) }); err != nil {
 		return fmt.Errorf("deleting a reference: %w", err)
 	}
 	s.Dropped(id)
@@ -59,7 +57,7 @@ func (s *Records) EraseReference(ctx context.Context, account string, id provide
 
 // dropReference removes the row of a reference, with what has come since the
 // rest was removed.
-func (s *Records) dropReference(ctx context.Context, tx *sqlx.Tx, id provider.ReferenceID) error {
+func (s *Records) dropReference(ctx context.Context, tx *database.Tx, id provider.ReferenceID) error {
 	if s.Store.DB.Dialect == database.Postgres { // no chat of it is made from now on
 		if _, err := tx.ExecContext(ctx, `SELECT 1 FROM messaging_reference WHERE id = $1 FOR UPDATE`, id); err != nil {
 			return err
@@ -96,7 +94,7 @@ func (s *Records) forgetReference(ctx context.Context, id provider.ReferenceID) 
 // unhook lets nothing come to a reference any more, and drops what is to be done
 // for it.
 func (s *Records) unhook(ctx context.Context, id provider.ReferenceID) error {
-	err := s.Store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := s.Store.DB.InTx(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET line_key = '', group_key = '', verify_hash = '' WHERE id = $1`, id)
 		return err
 	})

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -48,14 +46,14 @@ func (f *Data) Empty() bool {
 
 // newData is the person of an address: under which names something may be held,
 // and how much there is now. c is the chat, nil when there is none.
-func (s *Records) newData(ctx context.Context, q sqlx.QueryerContext, l store.ReferenceInfo, addr provider.Address, c *store.Chat) (*Data, error) {
+func (s *Records) newData(ctx context.Context, q database.Reader, l store.ReferenceInfo, addr provider.Address, c *store.Chat) (*Data, error) {
 	f := &Data{chat: c, group: c != nil && c.IsGroup, names: store.IDs(addr)}
 	if c != nil {
 		var aliases []struct {
 			Kind  store.IDKind
 			Alias string
 		}
-		if err := sqlx.SelectContext(ctx, q, &aliases, `SELECT kind, alias FROM messaging_alias WHERE chat = $1`, c.ID); err != nil {
+		if err := q.SelectContext(ctx, &aliases, `SELECT kind, alias FROM messaging_alias WHERE chat = $1`, c.ID); err != nil {
 			return nil, fmt.Errorf("reading the names of a chat: %w", err)
 		}
 		f.names = append(f.names, c.IDs()...)
@@ -68,7 +66,7 @@ func (s *Records) newData(ctx context.Context, q sqlx.QueryerContext, l store.Re
 		return nil, err
 	}
 	f.IDs = store.SortedValues(f.names)
-	err := sqlx.GetContext(ctx, q, &f.upTo, `SELECT (SELECT COALESCE(max(seq), 0) FROM messaging_message) AS message,
+	err := q.GetContext(ctx, &f.upTo, `SELECT (SELECT COALESCE(max(seq), 0) FROM messaging_message) AS message,
 		(SELECT COALESCE(max(id), 0) FROM messaging_raw) AS report, (SELECT COALESCE(max(id), 0) FROM messaging_dead_letter) AS dead,
 		(SELECT COALESCE(max(id), 0) FROM messaging_change) AS feed`)
 	if err != nil {
@@ -79,7 +77,7 @@ func (s *Records) newData(ctx context.Context, q sqlx.QueryerContext, l store.Re
 
 // Search finds what is held on the person of an address; c is the chat, nil
 // when there is none. It reads whole tables.
-func (s *Records) Search(ctx context.Context, q sqlx.QueryerContext, l store.ReferenceInfo, addr provider.Address, c *store.Chat) (*Data, error) {
+func (s *Records) Search(ctx context.Context, q database.Reader, l store.ReferenceInfo, addr provider.Address, c *store.Chat) (*Data, error) {
 	f, err := s.newData(ctx, q, l, addr, c)
 	if err != nil {
 		return nil, err
@@ -119,7 +117,7 @@ func (f *Data) limitTo(upTo extent) {
 }
 
 // search looks for all of it.
-func (f *Data) search(ctx context.Context, s *Records, q sqlx.QueryerContext, l store.ReferenceInfo) error {
+func (f *Data) search(ctx context.Context, s *Records, q database.Reader, l store.ReferenceInfo) error {
 	if err := s.writtenInGroups(ctx, q, l, f); err != nil {
 		return err
 	}
@@ -137,14 +135,14 @@ func (f *Data) search(ctx context.Context, s *Records, q sqlx.QueryerContext, l 
 }
 
 // searchStream looks for entries of the stream.
-func (f *Data) searchStream(ctx context.Context, s *Records, q sqlx.QueryerContext, l store.ReferenceInfo) (err error) {
+func (f *Data) searchStream(ctx context.Context, s *Records, q database.Reader, l store.ReferenceInfo) (err error) {
 	f.stream, err = s.matches(ctx, q, f, append(f.terms(), IDsOf(f.Elsewhere)...), `data`,
 		`messaging_change WHERE account = $1 AND reference = $2`, l.Account, l.ID)
 	return err
 }
 
 // numbersOf finds what was asked about the numbers of a contact.
-func (s *Records) numbersOf(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, ids []string) ([]string, error) {
+func (s *Records) numbersOf(ctx context.Context, q database.Reader, ref provider.ReferenceID, ids []string) ([]string, error) {
 	values := make([]any, len(ids))
 	for i, id := range ids {
 		values[i] = id
@@ -152,7 +150,7 @@ func (s *Records) numbersOf(ctx context.Context, q sqlx.QueryerContext, ref prov
 	asked, args := s.Store.DB.Dialect.In("number", 2, values)
 	answered, more := s.Store.DB.Dialect.In("chat_id", 2+len(args), values)
 	var out []string
-	err := sqlx.SelectContext(ctx, q, &out, `SELECT number FROM messaging_number WHERE reference = $1 AND (`+asked+` OR `+answered+`)`,
+	err := q.SelectContext(ctx, &out, `SELECT number FROM messaging_number WHERE reference = $1 AND (`+asked+` OR `+answered+`)`,
 		slices.Concat([]any{ref}, args, more)...)
 	if err != nil {
 		return nil, fmt.Errorf("finding a number: %w", err)
@@ -173,7 +171,7 @@ func (f *Data) terms() []string {
 // hidden id may have the digits of another person's phone number. Where no one has
 // that number, what is held under it is the contact's own: hidden ids were taken
 // for phone numbers once.
-func (f *Data) distinguish(ctx context.Context, s *Records, q sqlx.QueryerContext, ref provider.ReferenceID) error {
+func (f *Data) distinguish(ctx context.Context, s *Records, q database.Reader, ref provider.ReferenceID) error {
 	var opposite []store.TypedID
 	for _, n := range f.names {
 		switch n.Kind {
@@ -222,7 +220,7 @@ const maxTerms = 100
 
 // matches returns the ids of rows whose text speaks of one of the terms of
 // f; from says which rows.
-func (s *Records) matches(ctx context.Context, q sqlx.QueryerContext, f *Data, terms []string, text, from string, args ...any) ([]int64, error) {
+func (s *Records) matches(ctx context.Context, q database.Reader, f *Data, terms []string, text, from string, args ...any) ([]int64, error) {
 	var out []int64
 	others := strings.NewReplacer(f.foreign...)
 	for part := range slices.Chunk(shortest(terms), maxTerms) {
@@ -234,7 +232,7 @@ func (s *Records) matches(ctx context.Context, q sqlx.QueryerContext, f *Data, t
 			ID   int64  `db:"id"`
 			Text string `db:"text"`
 		}
-		err := sqlx.SelectContext(ctx, q, &rows, `SELECT id, `+text+` AS text FROM `+from+` AND (`+strings.Join(any, ` OR `)+`)`, p...)
+		err := q.SelectContext(ctx, &rows, `SELECT id, `+text+` AS text FROM `+from+` AND (`+strings.Join(any, ` OR `)+`)`, p...)
 		if err != nil {
 			return nil, fmt.Errorf("finding what is held on a contact: %w", err)
 		}
@@ -284,7 +282,7 @@ func alphanumeric(c byte) bool {
 
 // writtenInGroups finds what a contact wrote in other chats. Messages do not
 // know their writers by a column: it is rarely asked for.
-func (s *Records) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l store.ReferenceInfo, f *Data) error {
+func (s *Records) writtenInGroups(ctx context.Context, q database.Reader, l store.ReferenceInfo, f *Data) error {
 	if f.group {
 		return nil
 	}
@@ -306,7 +304,7 @@ func (s *Records) writtenInGroups(ctx context.Context, q sqlx.QueryerContext, l 
 		store.Located
 		Body string `db:"body"`
 	}
-	err = sqlx.SelectContext(ctx, q, &rows, columns+`JOIN messaging_chat c ON c.id = m.chat
+	err = q.SelectContext(ctx, &rows, columns+`JOIN messaging_chat c ON c.id = m.chat
 		WHERE c.reference = $1 AND c.is_group AND (`+strings.Join(any, ` OR `)+`)`, p...)
 	if err != nil {
 		return fmt.Errorf("finding what a contact wrote in groups: %w", err)

@@ -3,8 +3,7 @@ package recipient
 import (
 	"context"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -12,7 +11,7 @@ import (
 // Person reads a chat id on a reference of an account, as [Resolver.Address]
 // does. The chat need not exist. A reference that the account lacks is
 // [payload.ErrNotFound].
-func (r *Resolver) Person(ctx context.Context, q sqlx.QueryerContext, account string, ref provider.ReferenceID, chatID string) (store.Person, error) {
+func (r *Resolver) Person(ctx context.Context, q database.Reader, account string, ref provider.ReferenceID, chatID string) (store.Person, error) {
 	row, p, err := r.store.Opened(ctx, q, account, ref)
 	if err != nil {
 		return store.Person{}, err

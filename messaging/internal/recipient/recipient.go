@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
@@ -47,7 +46,7 @@ func Address(p provider.Provider, chatID string) (provider.Address, error) {
 // chat has or had, or its remoteJid in a payload. An id that may name two
 // people is an [*Error] with [CodeAmbiguousChat]; what is no id is an
 // [*Invalid]. Both name the field chatId.
-func (r *Resolver) Address(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, p provider.Provider, chatID string) (provider.Address, error) {
+func (r *Resolver) Address(ctx context.Context, q database.Reader, ref provider.ReferenceID, p provider.Provider, chatID string) (provider.Address, error) {
 	chatID = strings.TrimSpace(text.Sanitize(chatID))
 	if id, ok := strings.CutSuffix(chatID, SingleSuffix); ok {
 		return r.contactNamed(ctx, q, ref, p, strings.TrimSpace(id))
@@ -75,7 +74,7 @@ func AssumedPhone(addr provider.Address, chatID string) bool {
 
 // knownAs reads a chat id that the provider does not understand, but has given
 // to a chat itself. Otherwise it returns the provider's error.
-func (r *Resolver) knownAs(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, chatID string, bad *payload.Invalid) (provider.Address, error) {
+func (r *Resolver) knownAs(ctx context.Context, q database.Reader, ref provider.ReferenceID, chatID string, bad *payload.Invalid) (provider.Address, error) {
 	if !sanitize.IsName(chatID) {
 		return provider.Address{}, bad
 	}
@@ -88,7 +87,7 @@ func (r *Resolver) knownAs(ctx context.Context, q sqlx.QueryerContext, ref provi
 
 // notHidden refuses digits that are known as a hidden id, and not as a
 // phone number: the phone number belongs to another person.
-func (r *Resolver) notHidden(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, addr provider.Address) (provider.Address, error) {
+func (r *Resolver) notHidden(ctx context.Context, q database.Reader, ref provider.ReferenceID, addr provider.Address) (provider.Address, error) {
 	known, err := r.store.ChatsNamed(ctx, q, ref, []store.TypedID{{Kind: store.IDPhone, Value: addr.Phone}, {Kind: store.IDLID, Value: addr.Phone}})
 	if err != nil {
 		return addr, err
@@ -113,7 +112,7 @@ func (r *Resolver) notHidden(ctx context.Context, q sqlx.QueryerContext, ref pro
 
 // contactNamed reads the id of a remoteJid: the contact's phone number,
 // business-scoped user id, LID, page-scoped id or sandbox name.
-func (r *Resolver) contactNamed(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, p provider.Provider, id string) (provider.Address, error) {
+func (r *Resolver) contactNamed(ctx context.Context, q database.Reader, ref provider.ReferenceID, p provider.Provider, id string) (provider.Address, error) {
 	addr, err := Address(p, id)
 	var bad *payload.Invalid
 	if err != nil && !errors.As(err, &bad) {

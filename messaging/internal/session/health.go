@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
@@ -172,7 +170,7 @@ var levelNames = map[provider.HealthLevel]string{
 // ReplaceHealth forgets what was known of a reference's health for what the network
 // says when it is asked.
 func ReplaceHealth(ctx context.Context, s *store.Store, id provider.ReferenceID, hs []provider.Health) error {
-	return s.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+	return s.DB.InTx(ctx, func(tx *database.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM messaging_health WHERE reference = $1`, id); err != nil {
 			return fmt.Errorf("forgetting a line's health: %w", err)
 		}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -59,7 +57,7 @@ func Save(ctx context.Context, u *store.Batch, r *store.Reference, before store.
 }
 
 // Write stores the session of a reference.
-func Write(ctx context.Context, tx *sqlx.Tx, r *store.Reference) error {
+func Write(ctx context.Context, tx *database.Tx, r *store.Reference) error {
 	_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET state = $1, proved = $2, remote_id = $3, remote_name = $4, remote_biz = $5,
 		connected_us = $6, probe_us = $7, error_code = $8, error_message = $9, error_us = $10, error_retry_us = $11,
 		qr = $12, pairing_code = $13, pairing_until_us = $14, node = $15 WHERE id = $16`,

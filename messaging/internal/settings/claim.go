@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -20,7 +18,7 @@ const claimsLock = 0x636c6d73
 
 // mayClaim refuses to have r claim an id that many of its account claim
 // already. What claims it stays as it is.
-func (b *Box) mayClaim(ctx context.Context, tx *sqlx.Tx, r *store.Reference, id string) error {
+func (b *Box) mayClaim(ctx context.Context, tx *database.Tx, r *store.Reference, id string) error {
 	if id == "" {
 		return nil
 	}

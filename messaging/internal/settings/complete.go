@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/session"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -66,7 +64,7 @@ func (b *Box) completed(ctx context.Context, row *store.Reference) (*store.Refer
 		return nil, errors.New("the network told what cannot be a setting")
 	}
 	var out *store.Reference
-	err = b.Store.DB.InTx(ctx, func(tx *sqlx.Tx) (err error) {
+	err = b.Store.DB.InTx(ctx, func(tx *database.Tx) (err error) {
 		u := b.Store.Begin(tx)
 		if out, err = store.LockReference(ctx, u, row.ID); err != nil || out.Revision != row.Revision {
 			return err // the settings were changed meanwhile

@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -43,7 +42,7 @@ func (b *Box) reseal(ctx context.Context, p provider.Provider, r *store.Referenc
 	if err != nil {
 		return err
 	}
-	err = b.Store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = b.Store.DB.InTx(ctx, func(tx *database.Tx) error {
 		// A change of the row meanwhile has sealed it too.
 		_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET settings = $1, verify_hash = $2 WHERE id = $3 AND revision = $4`,
 			stored, verifyHash, r.ID, r.Revision)

@@ -11,8 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -78,7 +77,7 @@ func isURL(v string, schemes []string) bool {
 
 // Merge changes some of a reference's settings. Masked secrets that a
 // client sends back unchanged stay as they are.
-func (b *Box) Merge(ctx context.Context, tx *sqlx.Tx, r *store.Reference, change map[string]string) error {
+func (b *Box) Merge(ctx context.Context, tx *database.Tx, r *store.Reference, change map[string]string) error {
 	p, err := b.Store.Provider(r.Kind)
 	if err != nil {
 		return err
@@ -103,7 +102,7 @@ func (b *Box) Merge(ctx context.Context, tx *sqlx.Tx, r *store.Reference, change
 
 // Write stores settings, secrets sealed, and what callbacks are routed
 // by. New credentials have yet to be proved.
-func (b *Box) Write(ctx context.Context, tx *sqlx.Tx, p provider.Provider, r *store.Reference, settings provider.Settings) error {
+func (b *Box) Write(ctx context.Context, tx *database.Tx, p provider.Provider, r *store.Reference, settings provider.Settings) error {
 	var lineKey, groupKey string
 	if c, ok := p.(provider.Caller); ok {
 		lineKey, groupKey = c.Keys(settings)

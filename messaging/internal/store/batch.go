@@ -4,12 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -25,7 +22,7 @@ import (
 // then in the order of the commits.
 type Batch struct {
 	Store *Store
-	Tx    *sqlx.Tx
+	Tx    *database.Tx
 	Now   time.Time
 
 	Traceparent string    // traceparent of what is done at the moment
@@ -76,24 +73,18 @@ type Store struct {
 	KeepsFiles bool
 	// AdmitChats refuses chats with new contacts that go over the quota of an
 	// account.
-	AdmitChats func(ctx context.Context, tx *sqlx.Tx, account string, n int) error
+	AdmitChats func(ctx context.Context, tx *database.Tx, account string, n int) error
 	// PublishEvents and publishChats give the sinks what follows from a
 	// transaction.
-	PublishEvents func(ctx context.Context, tx *sqlx.Tx, events []payload.Event) error
-	PublishChats  func(ctx context.Context, tx *sqlx.Tx, updates []payload.ChatUpdate) error
+	PublishEvents func(ctx context.Context, tx *database.Tx, events []payload.Event) error
+	PublishChats  func(ctx context.Context, tx *database.Tx, updates []payload.ChatUpdate) error
 
 	// ChatView is what users see of a chat, whose last message is loaded.
 	ChatView func(b *Batch, c *Chat) any
-	// Committed tells the workers to look for work after a commit.
-	Committed func()
-
-	// Queued says that a transaction has queued sends, or merged chats, since
-	// the senders were woken last.
-	Queued atomic.Bool
 }
 
 // Begin returns the batch of a transaction.
-func (s *Store) Begin(tx *sqlx.Tx) *Batch {
+func (s *Store) Begin(tx *database.Tx) *Batch {
 	return &Batch{
 		Store: s, Tx: tx, Now: s.Now(),
 		Chats: map[int64]*Chat{}, gone: map[int64]bool{}, Aliases: map[ChatName]int64{}, Messages: map[int64]*Message{},

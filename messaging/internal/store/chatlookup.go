@@ -8,14 +8,13 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
 // ChatByAddress reads a chat by any id of addr, or fails with [ErrNotFound].
-func (s *Store) ChatByAddress(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, addr provider.Address) (*Chat, error) {
+func (s *Store) ChatByAddress(ctx context.Context, q database.Reader, ref provider.ReferenceID, addr provider.Address) (*Chat, error) {
 	known, err := s.ChatsNamed(ctx, q, ref, IDs(addr))
 	if err != nil {
 		return nil, err
@@ -43,7 +42,7 @@ func LockChat(ctx context.Context, u *Batch, l ReferenceInfo, addr provider.Addr
 
 // ChatsNamed reads the chats that ids lead to, once for each id that does, in
 // the order of the ids.
-func (s *Store) ChatsNamed(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, names []TypedID) ([]*NamedChat, error) {
+func (s *Store) ChatsNamed(ctx context.Context, q database.Reader, ref provider.ReferenceID, names []TypedID) ([]*NamedChat, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -57,7 +56,7 @@ func (s *Store) ChatsNamed(ctx context.Context, q sqlx.QueryerContext, ref provi
 		Chat
 	}
 	var rows []*found
-	err := sqlx.SelectContext(ctx, q, &rows, `SELECT a.kind AS alias_kind, a.alias, `+ChatColumns+`
+	err := q.SelectContext(ctx, &rows, `SELECT a.kind AS alias_kind, a.alias, `+ChatColumns+`
 		FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat WHERE a.reference = $1 AND (a.kind, a.alias) IN (VALUES `+
 		s.DB.Dialect.Values(len(names), 2, 2, "TEXT", "TEXT")+`)`, args...)
 	if err != nil {
@@ -82,9 +81,9 @@ type NamedChat struct {
 
 // HiddenChatID is the chat id of a participant that is known by a LID; "":
 // no contact is.
-func (s *Store) HiddenChatID(ctx context.Context, q sqlx.QueryerContext, ref provider.ReferenceID, lid string) (string, error) {
+func (s *Store) HiddenChatID(ctx context.Context, q database.Reader, ref provider.ReferenceID, lid string) (string, error) {
 	var chatID string
-	err := sqlx.GetContext(ctx, q, &chatID, `SELECT chat_id FROM messaging_lid WHERE reference = $1 AND lid = $2`, ref, lid)
+	err := q.GetContext(ctx, &chatID, `SELECT chat_id FROM messaging_lid WHERE reference = $1 AND lid = $2`, ref, lid)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("reading a hidden id: %w", err)
 	}

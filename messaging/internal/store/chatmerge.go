@@ -167,7 +167,6 @@ func (m *chatMerge) moveJobs(ctx context.Context) error {
 			return err
 		}
 	}
-	u.Store.Queued.Store(true)
 	return nil
 }
 

@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -58,10 +57,10 @@ func (m *chatMerge) isLarge(ctx context.Context) (bool, error) {
 
 // mergesInto follows the merges that are put off from a chat to the one that
 // stays in the end. A chat without such a merge is its own result.
-func mergesInto(ctx context.Context, q sqlx.QueryerContext, chat int64) (int64, error) {
+func mergesInto(ctx context.Context, q database.Reader, chat int64) (int64, error) {
 	for seen := map[int64]bool{}; !seen[chat]; {
 		seen[chat] = true
-		err := sqlx.GetContext(ctx, q, &chat, `SELECT keep FROM messaging_merge WHERE gone = $1`, chat)
+		err := q.GetContext(ctx, &chat, `SELECT keep FROM messaging_merge WHERE gone = $1`, chat)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return 0, fmt.Errorf("reading merges of chats: %w", err)
 		}

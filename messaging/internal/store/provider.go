@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -19,7 +18,7 @@ func (s *Store) Provider(k provider.Kind) (provider.Provider, error) {
 }
 
 // Opened reads a reference of an account, with its provider.
-func (s *Store) Opened(ctx context.Context, q sqlx.QueryerContext, account string, id provider.ReferenceID) (*Reference, provider.Provider, error) {
+func (s *Store) Opened(ctx context.Context, q database.Reader, account string, id provider.ReferenceID) (*Reference, provider.Provider, error) {
 	row, err := ReferenceOf(ctx, q, account, id)
 	if err != nil {
 		return nil, nil, err
@@ -37,7 +36,7 @@ func (s *Store) Connects(k provider.Kind) bool {
 
 // ReferenceInfo reads what receiving needs to know of a reference of any
 // account.
-func (s *Store) ReferenceInfo(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (ReferenceInfo, error) {
+func (s *Store) ReferenceInfo(ctx context.Context, q database.Reader, id provider.ReferenceID) (ReferenceInfo, error) {
 	row, err := ReferenceByID(ctx, q, id)
 	if err != nil {
 		return ReferenceInfo{}, err

@@ -8,8 +8,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -78,9 +76,9 @@ func (r *Reference) IsNumber(phone string) bool {
 const DeletedPrefix = "deleted:"
 
 // ReferenceByID reads a reference of any account.
-func ReferenceByID(ctx context.Context, q sqlx.QueryerContext, id provider.ReferenceID) (*Reference, error) {
+func ReferenceByID(ctx context.Context, q database.Reader, id provider.ReferenceID) (*Reference, error) {
 	row := &Reference{}
-	err := sqlx.GetContext(ctx, q, row, `SELECT `+ReferenceColumns+` FROM messaging_reference WHERE id = $1`, id)
+	err := q.GetContext(ctx, row, `SELECT `+ReferenceColumns+` FROM messaging_reference WHERE id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payload.ErrNotFound
 	}
@@ -92,9 +90,9 @@ func ReferenceByID(ctx context.Context, q sqlx.QueryerContext, id provider.Refer
 
 // ReferenceOf reads a reference of an account, or fails with
 // [payload.ErrNotFound].
-func ReferenceOf(ctx context.Context, q sqlx.QueryerContext, account string, id provider.ReferenceID) (*Reference, error) {
+func ReferenceOf(ctx context.Context, q database.Reader, account string, id provider.ReferenceID) (*Reference, error) {
 	row := &Reference{}
-	err := sqlx.GetContext(ctx, q, row, `SELECT `+ReferenceColumns+` FROM messaging_reference WHERE id = $1 AND account = $2`, id, account)
+	err := q.GetContext(ctx, row, `SELECT `+ReferenceColumns+` FROM messaging_reference WHERE id = $1 AND account = $2`, id, account)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, payload.ErrNotFound
 	}

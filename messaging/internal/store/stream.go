@@ -37,6 +37,9 @@ const insertStream = `INSERT INTO messaging_change (account, reference, kind, da
 var streamTypes = []string{"TEXT", "BIGINT", "TEXT", "TEXT", "BIGINT"}
 
 func (u *Batch) writeStream(ctx context.Context) error {
+	if len(u.stream) == 0 {
+		return nil
+	}
 	now := database.Micros(u.Now)
 	var rows [][]any
 	for _, f := range u.stream {
@@ -45,5 +48,6 @@ func (u *Batch) writeStream(ctx context.Context) error {
 	if err := u.Insert(ctx, insertStream, streamTypes, rows, ""); err != nil {
 		return fmt.Errorf("writing the stream: %w", err)
 	}
+	u.Tx.NotifyAfter(StreamTopic)
 	return nil
 }

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
@@ -50,7 +48,7 @@ func (c *Copies) Create(ctx context.Context, row *store.Reference, m provider.Te
 		made.Status = provider.TemplateStatusOf(made.ProviderStatus)
 	}
 	// It exists now, whether or not the caller still listens.
-	err = c.store.DB.InTx(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
+	err = c.store.DB.InTx(context.WithoutCancel(ctx), func(tx *database.Tx) error {
 		u := c.store.Begin(tx)
 		made.UpdatedUS = database.Micros(u.Now)
 		if err := putTemplates(ctx, u, made); err != nil {
@@ -73,7 +71,7 @@ func (c *Copies) Delete(ctx context.Context, row *store.Reference, m provider.Te
 		return c.notDeleted(ctx, row.ID, name, language, err)
 	}
 	ctx = context.WithoutCancel(ctx)
-	return c.store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+	return c.store.DB.InTx(ctx, func(tx *database.Tx) error {
 		if _, err := deleteTemplates(ctx, tx, row.ID, name, language); err != nil {
 			return err
 		}
@@ -107,7 +105,7 @@ func (c *Copies) templateManager(ctx context.Context, row *store.Reference) (pro
 
 // deleteTemplates deletes the rows of a template in one language, or in all,
 // and counts them.
-func deleteTemplates(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, name, language string) (int64, error) {
+func deleteTemplates(ctx context.Context, tx *database.Tx, ref provider.ReferenceID, name, language string) (int64, error) {
 	p := store.Params{ref, text.Sanitize(name)}
 	q := `DELETE FROM messaging_template WHERE reference = $1 AND name = $2`
 	if language != "" {
@@ -150,7 +148,7 @@ func templateRefused(ctx context.Context, err error) error {
 }
 
 // recordTemplateTx records what was done to a template; language "": in all.
-func recordTemplateTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, ref provider.ReferenceID, id, name, language string) error {
+func recordTemplateTx(ctx context.Context, tx *database.Tx, action audit.Action, ref provider.ReferenceID, id, name, language string) error {
 	e := audit.Entry{Action: action, ObjectID: id, ObjectName: name, Reference: int64(ref)}
 	if language != "" {
 		e.Details = map[string]any{"language": language}

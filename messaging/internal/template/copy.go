@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -80,8 +79,8 @@ func (c *Copies) fetchDue(ctx context.Context) error {
 
 // claimTemplates moves the time of a copy, and reports whether it was the first.
 func (c *Copies) claimTemplates(ctx context.Context, ref provider.ReferenceID, dueUS int64) (ours bool, err error) {
-	err = c.store.DB.Write(ctx, func(tx *sqlx.Tx) error {
-		res, err := tx.Exec(`UPDATE messaging_template_copy SET due_us = $1 WHERE reference = $2 AND due_us = $3`,
+	err = c.store.DB.Write(ctx, func(tx *database.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE messaging_template_copy SET due_us = $1 WHERE reference = $2 AND due_us = $3`,
 			database.Micros(c.store.Now().Add(templateRetry)), ref, dueUS)
 		if err != nil {
 			return err
@@ -122,12 +121,12 @@ func (c *Copies) EnsureFetched(ctx context.Context, row *store.Reference, m prov
 }
 
 // knowsTemplates reports whether all templates of a reference are stored here.
-func (c *Copies) knowsTemplates(ctx context.Context, q sqlx.QueryerContext, row *store.Reference) (bool, error) {
+func (c *Copies) knowsTemplates(ctx context.Context, q database.Reader, row *store.Reference) (bool, error) {
 	if c.reviewer(row.Kind) != nil {
 		return true, nil
 	}
 	var n int
-	err := sqlx.GetContext(ctx, q, &n, `SELECT count(*) FROM messaging_template_copy WHERE reference = $1 AND fetched_us > 0`, row.ID)
+	err := q.GetContext(ctx, &n, `SELECT count(*) FROM messaging_template_copy WHERE reference = $1 AND fetched_us > 0`, row.ID)
 	if err != nil {
 		return false, fmt.Errorf("looking for templates: %w", err)
 	}
@@ -154,7 +153,7 @@ func (c *Copies) fetchTemplates(ctx context.Context, row *store.Reference, m pro
 		}
 		cursor = next
 	}
-	err := c.store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+	err := c.store.DB.InTx(ctx, func(tx *database.Tx) error {
 		u := c.store.Begin(tx)
 		fetched, err := templatesFetched(ctx, u, row, began)
 		if err != nil || !fetched {
@@ -260,11 +259,11 @@ func (c *Copies) FetchAfterStart(ctx context.Context, row *store.Reference) erro
 	if err != nil {
 		return err
 	}
-	return c.store.DB.InTx(ctx, func(tx *sqlx.Tx) error { return wantTemplates(ctx, c.store.Begin(tx), row.ID) })
+	return c.store.DB.InTx(ctx, func(tx *database.Tx) error { return wantTemplates(ctx, c.store.Begin(tx), row.ID) })
 }
 
 // Forget drops the copy of a reference that gets another account above it.
-func Forget(ctx context.Context, tx *sqlx.Tx, ref provider.ReferenceID, groupKey string) error {
+func Forget(ctx context.Context, tx *database.Tx, ref provider.ReferenceID, groupKey string) error {
 	for _, table := range []string{"messaging_template_copy", "messaging_template"} {
 		_, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE reference = $1
 			AND EXISTS (SELECT 1 FROM messaging_reference WHERE id = $1 AND group_key <> $2)`, ref, groupKey)

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -17,9 +16,9 @@ import (
 // Find finds the template that a send names in our copy, and holds the
 // send against it. Without a copy it returns [ErrNoCopy]: the network has the
 // word.
-func (c *Copies) Find(ctx context.Context, q sqlx.QueryerContext, ref *store.Reference, call provider.TemplateCall) (*Row, error) {
+func (c *Copies) Find(ctx context.Context, q database.Reader, ref *store.Reference, call provider.TemplateCall) (*Row, error) {
 	var rows []*Row
-	err := sqlx.SelectContext(ctx, q, &rows, `SELECT `+Columns+` FROM messaging_template WHERE reference = $1 AND name = $2 ORDER BY language`,
+	err := q.SelectContext(ctx, &rows, `SELECT `+Columns+` FROM messaging_template WHERE reference = $1 AND name = $2 ORDER BY language`,
 		ref.ID, text.Sanitize(call.Name))
 	if err != nil {
 		return nil, fmt.Errorf("finding a template: %w", err)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -28,7 +26,7 @@ func (c *Copies) keepTemplate(ctx context.Context, row *store.Reference, r provi
 		return payload.Template{}, templateRefused(ctx, err)
 	}
 	made := RowOf(row.ID, info)
-	err = c.store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+	err = c.store.DB.InTx(ctx, func(tx *database.Tx) error {
 		made.UpdatedUS = database.Micros(c.store.Now())
 		res, err := tx.ExecContext(ctx, `INSERT INTO messaging_template (reference, id, name, language, category, format, components, status,
 			provider_status, reason, quality, reported_us, updated_us)
@@ -53,7 +51,7 @@ func (c *Copies) keepTemplate(ctx context.Context, row *store.Reference, r provi
 
 // dropTemplate deletes a template that is kept here.
 func (c *Copies) dropTemplate(ctx context.Context, ref provider.ReferenceID, name, language string) error {
-	return c.store.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+	return c.store.DB.InTx(ctx, func(tx *database.Tx) error {
 		n, err := deleteTemplates(ctx, tx, ref, name, language)
 		if err == nil && n == 0 {
 			err = payload.ErrNotFound

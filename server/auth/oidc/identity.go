@@ -23,7 +23,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 }
 
 // UserTx is the user here that an identity is, or "".
-func UserTx(ctx context.Context, tx *sqlx.Tx, id Identity) (user string, err error) {
+func UserTx(ctx context.Context, tx *database.Tx, id Identity) (user string, err error) {
 	err = tx.GetContext(ctx, &user, `SELECT user_id FROM oidc_identity WHERE issuer = $1 AND subject = $2`, id.Issuer, id.Subject)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("looking for an identity: %w", err)
@@ -32,7 +32,7 @@ func UserTx(ctx context.Context, tx *sqlx.Tx, id Identity) (user string, err err
 }
 
 // UnlinkTx forgets whom a provider has named as a user.
-func UnlinkTx(ctx context.Context, tx *sqlx.Tx, user string) error {
+func UnlinkTx(ctx context.Context, tx *database.Tx, user string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM oidc_identity WHERE user_id = $1`, user); err != nil {
 		return fmt.Errorf("forgetting the identities of a user: %w", err)
 	}
@@ -41,7 +41,7 @@ func UnlinkTx(ctx context.Context, tx *sqlx.Tx, user string) error {
 
 // LinkTx remembers that an identity is a user, and says whether it is: it may be
 // another one already.
-func LinkTx(ctx context.Context, tx *sqlx.Tx, id Identity, user string, now time.Time) (bool, error) {
+func LinkTx(ctx context.Context, tx *database.Tx, id Identity, user string, now time.Time) (bool, error) {
 	_, err := tx.ExecContext(ctx, `INSERT INTO oidc_identity (issuer, subject, user_id, created_us) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (issuer, subject) DO NOTHING`, id.Issuer, id.Subject, user, database.Micros(now))
 	if err != nil {

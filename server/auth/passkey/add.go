@@ -10,8 +10,6 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -98,7 +96,7 @@ func (s *Store) Verify(ctx context.Context, u User, response []byte) (Fresh, err
 
 // AddTx keeps a passkey under a name. Have the account locked: the user may have
 // no more than [MaxPasskeys]. It returns [ErrFull], or [ErrTaken].
-func (s *Store) AddTx(ctx context.Context, tx *sqlx.Tx, f Fresh, name string) (Passkey, error) {
+func (s *Store) AddTx(ctx context.Context, tx *database.Tx, f Fresh, name string) (Passkey, error) {
 	var has int
 	if err := tx.GetContext(ctx, &has, `SELECT count(*) FROM passkey_credential WHERE user_id = $1`, f.user.ID); err != nil {
 		return Passkey{}, fmt.Errorf("counting passkeys: %w", err)

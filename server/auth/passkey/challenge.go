@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -28,7 +26,7 @@ func (s *Store) keep(ctx context.Context, challenge, user, address string) error
 	if user == "" {
 		asker, limit = "from "+address, addressChallenges
 	}
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM passkey_challenge WHERE asker = $1 AND hash NOT IN (
 			SELECT hash FROM passkey_challenge WHERE asker = $1 ORDER BY expires_us DESC, hash LIMIT $2)`, asker, limit-1)
 		if err != nil {
@@ -48,7 +46,7 @@ func (s *Store) keep(ctx context.Context, challenge, user, address string) error
 // user, or with "" of one who signs in, or is over.
 func (s *Store) take(ctx context.Context, challenge, user string) error {
 	var expires int64
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		return tx.GetContext(ctx, &expires, `DELETE FROM passkey_challenge WHERE hash = $1 AND COALESCE(user_id, '') = $2 RETURNING expires_us`,
 			hash(challenge), user)
 	})
@@ -64,7 +62,7 @@ func (s *Store) take(ctx context.Context, challenge, user string) error {
 }
 
 // SweepTx deletes the challenges that are over.
-func SweepTx(ctx context.Context, tx *sqlx.Tx, now time.Time) error {
+func SweepTx(ctx context.Context, tx *database.Tx, now time.Time) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM passkey_challenge WHERE expires_us <= $1`, database.Micros(now))
 	return err
 }

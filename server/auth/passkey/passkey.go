@@ -158,7 +158,7 @@ func (s *Store) rows(ctx context.Context, user string) (rows []row, err error) {
 }
 
 // RemoveTx takes a passkey of a user away, and returns its name, or [ErrNone].
-func (s *Store) RemoveTx(ctx context.Context, tx *sqlx.Tx, user, id string) (name string, err error) {
+func (s *Store) RemoveTx(ctx context.Context, tx *database.Tx, user, id string) (name string, err error) {
 	err = tx.GetContext(ctx, &name, `DELETE FROM passkey_credential WHERE id = $1 AND user_id = $2 RETURNING name`, id, user)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -171,7 +171,7 @@ func (s *Store) RemoveTx(ctx context.Context, tx *sqlx.Tx, user, id string) (nam
 
 // RemoveAllTx takes all passkeys of a user away, and returns how many there were,
 // or [ErrNone].
-func (s *Store) RemoveAllTx(ctx context.Context, tx *sqlx.Tx, user string) (int64, error) {
+func (s *Store) RemoveAllTx(ctx context.Context, tx *database.Tx, user string) (int64, error) {
 	n, err := affected(tx.ExecContext(ctx, `DELETE FROM passkey_credential WHERE user_id = $1`, user))
 	switch {
 	case err != nil:

@@ -67,7 +67,7 @@ func TestChallenges(t *testing.T) {
 		}
 		require.Equal(t, 105, stored())
 		sweep := func() {
-			require.NoError(t, d.Write(t.Context(), func(tx *sqlx.Tx) error { return passkey.SweepTx(t.Context(), tx, now) }))
+			require.NoError(t, d.Write(t.Context(), func(tx *database.Tx) error { return passkey.SweepTx(t.Context(), tx, now) }))
 		}
 		now = now.Add(passkey.ChallengeTTL - time.Second)
 		_, err = s.BeginSignIn(t.Context(), "192.0.2.2")

@@ -9,8 +9,6 @@ import (
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -100,7 +98,7 @@ func (s *Store) Prove(ctx context.Context, shown Shown) (Proved, error) {
 // UseTx remembers that a passkey was used. It returns [Copied] when another has
 // used it meanwhile with a counter that is not lower, and [ErrNone] when it was
 // removed.
-func (s *Store) UseTx(ctx context.Context, tx *sqlx.Tx, p Proved) error {
+func (s *Store) UseTx(ctx context.Context, tx *database.Tx, p Proved) error {
 	n, err := affected(tx.ExecContext(ctx, `UPDATE passkey_credential SET sign_count = $1, used_us = $2
 		WHERE id = $3 AND (sign_count < $1 OR sign_count = 0 AND $1 = 0)`, p.count, database.Micros(s.now()), p.row.ID))
 	if err != nil {

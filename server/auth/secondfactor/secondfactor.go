@@ -108,7 +108,7 @@ func (s *Store) State(ctx context.Context, user string) (State, error) {
 func (s *Store) Begin(ctx context.Context, user string) (string, error) {
 	secret := make([]byte, secretBytes)
 	_, _ = rand.Read(secret) // never fails
-	err := s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
 		changed, err := rows(tx.ExecContext(ctx, `INSERT INTO secondfactor_totp (user_id, secret) VALUES ($1, $2)
 			ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret WHERE secondfactor_totp.confirmed_us = 0`,
 			user, s.keys.Seal(place(user), secret)))
@@ -126,7 +126,7 @@ func (s *Store) Begin(ctx context.Context, user string) (string, error) {
 // ConfirmTx makes the secret of [Store.Begin] count, given a code that an app
 // made of it, and returns recovery codes, which are shown only now. It returns
 // [ErrCode], [ErrEnabled] or [ErrNone] when that is refused.
-func (s *Store) ConfirmTx(ctx context.Context, tx *sqlx.Tx, user, code string) ([]string, error) {
+func (s *Store) ConfirmTx(ctx context.Context, tx *database.Tx, user, code string) ([]string, error) {
 	f, err := s.factorTx(ctx, tx, user)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (s *Store) ConfirmTx(ctx context.Context, tx *sqlx.Tx, user, code string) (
 // used, or a recovery code, which is used up. It returns [ErrCode] when it is
 // neither, and [ErrNone] when the user has no second factor.
 func (s *Store) Check(ctx context.Context, user, code string) error {
-	return s.db.Write(ctx, func(tx *sqlx.Tx) error {
+	return s.db.Write(ctx, func(tx *database.Tx) error {
 		f, err := s.factorTx(ctx, tx, user)
 		if err != nil {
 			return err
@@ -171,7 +171,7 @@ func (s *Store) Check(ctx context.Context, user, code string) error {
 
 // useTx marks a code as used and returns how many there were: another request
 // may have been faster.
-func (s *Store) useTx(ctx context.Context, tx *sqlx.Tx, f factor, code string) (int64, error) {
+func (s *Store) useTx(ctx context.Context, tx *database.Tx, f factor, code string) (int64, error) {
 	step, err := s.step(f, code)
 	if err == nil {
 		return rows(tx.ExecContext(ctx, `UPDATE secondfactor_totp SET last_step = $1 WHERE user_id = $2 AND last_step < $1`, step, f.User))
@@ -184,7 +184,7 @@ func (s *Store) useTx(ctx context.Context, tx *sqlx.Tx, f factor, code string) (
 
 // RecoveryCodesTx replaces the recovery codes of a user, and returns the new
 // ones.
-func (s *Store) RecoveryCodesTx(ctx context.Context, tx *sqlx.Tx, user string) ([]string, error) {
+func (s *Store) RecoveryCodesTx(ctx context.Context, tx *database.Tx, user string) ([]string, error) {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM secondfactor_recovery WHERE user_id = $1`, user); err != nil {
 		return nil, fmt.Errorf("replacing recovery codes: %w", err)
 	}
@@ -200,12 +200,12 @@ func (s *Store) RecoveryCodesTx(ctx context.Context, tx *sqlx.Tx, user string) (
 
 // RemoveTx takes the second factor of a user away, and returns [ErrNone] when
 // there is none.
-func (s *Store) RemoveTx(ctx context.Context, tx *sqlx.Tx, user string) error {
+func (s *Store) RemoveTx(ctx context.Context, tx *database.Tx, user string) error {
 	return RemoveTx(ctx, tx, user)
 }
 
 // RemoveTx is [Store.RemoveTx] for an operator, who has no key.
-func RemoveTx(ctx context.Context, tx *sqlx.Tx, user string) error {
+func RemoveTx(ctx context.Context, tx *database.Tx, user string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM secondfactor_recovery WHERE user_id = $1`, user); err != nil {
 		return fmt.Errorf("removing recovery codes: %w", err)
 	}
@@ -216,7 +216,7 @@ func RemoveTx(ctx context.Context, tx *sqlx.Tx, user string) error {
 	return err
 }
 
-func (s *Store) factorTx(ctx context.Context, tx *sqlx.Tx, user string) (factor, error) {
+func (s *Store) factorTx(ctx context.Context, tx *database.Tx, user string) (factor, error) {
 	var f factor
 	err := tx.GetContext(ctx, &f, `SELECT user_id, secret, confirmed_us, last_step FROM secondfactor_totp WHERE user_id = $1`, user)
 	switch {
@@ -254,7 +254,7 @@ func (s *Store) reseal(ctx context.Context) error {
 		if err != nil {
 			continue // its secret was dropped: the user needs another factor
 		}
-		err = s.db.Write(ctx, func(tx *sqlx.Tx) error {
+		err = s.db.Write(ctx, func(tx *database.Tx) error {
 			_, err := tx.ExecContext(ctx, `UPDATE secondfactor_totp SET secret = $1 WHERE user_id = $2 AND secret = $3`,
 				s.keys.Seal(place(f.User), secret), f.User, f.Secret)
 			return err

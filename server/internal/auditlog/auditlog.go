@@ -81,7 +81,11 @@ const (
 )
 
 // RecordTx writes an entry in the transaction of the change.
-func (s *Store) RecordTx(ctx context.Context, tx *sqlx.Tx, r audit.Record) error {
+func (s *Store) RecordTx(ctx context.Context, on database.Executor, r audit.Record) error {
+	tx, err := s.db.Join(on)
+	if err != nil {
+		return err
+	}
 	details, err := detailsOf(r.Details)
 	if err != nil {
 		return err
@@ -95,7 +99,7 @@ func (s *Store) RecordTx(ctx context.Context, tx *sqlx.Tx, r audit.Record) error
 // Record writes an entry in a transaction of its own: of what changes nothing,
 // such as an export.
 func (s *Store) Record(ctx context.Context, e audit.Entry) error {
-	return s.db.Write(ctx, func(tx *sqlx.Tx) error { return audit.RecordTx(ctx, tx, e) })
+	return s.db.Write(ctx, func(tx *database.Tx) error { return audit.RecordTx(ctx, tx, e) })
 }
 
 // detailsOf is JSON that is not too long.

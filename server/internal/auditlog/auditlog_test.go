@@ -129,7 +129,7 @@ func TestTransaction(t *testing.T) {
 		e := setup(t, db, 0)
 		ctx := e.as(t, "acme", "ana")
 		broken := errors.New("broken")
-		err := e.db.Write(ctx, func(tx *sqlx.Tx) error {
+		err := e.db.Write(ctx, func(tx *database.Tx) error {
 			require.NoError(t, audit.RecordTx(ctx, tx, audit.Entry{Action: audit.BotCreate}))
 			return broken
 		})
@@ -204,7 +204,7 @@ func TestErasureIsBounded(t *testing.T) {
 		e := setup(t, db, 0)
 		commits := testkit.ObserveCommits(t, db)
 		for _, n := range []int64{600, 6000} {
-			require.NoError(t, e.db.Write(t.Context(), func(tx *sqlx.Tx) error {
+			require.NoError(t, e.db.Write(t.Context(), func(tx *database.Tx) error {
 				for range n {
 					if err := audit.RecordTx(e.as(t, "acme", "ana"), tx, audit.Entry{Action: audit.ChatExport, ObjectID: "49151@c.us"}); err != nil {
 						return err
@@ -227,7 +227,7 @@ func TestCSV(t *testing.T) {
 		e := setup(t, db, 0)
 		ctx := e.as(t, "acme", "ana")
 		const n = 1203 // more than two chunks
-		require.NoError(t, e.db.Write(ctx, func(tx *sqlx.Tx) error {
+		require.NoError(t, e.db.Write(ctx, func(tx *database.Tx) error {
 			for i := range n {
 				if err := audit.RecordTx(ctx, tx, audit.Entry{Action: audit.BotCreate, ObjectID: fmt.Sprint(i)}); err != nil {
 					return err

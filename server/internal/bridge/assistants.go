@@ -8,11 +8,10 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/assistant"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/memory"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/provider"
@@ -38,7 +37,7 @@ func (s *AssistantChats) Names(ctx context.Context, account string, c memory.Cha
 }
 
 // LockRun reports whether a run exists, and keeps it until tx ends.
-func (s *AssistantChats) LockRun(ctx context.Context, tx *sqlx.Tx, account, run string) (bool, error) {
+func (s *AssistantChats) LockRun(ctx context.Context, tx database.Executor, account, run string) (bool, error) {
 	return s.Runs.For(account).LockTx(ctx, tx, run)
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
@@ -24,14 +22,18 @@ type audience struct {
 
 // audienceTx reads the audience of events, which must not be none, with one
 // statement: what it reads is of one moment.
-func (s *Sinks) audienceTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) (*audience, error) {
+func (s *Sinks) audienceTx(ctx context.Context, tx database.Executor, evs []messaging.Event) (*audience, error) {
+	joined, err := s.DB.Join(tx)
+	if err != nil {
+		return nil, err
+	}
 	text, args := s.audienceQuery(evs)
 	var rows []struct {
 		Fact      string
 		Reference provider.ReferenceID
 		Name      string
 	}
-	if err := s.DB.SelectTx(ctx, tx, &rows, text, args...); err != nil {
+	if err := joined.SelectContext(ctx, &rows, text, args...); err != nil {
 		return nil, fmt.Errorf("looking for who takes events: %w", err)
 	}
 	a := &audience{
@@ -96,15 +98,6 @@ func (s *Sinks) audienceQuery(evs []messaging.Event) (text string, args []any) {
 	add(`'active', 0, inbox`, func(first int) (string, []any) { return s.Runs.ActiveQuery(first, keys) })
 	add(`'holds', 0, order_key`, func(first int) (string, []any) { return s.Webhooks.HasDeferredQuery(first, keys) })
 	return text, args
-}
-
-// PrepareAudience prepares the statement where its text is always the same.
-func (s *Sinks) PrepareAudience(ctx context.Context) error {
-	if s.DB.Dialect != database.Postgres {
-		return nil
-	}
-	text, _ := s.audienceQuery(nil)
-	return s.DB.Prepare(ctx, text)
 }
 
 // takes reports whether a message is to be worked on, by a run, a bot, a flow or an

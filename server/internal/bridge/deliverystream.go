@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/internal/view"
@@ -32,7 +30,7 @@ type attempted struct {
 type DeliveryStream struct{ Messaging *messaging.Service }
 
 // AttemptsTx writes one row for each.
-func (t *DeliveryStream) AttemptsTx(ctx context.Context, tx *sqlx.Tx, as []webhook.Attempted) error {
+func (t *DeliveryStream) AttemptsTx(ctx context.Context, tx webhook.Tx, as []webhook.Attempted) error {
 	news := make([]messaging.Change, len(as))
 	for i, a := range as {
 		ref, err := strconv.ParseInt(a.Scope, 10, 64)
@@ -51,6 +49,3 @@ func (t *DeliveryStream) AttemptsTx(ctx context.Context, tx *sqlx.Tx, as []webho
 	}
 	return t.Messaging.PublishTx(ctx, tx, news...)
 }
-
-// Committed notifies the subscribers of the stream.
-func (t *DeliveryStream) Committed() { t.Messaging.Published() }

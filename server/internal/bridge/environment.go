@@ -3,11 +3,10 @@ package bridge
 import (
 	"context"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/credential"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/extractor/store"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/mcp/remote"
 )
 
@@ -20,7 +19,7 @@ type Environment struct {
 }
 
 // Fill adds it to env.
-func (s *Environment) Fill(ctx context.Context, q sqlx.QueryerContext, account string, env *flow.Environment) (err error) {
+func (s *Environment) Fill(ctx context.Context, q database.Reader, account string, env *flow.Environment) (err error) {
 	if env.Credentials, err = s.Credentials.For(account).IDs(ctx, q); err != nil {
 		return err
 	}

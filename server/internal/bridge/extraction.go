@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/extractor"
 	"github.com/trunklinehq/trunkline/extractor/store"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
@@ -39,7 +38,7 @@ func (h *FlowHost) Prepare(ctx context.Context, in runtime.Incoming) error {
 			return err
 		}
 	}
-	err = h.DB.Write(ctx, func(tx *sqlx.Tx) error {
+	err = h.DB.Write(ctx, func(tx *database.Tx) error {
 		return h.extractedTx(context.WithoutCancel(ctx), tx, in.Chat, id, results)
 	})
 	if errors.Is(err, messaging.ErrNotFound) {
@@ -48,7 +47,6 @@ func (h *FlowHost) Prepare(ctx context.Context, in runtime.Incoming) error {
 	if err != nil {
 		return fmt.Errorf("storing what was found in a message: %w", err)
 	}
-	h.Committed()
 	return nil
 }
 
@@ -105,7 +103,7 @@ func (h *FlowHost) owners(ctx context.Context, c runtime.Chat) ([]string, error)
 
 // extractedTx keeps what was found in a message, publishes it, and releases the
 // message's event.
-func (h *FlowHost) extractedTx(ctx context.Context, tx *sqlx.Tx, c runtime.Chat, id string, results []store.Result) error {
+func (h *FlowHost) extractedTx(ctx context.Context, tx database.Executor, c runtime.Chat, id string, results []store.Result) error {
 	values := store.Merge(results)
 	m, first, err := h.account(c).ExtractedTx(ctx, tx, line(c), c.ID, id, values)
 	var tooMuch *messaging.Invalid

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
@@ -113,7 +111,7 @@ func (h *FlowHost) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (ru
 }
 
 // SendTx queues a message of a bot.
-func (h *FlowHost) SendTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flow.Send) (string, error) {
+func (h *FlowHost) SendTx(ctx context.Context, tx runtime.Tx, r runtime.Run, e flow.Send) (string, error) {
 	content, err := messaging.DecodeContent(e.Message)
 	if err != nil {
 		return "", unsendable(err)
@@ -166,7 +164,7 @@ func unsendable(err error) error {
 }
 
 // update changes the chat of a run.
-func (h *FlowHost) update(ctx context.Context, tx *sqlx.Tx, r runtime.Run, change messaging.ChatChange) error {
+func (h *FlowHost) update(ctx context.Context, tx database.Executor, r runtime.Run, change messaging.ChatChange) error {
 	_, err := h.account(r.Chat).UpdateChatTx(ctx, tx, line(r.Chat), r.Chat.ID, change)
 	if err != nil {
 		return unsendable(err)
@@ -175,7 +173,7 @@ func (h *FlowHost) update(ctx context.Context, tx *sqlx.Tx, r runtime.Run, chang
 }
 
 // ContactTx changes tags, fields, language and the wish not to be written to.
-func (h *FlowHost) ContactTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flow.ContactChange) error {
+func (h *FlowHost) ContactTx(ctx context.Context, tx runtime.Tx, r runtime.Run, e flow.ContactChange) error {
 	change := messaging.ChatChange{Language: e.Language, OptedOut: e.OptedOut, Fields: map[string]json.RawMessage{}}
 	for name, v := range e.Fields {
 		raw, err := json.Marshal(v)
@@ -196,7 +194,7 @@ func (h *FlowHost) ContactTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e 
 }
 
 // EventTx makes a data event for webhooks.
-func (h *FlowHost) EventTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flow.DataEvent) error {
+func (h *FlowHost) EventTx(ctx context.Context, tx runtime.Tx, r runtime.Run, e flow.DataEvent) error {
 	if r.Chat.Reference == 0 {
 		return &flow.Error{Code: flow.CodeNoChat, Message: "The run has no line whose webhooks could be told."}
 	}
@@ -224,17 +222,17 @@ func (h *FlowHost) EventTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e fl
 }
 
 // HandoffTx shows in the inbox that a person is asked for.
-func (h *FlowHost) HandoffTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, e flow.Handoff) error {
+func (h *FlowHost) HandoffTx(ctx context.Context, tx runtime.Tx, r runtime.Run, e flow.Handoff) error {
 	return h.update(ctx, tx, r, messaging.ChatChange{Ask: &messaging.HandoffAsk{Target: e.Target, Note: e.Note, Pause: e.Pause}})
 }
 
 // EndHandoffTx takes that back.
-func (h *FlowHost) EndHandoffTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run, _ flow.EndHandoff) error {
+func (h *FlowHost) EndHandoffTx(ctx context.Context, tx runtime.Tx, r runtime.Run, _ flow.EndHandoff) error {
 	return h.update(ctx, tx, r, messaging.ChatChange{EndAsk: true})
 }
 
 // RunTx shows on the stream, and with the chat, which bot talks in it.
-func (h *FlowHost) RunTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run) error {
+func (h *FlowHost) RunTx(ctx context.Context, tx runtime.Tx, r runtime.Run) error {
 	if !r.EndedAt.IsZero() && r.Engine == flow.EngineFlow && r.Status != runtime.Failed { // that may be retried
 		if err := h.Memory.EndRunTx(ctx, tx, r.ID); err != nil {
 			return err
@@ -261,12 +259,4 @@ func (h *FlowHost) RunTx(ctx context.Context, tx *sqlx.Tx, r runtime.Run) error 
 		active = messaging.ActiveBot{}
 	}
 	return h.update(ctx, tx, r, messaging.ChatChange{ActiveBot: &active})
-}
-
-// Committed notifies the workers that send and deliver, and the subscribers of
-// the stream.
-func (h *FlowHost) Committed() {
-	h.Messaging.Committed()
-	h.Webhooks.Committed()
-	h.Messaging.Published()
 }

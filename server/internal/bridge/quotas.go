@@ -5,12 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/knowledge"
 	"github.com/trunklinehq/trunkline/botengine"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/quota"
 )
@@ -18,7 +17,7 @@ import (
 // Quotas counts what accounts use, and asks the quotas for more.
 type Quotas struct {
 	Bots      *botengine.Service
-	DB        *sqlx.DB
+	DB        *database.DB
 	Flows     *aiflow.Service
 	Knowledge *knowledge.Service
 	Messaging *messaging.Service
@@ -29,7 +28,7 @@ type Quotas struct {
 // Used returns what counts the use of each quota.
 func (s *Quotas) Used() map[quota.Name]quota.Counter {
 	count := func(of func() quota.Counter) quota.Counter {
-		return func(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (int64, error) {
+		return func(ctx context.Context, q database.Reader, account string, since time.Time) (int64, error) {
 			return of()(ctx, q, account, since)
 		}
 	}
@@ -44,12 +43,11 @@ func (s *Quotas) Used() map[quota.Name]quota.Counter {
 
 // Admit asks the quotas before messaging stores something new, for every caller of
 // messaging.
-func (s *Quotas) Admit(ctx context.Context, q sqlx.ExtContext, account string, what messaging.Wanted, n int64) (err error) {
-	tx, inTx := q.(*sqlx.Tx)
-	if what == messaging.WantReference && inTx {
-		err = s.Quotas.TakeTx(ctx, tx, account, quota.References, n)
+func (s *Quotas) Admit(ctx context.Context, on messaging.Tx, account string, what messaging.Wanted, n int64) (err error) {
+	if what == messaging.WantReference {
+		err = s.Quotas.TakeTx(ctx, on, account, quota.References, n)
 	} else {
-		err = s.Quotas.Take(ctx, q, account, quota.Name(what), n)
+		err = s.Quotas.Take(ctx, on, account, quota.Name(what), n)
 	}
 	var over *quota.Exceeded
 	if errors.As(err, &over) {
@@ -59,7 +57,7 @@ func (s *Quotas) Admit(ctx context.Context, q sqlx.ExtContext, account string, w
 }
 
 // AdmitRun asks the quotas for a run that a request begins.
-func (s *Quotas) AdmitRun(ctx context.Context, tx *sqlx.Tx, account string) error {
+func (s *Quotas) AdmitRun(ctx context.Context, tx database.Executor, account string) error {
 	return s.Quotas.Take(ctx, tx, account, quota.Runs, 1)
 }
 
@@ -69,13 +67,13 @@ func (s *Quotas) AdmitFile(ctx context.Context, account string, bytes int64) err
 }
 
 // AdmitVersion asks the quotas for a version of a flow or of a bot.
-func (s *Quotas) AdmitVersion(ctx context.Context, tx *sqlx.Tx, account string, bytes int64) error {
+func (s *Quotas) AdmitVersion(ctx context.Context, tx database.Executor, account string, bytes int64) error {
 	return s.Quotas.Take(ctx, tx, account, quota.Storage, bytes)
 }
 
 // storedBytes counts what an account keeps: the files of its chats and of its
 // projects, and the versions of its flows and bots.
-func (s *Quotas) storedBytes(ctx context.Context, q sqlx.QueryerContext, account string, since time.Time) (int64, error) {
+func (s *Quotas) storedBytes(ctx context.Context, q database.Reader, account string, since time.Time) (int64, error) {
 	media, err := s.Messaging.MediaBytes(ctx, q, account, since)
 	if err != nil {
 		return 0, err

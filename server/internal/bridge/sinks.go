@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
@@ -36,7 +34,7 @@ func (s *Sinks) hooks() hooks { return hooks{s.Webhooks, s.Now} }
 
 // EventsTx publishes events, and queues the messages of contacts that are to be
 // answered.
-func (s *Sinks) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event) error {
+func (s *Sinks) EventsTx(ctx context.Context, tx messaging.Tx, evs []messaging.Event) error {
 	to, err := s.audienceTx(ctx, tx, evs)
 	if err != nil {
 		return err
@@ -57,7 +55,7 @@ func (s *Sinks) EventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event
 
 // ChatsTx tells webhooks and runs that chats are one now, and runs that a
 // person has taken over a chat or given it back.
-func (s *Sinks) ChatsTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatUpdate) error {
+func (s *Sinks) ChatsTx(ctx context.Context, tx messaging.Tx, news []messaging.ChatUpdate) error {
 	if err := s.hooks().mergedTx(ctx, tx, news); err != nil {
 		return err
 	}
@@ -91,12 +89,6 @@ func (s *Sinks) Erase(ctx context.Context, e messaging.Erased) error {
 	})
 }
 
-// Committed notifies the workers that deliver webhooks and take turns.
-func (s *Sinks) Committed() {
-	s.Webhooks.Committed()
-	s.Runs.Committed()
-}
-
 // fromContact reports whether an event is a message of a contact.
 func fromContact(ev messaging.Event) bool {
 	return ev.Type == messaging.EventMessage && ev.Actor == messaging.ActorContact
@@ -110,7 +102,7 @@ func saysSomething(p messaging.MessagePayload) bool {
 
 // queue queues a message for bots and flows, unless it only changes another one.
 // With read, extractors read it first.
-func (s *Sinks) queue(ctx context.Context, tx *sqlx.Tx, ev messaging.Event, read bool) error {
+func (s *Sinks) queue(ctx context.Context, tx database.Executor, ev messaging.Event, read bool) error {
 	var p messaging.MessagePayload
 	if err := json.Unmarshal(ev.Payload, &p); err != nil {
 		return fmt.Errorf("reading a message: %w", err)

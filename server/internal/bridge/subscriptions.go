@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -29,7 +28,7 @@ type Subscriptions struct {
 }
 
 // ChangedTx records and publishes a change that a payment notification made.
-func (s *Subscriptions) ChangedTx(ctx context.Context, tx *sqlx.Tx, sub billing.Subscription) error {
+func (s *Subscriptions) ChangedTx(ctx context.Context, tx database.Executor, sub billing.Subscription) error {
 	by := audit.Actor{Account: sub.Account, Kind: audit.System}
 	err := audit.RecordTx(audit.As(s.Recording.Context(ctx, httpapi.RequestOf(ctx), auth.Caller{}), by), tx, audit.Entry{
 		Action: audit.AccountPlan, ObjectID: sub.Account, Details: map[string]any{"plan": sub.Plan, "status": sub.Status},
@@ -42,7 +41,7 @@ func (s *Subscriptions) ChangedTx(ctx context.Context, tx *sqlx.Tx, sub billing.
 
 // PublishTx tells an account's webhooks what its subscription is now: once to
 // each distinct URL, in the name of the oldest reference that has it.
-func (s *Subscriptions) PublishTx(ctx context.Context, tx *sqlx.Tx, sub billing.Subscription) error {
+func (s *Subscriptions) PublishTx(ctx context.Context, tx database.Executor, sub billing.Subscription) error {
 	eps, err := s.Webhooks.For(sub.Account).ListenersTx(ctx, tx, "subscription")
 	if err != nil {
 		return fmt.Errorf("publishing a subscription: %w", err)

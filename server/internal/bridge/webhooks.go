@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
@@ -22,7 +21,7 @@ type hooks struct {
 }
 
 // eventsTx makes webhook events of events of messaging, and publishes them.
-func (h hooks) eventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event, to *audience) error {
+func (h hooks) eventsTx(ctx context.Context, tx database.Executor, evs []messaging.Event, to *audience) error {
 	out := make([]webhook.Deferred, len(evs))
 	for i, ev := range evs {
 		scope := view.WebhookScope(ev.Reference)
@@ -37,7 +36,7 @@ func (h hooks) eventsTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event,
 
 // publishTx publishes events of messages. Those that extractors will read wait
 // for what they find, at endpoints that include it.
-func (h hooks) publishTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event, out []webhook.Deferred, to *audience) error {
+func (h hooks) publishTx(ctx context.Context, tx database.Executor, evs []messaging.Event, out []webhook.Deferred, to *audience) error {
 	holds := len(to.holds) > 0
 	for i, ev := range evs {
 		if !to.read(ev) {
@@ -64,7 +63,7 @@ func (h hooks) publishTx(ctx context.Context, tx *sqlx.Tx, evs []messaging.Event
 
 // mergedTx releases events that wait in chats that have become one with another,
 // before what comes later.
-func (h hooks) mergedTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatUpdate) error {
+func (h hooks) mergedTx(ctx context.Context, tx database.Executor, news []messaging.ChatUpdate) error {
 	for _, n := range news {
 		if len(n.Merged) == 0 {
 			continue
@@ -77,7 +76,7 @@ func (h hooks) mergedTx(ctx context.Context, tx *sqlx.Tx, news []messaging.ChatU
 }
 
 // dataTx publishes a data event, after the deferred events of its chat.
-func (h hooks) dataTx(ctx context.Context, tx *sqlx.Tx, c runtime.Chat, key string, at time.Time, message string, body []byte) error {
+func (h hooks) dataTx(ctx context.Context, tx database.Executor, c runtime.Chat, key string, at time.Time, message string, body []byte) error {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return fmt.Errorf("making an id: %w", err)

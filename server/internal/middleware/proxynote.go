@@ -57,7 +57,7 @@ func (s *Stack) noteProxy(r *http.Request) {
 	}
 	ctx := context.WithoutCancel(r.Context())
 	s.Log.WarnContext(ctx, "a proxy is not trusted: all its clients count as one address", slog.String("proxy", peer.String()), slog.String("setting", "--trusted-proxies"))
-	err := s.DB.Write(ctx, func(tx *sqlx.Tx) error {
+	err := s.DB.Write(ctx, func(tx *database.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO server_proxy (address, seen_us) VALUES ($1, $2)
 			ON CONFLICT (address) DO UPDATE SET seen_us = excluded.seen_us`, peer.String(), database.Micros(now))
 		if err == nil {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -27,7 +25,7 @@ func (r *Result) row() []any {
 
 // Complete records attempts, and what they say of their endpoints, in the
 // transaction that finishes them.
-func (d *Sender) Complete(ctx context.Context, tx *sqlx.Tx, outs []queue.Outcome) error {
+func (d *Sender) Complete(ctx context.Context, tx *database.Tx, outs []queue.Outcome) error {
 	args := make([]any, 0, len(outs)*len(attemptTypes))
 	var changed []*Result
 	for _, r := range results(outs) {
@@ -77,7 +75,7 @@ func (r *Result) changesEndpoint() bool {
 // completeEndpoint moves an endpoint from the state that the attempt began
 // with. Of several attempts that saw the same state one makes the change. One
 // that began before the endpoint was changed says nothing of it any more.
-func (d *Sender) completeEndpoint(ctx context.Context, tx *sqlx.Tx, r *Result) error {
+func (d *Sender) completeEndpoint(ctx context.Context, tx *database.Tx, r *Result) error {
 	now := database.Micros(r.At)
 	var statement string
 	var args []any
@@ -111,7 +109,7 @@ func (d *Sender) completeEndpoint(ctx context.Context, tx *sqlx.Tx, r *Result) e
 
 // completePaused is for a pause that is not the first. The update locks the row,
 // so that the endpoint cannot be resumed before the pause is written.
-func (r *Result) completePaused(ctx context.Context, tx *sqlx.Tx) error {
+func (r *Result) completePaused(ctx context.Context, tx *database.Tx) error {
 	const note = `UPDATE webhook_endpoint SET last_error = $1 WHERE id = $2 AND revision = $3`
 	res, err := tx.ExecContext(ctx, note, r.Error, r.Target.ID, r.Target.Revision)
 	if err != nil {
@@ -124,9 +122,7 @@ func (r *Result) completePaused(ctx context.Context, tx *sqlx.Tx) error {
 
 // OnComplete tells the operator, once the outcomes are durable.
 func (d *Sender) OnComplete(outs []queue.Outcome) {
-	rs := results(outs)
-	d.recorded(rs...)
-	for _, r := range rs {
+	for _, r := range results(outs) {
 		d.count(r)
 		switch {
 		case !r.first:
@@ -164,22 +160,15 @@ func (r *Result) label() string {
 }
 
 // recordTx hands results to Record.
-func (d *Sender) recordTx(ctx context.Context, tx *sqlx.Tx, rs ...*Result) error {
+func (d *Sender) recordTx(ctx context.Context, tx *database.Tx, rs ...*Result) error {
 	if d.Record == nil || len(rs) == 0 {
 		return nil
 	}
 	return d.Record(ctx, tx, rs)
 }
 
-// recorded calls Recorded after the commit.
-func (d *Sender) recorded(rs ...*Result) {
-	if d.Record != nil && len(rs) > 0 {
-		d.Recorded()
-	}
-}
-
 // recordDisabledTx records that an attempt has disabled its endpoint.
-func (r *Result) recordDisabledTx(ctx context.Context, tx *sqlx.Tx) error {
+func (r *Result) recordDisabledTx(ctx context.Context, tx *database.Tx) error {
 	ctx = audit.As(ctx, audit.Actor{Account: r.Target.Account, Kind: audit.System})
 	details := audit.Changed("enabled")
 	details["enabled"] = false

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
@@ -56,10 +54,8 @@ type Sender struct {
 	Observer *Observer // nil: nothing is counted
 	Breakers Breakers
 
-	// Record takes part in the transaction that records results, Recorded is
-	// called after its commit. nil: both are left out.
-	Record   func(ctx context.Context, tx *sqlx.Tx, rs []*Result) error
-	Recorded func()
+	// Record takes part in the transaction that records results. nil: it is left out.
+	Record func(ctx context.Context, tx *database.Tx, rs []*Result) error
 
 	targets targetCache
 }

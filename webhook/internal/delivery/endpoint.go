@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/audit"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 )
 
@@ -144,7 +143,7 @@ func sealedAs(id, column string) string { return "webhook_endpoint:" + id + ":" 
 
 // RecordTx records what was done to an endpoint. Of its URL only the host is
 // named: the rest may hold a secret. A scope that is a number is a reference.
-func (r *Endpoint) RecordTx(ctx context.Context, tx *sqlx.Tx, action audit.Action, details map[string]any) error {
+func (r *Endpoint) RecordTx(ctx context.Context, tx *database.Tx, action audit.Action, details map[string]any) error {
 	reference, _ := strconv.ParseInt(r.Scope, 10, 64) // else there is none
 	e := audit.Entry{Action: action, ObjectID: r.ID, Reference: reference, Details: details}
 	if u, err := url.Parse(r.URL); err == nil {

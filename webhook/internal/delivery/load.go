@@ -111,7 +111,7 @@ func (d *Sender) eventsText(numbers []int64) (string, []any) {
 // LoadEvents reads the events that are the keys of a map into it.
 func (d *Sender) LoadEvents(ctx context.Context, byNumber map[int64]*Event) error {
 	text, args := d.eventsText(slices.Sorted(maps.Keys(byNumber)))
-	rows, err := d.DB.QueryPrepared(ctx, text, args...)
+	rows, err := d.DB.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (d *Sender) targetsText(ids []any) (string, []any) {
 func (d *Sender) loadTargets(ctx context.Context, byID map[string]*Target) error {
 	var rows []Endpoint
 	text, args := d.targetsText(keysOf(byID))
-	err := d.DB.SelectPrepared(ctx, &rows, text, args...)
+	err := d.DB.SelectContext(ctx, &rows, text, args...)
 	if err != nil {
 		return err
 	}
@@ -245,15 +245,4 @@ func (e *Event) ExtraHeaders() http.Header {
 		h.Set(k, v)
 	}
 	return h
-}
-
-// Prepare prepares what reads endpoints, and events where that is always one
-// text.
-func (d *Sender) Prepare(ctx context.Context) error {
-	targets, _ := d.targetsText(nil)
-	if d.DB.Dialect != database.Postgres {
-		return d.DB.Prepare(ctx, targets)
-	}
-	read, _ := d.eventsText(nil)
-	return d.DB.Prepare(ctx, targets, read)
 }

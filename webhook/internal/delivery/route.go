@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
@@ -21,7 +19,7 @@ type Router struct {
 
 // Route hands each event to the endpoints that want it, and forgets events
 // that no endpoint wants. It runs in the router's transaction.
-func (r *Router) Route(ctx context.Context, tx *sqlx.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
+func (r *Router) Route(ctx context.Context, tx *database.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
 	addresses := make([]Address, len(es))
 	for i, e := range es {
 		addresses[i] = parseNote(e.Metadata)
@@ -80,7 +78,7 @@ const bodiesAtOnce = 200
 // formattable says which events there are in the formats in which endpoints
 // want them: that may depend on their bodies.
 func (r *Router) formattable(
-	ctx context.Context, tx *sqlx.Tx, es []queue.JobArgs, addresses []Address, endpoints map[Owner][]Endpoint,
+	ctx context.Context, tx *database.Tx, es []queue.JobArgs, addresses []Address, endpoints map[Owner][]Endpoint,
 ) (map[formatted]bool, error) {
 	wanted := map[int64][]formatted{}
 	var numbers []int64
@@ -149,7 +147,7 @@ func parseNote(note string) (a Address) {
 }
 
 // Listeners returns the enabled endpoints of the owners.
-func (r *Router) Listeners(ctx context.Context, tx *sqlx.Tx, to []Address) (map[Owner][]Endpoint, error) {
+func (r *Router) Listeners(ctx context.Context, tx *database.Tx, to []Address) (map[Owner][]Endpoint, error) {
 	byOwner := map[Owner][]Endpoint{}
 	var owners []any
 	for _, a := range to {
@@ -174,7 +172,7 @@ func (r *Router) Listeners(ctx context.Context, tx *sqlx.Tx, to []Address) (map[
 
 // mergeRoutes are the endpoints that may have deliveries of the keys of merges,
 // disabled ones among them, by their scopes.
-func (r *Router) mergeRoutes(ctx context.Context, tx *sqlx.Tx, es []queue.JobArgs, addresses []Address) (map[string][]string, error) {
+func (r *Router) mergeRoutes(ctx context.Context, tx *database.Tx, es []queue.JobArgs, addresses []Address) (map[string][]string, error) {
 	var scopes []any
 	byScope := map[string][]string{}
 	for i, e := range es {
@@ -198,7 +196,7 @@ func (r *Router) mergeRoutes(ctx context.Context, tx *sqlx.Tx, es []queue.JobArg
 }
 
 // bodiesTx reads the bodies of events, by their numbers.
-func (r *Router) bodiesTx(ctx context.Context, tx *sqlx.Tx, numbers []int64) (map[int64][]byte, error) {
+func (r *Router) bodiesTx(ctx context.Context, tx *database.Tx, numbers []int64) (map[int64][]byte, error) {
 	out := map[int64][]byte{}
 	var rows []struct {
 		Number int64

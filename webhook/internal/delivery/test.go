@@ -3,7 +3,7 @@ package delivery
 import (
 	"context"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Test makes one attempt to deliver an event, whatever the state and the filter
@@ -25,12 +25,9 @@ func (d *Sender) Test(ctx context.Context, t *Target, ev *Event) (*Result, error
 }
 
 // RecordTestTx stores the attempt of a test.
-func (d *Sender) RecordTestTx(ctx context.Context, tx *sqlx.Tx, r *Result) error {
+func (d *Sender) RecordTestTx(ctx context.Context, tx *database.Tx, r *Result) error {
 	if err := d.DB.Insert(ctx, tx, insertAttempts, attemptTypes, r.row()); err != nil {
 		return err
 	}
 	return d.recordTx(ctx, tx, r)
 }
-
-// RecordedTest is called after that commit.
-func (d *Sender) RecordedTest(r *Result) { d.recorded(r) }

@@ -6,8 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -84,10 +83,9 @@ func (a *API) checkNumber(ctx context.Context, c httpapi.Call, in *numberQuery) 
 
 func (a *API) deleteChat(ctx context.Context, c httpapi.Call, in *chats.ChatQuery) (jobs.Deleting, error) {
 	var j job.Job
-	_, err := a.Messaging.For(c.Account).HideChat(ctx, in.Reference, in.ChatID, func(ctx context.Context, tx *sqlx.Tx, e messaging.Erasure) (err error) {
+	_, err := a.Messaging.For(c.Account).HideChat(ctx, in.Reference, in.ChatID, func(ctx context.Context, tx *database.Tx, e messaging.Erasure) (err error) {
 		j, err = a.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobs.Chat, Reference: int64(in.Reference), Args: e})
 		return err
 	})
-	a.Jobs.Committed()
 	return jobs.Deleting{Success: true, Job: jobs.NewView(j)}, httpapi.InQuery(err)
 }

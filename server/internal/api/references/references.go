@@ -5,9 +5,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/jmoiron/sqlx"
-
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -125,11 +124,10 @@ func (a *API) updateReference(ctx context.Context, c httpapi.Call, in *changeRef
 
 func (a *API) deleteReference(ctx context.Context, c httpapi.Call, in *referenceID) (jobs.Deleting, error) {
 	var j job.Job
-	_, err := a.Messaging.For(c.Account).References().Hide(ctx, in.ID, func(ctx context.Context, tx *sqlx.Tx, e messaging.Erasure) (err error) {
+	_, err := a.Messaging.For(c.Account).References().Hide(ctx, in.ID, func(ctx context.Context, tx *database.Tx, e messaging.Erasure) (err error) {
 		j, err = a.Jobs.AddTx(ctx, tx, job.New{Account: c.Account, Kind: jobs.Reference, Reference: int64(in.ID), Args: e})
 		return err
 	})
-	a.Jobs.Committed()
 	return jobs.Deleting{Success: true, Job: jobs.NewView(j)}, err
 }
 

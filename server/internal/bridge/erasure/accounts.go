@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/aiflow"
@@ -71,7 +70,7 @@ type Accounts struct {
 // Close ends an account: its users are refused when it returns. It returns the
 // job of erasing what belongs to the account, which Run does on any node.
 func (s *Accounts) Close(ctx context.Context, id string) (j job.Job, err error) {
-	err = s.Auth.Accounts().Close(ctx, id, func(ctx context.Context, tx *sqlx.Tx) (err error) {
+	err = s.Auth.Accounts().Close(ctx, id, func(ctx context.Context, tx *database.Tx) (err error) {
 		j, err = s.Jobs.AddTx(ctx, tx, job.New{Account: id, Kind: jobs.Account})
 		return err
 	})
