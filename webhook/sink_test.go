@@ -18,7 +18,6 @@ import (
 // notes is a sink that writes what it is told into a table of its own.
 type notes struct {
 	refuse    atomic.Int64 // so many calls fail
-	committed atomic.Int64
 }
 
 func (n *notes) AttemptsTx(ctx context.Context, tx webhook.Tx, as []webhook.Attempted) error {
@@ -35,8 +34,6 @@ func (n *notes) AttemptsTx(ctx context.Context, tx webhook.Tx, as []webhook.Atte
 	}
 	return nil
 }
-
-func (n *notes) Committed() { n.committed.Add(1) }
 
 // TestSink is told of every attempt, in the transaction that records it.
 func TestSink(t *testing.T) {
@@ -63,11 +60,9 @@ func TestSink(t *testing.T) {
 			require.Equal(t, text, got[i].Text)
 			require.Equal(t, ds[0].ID, got[i].Delivery)
 		}
-		eventually(t, func() bool { return sink.committed.Load() == 2 })
 
 		_, err := f.Test(t.Context(), ep.ID, webhook.Event{Type: "message", Body: []byte(`{}`)})
 		require.NoError(t, err)
-		require.EqualValues(t, 3, sink.committed.Load())
 		sink.refuse.Store(1)
 		_, err = f.Test(t.Context(), ep.ID, webhook.Event{Type: "message", Body: []byte(`{}`)})
 		require.ErrorContains(t, err, "not now")
