@@ -11,7 +11,7 @@ export CGO_ENABLED = 0
 
 step = @printf '\n== %s (%s)\n' "$(1)" "$$(date +%T)"
 
-.PHONY: test prepare panel walk build vet platforms arrows tests race benchmarks lint vulncheck fmt bench soak fresh generate release release-check clean
+.PHONY: test prepare panel walk build vet platforms arrows tests statements race benchmarks lint vulncheck fmt bench soak fresh generate release release-check clean
 .NOTPARALLEL:
 
 # What continuous integration runs. ROUNDS is the length of each fault loop.
@@ -57,6 +57,11 @@ tests:
 	$(call step,tests)
 	$(GOTEST) -timeout 30m ./...
 	cd examples/otel && $(GOTEST) ./...
+
+# What a message asks of the database: statements and transactions, which are exact
+# on any machine. The test fails when they grow.
+statements:
+	$(GOTEST) -v -run TestStatementsOfAMessage ./server
 
 # The packages where goroutines meet, with shorter fault loops.
 race:

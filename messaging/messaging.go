@@ -301,7 +301,7 @@ func (s *Service) QueueStats(ctx context.Context) (waiting int64, oldest time.Du
 	if err != nil {
 		return 0, 0, fmt.Errorf("messaging: %w", err)
 	}
-	return st.Unrouted + st.Ready + st.Leased + st.Waiting, st.Oldest, nil
+	return st.Ready + st.Leased + st.Waiting, st.Oldest, nil
 }
 
 // Fenced counts, since this process began, sends whose lease had ended when

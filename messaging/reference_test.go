@@ -339,7 +339,7 @@ func TestDeleteLeavesNothing(t *testing.T) {
 		for _, table := range tables {
 			require.Zero(t, rows(table), table)
 		}
-		require.Zero(t, rows("queue_job")+rows("queue_partition")+rows("queue_outbox"))
+		require.Zero(t, rows("queue_job")+rows("queue_partition")+rows("queue_review"))
 		require.ErrorIs(t, f.acc.References().Delete(t.Context(), ref), messaging.ErrNotFound)
 		require.ErrorIs(t, f.svc.Receive(t.Context(), ref, []provider.Event{text("m2", "111", "late")}), messaging.ErrNotFound)
 	})

@@ -207,16 +207,16 @@ func (a *Account) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// deleteTx locks the partitions, the endpoint and its pause in the order in which
-// the workers do.
+// deleteTx locks the endpoint, its partitions and its pause in the order in which the
+// workers do.
 func (a *Account) deleteTx(ctx context.Context, tx *database.Tx, id string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_endpoint WHERE account = $1 AND id = $2`, a.id, id); err != nil {
+		return err
+	}
 	if err := a.d.queue.DropTx(ctx, tx, id); err != nil {
 		return err
 	}
 	a.d.sender.Breakers.Clear(id)
-	if _, err := tx.ExecContext(ctx, `DELETE FROM webhook_endpoint WHERE account = $1 AND id = $2`, a.id, id); err != nil {
-		return err
-	}
 	return a.d.queue.ResumeTx(ctx, tx, id)
 }
 

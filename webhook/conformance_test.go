@@ -165,7 +165,7 @@ func (w *env) quiet(t *testing.T) {
 // be done, if anything is.
 func (w *env) look(t *testing.T) (hand int, next time.Duration, ok bool) {
 	t.Helper()
-	const look = `SELECT (SELECT count(*) FROM queue_outbox) + (SELECT count(*) FROM queue_partition WHERE holder <> '') AS hand,
+	const look = `SELECT (SELECT count(*) FROM queue_partition WHERE holder <> '') AS hand,
 		(SELECT COALESCE(MIN(CASE WHEN c.paused_us > l.ready_us THEN c.paused_us ELSE l.ready_us END), 0)
 			FROM queue_partition l LEFT JOIN queue_subscriber c ON c.subscriber = l.subscriber WHERE l.ready_us IS NOT NULL) AS next`
 	var row struct{ Hand, Next int64 }

@@ -78,9 +78,16 @@ func (d *Dispatcher) DeferTx(ctx context.Context, on Tx, part string, evs ...Def
 	if err != nil {
 		return err
 	}
-	including, err := d.including(ctx, tx, part, evs)
+	to := make([]delivery.Address, len(evs))
+	for i := range evs {
+		to[i].Owner = delivery.Owner{Account: evs[i].Account, Scope: evs[i].Scope}
+	}
+	endpoints, err := d.router.Listeners(ctx, tx, to)
 	if err != nil {
-		return err
+		return fmt.Errorf("reading endpoints to hold events for: %w", err)
+	}
+	includes := func(o delivery.Owner) bool {
+		return slices.ContainsFunc(endpoints[o], func(r delivery.Endpoint) bool { return delivery.InList(r.Include, part) })
 	}
 	now := make([]Event, len(evs))
 	var values []any
@@ -92,7 +99,7 @@ func (d *Dispatcher) DeferTx(ctx context.Context, on Tx, part string, evs ...Def
 		if evs[i].Awaits != "" {
 			until = database.Micros(evs[i].Until)
 		}
-		if ev.Audience != "" || until == 0 && !holds[ev.Key] || !including[delivery.Owner{Account: ev.Account, Scope: ev.Scope}] {
+		if ev.Audience != "" || until == 0 && !holds[ev.Key] || !includes(delivery.Owner{Account: ev.Account, Scope: ev.Scope}) {
 			continue
 		}
 		holds[ev.Key] = true
@@ -100,7 +107,7 @@ func (d *Dispatcher) DeferTx(ctx context.Context, on Tx, part string, evs ...Def
 		values = append(values, part, ev.ID, database.Micros(ev.At), ev.Account, ev.Scope, ev.Type, ev.Key,
 			ev.ChatID, ev.MessageID, ev.headers(), string(ev.Body), evs[i].Awaits, until, cmp.Or(ev.Traceparent, span.Of(ctx)))
 	}
-	if err := d.PublishTx(ctx, tx, now...); err != nil {
+	if err := d.publishTo(ctx, tx, now, endpoints); err != nil {
 		return err
 	}
 	if len(values) == 0 {
@@ -126,23 +133,6 @@ func (d *Dispatcher) endpointsDeferring(ctx context.Context, tx *database.Tx, ev
 	out := map[string]bool{}
 	for _, key := range deferredEvent {
 		out[key] = true
-	}
-	return out, nil
-}
-
-// including says whose endpoints include the part.
-func (d *Dispatcher) including(ctx context.Context, tx *database.Tx, part string, evs []Deferred) (map[delivery.Owner]bool, error) {
-	to := make([]delivery.Address, len(evs))
-	for i := range evs {
-		to[i].Owner = delivery.Owner{Account: evs[i].Account, Scope: evs[i].Scope}
-	}
-	endpoints, err := d.router.Listeners(ctx, tx, to)
-	if err != nil {
-		return nil, fmt.Errorf("reading endpoints to hold events for: %w", err)
-	}
-	out := map[delivery.Owner]bool{}
-	for o, rows := range endpoints {
-		out[o] = slices.ContainsFunc(rows, func(r delivery.Endpoint) bool { return delivery.InList(r.Include, part) })
 	}
 	return out, nil
 }

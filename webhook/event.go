@@ -72,6 +72,7 @@ func (d *Dispatcher) PublishTx(ctx context.Context, on Tx, evs ...Event) error {
 		return err
 	}
 	whole, ids := make([]Event, len(evs)), make(map[string]bool, len(evs))
+	to := make([]delivery.Address, len(evs))
 	for i := range evs {
 		ev, err := d.validate(evs[i])
 		if err != nil {
@@ -80,47 +81,62 @@ func (d *Dispatcher) PublishTx(ctx context.Context, on Tx, evs ...Event) error {
 		if ids[ev.ID] {
 			return errors.New("webhook: two events have the same Event.ID")
 		}
-		whole[i], ids[ev.ID] = ev, true
+		whole[i], ids[ev.ID], to[i] = ev, true, ev.address()
 	}
-	numbers, err := d.storeTx(ctx, tx, whole)
+	endpoints, err := d.router.Listeners(ctx, tx, to)
+	if err != nil {
+		return fmt.Errorf("reading who listens to events: %w", err)
+	}
+	return d.publishTo(ctx, tx, whole, endpoints)
+}
+
+// publishTo stores the events that some endpoints want, and queues them for these.
+func (d *Dispatcher) publishTo(ctx context.Context, tx *database.Tx, evs []Event, endpoints map[delivery.Owner][]delivery.Endpoint) error {
+	wanted := make([]Event, 0, len(evs))
+	recipients := map[string][]string{} // by event
+	for i := range evs {
+		ids := d.router.Recipients(delivery.Addressed{Address: evs[i].address(), Body: evs[i].Body}, endpoints)
+		if len(ids) > 0 {
+			wanted = append(wanted, evs[i])
+			recipients[evs[i].ID] = ids
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	numbers, err := d.storeTx(ctx, tx, wanted)
 	if err != nil {
 		return fmt.Errorf("storing events: %w", err)
 	}
-	entries := make([]queue.JobArgs, 0, len(numbers))
-	for i := range whole {
-		ev := &whole[i]
-		if n, seen := numbers[ev.ID]; seen {
-			entries = append(entries, queue.JobArgs{Key: ev.Key, Subject: delivery.Subject(n), Metadata: ev.address().Note(), Traceparent: ev.Traceparent})
+	var jobs []queue.JobArgs
+	for i := range wanted {
+		ev := &wanted[i]
+		for _, endpoint := range recipients[ev.ID] {
+			jobs = append(jobs, queue.JobArgs{
+				Subscriber: endpoint, Key: ev.Key, Subject: delivery.Subject(numbers[ev.ID]), Traceparent: ev.Traceparent,
+			})
 		}
 	}
-	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
+	if err := d.queue.PutTx(ctx, tx, jobs...); err != nil {
 		return fmt.Errorf("queueing events: %w", err)
 	}
 	return nil
 }
 
-// storeTx stores the events of scopes that have an endpoint now, and returns
-// their numbers by their ids.
+// storeTx stores events and returns their numbers by their ids.
 func (d *Dispatcher) storeTx(ctx context.Context, tx *database.Tx, evs []Event) (map[string]int64, error) {
-	stored := make(map[string]int64, len(evs))
-	const (
-		store = `INSERT INTO webhook_event (` + storedColumns + `)
-			SELECT column1, column2, column3, column4, column5, column6, column7, column8, column9, column10 FROM (`
-		seen = `) AS v WHERE EXISTS (SELECT 1 FROM webhook_endpoint p WHERE p.account = v.column3 AND p.scope = v.column4 AND p.enabled)
-			RETURNING number, id`
-	)
 	values := make([]any, 0, len(evs)*len(eventTypes))
 	for i := range evs {
 		values = append(values, evs[i].row()...)
 	}
-	rows, err := database.SelectRows[delivery.Event](ctx, d.db, tx, database.Rows{Before: store, After: seen, Types: eventTypes, Values: values})
-	if err != nil {
-		return nil, err
-	}
+	rows, err := database.SelectRows[delivery.Event](ctx, d.db, tx, database.Rows{
+		Before: insertEvents + ` `, After: ` RETURNING number, id`, Types: eventTypes, Values: values,
+	})
+	stored := make(map[string]int64, len(rows))
 	for _, r := range rows {
 		stored[r.ID] = r.Number
 	}
-	return stored, nil
+	return stored, err
 }
 
 const (
@@ -242,12 +258,19 @@ func (d *Dispatcher) MergedTx(ctx context.Context, on Tx, scope, key string, mer
 		return err
 	}
 	keys := make([]any, len(merged))
-	entries := make([]queue.JobArgs, 0, 2*len(merged))
-	note := delivery.Address{Owner: delivery.Owner{Scope: scope}}.Note()
 	for i, k := range merged {
 		keys[i] = k
-		entries = append(entries, queue.JobArgs{Key: key, Merged: k, Metadata: note},
-			queue.JobArgs{Key: replayKey(key), Merged: replayKey(k), Metadata: note})
+	}
+	endpoints, err := d.router.OfScope(ctx, tx, scope)
+	if err != nil {
+		return err
+	}
+	var jobs []queue.JobArgs
+	for _, k := range merged {
+		for _, endpoint := range endpoints {
+			jobs = append(jobs, queue.JobArgs{Subscriber: endpoint, Key: key, Merged: k},
+				queue.JobArgs{Subscriber: endpoint, Key: replayKey(key), Merged: replayKey(k)})
+		}
 	}
 	// First the deferred events: this waits for a transaction that releases
 	// some of them, which are queued then before the keys are one.
@@ -255,7 +278,7 @@ func (d *Dispatcher) MergedTx(ctx context.Context, on Tx, scope, key string, mer
 	if _, err := tx.ExecContext(ctx, `UPDATE webhook_deferred SET order_key = $1 WHERE `+in, append([]any{key}, args...)...); err != nil {
 		return fmt.Errorf("moving held events: %w", err)
 	}
-	if err := d.queue.PutTx(ctx, tx, entries...); err != nil {
+	if err := d.queue.PutTx(ctx, tx, jobs...); err != nil {
 		return fmt.Errorf("merging the order of events: %w", err)
 	}
 	return nil

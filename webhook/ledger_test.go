@@ -159,7 +159,7 @@ func (l *ledger) waiting() int {
 func (l *ledger) share(t *testing.T) {
 	t.Helper()
 	const look = `SELECT count(DISTINCT CASE WHEN holder <> '' THEN holder END) AS holders,
-		COALESCE(SUM(CASE WHEN holder = '' THEN 1 END), 0) + (SELECT count(*) FROM queue_outbox) AS spare
+		COALESCE(SUM(CASE WHEN holder = '' THEN 1 END), 0) AS spare
 		FROM queue_partition WHERE ready_us IS NOT NULL`
 	eventually(t, func() bool {
 		var is struct{ Holders, Spare int }

@@ -23,7 +23,7 @@ type Replay struct {
 	State        string    // DeliveryDelivered, failed or dead; "": failed and dead
 }
 
-const replayChunk = 500
+const replayChunk = 333
 
 // Replay queues deliveries again, under the same webhook-id and sequence, and
 // returns how many they are. They keep their order among each other, but do

@@ -17,7 +17,7 @@ import (
 
 // notes is a sink that writes what it is told into a table of its own.
 type notes struct {
-	refuse    atomic.Int64 // so many calls fail
+	refuse atomic.Int64 // so many calls fail
 }
 
 func (n *notes) AttemptsTx(ctx context.Context, tx webhook.Tx, as []webhook.Attempted) error {

@@ -21,7 +21,7 @@ func (d *Dispatcher) QueueStats(ctx context.Context) (waiting int64, oldest time
 	if err != nil {
 		return 0, 0, fmt.Errorf("webhook: %w", err)
 	}
-	return st.Unrouted + st.Ready + st.Leased + st.Waiting, st.Oldest, nil
+	return st.Ready + st.Leased + st.Waiting, st.Oldest, nil
 }
 
 // Stats is how the deliveries of all accounts fare.

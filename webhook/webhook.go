@@ -87,7 +87,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	}
 	d.assemble()
 	d.queue, err = queue.New(ctx, db, queue.Options{
-		Name: "webhook", Route: d.router.Route, Load: d.sender.Load, Handle: d.sender.Handle, Complete: d.sender.Complete, OnComplete: d.sender.OnComplete,
+		Name: "webhook", Load: d.sender.Load, Handle: d.sender.Handle, Complete: d.sender.Complete, OnComplete: d.sender.OnComplete,
 		Workers: d.opts.Workers, Cap: d.opts.Cap, Timeout: d.opts.Timeout, Lease: d.opts.Lease, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger, Now: clock,
 	})
 	if err != nil {

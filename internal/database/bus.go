@@ -2,15 +2,16 @@ package database
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 )
 
-// A Remote receives notifications of other nodes until ctx ends. It calls notify
-// with the topic, and with "" when it may have missed some.
-type Remote func(ctx context.Context, notify func(topic string))
+// A Remote receives notifications of all nodes until ctx ends. It calls notify with
+// the payload, and with "" when it may have missed some.
+type Remote func(ctx context.Context, notify func(payload string))
 
 // bus distributes notifications. A notification means "look now" and may be lost:
 // listeners also poll.
@@ -20,6 +21,7 @@ type bus struct {
 	stop    context.CancelFunc
 	topics  map[string]map[chan struct{}]bool
 	pending map[string]bool // topics to send to other nodes
+	id      string          // of this handle, in what it sends
 
 	expected map[string]int // topic → step of expectations
 }
@@ -56,7 +58,7 @@ func (d *DB) Listen(ctx context.Context, topic string) <-chan struct{} {
 	if b.remote != nil && b.stop == nil {
 		remote, stop := context.WithCancel(context.WithoutCancel(ctx))
 		b.stop = stop
-		go b.remote(remote, b.notify)
+		go b.remote(remote, b.receive)
 	}
 	context.AfterFunc(ctx, func() { b.leave(topic, ch) })
 	return ch
@@ -108,6 +110,15 @@ func (b *bus) leave(topic string, ch chan struct{}) {
 	}
 }
 
+// receive notifies the listeners of what another node has sent. What this node has
+// sent they know.
+func (b *bus) receive(payload string) {
+	from, topic, _ := strings.Cut(payload, " ")
+	if from != b.id {
+		b.notify(topic)
+	}
+}
+
 // notify notifies the listeners of topic on this node; "" notifies all.
 func (b *bus) notify(topic string) {
 	b.mu.Lock()
@@ -145,19 +156,22 @@ func (d *DB) Notify(topic string) {
 	}
 }
 
-// Channel is the PostgreSQL notification channel of all nodes. The payload is the
-// topic.
+// Channel is the PostgreSQL notification channel of all nodes. The payload is the id
+// of the handle that sends it, a space, and the topic.
 const Channel = "trunkline"
+
+const notifySQL = `SELECT count(pg_notify($1, topic)) FROM unnest(CAST($2 AS TEXT[])) AS topics (topic)`
 
 func (d *DB) notify() {
 	d.bus.mu.Lock()
-	topics := d.bus.pending
+	var payloads []any
+	for topic := range d.bus.pending {
+		payloads = append(payloads, d.bus.id+" "+topic)
+	}
 	d.bus.pending = nil
 	d.bus.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	for t := range topics {
-		// A lost notification only delays work by a poll interval.
-		_, _ = d.ExecContext(ctx, `SELECT pg_notify($1, $2)`, Channel, t)
-	}
+	// A lost notification only delays work by a poll interval.
+	_, _ = d.ExecContext(ctx, notifySQL, Channel, arrays(payloads, 1)[0])
 }

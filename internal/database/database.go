@@ -8,6 +8,7 @@ package database
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -81,6 +82,7 @@ func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
 	}
 	d.shared = &shared{gate: make(chan struct{}, 1), erased: make(chan struct{}, 1)}
 	d.writes.Gate, d.writes.Run = d.gate, d.writeGroup
+	d.bus.id = rand.Text()
 	s, _ := handles.LoadOrStore(db.DB, d.shared)
 	d.shared = s.(*shared)
 	return d, nil
@@ -158,7 +160,9 @@ func (d *DB) txOn(ctx context.Context, on beginner, fn func(*Tx) error) error {
 	if observe := d.observer.Load(); observe != nil {
 		err = d.observed(ctx, tx, fn, *observe)
 	} else if err = fn(tx); err == nil {
-		err = begun.Commit()
+		if err = tx.finish(ctx); err == nil {
+			err = begun.Commit()
+		}
 	}
 	if err != nil {
 		return cause(ctx, unwritable(err))

@@ -77,7 +77,10 @@ func savepoint(tx *Tx, fn func(*Tx) error) (failed, lost error) {
 	if _, err := tx.on.ExecContext(ctx, "SAVEPOINT write"); err != nil {
 		return nil, err
 	}
-	if failed = protect(part, fn); failed != nil {
+	if failed = protect(part, fn); failed == nil {
+		failed = part.finish(ctx)
+	}
+	if failed != nil {
 		if _, err := tx.on.ExecContext(ctx, "ROLLBACK TO write"); err != nil {
 			return failed, fmt.Errorf("undoing a failed write: %w", err)
 		}

@@ -46,6 +46,9 @@ func (d *DB) observed(ctx context.Context, tx *Tx, fn func(*Tx) error, observe f
 	if err := fn(tx); err != nil {
 		return err
 	}
+	if err := tx.finish(ctx); err != nil {
+		return err
+	}
 	after, err := d.written(ctx, tx)
 	if err != nil {
 		return err

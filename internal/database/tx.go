@@ -35,6 +35,9 @@ type Tx struct {
 	own    *sql.Tx  // nil: a caller has begun it
 	topics []string // to be notified after the commit
 	hooks  []func() // to be called after the commit
+
+	values map[any]any                       // see [Tx.Value]
+	last   []func(ctx context.Context) error // see [Tx.BeforeCommit]
 }
 
 // Join returns the transaction of a caller, in which the packages of this module
@@ -98,6 +101,37 @@ func (tx *Tx) AfterCommit(fn func()) {
 	if tx.own != nil {
 		tx.hooks = append(tx.hooks, fn)
 	}
+}
+
+// Own reports whether a handle of this package has begun tx and will commit it.
+func (tx *Tx) Own() bool { return tx.own != nil }
+
+// BeforeCommit calls fn at the end of tx, when its function has returned without an
+// error. An error of fn undoes the transaction. tx must be [Tx.Own].
+func (tx *Tx) BeforeCommit(fn func(ctx context.Context) error) { tx.last = append(tx.last, fn) }
+
+// Value returns what a package keeps with tx under a key of a type of its own. It is
+// made by fresh at the first call.
+func (tx *Tx) Value(key any, fresh func() any) any {
+	v, ok := tx.values[key]
+	if !ok {
+		if tx.values == nil {
+			tx.values = map[any]any{}
+		}
+		v = fresh()
+		tx.values[key] = v
+	}
+	return v
+}
+
+// finish calls what is to be done before the commit.
+func (tx *Tx) finish(ctx context.Context) error {
+	for _, fn := range tx.last {
+		if err := fn(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // committed notifies and calls what waits for the commit.

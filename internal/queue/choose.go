@@ -17,6 +17,7 @@ type candidate struct {
 	Next       int64 // when its first partition that is not ready will be; 0: none
 	Paused     int64 // until when it is paused; 0: it is not
 	Now        int64
+	Review     bool // successors of emptied partitions wait to be looked at
 
 	partitions int // how many to claim
 }
@@ -81,6 +82,7 @@ func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
 		chosen = chosen[:min(claimLimit, budget)]
 		c.turn += len(chosen) - 1
 	}
+	c.cut = len(chosen) < len(ready)
 	share := max(budget/max(len(chosen), 1), 1)
 	for i := range chosen {
 		chosen[i].partitions = min(chosen[i].partitions, share)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -21,6 +22,7 @@ type claimer struct {
 
 	after     string        // subscribers up to this one were looked at
 	turn      int           // which subscriber is served first
+	cut       bool          // some subscribers were not chosen
 	uncertain bool          // a claim may have been made whose answer was lost
 	backoff   time.Duration // how long to wait for partitions that other nodes have locked
 
@@ -31,6 +33,7 @@ type claimer struct {
 // claimAll claims partitions and starts to work on them until ctx ends. handling is
 // the context of the handlers.
 func (c *claimer) claimAll(ctx, handling context.Context) {
+	woken := c.db.Listen(ctx, c.topic())
 	for {
 		started := time.Now()
 		wait, err := c.claimOnce(ctx, handling)
@@ -43,10 +46,10 @@ func (c *claimer) claimAll(ctx, handling context.Context) {
 		if c.contended { // claims grow then, instead of becoming many
 			pause += min(max(claimPause, elapsed/2), maxClaim)
 		}
-		if wait > pause-elapsed && !await(ctx, c.claim, wait) {
+		if wait > pause-elapsed && !awaitAny(ctx, c.claim, woken, wait) {
 			return
 		}
-		if !await(ctx, nil, pause-time.Since(started)) {
+		if !await(ctx, pause-time.Since(started)) {
 			return
 		}
 	}
@@ -70,6 +73,11 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 	if err != nil {
 		return 0, fmt.Errorf("looking for subscribers: %w", err)
 	}
+	if slices.ContainsFunc(all, func(x candidate) bool { return x.Review }) {
+		if err := c.reviewAll(ctx); err != nil {
+			return 0, fmt.Errorf("reviewing successors: %w", err)
+		}
+	}
 	chosen, wait := c.choose(all)
 	at := time.Now()
 	c.contended = len(chosen) > 0 && at.Sub(c.last) < 2*claimPause
@@ -89,7 +97,20 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 	}
 	c.backoff = 0
 	c.worker.begin(ctx, handling, runs, deadline)
+	if c.took(chosen, runs) {
+		return wait, nil
+	}
 	return 0, nil
+}
+
+// took reports whether a claim has taken all that was ready: less than it asked for,
+// of every subscriber. What becomes ready later wakes the claimer.
+func (c *claimer) took(chosen []candidate, runs []*run) bool {
+	got := map[string]int{}
+	for _, r := range runs {
+		got[r.subscriber]++
+	}
+	return !c.cut && !slices.ContainsFunc(chosen, func(x candidate) bool { return got[x.Subscriber] >= x.partitions })
 }
 
 // claimPartitions takes the leases and returns them with their jobs.
@@ -122,13 +143,15 @@ func (c *claimer) claimPartitions(ctx context.Context, chosen []candidate) ([]*r
 	return runs, nil
 }
 
+// lease takes the leases of subscribers that are not paused. On PostgreSQL it reads
+// their jobs with the same statement.
 func (c *claimer) lease(ctx context.Context, chosen []candidate) (runs []*run, err error) {
 	if len(chosen) == 0 {
 		return nil, nil
 	}
 	text, args := c.claimText(chosen)
 	if c.db.Dialect == database.Postgres { // one statement needs no transaction
-		return leased(c.db.QueryContext(ctx, text, args...))
+		return loaded(c.db.QueryContext(ctx, text, args...))
 	}
 	err = c.db.WriteLazy(ctx, func(tx *database.Tx) error {
 		runs, err = leased(tx.QueryContext(ctx, text, args...))
@@ -140,6 +163,10 @@ func (c *claimer) lease(ctx context.Context, chosen []candidate) (runs []*run, e
 // leasedColumns are what leased reads of a claimed partition.
 const leasedColumns = `id, epoch, subscriber, key, parked, head, tail, attempt, since_us`
 
+func (r *run) leasedFields() []any {
+	return []any{&r.partition, &r.epoch, &r.subscriber, &r.key, &r.parked, &r.head, &r.tail, &r.attempt, &r.since}
+}
+
 // leased reads partitions that were claimed just now.
 func leased(rows *sql.Rows, err error) ([]*run, error) {
 	if err != nil {
@@ -149,7 +176,7 @@ func leased(rows *sql.Rows, err error) ([]*run, error) {
 	var runs []*run
 	for rows.Next() {
 		r := &run{}
-		if err := rows.Scan(&r.partition, &r.epoch, &r.subscriber, &r.key, &r.parked, &r.head, &r.tail, &r.attempt, &r.since); err != nil {
+		if err := rows.Scan(r.leasedFields()...); err != nil {
 			return nil, err
 		}
 		runs = append(runs, r)
@@ -157,23 +184,64 @@ func leased(rows *sql.Rows, err error) ([]*run, error) {
 	return runs, rows.Err()
 }
 
-// jobs reads what the claimed partitions are to do.
-func (c *claimer) jobs(ctx context.Context, runs []*run) error {
-	if len(runs) == 0 {
-		return nil
+// loaded reads partitions that were claimed just now, each with its jobs.
+func loaded(rows *sql.Rows, err error) ([]*run, error) {
+	if err != nil {
+		return nil, err
 	}
+	defer rows.Close() //nolint:errcheck // Err reports it
+	var runs []*run
 	byPartition := map[int64]*run{}
-	heads := make([][]int64, len(runs))
-	for i, r := range runs {
+	for rows.Next() {
+		r := &run{}
+		var seq, offset *int64
+		var subject, parent *string
+		if err := rows.Scan(append(r.leasedFields(), &seq, &offset, &subject, &parent)...); err != nil {
+			return nil, err
+		}
+		if known := byPartition[r.partition]; known != nil {
+			r = known
+		} else {
+			byPartition[r.partition] = r
+			runs = append(runs, r)
+		}
+		if seq != nil {
+			r.add(*seq+*offset, *subject, *parent)
+		}
+	}
+	return runs, rows.Err()
+}
+
+// jobs reads what the claimed partitions are to do, of those whose jobs were not read
+// with the claim.
+func (c *claimer) jobs(ctx context.Context, runs []*run) error {
+	byPartition := map[int64]*run{}
+	var heads [][]int64
+	for _, r := range runs {
+		if len(r.jobs) > 0 {
+			continue
+		}
 		// What was added since is left: it may have to wait for other partitions.
 		limit := min(int64(c.o.Run), r.tail-r.head)
 		if r.probe {
 			limit = min(limit, 1)
 		}
-		heads[i] = []int64{r.partition, r.head, limit}
+		heads = append(heads, []int64{r.partition, r.head, limit})
 		byPartition[r.partition] = r
 	}
-	text, args := c.itemsText(heads)
+	if len(heads) > 0 {
+		if err := c.readJobs(ctx, heads, byPartition); err != nil {
+			return err
+		}
+	}
+	for _, r := range runs {
+		r.inOrder()
+	}
+	return nil
+}
+
+func (c *claimer) readJobs(ctx context.Context, heads [][]int64, byPartition map[int64]*run) error {
+	text, args := c.jobsText(heads)
 	rows, err := c.db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return err
@@ -186,9 +254,6 @@ func (c *claimer) jobs(ctx context.Context, runs []*run) error {
 			return err
 		}
 		byPartition[partition].add(seq+offset, subject, parent)
-	}
-	for _, r := range runs {
-		r.inOrder()
 	}
 	return rows.Err()
 }

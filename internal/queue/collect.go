@@ -20,7 +20,7 @@ func (q *Queue) collectAll(ctx context.Context) {
 		if err := q.collect(ctx); err != nil && ctx.Err() == nil {
 			q.log.WarnContext(ctx, "deleting idle partitions failed", "error", err)
 		}
-		if !await(ctx, nil, collectInterval) {
+		if !await(ctx, collectInterval) {
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -92,7 +93,7 @@ func (c *completer) gather(first *run) []*run {
 // them, each in its own. What the database refuses is tried again while the
 // lease is held; what is not finished then will be handled again.
 func (c *completer) finishBatch(ctx context.Context, runs []*run) {
-	err := c.finish(ctx, runs)
+	runs, err := c.finish(ctx, runs)
 	switch {
 	case err == nil:
 		c.slots.drop(runs...)
@@ -101,16 +102,28 @@ func (c *completer) finishBatch(ctx context.Context, runs []*run) {
 			c.finishBatch(ctx, []*run{r})
 		}
 	case errors.Is(err, errComplete):
-		c.log.ErrorContext(ctx, "outcomes were not recorded and will be repeated", "error", err)
-		r := runs[0]
-		r.outs, r.completion = nil, r.untouched(backoff(r.attempt))
-		r.fail()
-		c.finishBatch(ctx, runs)
+		c.repeat(ctx, runs[0], err)
 	default:
 		c.log.WarnContext(ctx, "finishing failed", "error", err)
 		for _, r := range runs {
 			c.finishLater(r)
 		}
+	}
+}
+
+// repeat has a run handled again whose outcomes Complete has refused.
+func (c *completer) repeat(ctx context.Context, r *run, refused error) {
+	r.outs, r.completion = nil, r.untouched(backoff(r.attempt))
+	r.fail()
+	kept, err := c.finish(ctx, []*run{r})
+	if len(kept) == 0 {
+		return // another node has it
+	}
+	c.log.ErrorContext(ctx, "outcomes were not recorded and will be repeated", "error", refused)
+	if err == nil {
+		c.slots.drop(r)
+	} else {
+		c.finishLater(r)
 	}
 }
 
@@ -124,29 +137,53 @@ func (c *completer) finishLater(r *run) {
 	time.AfterFunc(r.again, func() { c.complete(r) })
 }
 
-func (c *completer) finish(ctx context.Context, runs []*run) error {
+// finish finishes the runs whose lease holds, and drops the others.
+func (c *completer) finish(ctx context.Context, runs []*run) ([]*run, error) {
 	var won finished
-	err := c.write(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
-		won, err = c.finishTx(ctx, tx, runs)
-		return err
-	})
-	if err != nil {
-		return err
+	for len(runs) > 0 {
+		err := c.write(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
+			won, err = c.finishTx(ctx, tx, runs)
+			return err
+		})
+		var lost *lostLeases
+		if !errors.As(err, &lost) {
+			if err == nil {
+				c.told(won)
+			}
+			return runs, err
+		}
+		runs = c.dropLost(ctx, runs, lost.kept)
 	}
-	if lost := len(runs) - len(won.runs); lost > 0 {
-		c.fenced.Add(int64(lost))
-		c.log.WarnContext(ctx, "work outlived its lease and was not recorded", "partitions", lost)
+	return nil, nil
+}
+
+// lostLeases is the error of a transaction that was to finish runs of which some have
+// lost their leases.
+type lostLeases struct{ kept []*run }
+
+func (*lostLeases) Error() string { return "leases were lost" }
+
+// dropLost forgets the runs that are not kept, and returns the others.
+func (c *completer) dropLost(ctx context.Context, runs, kept []*run) []*run {
+	lost := len(runs) - len(kept)
+	c.fenced.Add(int64(lost))
+	c.log.WarnContext(ctx, "work outlived its lease and was not recorded", "partitions", lost)
+	for _, r := range runs {
+		if !slices.Contains(kept, r) {
+			c.slots.drop(r)
+		}
 	}
+	return kept
+}
+
+// told tells the caller and the claimer what is finished.
+func (c *completer) told(won finished) {
 	if len(won.outs) > 0 && c.o.OnComplete != nil {
 		c.o.OnComplete(won.outs)
 	}
 	if won.more {
 		notify(c.claim)
 	}
-	if len(won.emptied) > 0 {
-		c.Notify()
-	}
-	return nil
 }
 
 // finished is what a transaction has finished.
@@ -158,35 +195,33 @@ type finished struct {
 	emptied []partitionKey // partitions that others wait for, perhaps
 }
 
+// finishTx records the outcomes of runs, and then advances their partitions, which
+// are locked last. It returns [lostLeases] if some leases do not hold.
 func (c *completer) finishTx(ctx context.Context, tx *database.Tx, runs []*run) (won finished, err error) {
-	if won, err = c.advancePartitions(ctx, tx, runs); err != nil {
-		return won, fmt.Errorf("advancing partitions: %w", err)
-	}
-	passed, outs := make([][]int64, 0, len(won.runs)), 0
-	for _, r := range won.runs {
+	won.runs = runs
+	outs := 0
+	for _, r := range runs {
 		outs += len(r.outs)
 	}
 	won.outs = make([]Outcome, 0, outs)
-	for _, r := range won.runs {
+	for _, r := range runs {
 		won.outs = append(won.outs, r.recorded()...)
 		won.more = won.more || r.probe
-		last := r.upTo
-		if r.parks {
-			last--
-			if err := c.park(ctx, tx, r); err != nil {
-				return won, fmt.Errorf("parking a job: %w", err)
-			}
-		}
-		if last > r.head {
-			passed = append(passed, []int64{r.partition, r.head, last})
-		}
-	}
-	if err := c.remove(ctx, tx, passed, won.runs); err != nil {
-		return won, fmt.Errorf("removing jobs: %w", err)
 	}
 	if c.o.Complete != nil && len(won.outs) > 0 {
 		if err := c.o.Complete(ctx, tx, won.outs); err != nil {
 			return won, fmt.Errorf("%w: %w", errComplete, err)
+		}
+	}
+	if err := putsOf(tx).storeUntil(ctx, tx, c.o.Name); err != nil {
+		return won, err
+	}
+	if err = c.advancePartitions(ctx, tx, &won); err != nil {
+		return won, fmt.Errorf("advancing partitions: %w", err)
+	}
+	for _, r := range runs {
+		if err := c.park(ctx, tx, r); err != nil {
+			return won, fmt.Errorf("parking a job: %w", err)
 		}
 	}
 	if err := c.openCircuits(ctx, tx, won); err != nil {
@@ -205,13 +240,14 @@ type lease struct {
 	Epoch int64
 }
 
-// advancePartitions writes what became of the partitions whose lease still holds. The holder
-// is compared too: after a commit whose answer was lost there is none.
-func (c *completer) advancePartitions(ctx context.Context, tx *database.Tx, runs []*run) (won finished, err error) {
-	us := make([][]int64, len(runs))
-	byLease := make(map[lease]*run, len(runs))
-	for i, r := range runs {
-		us[i] = []int64{r.partition, r.epoch, r.upTo, int64(r.tries), r.first, r.wait.Microseconds()}
+// advancePartitions writes what became of the partitions of runs, and removes their
+// finished jobs. The holder is compared, too: after a commit whose answer was lost
+// there is none.
+func (c *completer) advancePartitions(ctx context.Context, tx *database.Tx, won *finished) error {
+	us := make([][]int64, len(won.runs))
+	byLease := make(map[lease]*run, len(won.runs))
+	for i, r := range won.runs {
+		us[i] = []int64{r.partition, r.epoch, r.upTo, int64(r.tries), r.first, r.wait.Microseconds(), r.passed()}
 		byLease[lease{r.partition, r.epoch}] = r
 	}
 	var rows []struct {
@@ -222,21 +258,36 @@ func (c *completer) advancePartitions(ctx context.Context, tx *database.Tx, runs
 	}
 	text, args := c.advanceText(us)
 	if err := tx.SelectContext(ctx, &rows, text, append([]any{c.id}, args...)...); err != nil {
-		return won, err
+		return err
+	}
+	if len(rows) < len(won.runs) {
+		lost := &lostLeases{}
+		for _, row := range rows {
+			lost.kept = append(lost.kept, byLease[row.lease])
+		}
+		return lost
 	}
 	for _, row := range rows {
 		r := byLease[row.lease]
-		won.runs = append(won.runs, r)
 		won.more = won.more || row.More
 		if row.Successor != 0 && !row.More && r.parked == 0 {
 			won.emptied = append(won.emptied, partitionKey{r.subscriber, r.key})
 		}
 	}
-	return won, nil
+	return c.remove(ctx, tx, won.runs)
 }
 
-// park gives the job at the head a partition of its own, in which it keeps
-// its sequence number.
+// passed is the last job of the run's partition that is finished. A job that parks
+// leaves for a partition of its own.
+func (r *run) passed() int64 {
+	if r.parks {
+		return r.upTo - 1
+	}
+	return r.upTo
+}
+
+// park gives the job at the head of a run that parks a partition of its own, in which
+// it keeps its sequence number.
 func (c *completer) park(ctx context.Context, tx *database.Tx, r *run) error {
 	const (
 		insert = `INSERT INTO queue_partition (queue, subscriber, key, parked, tail, head, attempt, since_us, ready_us, epoch)
@@ -244,6 +295,9 @@ func (c *completer) park(ctx context.Context, tx *database.Tx, r *run) error {
 			RETURNING id`
 		move = `UPDATE queue_job SET partition_id = $1 WHERE partition_id = $2 AND seq = $3`
 	)
+	if !r.parks {
+		return nil
+	}
 	var id int64
 	if err := tx.GetContext(ctx, &id, c.sql.text(insert), c.o.Name, r.subscriber, r.key, r.upTo, r.upTo-1,
 		r.failed, r.firstFailed, r.pending.Microseconds(), r.epoch); err != nil {
@@ -253,34 +307,20 @@ func (c *completer) park(ctx context.Context, tx *database.Tx, r *run) error {
 	return err
 }
 
-// remove deletes finished jobs, and the partitions of parked ones.
-func (c *completer) remove(ctx context.Context, tx *database.Tx, passed [][]int64, runs []*run) error {
-	if len(passed) == 0 {
-		return nil
-	}
-	if err := c.removeItems(ctx, tx, passed); err != nil {
-		return err
-	}
+// remove deletes the partitions of parked jobs that are finished. On SQLite it deletes
+// finished jobs, as [Queue.advanceText] does on PostgreSQL.
+func (c *completer) remove(ctx context.Context, tx *database.Tx, runs []*run) error {
 	const partition = `DELETE FROM queue_partition WHERE id = $1`
 	for _, r := range runs {
+		if last := r.passed(); last > r.head && c.db.Dialect == database.SQLite {
+			if _, err := tx.ExecContext(ctx, removeOne, r.partition, r.head, last); err != nil {
+				return err
+			}
+		}
 		if r.parked > 0 && r.upTo == r.parked {
 			if _, err := tx.ExecContext(ctx, partition, r.partition); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-func (c *completer) removeItems(ctx context.Context, tx *database.Tx, passed [][]int64) error {
-	if c.db.Dialect == database.Postgres {
-		text, args := c.removeText(passed)
-		_, err := tx.ExecContext(ctx, text, args...)
-		return err
-	}
-	for _, p := range passed {
-		if _, err := tx.ExecContext(ctx, removeOne, p[0], p[1], p[2]); err != nil {
-			return err
 		}
 	}
 	return nil

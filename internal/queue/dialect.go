@@ -40,6 +40,14 @@ func newDialect(d database.Dialect, clock func() time.Time) *dialect {
 	return &dialect{name: d, words: strings.NewReplacer(words...), clock: clock}
 }
 
+// nowUS is the time of Options.Now in microseconds, 0 for the database's clock.
+func (d *dialect) nowUS() int64 {
+	if d.clock == nil {
+		return 0
+	}
+	return database.Micros(d.clock())
+}
+
 func (d *dialect) text(s string) string {
 	t, ok := d.texts.Load(s)
 	if !ok {

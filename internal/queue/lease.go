@@ -36,7 +36,7 @@ const joinTries = 3
 func (k *keeper) joinSoon(ctx context.Context) error {
 	for try := 1; ; try++ {
 		err := k.join(ctx)
-		if try == joinTries || !database.IsUnwritable(err) || !await(ctx, nil, failedWait) {
+		if try == joinTries || !database.IsUnwritable(err) || !await(ctx, failedWait) {
 			return err
 		}
 		k.log.WarnContext(ctx, "starting a queue failed and is tried again", "error", err)
@@ -116,7 +116,7 @@ func (k *keeper) maintain(ctx context.Context) {
 }
 
 func (k *keeper) repeat(ctx context.Context, d time.Duration, task string, do func(context.Context) error) {
-	for await(ctx, nil, d) {
+	for await(ctx, d) {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			k.log.WarnContext(ctx, "keeping a node alive failed", "task", task, "error", err)
 		}

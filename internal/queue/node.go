@@ -15,7 +15,6 @@ import (
 const (
 	pollInterval = time.Second            // the net under wake-ups
 	failedWait   = time.Second            // after an error of the database
-	routePause   = time.Millisecond       // between batches, so that they grow under load
 	claimPause   = 2 * time.Millisecond   // between claims, likewise
 	maxClaim     = 20 * time.Millisecond  // the same on a machine that is slow
 	handBackIn   = 5 * time.Second        // after Drain, for what did not stop
@@ -28,7 +27,6 @@ const (
 type node struct {
 	*Queue
 	slots     *slots
-	router    *router
 	claimer   *claimer
 	worker    *worker
 	completer *completer
@@ -43,7 +41,6 @@ func newNode(q *Queue) *node {
 	k := &keeper{Queue: q, id: id, claim: claim, slots: s}
 	return &node{
 		Queue: q, slots: s, worker: w, completer: c, keeper: k,
-		router:  &router{Queue: q, claim: claim},
 		claimer: &claimer{Queue: q, id: id, claim: claim, slots: s, worker: w, keeper: k},
 	}
 }
@@ -72,7 +69,6 @@ func (q *Queue) Run(ctx context.Context) error {
 	}
 
 	var g errgroup.Group
-	g.Go(func() error { n.router.routeAll(ctx); return nil })
 	g.Go(func() error { n.claimer.claimAll(ctx, handling); return nil })
 	g.Go(func() error { n.collectAll(ctx); return nil })
 	_ = g.Wait()
@@ -119,12 +115,16 @@ func notify(ch chan struct{}) {
 	}
 }
 
-// await waits for a signal, or d, and reports whether ctx continues.
-func await(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
+// await waits for d, and reports whether ctx continues.
+func await(ctx context.Context, d time.Duration) bool { return awaitAny(ctx, nil, nil, d) }
+
+// awaitAny waits for one of two signals, or d, and reports whether ctx continues.
+func awaitAny(ctx context.Context, a, b <-chan struct{}, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
-	case <-ch:
+	case <-a:
+	case <-b:
 	case <-t.C:
 	case <-ctx.Done():
 	}

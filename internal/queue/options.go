@@ -10,10 +10,9 @@ import (
 
 // JobArgs is work to be queued.
 type JobArgs struct {
-	Subscriber string // whose job it is; "": Options.Route decides, for one or many
+	Subscriber string // whose job it is
 	Key        string // jobs of one subscriber and key are worked on in the order of their commits
 	Subject    string // id of the caller's row; of a paused subscriber the lowest is tried: let ids rise with time
-	Metadata   string // of a job without a subscriber: what Options.Route needs to know; forgotten then
 
 	// Merged is a key that has become one with Key: this is no work, and has no
 	// Subject. What was put before under either keeps its order and is worked on
@@ -61,11 +60,6 @@ type Outcome struct {
 type Options struct {
 	Name string // separates queues that share a database
 
-	// Route turns jobs without a subscriber into jobs for each subscriber
-	// that wants them, keeping their order, and one that has Merged into one for
-	// each that may have work of that key. It runs in the router's transaction
-	// and must only read.
-	Route func(ctx context.Context, tx *database.Tx, es []JobArgs) ([]JobArgs, error)
 	// Load fills Data of jobs before they are handled, outside of any
 	// transaction. nil: nothing to load.
 	Load func(ctx context.Context, jobs []*Job) error
@@ -74,9 +68,10 @@ type Options struct {
 	// one partition are handled one after the other. The Job of its outcome need not
 	// be set.
 	Handle func(ctx context.Context, it Job) Outcome
-	// Complete records outcomes in the transaction that finishes them. Outcomes
-	// whose lease was lost are not among them. When it fails, they are handled
-	// again later. It may run more than once before a commit. It may take a
+	// Complete records outcomes in the transaction that finishes them. The
+	// transaction is undone, and begun again without them, when some of them
+	// have lost their lease. When Complete fails, they are handled again later.
+	// It may run more than once before a commit. It may take a
 	// OpenCircuit back, of a subscriber that was resumed since the attempt began, by
 	// making its Result a Snooze: the job is tried again at once. To know that
 	// for sure it locks a row that is changed together with ResumeTx, and before

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/span"
 )
 
 //go:embed migrations/*.sql
@@ -64,65 +62,22 @@ func orDefault[T int | time.Duration](v, d T) T {
 	return v
 }
 
-// putLimit bounds the rows of one statement, which have putWidth values each.
-const (
-	putLimit = 1000
-	putWidth = 6
-)
-
-// PutTx queues es in the caller's transaction. Jobs of one subscriber and key
-// maintain the order in which their transactions commit only if the caller holds a
-// lock that serializes them, such as their chat's row, before it calls PutTx.
-func (q *Queue) PutTx(ctx context.Context, on database.Executor, es ...JobArgs) error {
-	tx, err := q.db.Join(on)
-	if err != nil || len(es) == 0 {
-		return err
-	}
-	for len(es) > 0 {
-		n := min(len(es), putLimit)
-		if err := q.put(ctx, tx, es[:n]); err != nil {
-			return fmt.Errorf("putting into queue %s: %w", q.o.Name, err)
-		}
-		es = es[n:]
-	}
-	tx.NotifyAfter(q.topic())
-	return nil
-}
-
-func (q *Queue) put(ctx context.Context, tx *database.Tx, es []JobArgs) error {
-	values, parent := make([]any, 0, putWidth*len(es)), span.Of(ctx)
-	for _, e := range es {
-		if e.Subscriber == "" && q.o.Route == nil {
-			return errors.New("a job names no subscriber, and the queue has no Route")
-		}
-		values = append(values, e.Subscriber, e.Key, e.Subject, e.Metadata, e.Merged, cmp.Or(e.Traceparent, parent))
-	}
-	text, args := q.putText(values)
-	_, err := tx.ExecContext(ctx, text, args...)
-	return err
-}
-
-// putText is the statement that puts the jobs of values.
-func (q *Queue) putText(values []any) (string, []any) {
-	const insert = `INSERT INTO queue_outbox (queue, subscriber, key, subject, metadata, merged, traceparent, at_us)
-		SELECT $1, column1, column2, column3, column4, column5, column6, {now} FROM (%s) AS v`
-	list, args := q.db.Dialect.List(2, []string{"TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT"}, values)
-	return fmt.Sprintf(q.sql.text(insert), list), append([]any{q.o.Name}, args...)
-}
-
 // Notify has the queue look for work now, on all nodes: what [Options].Serves
 // returns, or the clock, has changed. It does not block.
 func (q *Queue) Notify() { q.db.Notify(q.topic()) }
 
 func (q *Queue) topic() string { return "queue:" + q.o.Name }
 
-// DropTx forgets a subscriber that is deleted: its partitions, its jobs and what was
-// put for it and not routed yet. What is being handled cannot finish any more.
-// Route must not name the subscriber again. Call [Queue.ResumeTx] after it, and
+// DropTx forgets a subscriber that is deleted: its partitions and its jobs. What is
+// being handled cannot finish any more. What is put for the subscriber later is
+// handled. Call [Queue.ResumeTx] after it, and
 // after locking whatever Complete locks: it is the order in which workers lock.
 func (q *Queue) DropTx(ctx context.Context, tx *database.Tx, subscriber string) error {
+	if tx.Own() {
+		putsOf(tx).drop(q, subscriber)
+	}
 	for _, s := range []string{
-		`DELETE FROM queue_outbox WHERE queue = $1 AND subscriber = $2`,
+		`DELETE FROM queue_review WHERE queue = $1 AND subscriber = $2`,
 		`SELECT count(*) FROM (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2 ORDER BY key, parked {lock}) l`,
 		`DELETE FROM queue_job WHERE partition_id IN (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2)`,
 		`DELETE FROM queue_partition WHERE queue = $1 AND subscriber = $2`,
@@ -142,7 +97,6 @@ const dropRows = 500
 // subscriber that has many jobs. It may be called again after an error.
 func (q *Queue) Drop(ctx context.Context, subscriber string) error {
 	for _, s := range []string{
-		`DELETE FROM queue_outbox WHERE id IN (SELECT id FROM queue_outbox WHERE queue = $1 AND subscriber = $2 LIMIT $3)`,
 		`DELETE FROM queue_job WHERE (partition_id, seq) IN (SELECT i.partition_id, i.seq FROM queue_job i JOIN queue_partition l ON l.id = i.partition_id
 			WHERE l.queue = $1 AND l.subscriber = $2 LIMIT $3)`,
 		`DELETE FROM queue_partition WHERE id IN (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2 ORDER BY key, parked LIMIT $3)`,

@@ -2,8 +2,6 @@ package queue_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -96,67 +94,6 @@ func TestOrderUnderFailures(t *testing.T) {
 	})
 }
 
-// TestRoute fans jobs out, mixed with some that name their subscriber.
-func TestRoute(t *testing.T) {
-	each(t, func(t *testing.T, db *sqlx.DB) {
-		var s sink
-		q := newQueue(t, db, queue.Options{
-			Handle: done(&s),
-			Route: func(_ context.Context, _ *database.Tx, es []queue.JobArgs) (out []queue.JobArgs, err error) {
-				for _, e := range es {
-					for _, c := range []string{"a", "b"} {
-						e.Subscriber = c
-						out = append(out, e)
-					}
-				}
-				return out, nil
-			},
-		})
-		var es []queue.JobArgs
-		for i := range 30 {
-			e := queue.JobArgs{Key: "k", Subject: fmt.Sprint(i + 1)}
-			if i%5 == 3 {
-				e.Subscriber = "a"
-			}
-			es = append(es, e)
-		}
-		put(t, db, q, es...)
-		start(t, q)
-		s.await(t, 54)
-		idle(t, q)
-		require.Len(t, s.of("a/k"), 30)
-		require.Len(t, s.of("b/k"), 24)
-		s.mu.Lock()
-		delete(s.seen, "b/k")
-		s.mu.Unlock()
-		s.inOrder(t, 1, 30)
-	})
-}
-
-func TestRouteFails(t *testing.T) {
-	each(t, func(t *testing.T, db *sqlx.DB) {
-		var s sink
-		fails := 2
-		q := newQueue(t, db, queue.Options{
-			Logger: quiet, Handle: done(&s),
-			Route: func(_ context.Context, _ *database.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
-				switch fails--; fails {
-				case 1:
-					return nil, errors.New("test")
-				case 0:
-					return es, nil // for nobody
-				}
-				es[0].Subscriber = "a"
-				return es, nil
-			},
-		})
-		put(t, db, q, queue.JobArgs{Key: "k", Subject: "1"})
-		start(t, q)
-		s.await(t, 1)
-		require.Equal(t, []string{"1"}, s.of("a/k"))
-	})
-}
-
 func TestPutTx(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		q := newQueue(t, db, queue.Options{Handle: done(&sink{})})
@@ -166,16 +103,16 @@ func TestPutTx(t *testing.T) {
 		require.NoError(t, tx.Rollback())
 		s, err := q.Stats(t.Context())
 		require.NoError(t, err)
-		require.Zero(t, s.Unrouted, "rolled back")
+		require.Zero(t, s.Ready, "rolled back")
 		put(t, db, q)
 		put(t, db, q, jobArgs("c", 7, 2500)...)
 		s, err = q.Stats(t.Context())
 		require.NoError(t, err)
-		require.EqualValues(t, 2500, s.Unrouted)
+		require.EqualValues(t, 2500, s.Ready)
 	})
 }
 
-// TestLateCommit commits a job after a later one of another key was routed.
+// TestLateCommit commits a job after a later one of another key.
 func TestLateCommit(t *testing.T) {
 	t.Parallel()
 	url := testkit.PostgresURL(t)
@@ -280,20 +217,17 @@ func TestIDsNotReused(t *testing.T) {
 	db := testkit.Open(t, testkit.SQLiteURL(t))
 	var s sink
 	q := newQueue(t, db, queue.Options{Handle: done(&s)})
-	ids := func() (box, partitions int) {
+	ids := func() (partitions int) {
 		put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "s"})
-		require.NoError(t, db.Get(&box, `SELECT max(id) FROM queue_outbox`))
 		stop := start(t, q)
 		idle(t, q)
 		stop()
 		require.NoError(t, db.Get(&partitions, `SELECT max(id) FROM queue_partition`))
 		in(t, db, func(tx *database.Tx) error { return q.DropTx(t.Context(), tx, "c") })
-		return box, partitions
+		return partitions
 	}
-	box, partitions := ids()
-	again, partitionsAgain := ids()
-	require.Greater(t, again, box)
-	require.Greater(t, partitionsAgain, partitions)
+	partitions := ids()
+	require.Greater(t, ids(), partitions)
 }
 
 // TestCollect deletes a partition that was idle for 91 days, and no other.

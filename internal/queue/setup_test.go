@@ -172,7 +172,7 @@ func idle(t testing.TB, q *queue.Queue) {
 		var err error
 		s, err = q.Stats(t.Context())
 		require.NoError(t, err)
-		return s.Unrouted+s.Ready+s.Leased+s.Waiting == 0
+		return s.Ready+s.Leased+s.Waiting == 0
 	})
 }
 

@@ -14,18 +14,12 @@ import (
 )
 
 // TestTraceparent: what a job follows from reaches its handler on another
-// node, through the router, a retry and a partition of its own.
+// node, through a retry and a partition of its own.
 func TestTraceparent(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var mu sync.Mutex
 		seen := map[string][]string{}
 		q := newQueue(t, db, queue.Options{
-			Route: func(_ context.Context, _ *database.Tx, es []queue.JobArgs) ([]queue.JobArgs, error) {
-				for i := range es {
-					es[i].Subscriber = "c"
-				}
-				return es, nil
-			},
 			Handle: func(ctx context.Context, it queue.Job) queue.Outcome {
 				mu.Lock()
 				defer mu.Unlock()
@@ -38,7 +32,7 @@ func TestTraceparent(t *testing.T) {
 		})
 		in(t, db, func(tx *database.Tx) error {
 			ctx := span.With(t.Context(), "of-the-context")
-			return q.PutTx(ctx, tx, queue.JobArgs{Key: "k", Subject: "1", Traceparent: "its-own"}, queue.JobArgs{Key: "k", Subject: "2"})
+			return q.PutTx(ctx, tx, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "1", Traceparent: "its-own"}, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "2"})
 		})
 		put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "3"})
 		start(t, q)

@@ -30,8 +30,6 @@ func TestStaleRun(t *testing.T) {
 			}
 			return q.PutTx(ctx, tx, es...)
 		}))
-		_, err = n.router.routeBatch(ctx, 10)
-		require.NoError(t, err)
 		claim := func() *run {
 			runs, err := n.claimer.claimPartitions(ctx, []candidate{{Subscriber: "s", partitions: 1}})
 			require.NoError(t, err)
@@ -47,15 +45,23 @@ func TestStaleRun(t *testing.T) {
 			return r
 		}
 
+		finish := func(runs ...*run) {
+			n.slots.register(ctx, runs, time.Now().Add(time.Minute))
+			kept, err := n.completer.finish(ctx, runs)
+			require.NoError(t, err)
+			require.Len(t, kept, 1)
+			n.slots.drop(kept...)
+		}
+
 		stale := ended(claim(), Done, Done, Done)
 		_, err = db.ExecContext(ctx, `UPDATE queue_partition SET epoch = epoch + 1, ready_us = 1`)
 		require.NoError(t, err)
-		require.NoError(t, n.completer.finish(ctx, []*run{ended(claim(), Retry), stale}))
+		finish(ended(claim(), Retry), stale)
 
 		again := claim()
 		require.Equal(t, "1", again.jobs[0].Subject)
 		require.Equal(t, 1, again.jobs[0].Attempt)
-		require.NoError(t, n.completer.finish(ctx, []*run{stale, ended(again, Done, Done, Done, Done)}))
+		finish(stale, ended(again, Done, Done, Done, Done))
 		var left []string
 		require.NoError(t, db.SelectContext(ctx, &left, `SELECT subject FROM queue_job`))
 		require.Equal(t, []string{"5"}, left)

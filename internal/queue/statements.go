@@ -25,7 +25,8 @@ func (q *Queue) scanText() string {
 			COALESCE((SELECT l.ready_us FROM queue_partition l WHERE l.queue = $1 AND l.subscriber = c.subscriber AND l.ready_us > {now}
 				ORDER BY l.ready_us LIMIT 1), 0) AS next,
 			COALESCE((SELECT p.paused_us FROM queue_subscriber p WHERE p.queue = $1 AND p.subscriber = c.subscriber), 0) AS paused,
-			{now} AS now
+			{now} AS now,
+			EXISTS (SELECT 1 FROM queue_review r WHERE r.queue = $1) AS review
 		FROM c WHERE c.subscriber IS NOT NULL LIMIT $3`
 	return q.sql.text(scan)
 }
@@ -33,14 +34,19 @@ func (q *Queue) scanText() string {
 // claimText takes the oldest ready partitions of each chosen subscriber that is not
 // paused meanwhile. A lease is a ready_us in the future: there is no need to clean up
 // after its holder. The text is for 1, 2, 4 … subscribers, so that there are few:
-// the rest name no node, which has no partitions.
+// the
+// rest name no node, which has no partitions. On PostgreSQL it reads the jobs, too.
 func (c *claimer) claimText(chosen []candidate) (string, []any) {
 	const (
 		part = `SELECT id FROM (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $%d AND ready_us <= {now} AND blockers = 0
 			AND NOT EXISTS (SELECT 1 FROM queue_subscriber p WHERE p.queue = $1 AND p.subscriber = $%[1]d)
 			ORDER BY ready_us LIMIT $%d {skip}) c%d`
-		claim = `WITH c AS MATERIALIZED (%s) UPDATE queue_partition SET ready_us = {now} + $%d, epoch = epoch + 1, holder = $%d
+		claim = `UPDATE queue_partition SET ready_us = {now} + $%d, epoch = epoch + 1, holder = $%d
 			WHERE id IN (SELECT id FROM c) {lazy} RETURNING ` + leasedColumns
+		// PostgreSQL would sooner read the whole table of jobs than visit 64 partitions.
+		load = `WITH c AS MATERIALIZED (%s), l AS (%s) SELECT l.*, i.seq, i.seq_offset, i.subject, i.traceparent FROM l
+			LEFT JOIN LATERAL (SELECT seq, seq_offset, subject, traceparent FROM queue_job
+				WHERE partition_id = l.id AND seq > l.head AND seq <= LEAST(l.tail, l.head + $%d) OFFSET 0) i ON true`
 	)
 	size := 1
 	for size < len(chosen) {
@@ -55,36 +61,33 @@ func (c *claimer) claimText(chosen []candidate) (string, []any) {
 		args = append(args, x.Subscriber, x.partitions)
 		parts[i] = fmt.Sprintf(c.sql.text(part), len(args)-1, len(args), i)
 	}
-	text := fmt.Sprintf(c.sql.text(claim), strings.Join(parts, " UNION ALL "), len(args)+1, len(args)+2)
-	return text, append(args, c.o.Lease.Microseconds(), c.id)
+	from, update := strings.Join(parts, " UNION ALL "), fmt.Sprintf(c.sql.text(claim), len(args)+1, len(args)+2)
+	args = append(args, c.o.Lease.Microseconds(), c.id)
+	if c.db.Dialect != database.Postgres {
+		return "WITH c AS MATERIALIZED (" + from + ") " + update, args
+	}
+	return fmt.Sprintf(load, from, update, len(args)+1), append(args, c.o.Run)
 }
 
-// itemsText reads the jobs of partitions: rows of partition, head and how many at most.
-func (q *Queue) itemsText(heads [][]int64) (string, []any) {
-	const (
-		jobs = `WITH c (id, head, most) AS (%s) SELECT c.id, i.seq, i.seq_offset, i.subject, i.traceparent FROM c `
-		join = `JOIN queue_job i ON i.partition_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most`
-		// PostgreSQL would sooner read the whole table than visit 64 partitions.
-		lateral = `CROSS JOIN LATERAL (SELECT seq, seq_offset, subject, traceparent FROM queue_job
-			WHERE partition_id = c.id AND seq > c.head AND seq <= c.head + c.most OFFSET 0) i`
-	)
-	text := jobs + join
-	if q.db.Dialect == database.Postgres {
-		text = jobs + lateral
-	}
+// jobsText reads the jobs of partitions: rows of partition, head and how many at most.
+func (q *Queue) jobsText(heads [][]int64) (string, []any) {
+	const jobs = `WITH c (id, head, most) AS (%s) SELECT c.id, i.seq, i.seq_offset, i.subject, i.traceparent FROM c
+		JOIN queue_job i ON i.partition_id = c.id AND i.seq > c.head AND i.seq <= c.head + c.most`
 	list, args := q.sql.list(1, heads)
-	return fmt.Sprintf(text, list), args
+	return fmt.Sprintf(jobs, list), args
 }
 
 // advanceText finishes partitions that a node, $1, holds: rows of partition, epoch, new
-// head, attempts, first failure and wait.
+// head, attempts, first failure, wait and the last finished job. On PostgreSQL it
+// removes the finished jobs.
 func (q *Queue) advanceText(us [][]int64) (string, []any) {
 	const (
-		done = `WITH k (partition, fence, up_to, tries, first, wait) AS (%s)`
+		done = `WITH k (partition, fence, up_to, tries, first, wait, passed) AS (%s)`
 		// PostgreSQL locks the partitions in the order in which all do.
-		locked = `WITH u (partition, fence, up_to, tries, first, wait) AS (%s),
-			k AS MATERIALIZED (SELECT u.* FROM u JOIN queue_partition l ON l.id = u.partition AND l.epoch = u.fence AND l.holder = $1
-				ORDER BY l.subscriber, l.key, l.parked FOR UPDATE)`
+		locked = `WITH u (partition, fence, up_to, tries, first, wait, passed) AS (%s),
+			k AS MATERIALIZED (SELECT u.*, l.head AS before FROM u JOIN queue_partition l ON l.id = u.partition AND l.epoch = u.fence AND l.holder = $1
+				ORDER BY l.subscriber, l.key, l.parked FOR UPDATE),
+			d AS (DELETE FROM queue_job j USING k WHERE j.partition_id = k.partition AND j.seq > k.before AND j.seq <= k.passed)`
 		advance = ` UPDATE queue_partition SET head = k.up_to, attempt = k.tries, holder = '',
 				since_us = CASE WHEN k.first < 0 OR tail = k.up_to THEN {now} ELSE k.first END,
 				ready_us = CASE WHEN tail > k.up_to THEN CASE WHEN blockers > 0 THEN {blocked} ELSE {now} + k.wait END END
@@ -97,12 +100,6 @@ func (q *Queue) advanceText(us [][]int64) (string, []any) {
 	}
 	list, args := q.sql.list(2, us)
 	return fmt.Sprintf(q.sql.text(text+advance), list), args
-}
-
-// removeText deletes jobs of PostgreSQL: rows of partition, head before and head.
-func (q *Queue) removeText(passed [][]int64) (string, []any) {
-	list, args := q.sql.list(1, passed)
-	return `DELETE FROM queue_job USING (` + list + `) AS u (partition, before, up_to) WHERE partition_id = u.partition AND seq > u.before AND seq <= u.up_to`, args
 }
 
 // removeOne deletes jobs of one partition. SQLite runs it many times sooner than it

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,6 +47,13 @@ func (a *Asked) Of(word string) (n int) {
 		}
 	}
 	return n
+}
+
+// Texts returns how often each statement was asked.
+func (a *Asked) Texts() map[string]int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return maps.Clone(a.texts)
 }
 
 func (a *Asked) count(text string) {

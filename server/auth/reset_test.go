@@ -206,7 +206,7 @@ func TestIssueReset(t *testing.T) {
 		_, err = auth.IssueReset(t.Context(), f.db, "nobody")
 		require.ErrorAs(t, err, new(*auth.Invalid))
 		var waiting int
-		require.NoError(t, f.db.Get(&waiting, `SELECT count(*) FROM queue_outbox`))
+		require.NoError(t, f.db.Get(&waiting, `SELECT count(*) FROM queue_job`))
 		require.Zero(t, waiting)
 	})
 }

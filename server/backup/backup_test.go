@@ -67,8 +67,8 @@ func fill(t *testing.T, db *sqlx.DB, store media.Store) {
 		tx.MustExec(`INSERT INTO queue_job (partition_id, seq, subject) VALUES ($1, $2, $3)`, i%7, i, strings.Repeat("x", i%50))
 	}
 	require.NoError(t, tx.Commit())
-	db.MustExec(`INSERT INTO queue_outbox (queue, subscriber, key, subject, metadata, at_us) VALUES ('q', '', 'k', 's', '', 1)`)
-	db.MustExec(`DELETE FROM queue_outbox`) // its number must not come again
+	db.MustExec(`INSERT INTO queue_review (queue, subscriber, key) VALUES ('q', 's', 'k')`)
+	db.MustExec(`DELETE FROM queue_review`) // its number must not come again
 	db.MustExec(`INSERT INTO messaging_change (account, reference, kind, data, created_us) VALUES ('acc', 1, 'message', '{}', 1)`)
 	key, sig := bytes.Repeat([]byte{0, 255}, 16), bytes.Repeat([]byte{7}, 64)
 	db.MustExec(`INSERT INTO whatsmeow_device (jid, lid, facebook_uuid, registration_id, noise_key, identity_key, signed_pre_key, signed_pre_key_id,
@@ -148,8 +148,7 @@ func TestRoundTrip(t *testing.T) {
 		require.Equal(t, fileA, string(content))
 
 		var next, txid, current int64
-		require.NoError(t, db.Get(&next, `INSERT INTO queue_outbox (queue, subscriber, key, subject, metadata, at_us)
-			VALUES ('q', '', 'k', 's', '', 1) RETURNING id`))
+		require.NoError(t, db.Get(&next, `INSERT INTO queue_review (queue, subscriber, key) VALUES ('q', 's', 'k') RETURNING id`))
 		require.EqualValues(t, 2, next)
 		require.NoError(t, db.Get(&txid, `SELECT txid FROM messaging_change`))
 		require.Zero(t, txid, "before every transaction of this database")

@@ -121,6 +121,23 @@ func (i *inbox) next(ctx context.Context, inbox string) (*inputRow, error) {
 	return found[0], nil
 }
 
+// strayed is the next input where that of a job is, if it is in another inbox: it was
+// on its way when its chat became one with that of the job.
+func (i *inbox) strayed(ctx context.Context, it queue.Job) (*inputRow, error) {
+	input, err := strconv.ParseInt(it.Subject, 10, 64)
+	if err != nil || input == 0 {
+		return nil, nil
+	}
+	var at []string
+	if err := i.db.SelectContext(ctx, &at, `SELECT inbox FROM flow_input WHERE id = $1 AND inbox <> $2`, input, it.Key); err != nil {
+		return nil, fmt.Errorf("looking for an input: %w", err)
+	}
+	if len(at) == 0 {
+		return nil, nil
+	}
+	return i.next(ctx, at[0])
+}
+
 // active are the runs of an inbox that have not ended, the oldest first.
 func (i *inbox) active(ctx context.Context, inbox string) ([]*runRow, error) {
 	var rows []*runRow

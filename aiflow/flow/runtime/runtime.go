@@ -258,7 +258,7 @@ func (r *Runtime) QueueStats(ctx context.Context) (waiting int64, oldest time.Du
 	if err != nil {
 		return 0, 0, fmt.Errorf("runtime: %w", err)
 	}
-	return st.Unrouted + st.Ready + st.Leased + st.Waiting, st.Oldest, nil
+	return st.Ready + st.Leased + st.Waiting, st.Oldest, nil
 }
 
 // Types are the node types of the documents.

@@ -50,6 +50,9 @@ func (h *turnHandler) handleTurn(ctx context.Context, it queue.Job) queue.Outcom
 		}
 		in, err := h.inbox.next(ctx, it.Key)
 		if err == nil && in == nil {
+			in, err = h.inbox.strayed(ctx, it)
+		}
+		if err == nil && in == nil {
 			return queue.Outcome{Result: queue.Done}
 		}
 		if err == nil {

@@ -1,16 +1,4 @@
 -- +goose Up
--- What was put and not routed yet. Ids are never used twice: they are the order.
-CREATE TABLE queue_outbox (
-	id         INTEGER PRIMARY KEY AUTOINCREMENT,
-	queue      TEXT   NOT NULL,
-	subscriber TEXT   NOT NULL, -- '': for the queue's Route to decide
-	key        TEXT   NOT NULL,
-	subject    TEXT   NOT NULL,
-	metadata   TEXT   NOT NULL, -- for the queue's Route
-	at_us      BIGINT NOT NULL
-);
-CREATE INDEX queue_outbox_queue ON queue_outbox (queue, id);
-
 -- One row per (subscriber, key) that ever had work, and one per parked job.
 CREATE TABLE queue_partition (
 	id         INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -25,6 +13,11 @@ CREATE TABLE queue_partition (
 	attempt    BIGINT NOT NULL DEFAULT 0, -- failed attempts of the head
 	since_us   BIGINT NOT NULL DEFAULT 0, -- first failure of the head; of an idle partition: since when it is idle
 	holder     TEXT   NOT NULL DEFAULT '', -- the node that claimed it; '': nobody
+	seq_offset    BIGINT NOT NULL DEFAULT 0, -- what a seq is shown as more than it is: a partition goes on behind the numbers of those that were merged into it
+	blockers      BIGINT NOT NULL DEFAULT 0, -- partitions that must be empty before it is claimed
+	successor     BIGINT NOT NULL DEFAULT 0, -- id of the partition that it was merged into
+	successor_seq BIGINT NOT NULL DEFAULT 0, -- last job of the successor from before
+	blocking      BIGINT NOT NULL DEFAULT 0, -- 1: it is among the blockers of its successor
 	UNIQUE (queue, subscriber, key, parked)
 );
 CREATE INDEX queue_partition_ready ON queue_partition (queue, subscriber, ready_us) WHERE ready_us IS NOT NULL;
@@ -32,7 +25,9 @@ CREATE INDEX queue_partition_ready ON queue_partition (queue, subscriber, ready_
 CREATE TABLE queue_job (
 	partition_id BIGINT NOT NULL,
 	seq          BIGINT NOT NULL,
+	seq_offset   BIGINT NOT NULL DEFAULT 0,
 	subject      TEXT   NOT NULL,
+	traceparent  TEXT   NOT NULL DEFAULT '', -- what the job follows from: a W3C traceparent
 	PRIMARY KEY (partition_id, seq)
 ) WITHOUT ROWID;
 
@@ -52,3 +47,23 @@ CREATE TABLE queue_node (
 	queue   TEXT   NOT NULL,
 	seen_us BIGINT NOT NULL
 );
+
+-- Keys that have become one with another: what is put under one of them goes to the
+-- partition of its target.
+CREATE TABLE queue_redirect (
+	queue  TEXT NOT NULL,
+	key    TEXT NOT NULL,
+	target TEXT NOT NULL,
+	at_us  BIGINT NOT NULL,
+	PRIMARY KEY (queue, key)
+);
+CREATE INDEX queue_redirect_target ON queue_redirect (queue, target);
+
+-- Partitions whose successor may continue, or must wait again.
+CREATE TABLE queue_review (
+	id         INTEGER PRIMARY KEY AUTOINCREMENT,
+	queue      TEXT NOT NULL,
+	subscriber TEXT NOT NULL,
+	key        TEXT NOT NULL
+);
+CREATE INDEX queue_review_queue ON queue_review (queue, id);
