@@ -26,8 +26,8 @@ type Media struct {
 	Reference  provider.ReferenceID `json:"-"` // that it was uploaded for, or came to
 	ID         string               `json:"mediaId"`
 	MimeType   string               `json:"mimetype" example:"image/jpeg"`
-	FileLength int64                `json:"fileLength" doc:"Bytes."`
-	FileURL    string               `json:"fileUrl" doc:"Path below the base address."`
+	FileLength int64                `json:"fileLength" doc:"Size in bytes."`
+	FileURL    string               `json:"fileUrl" doc:"Path of the file, relative to the base address."`
 }
 
 // SaveMedia keeps a file of at most [MaxMedia] bytes, as it is read. Beside

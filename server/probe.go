@@ -56,7 +56,7 @@ type probeView struct {
 	Status   string `json:"status" enum:"ok"`
 	Version  string `json:"version"`
 	Database string `json:"database" enum:"sqlite,postgres"`
-	Uptime   int64  `json:"uptime" doc:"Seconds since the start"`
+	Uptime   int64  `json:"uptime" doc:"Seconds since the server started."`
 }
 
 func (p *probe) register(a *httpapi.API) {

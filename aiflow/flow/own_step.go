@@ -16,9 +16,9 @@ import (
 
 // ownConfig is the configuration of a node that runs a function.
 type ownConfig struct {
-	Timeout time.Duration `json:"timeout" default:"PT10S" min:"PT1S" max:"PT300S" doc:"Of each attempt."`
-	Retry   RetryConfig   `json:"retry" doc:"What happens after an attempt that failed for now."`
-	SaveTo  string        `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the result."`
+	Timeout time.Duration `json:"timeout" default:"PT10S" min:"PT1S" max:"PT300S" doc:"Maximum duration of each attempt."`
+	Retry   RetryConfig   `json:"retry" doc:"How to retry after a temporary error."`
+	SaveTo  string        `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which the result is stored."`
 
 	own   *own
 	given Data // the configuration for the function

@@ -12,8 +12,8 @@ import (
 
 // chatArguments name a chat.
 type chatArguments struct {
-	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the line, as list_references shows it."`
-	ChatID    string               `json:"chatId" minLength:"1" maxLength:"512" doc:"Id of the chat on that line, as list_chats shows it; a phone number works on lines that have phone numbers."`
+	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the reference, as list_references returns it."`
+	ChatID    string               `json:"chatId" minLength:"1" maxLength:"512" doc:"Id of the chat in that reference, as list_chats returns it. A phone number works if the network has phone numbers."`
 }
 
 func (s *service) chats(r *mcp.Registry) error {
@@ -49,14 +49,14 @@ func (s *service) chats(r *mcp.Registry) error {
 
 type toggleBot struct {
 	chatArguments
-	Active bool `json:"active" doc:"true: bots may answer; false: they stay silent."`
+	Active bool `json:"active" doc:"true: bots may answer; false: they do not answer."`
 }
 
 type toggledBot struct {
 	ChatID        string               `json:"chatId" doc:"Id of the chat."`
-	Reference     provider.ReferenceID `json:"reference" doc:"Id of the line."`
-	BotActive     int                  `json:"botActive" doc:"1: bots answer; 0: they are silenced."`
-	PreviousState int                  `json:"previousState" doc:"What botActive was before."`
+	Reference     provider.ReferenceID `json:"reference" doc:"Id of the reference."`
+	BotActive     int                  `json:"botActive" doc:"1: bots may answer; 0: they do not answer."`
+	PreviousState int                  `json:"previousState" doc:"Previous value of botActive."`
 }
 
 func (s *service) toggleBot(ctx context.Context, c mcp.Call, in toggleBot) (toggledBot, error) {
@@ -92,8 +92,8 @@ func number(b bool) int {
 
 type variables struct {
 	ChatID    string                     `json:"chatId" doc:"Id of the chat."`
-	Reference provider.ReferenceID       `json:"reference" doc:"Id of the line."`
-	Variables map[string]json.RawMessage `json:"variables" doc:"The values by their names."`
+	Reference provider.ReferenceID       `json:"reference" doc:"Id of the reference."`
+	Variables map[string]json.RawMessage `json:"variables" doc:"The values by name."`
 }
 
 func (s *service) getVariables(ctx context.Context, c mcp.Call, in chatArguments) (variables, error) {
@@ -102,15 +102,15 @@ func (s *service) getVariables(ctx context.Context, c mcp.Call, in chatArguments
 }
 
 type listChats struct {
-	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the line, as list_references shows it."`
-	Search    string               `json:"search,omitempty" maxLength:"200" private:"true" doc:"Part of a name, phone number or id."`
-	Limit     int                  `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"How many chats, at most."`
-	Cursor    string               `json:"cursor,omitempty" maxLength:"200" doc:"next of the answer before."`
+	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the reference, as list_references returns it."`
+	Search    string               `json:"search,omitempty" maxLength:"200" private:"true" doc:"Part of a name, a phone number or an id."`
+	Limit     int                  `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of chats."`
+	Cursor    string               `json:"cursor,omitempty" maxLength:"200" doc:"The next of the previous answer."`
 }
 
 type chatList struct {
-	Chats []json.RawMessage `json:"chats" doc:"The chats, newest activity first."`
-	Next  string            `json:"next" doc:"Cursor of the chats after these; empty: there are no more."`
+	Chats []json.RawMessage `json:"chats" doc:"The chats, latest activity first."`
+	Next  string            `json:"next" doc:"Cursor of the next chats; empty if there are no more."`
 }
 
 func (s *service) listChats(ctx context.Context, c mcp.Call, in listChats) (chatList, error) {

@@ -35,26 +35,26 @@ func (s *service) lines(r *mcp.Registry) error {
 
 // referenceArgument names a reference.
 type referenceArgument struct {
-	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the line, as list_references shows it."`
+	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the reference, as list_references returns it."`
 }
 
 type listReferences struct {
-	Type string `json:"type,omitempty" maxLength:"64" doc:"Only lines of this type, such as provider-cloud, provider-web, provider-messenger or provider-sandbox."`
+	Type string `json:"type,omitempty" maxLength:"64" doc:"Only references of this type, such as provider-cloud, provider-web, provider-messenger or provider-sandbox."`
 }
 
 type referenceList struct {
-	References []referenceItem `json:"references" doc:"The lines, oldest first."`
+	References []referenceItem `json:"references" doc:"The references, oldest first."`
 }
 
 // referenceItem is what a caller needs to choose a reference.
 type referenceItem struct {
-	ID        provider.ReferenceID `json:"id" doc:"The argument reference of other functions."`
-	Name      string               `json:"name" doc:"What its owner calls it."`
-	Type      string               `json:"type" doc:"The kind of line."`
-	State     string               `json:"state" doc:"CONNECTED when it works."`
-	Send      []string             `json:"send" doc:"Types of messages that it sends as they are."`
-	Templates bool                 `json:"templates" doc:"It has message templates."`
-	Groups    bool                 `json:"groups" doc:"It has groups."`
+	ID        provider.ReferenceID `json:"id" doc:"Id of the reference, for the argument reference of other functions."`
+	Name      string               `json:"name" doc:"Name that its owner gave it."`
+	Type      string               `json:"type" doc:"Type of the reference, such as provider-cloud."`
+	State     string               `json:"state" doc:"State of the connection. CONNECTED: it works."`
+	Send      []string             `json:"send" doc:"Types of messages that it sends unchanged."`
+	Templates bool                 `json:"templates" doc:"Whether it has message templates."`
+	Groups    bool                 `json:"groups" doc:"Whether it has groups."`
 	CreatedAt int64                `json:"createdAt" doc:"UNIX seconds."`
 }
 
@@ -96,12 +96,12 @@ func whole[T any](fetch func(messaging.List) (messaging.Page[T], error)) ([]T, e
 }
 
 type referenceStatus struct {
-	Reference   provider.ReferenceID `json:"reference" doc:"Id of the line."`
-	Name        string               `json:"name" doc:"What its owner calls it."`
-	Type        string               `json:"type" doc:"The kind of line."`
-	State       string               `json:"state" enum:"STOPPED,STARTING,PAIRING,CONNECTED,RECONNECTING,LOGGED_OUT,FAILED" doc:"How it stands."`
-	ConnectedAt int64                `json:"connectedAt" doc:"UNIX seconds; 0: it is not connected."`
-	LastError   string               `json:"lastError" doc:"Why it is not connected, as code: words; empty: no error."`
+	Reference   provider.ReferenceID `json:"reference" doc:"Id of the reference."`
+	Name        string               `json:"name" doc:"Name that its owner gave it."`
+	Type        string               `json:"type" doc:"Type of the reference, such as provider-cloud."`
+	State       string               `json:"state" enum:"STOPPED,STARTING,PAIRING,CONNECTED,RECONNECTING,LOGGED_OUT,FAILED" doc:"State of the connection. CONNECTED: it works."`
+	ConnectedAt int64                `json:"connectedAt" doc:"UNIX seconds; 0 if it is not connected."`
+	LastError   string               `json:"lastError" doc:"The reason why it is not connected, as code: text; empty if there is no error."`
 }
 
 func (s *service) referenceStatus(ctx context.Context, c mcp.Call, in referenceArgument) (referenceStatus, error) {
@@ -121,7 +121,7 @@ func (s *service) referenceStatus(ctx context.Context, c mcp.Call, in referenceA
 
 type listTemplates struct {
 	referenceArgument
-	Status string `json:"status,omitempty" enum:"PENDING,APPROVED,REJECTED,DISABLED" doc:"Only templates of this status."`
+	Status string `json:"status,omitempty" enum:"PENDING,APPROVED,REJECTED,DISABLED" doc:"Only templates with this status."`
 }
 
 type templateList struct {

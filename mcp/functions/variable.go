@@ -13,13 +13,13 @@ import (
 type setVariable struct {
 	chatArguments
 	Name      string `json:"name" minLength:"1" maxLength:"200" doc:"Name of the variable."`
-	Value     string `json:"value" maxLength:"65536" private:"true" doc:"The value as text: 42, true, {\"city\":\"Lima\"} or anything."`
-	ValueType string `json:"valueType,omitempty" enum:"string,number,boolean,json" default:"string" doc:"What the text stands for."`
+	Value     string `json:"value" maxLength:"65536" private:"true" doc:"The value as text, for example 42, true or {\"city\":\"Lima\"}."`
+	ValueType string `json:"valueType,omitempty" enum:"string,number,boolean,json" default:"string" doc:"Type that the text is converted to."`
 }
 
 type variableSet struct {
 	ChatID    string               `json:"chatId" doc:"Id of the chat."`
-	Reference provider.ReferenceID `json:"reference" doc:"Id of the line."`
+	Reference provider.ReferenceID `json:"reference" doc:"Id of the reference."`
 	Name      string               `json:"name" doc:"Name of the variable."`
 	Value     string               `json:"value" doc:"The value as text."`
 }

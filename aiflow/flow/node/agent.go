@@ -11,23 +11,23 @@ import (
 
 // agentConfig is the configuration of a node in which a model works with tools.
 type agentConfig struct {
-	Model        string        `json:"model" required:"true" max:"128" pattern:"model" doc:"provider/model"`
-	Instructions flow.Text     `json:"instructions" max:"32768" doc:"What the model is told before all else."`
-	Input        flow.Text     `json:"input" default:"{{ input.text }}" max:"32768" doc:"What it answers to."`
-	Memory       memoryConfig  `json:"memory" doc:"What it knows of earlier."`
-	Servers      []string      `json:"servers" max:"10" itemMin:"1" itemMax:"64" doc:"Names of MCP servers whose tools it may use."`
-	Tools        []string      `json:"tools" max:"20" itemMin:"1" itemMax:"200" doc:"Which tools: server/tool, or a function of the registry. * is all of them."`
-	Functions    []string      `json:"functions" max:"20" itemMin:"1" itemMax:"64" doc:"Slugs of functions of the project that it may call."`
+	Model        string        `json:"model" required:"true" max:"128" pattern:"model" doc:"The model, as provider/model."`
+	Instructions flow.Text     `json:"instructions" max:"32768" doc:"The system prompt of the model."`
+	Input        flow.Text     `json:"input" default:"{{ input.text }}" max:"32768" doc:"The text that the model answers."`
+	Memory       memoryConfig  `json:"memory" doc:"Which earlier messages the model sees."`
+	Servers      []string      `json:"servers" max:"10" itemMin:"1" itemMax:"64" doc:"Names of MCP servers whose tools the agent may use."`
+	Tools        []string      `json:"tools" max:"20" itemMin:"1" itemMax:"200" doc:"Tools that the agent may use: server/tool, or a function of the registry. * means all."`
+	Functions    []string      `json:"functions" max:"20" itemMin:"1" itemMax:"64" doc:"Slugs of functions of the project that the agent may call."`
 	Approval     string        `json:"approval" default:"destructive" enum:"never,destructive,always" doc:"Which calls a person must approve."`
-	MaxSteps     int           `json:"maxSteps" default:"10" min:"1" max:"50" doc:"Answers of the model at most."`
-	MaxToolCalls int           `json:"maxToolCalls" default:"25" min:"1" max:"200" doc:"Calls at most."`
-	TokenBudget  int           `json:"tokenBudget" default:"50000" min:"1000" max:"1000000" doc:"Tokens at most, in and out."`
-	ToolTimeout  time.Duration `json:"toolTimeout" default:"PT15S" min:"PT1S" max:"PT300S" doc:"Of each call."`
-	Timeout      time.Duration `json:"timeout" default:"PT2M" min:"PT1S" max:"PT1H" doc:"Of all of it, waits for people aside."`
-	Output       outputConfig  `json:"output" doc:"What it must answer in the end."`
+	MaxSteps     int           `json:"maxSteps" default:"10" min:"1" max:"50" doc:"Maximum number of answers of the model."`
+	MaxToolCalls int           `json:"maxToolCalls" default:"25" min:"1" max:"200" doc:"Maximum number of tool calls."`
+	TokenBudget  int           `json:"tokenBudget" default:"50000" min:"1000" max:"1000000" doc:"Maximum number of input and output tokens."`
+	ToolTimeout  time.Duration `json:"toolTimeout" default:"PT15S" min:"PT1S" max:"PT300S" doc:"Maximum duration of each call."`
+	Timeout      time.Duration `json:"timeout" default:"PT2M" min:"PT1S" max:"PT1H" doc:"Maximum duration in total, without the time that it waits for people."`
+	Output       outputConfig  `json:"output" doc:"Form of the final answer."`
 	Send         bool          `json:"send" default:"true" doc:"Whether the answer is sent to the chat."`
-	Converse     bool          `json:"converse" default:"false" doc:"Whether it may ask the contact and wait for replies."`
-	SaveTo       string        `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the answer."`
+	Converse     bool          `json:"converse" default:"false" doc:"Whether the agent may ask the contact and wait for replies."`
+	SaveTo       string        `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which the answer is stored."`
 }
 
 func agentType() flow.NodeType {

@@ -13,9 +13,9 @@ import (
 // callConfig is the configuration of a node that calls a function.
 type callConfig struct {
 	Function string               `json:"function" required:"true" pattern:"slug" doc:"Slug of a function of the same project."`
-	Args     map[string]flow.Data `json:"args" max:"32" doc:"Its arguments."`
-	SaveTo   string               `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes what it returned."`
-	Timeout  time.Duration        `json:"timeout" default:"P3D" min:"PT1S" max:"P90D" doc:"How long it may take, waits included."`
+	Args     map[string]flow.Data `json:"args" max:"32" doc:"Arguments of the function."`
+	SaveTo   string               `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which the returned value is stored."`
+	Timeout  time.Duration        `json:"timeout" default:"P3D" min:"PT1S" max:"P90D" doc:"How long the function may take, including waits."`
 }
 
 func callType() flow.NodeType {

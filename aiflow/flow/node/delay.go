@@ -9,17 +9,17 @@ import (
 
 // delayConfig is the configuration of a node that waits for a time.
 type delayConfig struct {
-	For           flow.Text       `json:"for" max:"200" doc:"How long, from PT1S to P90D, or a template of it."`
-	Until         flow.Expression `json:"until" want:"date" doc:"Until when: a date with its time. With for, the later of both."`
-	Window        *windowConfig   `json:"window" doc:"Hours in which it may end; else it ends when they next begin."`
-	Interruptible bool            `json:"interruptible" default:"false" doc:"Whether a message of the contact ends it."`
+	For           flow.Text       `json:"for" max:"200" doc:"How long to wait, from PT1S to P90D, or a template that returns such a duration."`
+	Until         flow.Expression `json:"until" want:"date" doc:"Date and time until which to wait. With for, the later of both counts."`
+	Window        *windowConfig   `json:"window" doc:"Hours in which the delay may end. Outside of them, it ends when the next ones start."`
+	Interruptible bool            `json:"interruptible" default:"false" doc:"Whether a message of the contact ends the delay."`
 }
 
 type windowConfig struct {
-	Days []string `json:"days" max:"7" itemEnum:"mon,tue,wed,thu,fri,sat,sun" doc:"Which days; none: all."`
-	From string   `json:"from" alias:"from_" required:"true" pattern:"clock" doc:"HH:MM"`
-	To   string   `json:"to" required:"true" pattern:"clock" doc:"HH:MM; earlier than from: of the next day."`
-	TZ   string   `json:"tz" max:"64" doc:"Time zone; without it that of the settings."`
+	Days []string `json:"days" max:"7" itemEnum:"mon,tue,wed,thu,fri,sat,sun" doc:"Days of the week. If empty, all days."`
+	From string   `json:"from" alias:"from_" required:"true" pattern:"clock" doc:"Start as HH:MM."`
+	To   string   `json:"to" required:"true" pattern:"clock" doc:"End as HH:MM. If it is earlier than from, it is on the next day."`
+	TZ   string   `json:"tz" max:"64" doc:"Time zone. Default: that of the settings."`
 }
 
 func delayType() flow.NodeType {

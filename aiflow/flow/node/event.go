@@ -6,8 +6,8 @@ import (
 
 // eventConfig is the configuration of a node that sends a data event to webhooks.
 type eventConfig struct {
-	Name string               `json:"name" required:"true" min:"1" max:"64" doc:"Of the event."`
-	Data map[string]flow.Data `json:"data" max:"50" doc:"What it says."`
+	Name string               `json:"name" required:"true" min:"1" max:"64" doc:"Name of the event."`
+	Data map[string]flow.Data `json:"data" max:"50" doc:"Data of the event."`
 }
 
 func eventType() flow.NodeType {

@@ -15,17 +15,17 @@ import (
 
 // extractConfig is the configuration of a node that extracts values from a text.
 type extractConfig struct {
-	Input     flow.Text   `json:"input" default:"{{ input.text }}" max:"4096" doc:"The text."`
-	Method    string      `json:"method" required:"true" enum:"regex,entity,intent,ai" doc:"How."`
-	Pattern   string      `json:"pattern" max:"1000" doc:"regex: RE2; its named groups become fields."`
-	Entities  []string    `json:"entities" max:"32" doc:"entity: what to look for; dictionary:<extractor id> for your own words."`
-	Intents   string      `json:"intents" max:"64" doc:"intent: id of the extractor that knows them."`
-	Threshold float64     `json:"threshold" default:"0.5" min:"0" max:"1" doc:"intent: how sure it must be."`
-	Margin    float64     `json:"margin" default:"0.1" min:"0" max:"1" doc:"intent: by how much the best must lead."`
+	Input     flow.Text   `json:"input" default:"{{ input.text }}" max:"4096" doc:"The text to extract values from."`
+	Method    string      `json:"method" required:"true" enum:"regex,entity,intent,ai" doc:"How to extract: with a regular expression, by entity, by intent, or with a model."`
+	Pattern   string      `json:"pattern" max:"1000" doc:"regex: the regular expression (RE2). Its named groups become fields."`
+	Entities  []string    `json:"entities" max:"32" doc:"entity: types of values to find, or dictionary:<extractor id> for your own words."`
+	Intents   string      `json:"intents" max:"64" doc:"intent: id of the extractor that has the intents."`
+	Threshold float64     `json:"threshold" default:"0.5" min:"0" max:"1" doc:"intent: minimum confidence of the intent."`
+	Margin    float64     `json:"margin" default:"0.1" min:"0" max:"1" doc:"intent: minimum difference of confidence between the best and the second intent."`
 	Schema    flow.Schema `json:"schema" max:"16384" doc:"ai: JSON Schema of the values."`
-	Model     string      `json:"model" max:"128" pattern:"model" doc:"ai: provider/model; without it the first that is set up."`
-	Locale    flow.Text   `json:"locale" default:"{{ contact.language }}" max:"200" doc:"Of the text, as de-DE."`
-	SaveTo    string      `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the values."`
+	Model     string      `json:"model" max:"128" pattern:"model" doc:"ai: the model, as provider/model. Default: the first configured model."`
+	Locale    flow.Text   `json:"locale" default:"{{ contact.language }}" max:"200" doc:"Language of the text, for example de-DE."`
+	SaveTo    string      `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which the values are stored."`
 
 	regexp *regexp.Regexp
 }

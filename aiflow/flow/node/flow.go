@@ -8,7 +8,7 @@ import (
 // one.
 type flowConfig struct {
 	Flow  string               `json:"flow" required:"true" pattern:"slug" doc:"Slug of a flow of the same project."`
-	Input map[string]flow.Data `json:"input" max:"50" doc:"What it begins with."`
+	Input map[string]flow.Data `json:"input" max:"50" doc:"Input of the flow."`
 }
 
 func flowType() flow.NodeType {

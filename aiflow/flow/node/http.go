@@ -18,29 +18,29 @@ import (
 
 // httpConfig is the configuration of a node that makes an HTTP request.
 type httpConfig struct {
-	Method      string               `json:"method" default:"GET" enum:"GET,POST,PUT,PATCH,DELETE,HEAD" doc:"Of the request."`
-	URL         flow.Text            `json:"url" required:"true" min:"1" max:"2048" doc:"Of a public host; private addresses are refused."`
-	Headers     map[string]flow.Text `json:"headers" max:"30" doc:"Besides those of the credential."`
-	Query       map[string]flow.Text `json:"query" max:"50" doc:"Added to the address, escaped."`
-	Auth        string               `json:"auth" max:"64" doc:"Id of a credential."`
-	Body        *httpBody            `json:"body" doc:"What is sent; at most 256 KiB."`
-	Timeout     time.Duration        `json:"timeout" default:"PT10S" min:"PT1S" max:"PT60S" doc:"Of each attempt."`
-	Retry       flow.RetryConfig     `json:"retry" doc:"What happens after an attempt that failed for now."`
-	Idempotency string               `json:"idempotency" default:"auto" enum:"auto,safe,once" doc:"safe: may be repeated after a crash; once: never is; auto: safe for GET, HEAD, PUT and DELETE."`
-	MaxResponse flow.Bytes           `json:"maxResponse" default:"256KiB" max:"1MiB" doc:"More is the error http.too_large."`
-	Success     string               `json:"success" default:"200-299" max:"100" doc:"Status codes that are no error: 200-299,404"`
-	SaveTo      string               `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes {status, headers, body}."`
-	Extract     []extractResponse    `json:"extract" max:"20" doc:"What of the response goes to variables."`
+	Method      string               `json:"method" default:"GET" enum:"GET,POST,PUT,PATCH,DELETE,HEAD" doc:"HTTP method of the request."`
+	URL         flow.Text            `json:"url" required:"true" min:"1" max:"2048" doc:"URL of the request. A private address must be allowed by the server."`
+	Headers     map[string]flow.Text `json:"headers" max:"30" doc:"Headers in addition to those of the credential."`
+	Query       map[string]flow.Text `json:"query" max:"50" doc:"Parameters to add to the URL. They are escaped."`
+	Auth        string               `json:"auth" max:"64" doc:"Id of the credential to send."`
+	Body        *httpBody            `json:"body" doc:"Body of the request, of at most 256 KiB."`
+	Timeout     time.Duration        `json:"timeout" default:"PT10S" min:"PT1S" max:"PT60S" doc:"Maximum duration of each attempt."`
+	Retry       flow.RetryConfig     `json:"retry" doc:"How to retry after a temporary error."`
+	Idempotency string               `json:"idempotency" default:"auto" enum:"auto,safe,once" doc:"safe: may be repeated after a crash; once: is never repeated; auto: safe for GET, HEAD, PUT and DELETE."`
+	MaxResponse flow.Bytes           `json:"maxResponse" default:"256KiB" max:"1MiB" doc:"Maximum size of the response. A larger one is the error http.too_large."`
+	Success     string               `json:"success" default:"200-299" max:"100" doc:"Status codes of success, for example 200-299,404. Others are the error http.status."`
+	SaveTo      string               `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which {status, headers, body} is stored."`
+	Extract     []extractResponse    `json:"extract" max:"20" doc:"Parts of the response to store in variables."`
 }
 
 type httpBody struct {
-	Kind  string    `json:"kind" default:"none" enum:"none,json,form,multipart,text" doc:"How it is written."`
+	Kind  string    `json:"kind" default:"none" enum:"none,json,form,multipart,text" doc:"Format of the body."`
 	Value flow.Data `json:"value" doc:"json: any value; form and multipart: an object of fields; text: a text."`
 }
 
 type extractResponse struct {
-	Var  string          `json:"var" required:"true" pattern:"path" writes:"true" doc:"Where it goes."`
-	Path flow.Expression `json:"path" required:"true" scope:"response" doc:"Of response {status, headers, body}: response.body.items[0].id"`
+	Var  string          `json:"var" required:"true" pattern:"path" writes:"true" doc:"Name of the variable, or a path in it."`
+	Path flow.Expression `json:"path" required:"true" scope:"response" doc:"Path in the response {status, headers, body}: response.body.items[0].id"`
 }
 
 func httpType() flow.NodeType {

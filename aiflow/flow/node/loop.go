@@ -11,20 +11,20 @@ import (
 // loopConfig is the configuration of a node that repeats the nodes after its output
 // body.
 type loopConfig struct {
-	Kind        string          `json:"kind" required:"true" enum:"count,each,while" doc:"So many times, for each item of a list, or while something is true."`
-	Times       flow.Expression `json:"times" want:"number" doc:"count: how often, at most 1000; evaluated once."`
-	Items       flow.Expression `json:"items" want:"list" doc:"each: the list, at most 1000 items; evaluated once."`
-	While       flow.Expression `json:"while" want:"boolean" scope:"loop" doc:"while: evaluated before each round."`
-	Item        string          `json:"item" default:"item" pattern:"variable" doc:"What expressions in the body call the item; of count and while it is the index."`
-	Index       string          `json:"index" default:"index" pattern:"variable" doc:"What they call the number of the round, from 0."`
-	Max         int             `json:"max" default:"100" min:"1" max:"1000" doc:"Rounds at most; then it leaves through limit."`
-	Collect     *collectConfig  `json:"collect" doc:"Gathers a value of each round."`
-	OnItemError string          `json:"onItemError" default:"fail" enum:"fail,continue" doc:"What an error in the body does: end the loop through error, or go on with the next round."`
+	Kind        string          `json:"kind" required:"true" enum:"count,each,while" doc:"count: a fixed number of rounds; each: one round for each item of a list; while: as long as a condition is true."`
+	Times       flow.Expression `json:"times" want:"number" doc:"count: number of rounds, at most 1000; evaluated once."`
+	Items       flow.Expression `json:"items" want:"list" doc:"each: the list, of at most 1000 items; evaluated once."`
+	While       flow.Expression `json:"while" want:"boolean" scope:"loop" doc:"while: the condition, evaluated before each round."`
+	Item        string          `json:"item" default:"item" pattern:"variable" doc:"Name of the item in expressions of the body. With count and while it is the index."`
+	Index       string          `json:"index" default:"index" pattern:"variable" doc:"Name of the round's number in expressions of the body, from 0."`
+	Max         int             `json:"max" default:"100" min:"1" max:"1000" doc:"Maximum number of rounds; after that, the node continues at the output limit."`
+	Collect     *collectConfig  `json:"collect" doc:"Collects one value of each round in a list."`
+	OnItemError string          `json:"onItemError" default:"fail" enum:"fail,continue" doc:"What happens after an error in the body: end the loop at the output error, or continue with the next round."`
 }
 
 type collectConfig struct {
-	Var   string          `json:"var" required:"true" pattern:"variable" writes:"true" doc:"Variable that takes the list."`
-	Value flow.Expression `json:"value" required:"true" scope:"loop" doc:"Evaluated at the end of each round."`
+	Var   string          `json:"var" required:"true" pattern:"variable" writes:"true" doc:"Name of the variable in which the list is stored."`
+	Value flow.Expression `json:"value" required:"true" scope:"loop" doc:"The value to collect, evaluated at the end of each round."`
 }
 
 func loopType() flow.NodeType {

@@ -6,7 +6,7 @@ import (
 
 // noteConfig is a note on the canvas.
 type noteConfig struct {
-	Text string `json:"text" max:"4000" doc:"For people."`
+	Text string `json:"text" max:"4000" doc:"Text of the note. It has no effect on the flow."`
 }
 
 func noteType() flow.NodeType {

@@ -10,13 +10,13 @@ import (
 
 // randomConfig is the configuration of a node that takes a random branch.
 type randomConfig struct {
-	Branches []randomBranch `json:"branches" required:"true" min:"2" max:"10" doc:"The ways."`
-	Sticky   string         `json:"sticky" default:"run" enum:"run,contact" doc:"contact: the same contact always goes the same way."`
+	Branches []randomBranch `json:"branches" required:"true" min:"2" max:"10" doc:"Branches, one of which is chosen at random."`
+	Sticky   string         `json:"sticky" default:"run" enum:"run,contact" doc:"contact: the same contact always gets the same branch."`
 }
 
 type randomBranch struct {
-	ID     string `json:"id" required:"true" pattern:"id" doc:"Names the output."`
-	Weight int    `json:"weight" default:"1" min:"1" max:"1000" doc:"Its share of the sum of all."`
+	ID     string `json:"id" required:"true" pattern:"id" doc:"Id of the branch, which is the name of its output."`
+	Weight int    `json:"weight" default:"1" min:"1" max:"1000" doc:"Weight of the branch. Its chance is its share of the sum of all weights."`
 }
 
 func randomType() flow.NodeType {

@@ -4,8 +4,8 @@ import "github.com/trunklinehq/trunkline/aiflow/flow"
 
 // returnConfig is the configuration of a node that returns from a function.
 type returnConfig struct {
-	Name  string               `json:"name" default:"default" pattern:"id" doc:"Which way it returns: the output return:<name> of the call."`
-	Value map[string]flow.Data `json:"value" max:"32" doc:"What it returns, as the function declares it."`
+	Name  string               `json:"name" default:"default" pattern:"id" doc:"Name of the output: the call node continues at its output return:<name>."`
+	Value map[string]flow.Data `json:"value" max:"32" doc:"The returned values, as the function declares them."`
 }
 
 func returnType() flow.NodeType {

@@ -12,13 +12,13 @@ import (
 
 // setConfig is the configuration of a node that assigns variables, in order.
 type setConfig struct {
-	Assign []assignment `json:"assign" required:"true" min:"1" max:"20" doc:"In their order; a later one sees what an earlier one did."`
+	Assign []assignment `json:"assign" required:"true" min:"1" max:"20" doc:"Assignments, made in this order. Later ones see the results of earlier ones."`
 }
 
 type assignment struct {
-	Var   string    `json:"var" required:"true" pattern:"path" writes:"true" doc:"A variable or a place in it: cart.items[0].price"`
-	Op    string    `json:"op" default:"set" enum:"set,append,increment,merge,delete" doc:"set it; append to a list; increment a number; merge into an object; delete it."`
-	Value flow.Data `json:"value" doc:"A literal, or a template that keeps the type of a lone {{ expression }}."`
+	Var   string    `json:"var" required:"true" pattern:"path" writes:"true" doc:"Name of the variable, or a path in it: cart.items[0].price"`
+	Op    string    `json:"op" default:"set" enum:"set,append,increment,merge,delete" doc:"set a value; append to a list; increment a number; merge into an object; delete."`
+	Value flow.Data `json:"value" doc:"A value, or a template. A template of only one {{ expression }} keeps the type of its result."`
 }
 
 func setType() flow.NodeType {

@@ -6,8 +6,8 @@ import (
 
 // throwConfig is the configuration of a node that raises an error.
 type throwConfig struct {
-	Code    string    `json:"code" required:"true" max:"64" pattern:"code" doc:"As order.not_found"`
-	Message flow.Text `json:"message" max:"1000" doc:"For people."`
+	Code    string    `json:"code" required:"true" max:"64" pattern:"code" doc:"Code of the error, for example order.not_found"`
+	Message flow.Text `json:"message" max:"1000" doc:"Text of the error, for people."`
 }
 
 func throwType() flow.NodeType {

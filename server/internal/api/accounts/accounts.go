@@ -40,7 +40,7 @@ func (a *API[T]) show(ctx context.Context, c httpapi.Call, _ *struct{}) (T, erro
 
 type deleteAccount struct {
 	Body struct {
-		Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The caller's own."`
+		Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The caller's own password."`
 	}
 }
 

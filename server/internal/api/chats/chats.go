@@ -65,9 +65,9 @@ func (a *API) chatRoutes(api *httpapi.API) {
 
 type chatFilter struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	Search    string               `query:"search" maxLength:"200" doc:"Part of a name or an id."`
+	Search    string               `query:"search" maxLength:"200" doc:"Only chats with this text in a name or an id."`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *API) listChats(ctx context.Context, c httpapi.Call, in *chatFilter) (messaging.Page[messaging.Chat], error) {
@@ -77,13 +77,13 @@ func (a *API) listChats(ctx context.Context, c httpapi.Call, in *chatFilter) (me
 
 type history struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
+	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any id of the chat, current or former." example:"ana@sandbox"`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Before    string               `query:"before" maxLength:"200" doc:"Cursor: messages older than it."`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"The same as before: next of the page before."`
-	After     string               `query:"after" maxLength:"200" doc:"Cursor: messages newer than it."`
+	Before    string               `query:"before" maxLength:"200" doc:"A cursor. Only messages that are older."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"Same as before: the `next` of the previous page."`
+	After     string               `query:"after" maxLength:"200" doc:"A cursor. Only messages that are newer."`
 	Status    string               `query:"status" enum:"FAIL,PENDING,SENDING,DELIVERED,READ,PLAYED" doc:"Only messages with this status."`
-	Direction string               `query:"direction" enum:"in,out" doc:"Only what came in, or only what the account sent."`
+	Direction string               `query:"direction" enum:"in,out" doc:"Only received messages, or only sent ones."`
 	ClientID  string               `query:"clientId" maxLength:"128" doc:"Only sends with this clientId."`
 }
 
@@ -95,7 +95,7 @@ func (a *API) listMessages(ctx context.Context, c httpapi.Call, in *history) (me
 }
 
 type messageFilter struct {
-	ID        string               `path:"messageId" minLength:"1" maxLength:"512" doc:"Any of the message's ids, or its clientId." example:"wamid.HBgL"`
+	ID        string               `path:"messageId" minLength:"1" maxLength:"512" doc:"Any id of the message, or its clientId." example:"wamid.HBgL"`
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 }
 
@@ -109,15 +109,15 @@ func (a *API) readMessage(ctx context.Context, c httpapi.Call, in *messageFilter
 }
 
 type sendInput struct {
-	Wait           seconds `query:"wait" doc:"Seconds to wait for the first attempt; 0: not at all."`
-	DryRun         int     `query:"dryRun" minimum:"0" maximum:"1" doc:"1: only say what would become of it."`
-	IdempotencyKey string  `header:"Idempotency-Key" maxLength:"255" doc:"Visible ASCII. The same key and body within 24 h answer with the first message and send nothing."`
+	Wait           seconds `query:"wait" doc:"How long to wait for the first attempt, in seconds. 0: do not wait."`
+	DryRun         int     `query:"dryRun" minimum:"0" maximum:"1" doc:"1: check the send without sending it."`
+	IdempotencyKey string  `header:"Idempotency-Key" maxLength:"255" doc:"Visible ASCII. A request with the same key and body within 24 hours returns the first message and sends nothing."`
 	Body           struct {
 		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
 		Message   outgoing             `json:"message"`
-		Context   *quoted              `json:"context,omitempty" doc:"The message that this one answers."`
-		ClientID  string               `json:"clientId,omitempty" minLength:"1" maxLength:"128" doc:"What you call the message, without control characters. It is in the record and in every event of the message; a repeat is no error." example:"order-1001"`
+		Context   *quoted              `json:"context,omitempty" doc:"The message to reply to."`
+		ClientID  string               `json:"clientId,omitempty" minLength:"1" maxLength:"128" doc:"Your own id of the message, without control characters. It is in the record and in every event of the message. You may use it more than once." example:"order-1001"`
 	}
 }
 
@@ -154,7 +154,7 @@ func (seconds) Schema(huma.Registry) *huma.Schema {
 }
 
 type sendOutput struct {
-	Replayed string `header:"Idempotent-Replayed" doc:"true: the key had been used, and nothing was sent."`
+	Replayed string `header:"Idempotent-Replayed" doc:"true if the key was used before and nothing was sent."`
 	Body     sendAnswer
 }
 
@@ -214,14 +214,14 @@ type readInput struct {
 	Body struct {
 		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
-		MessageID string               `json:"messageId,omitempty" maxLength:"512" doc:"Up to this message; absent: all."`
-		Typing    bool                 `json:"typing,omitempty" doc:"Show the contact also that an answer is being written, where the line can."`
+		MessageID string               `json:"messageId,omitempty" maxLength:"512" doc:"Marks messages up to this one as read. If absent, marks all."`
+		Typing    bool                 `json:"typing,omitempty" doc:"Whether to show the contact that an answer is being written, where the network supports it."`
 	}
 }
 
 type readResult struct {
 	Success bool  `json:"success"`
-	Unread  int64 `json:"unread" doc:"Messages that are still unread."`
+	Unread  int64 `json:"unread" doc:"Number of messages that are still unread."`
 }
 
 func (a *API) markRead(ctx context.Context, c httpapi.Call, in *readInput) (readResult, error) {
@@ -238,13 +238,13 @@ type chatInput struct {
 		Reference provider.ReferenceID       `json:"reference" minimum:"1" example:"1"`
 		ChatID    string                     `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
 		BotActive *flag                      `json:"botActive,omitempty"`
-		Variables map[string]json.RawMessage `json:"variables,omitempty" doc:"Merged; null removes one."`
-		Fields    map[string]json.RawMessage `json:"fields,omitempty" doc:"Merged; null removes one."`
-		Tags      *[]string                  `json:"tags,omitempty" maxItems:"100" doc:"Replaced."`
-		Name      clearable                  `json:"name,omitempty" maxLength:"200" doc:"null or empty: the contact's own name shows again."`
-		Language  clearable                  `json:"language,omitempty" maxLength:"35" doc:"null or empty clears it."`
+		Variables map[string]json.RawMessage `json:"variables,omitempty" doc:"Merged with the stored ones by name. null removes a name."`
+		Fields    map[string]json.RawMessage `json:"fields,omitempty" doc:"Merged with the stored ones by name. null removes a name."`
+		Tags      *[]string                  `json:"tags,omitempty" maxItems:"100" doc:"Replaces all tags."`
+		Name      clearable                  `json:"name,omitempty" maxLength:"200" doc:"null or empty: show the contact's own name again."`
+		Language  clearable                  `json:"language,omitempty" maxLength:"35" doc:"null or empty: remove the language."`
 		OptedOut  *bool                      `json:"optedOut,omitempty"`
-		Handoff   string                     `json:"handoff,omitempty" enum:"take,close" doc:"take: a person answers from now on; close: the bot may again."`
+		Handoff   string                     `json:"handoff,omitempty" enum:"take,close" doc:"take: a person answers from now on; close: bots may answer again."`
 	}
 }
 
@@ -298,5 +298,5 @@ func (flag) Schema(huma.Registry) *huma.Schema {
 // ChatQuery names a chat in a query.
 type ChatQuery struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
+	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any id of the chat, current or former." example:"ana@sandbox"`
 }

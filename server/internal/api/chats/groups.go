@@ -34,7 +34,7 @@ type newGroup struct {
 	Body struct {
 		Reference    provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		Subject      string               `json:"subject" minLength:"1" maxLength:"100" example:"Friends"`
-		Participants []string             `json:"participants" nullable:"false" maxItems:"1024" doc:"Chat ids of at least one person." example:"[\"ana@sandbox\"]"`
+		Participants []string             `json:"participants" nullable:"false" maxItems:"1024" doc:"Chat ids of the people to add: at least one." example:"[\"ana@sandbox\"]"`
 	}
 }
 
@@ -52,11 +52,11 @@ type groupEdit struct {
 		Reference   provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		ChatID      string               `json:"chatId" minLength:"1" maxLength:"512" example:"120363041234567890@g.us"`
 		Subject     *string              `json:"subject,omitempty" minLength:"1" maxLength:"100"`
-		Add         []string             `json:"add,omitempty" maxItems:"1024" doc:"Chat ids of people."`
+		Add         []string             `json:"add,omitempty" maxItems:"1024" doc:"Chat ids of the people to add."`
 		Remove      []string             `json:"remove,omitempty" maxItems:"1024"`
-		Promote     []string             `json:"promote,omitempty" maxItems:"1024" doc:"To administrators."`
+		Promote     []string             `json:"promote,omitempty" maxItems:"1024" doc:"Chat ids of the participants to make administrators."`
 		Demote      []string             `json:"demote,omitempty" maxItems:"1024"`
-		ResetInvite bool                 `json:"resetInvite,omitempty" doc:"The links of before lead nowhere any more."`
+		ResetInvite bool                 `json:"resetInvite,omitempty" doc:"Whether to replace the invitation link. Earlier links stop working."`
 		Leave       bool                 `json:"leave,omitempty"`
 	}
 }

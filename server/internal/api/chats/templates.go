@@ -45,8 +45,8 @@ type templateInput struct {
 		Name            string               `json:"name" minLength:"1" maxLength:"512" doc:"Lower-case letters, digits and underscores." example:"order_shipped"`
 		Category        string               `json:"category" minLength:"1" maxLength:"64" doc:"MARKETING, UTILITY or AUTHENTICATION." example:"UTILITY"`
 		Language        string               `json:"language" minLength:"1" maxLength:"35" example:"en_US"`
-		Components      []json.RawMessage    `json:"components" nullable:"false" maxItems:"20" doc:"As the network takes them."`
-		ParameterFormat string               `json:"parameterFormat,omitempty" enum:"positional,named" doc:"How variables are called; absent: positional."`
+		Components      []json.RawMessage    `json:"components" nullable:"false" maxItems:"20" doc:"The components, in the network's own form."`
+		ParameterFormat string               `json:"parameterFormat,omitempty" enum:"positional,named" doc:"How variables are identified: by position or by name. Default: positional."`
 	}
 }
 
@@ -59,10 +59,10 @@ func (a *API) createTemplate(ctx context.Context, c httpapi.Call, in *templateIn
 
 type templateFilter struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	Name      string               `query:"name" maxLength:"512" doc:"The whole name."`
+	Name      string               `query:"name" maxLength:"512" doc:"Only the template with exactly this name."`
 	Status    string               `query:"status" enum:"PENDING,APPROVED,REJECTED,DISABLED"`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *API) listTemplates(ctx context.Context, c httpapi.Call, in *templateFilter) (messaging.Page[messaging.Template], error) {
@@ -74,7 +74,7 @@ func (a *API) listTemplates(ctx context.Context, c httpapi.Call, in *templateFil
 type templateName struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 	Name      string               `query:"name" required:"true" minLength:"1" maxLength:"512"`
-	Language  string               `query:"language" maxLength:"35" doc:"Absent: all languages."`
+	Language  string               `query:"language" maxLength:"35" doc:"Only this language. If absent, all languages."`
 }
 
 func (a *API) deleteTemplate(ctx context.Context, c httpapi.Call, in *templateName) (httpapi.Done, error) {

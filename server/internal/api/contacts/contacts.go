@@ -63,7 +63,7 @@ func (a *API) Register(api *httpapi.API) {
 
 type whose struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	ID        string               `query:"id" required:"true" minLength:"1" maxLength:"512" doc:"Any of the contact's ids, or its user name." example:"+1 650 555 1234"`
+	ID        string               `query:"id" required:"true" minLength:"1" maxLength:"512" doc:"Any id of the contact, or its user name." example:"+1 650 555 1234"`
 }
 
 func (a *API) resolve(ctx context.Context, c httpapi.Call, in *whose) (messaging.Identity, error) {
@@ -73,7 +73,7 @@ func (a *API) resolve(ctx context.Context, c httpapi.Call, in *whose) (messaging
 
 type numberQuery struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	Phone     string               `query:"phone" required:"true" minLength:"1" maxLength:"100" doc:"With its country code." example:"+16505551234"`
+	Phone     string               `query:"phone" required:"true" minLength:"1" maxLength:"100" doc:"Phone number with its country code." example:"+16505551234"`
 }
 
 func (a *API) checkNumber(ctx context.Context, c httpapi.Call, in *numberQuery) (messaging.Number, error) {

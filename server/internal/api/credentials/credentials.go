@@ -36,10 +36,10 @@ type credentialView struct {
 	ID        string             `json:"id"`
 	Name      string             `json:"name"`
 	Kind      credential.Kind    `json:"kind" enum:"bearer,basic,header,query"`
-	Field     *string            `json:"field" doc:"The header or the parameter that carries it."`
+	Field     *string            `json:"field" doc:"Name of the header or query parameter that has the secret."`
 	Username  *string            `json:"username"`
-	Secret    string             `json:"secret" doc:"Masked." example:"••••1234"`
-	Hosts     []string           `json:"hosts" nullable:"false" doc:"Where it may be sent; none: everywhere."`
+	Secret    string             `json:"secret" doc:"The masked secret." example:"••••1234"`
+	Hosts     []string           `json:"hosts" nullable:"false" doc:"Hosts that the secret may be sent to. If empty, it may be sent to any host."`
 	CreatedAt messaging.UnixTime `json:"createdAt"`
 }
 
@@ -53,11 +53,11 @@ func viewCredential(c credential.Credential) credentialView {
 type newCredential struct {
 	Body struct {
 		Name     string          `json:"name" minLength:"1" maxLength:"200" example:"Shop"`
-		Kind     credential.Kind `json:"kind" enum:"bearer,basic,header,query" doc:"bearer and basic: the header Authorization; header and query: the header or the parameter that field names."`
-		Field    string          `json:"field,omitempty" maxLength:"128" doc:"Of the kinds header and query." example:"X-Api-Key"`
-		Username string          `json:"username,omitempty" maxLength:"200" doc:"Of the kind basic."`
-		Secret   string          `json:"secret" minLength:"1" maxLength:"4096" doc:"The token, the password or the key: one line."`
-		Hosts    []string        `json:"hosts,omitempty" nullable:"false" maxItems:"20" doc:"Where it may be sent, with or without a port; none: everywhere." example:"api.example.org"`
+		Kind     credential.Kind `json:"kind" enum:"bearer,basic,header,query" doc:"Where the secret is sent. bearer and basic: in the Authorization header; header and query: in the header or query parameter that field names."`
+		Field    string          `json:"field,omitempty" maxLength:"128" doc:"Name of the header or query parameter. For the kinds header and query only." example:"X-Api-Key"`
+		Username string          `json:"username,omitempty" maxLength:"200" doc:"User name. For the kind basic only."`
+		Secret   string          `json:"secret" minLength:"1" maxLength:"4096" doc:"The token, password or key, without line breaks."`
+		Hosts    []string        `json:"hosts,omitempty" nullable:"false" maxItems:"20" doc:"Hosts that the secret may be sent to, with or without a port. If empty, it may be sent to any host." example:"api.example.org"`
 	}
 }
 

@@ -83,9 +83,9 @@ func (extractorConfig) Schema(huma.Registry) *huma.Schema {
 
 // extractorScope says whose messages an extractor reads. It has one member.
 type extractorScope struct {
-	Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Those of this line." example:"1"`
-	Bot       string               `json:"bot,omitempty" maxLength:"64" doc:"Those of the line of this bot."`
-	Flow      string               `json:"flow,omitempty" maxLength:"64" doc:"Those of chats on whose line this flow listens, or in which it has a run."`
+	Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Id of the reference. The extractor reads all of its messages." example:"1"`
+	Bot       string               `json:"bot,omitempty" maxLength:"64" doc:"Id of the bot. The extractor reads the messages of the bot's reference."`
+	Flow      string               `json:"flow,omitempty" maxLength:"64" doc:"Id of the flow. The extractor reads messages of the references that the flow is bound to, and of chats in which the flow has a run."`
 }
 
 // extractorView is an extractor as it is shown.
@@ -96,8 +96,8 @@ type extractorView struct {
 	Scope         extractorScope     `json:"scope"`
 	Config        extractorConfig    `json:"config"`
 	Enabled       bool               `json:"enabled"`
-	Training      *string            `json:"training" enum:"training,ready,failed" doc:"Whether the intents of the config have been learned; null: nothing is to be learned."`
-	TrainingError *string            `json:"trainingError" doc:"Why they could not be."`
+	Training      *string            `json:"training" enum:"training,ready,failed" doc:"State of learning the intents of config; null if there is nothing to learn."`
+	TrainingError *string            `json:"trainingError" doc:"The reason why learning failed."`
 	CreatedAt     messaging.UnixTime `json:"createdAt"`
 	UpdatedAt     messaging.UnixTime `json:"updatedAt"`
 }
@@ -190,11 +190,11 @@ func (a *API) createExtractor(ctx context.Context, c httpapi.Call, in *newExtrac
 }
 
 type extractorFilter struct {
-	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only extractors of this line and its bots."`
+	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only extractors of this reference and its bots."`
 	Bot       string               `query:"bot" maxLength:"64" doc:"Only extractors of this bot."`
 	Flow      string               `query:"flow" maxLength:"64" doc:"Only extractors of this flow."`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *API) listExtractors(ctx context.Context, c httpapi.Call, in *extractorFilter) (messaging.Page[extractorView], error) {

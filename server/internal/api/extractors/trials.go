@@ -57,12 +57,12 @@ type extractorRun struct {
 	ID   string `path:"extractorId" maxLength:"64" doc:"Id of the extractor."`
 	Body struct {
 		Text      *string              `json:"text,omitempty" maxLength:"65536" example:"where is order #17?"`
-		Locale    string               `json:"locale,omitempty" maxLength:"35" doc:"Of the text." example:"pt-BR"`
-		Region    string               `json:"region,omitempty" maxLength:"35" doc:"Of phone numbers without a country." example:"BR"`
-		Now       moment               `json:"now,omitzero" doc:"What dates are relative to; the clock, or the message's time."`
-		Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Line of the message."`
+		Locale    string               `json:"locale,omitempty" maxLength:"35" doc:"Language of the text." example:"pt-BR"`
+		Region    string               `json:"region,omitempty" maxLength:"35" doc:"Country of phone numbers without a country code." example:"BR"`
+		Now       moment               `json:"now,omitzero" doc:"Time that relative dates start from. Default: the current time, or the time of the message."`
+		Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Reference of the message."`
 		ChatID    string               `json:"chatId,omitempty" maxLength:"512" doc:"Chat of the message."`
-		MessageID string               `json:"messageId,omitempty" maxLength:"512" doc:"The message."`
+		MessageID string               `json:"messageId,omitempty" maxLength:"512" doc:"Id of the message."`
 	}
 }
 
@@ -71,9 +71,9 @@ type matchView struct {
 	Name       string          `json:"name" example:"order"`
 	Type       string          `json:"type" example:"number"`
 	Value      json.RawMessage `json:"value" doc:"Any JSON value."`
-	Text       string          `json:"text" doc:"The words that say it."`
-	Start      int             `json:"start" doc:"Where they begin in the text, in bytes of UTF-8."`
-	End        int             `json:"end" doc:"Where they end."`
+	Text       string          `json:"text" doc:"The part of the text that has the value."`
+	Start      int             `json:"start" doc:"Start of that part in the text, in bytes of UTF-8."`
+	End        int             `json:"end" doc:"End of that part in the text, in bytes of UTF-8."`
 	Confidence float64         `json:"confidence" minimum:"0" maximum:"1"`
 }
 
@@ -84,7 +84,7 @@ type extractorUsage struct {
 	CachedInput  int64    `json:"cachedInputTokens"`
 	Output       int64    `json:"outputTokens"`
 	Reasoning    int64    `json:"reasoningTokens"`
-	Cost         *float64 `json:"cost" doc:"Micro-USD; null: the price of a call is not known."`
+	Cost         *float64 `json:"cost" doc:"In micro-USD; null if the price of a call is unknown."`
 	UnpricedCall int      `json:"unpricedCalls"`
 }
 
@@ -102,9 +102,9 @@ func viewExtractorUsage(u *store.Usage) *extractorUsage {
 }
 
 type extractorFound struct {
-	Values     extractor.Values `json:"values" doc:"By name: the first of each."`
-	Matches    []matchView      `json:"matches" nullable:"false" doc:"In the order of their place."`
-	Usage      *extractorUsage  `json:"usage" doc:"null: no model was asked."`
+	Values     extractor.Values `json:"values" doc:"The first match of each name."`
+	Matches    []matchView      `json:"matches" nullable:"false" doc:"All matches, in the order of the text."`
+	Usage      *extractorUsage  `json:"usage" doc:"null if no model was asked."`
 	DurationMS float64          `json:"durationMs" doc:"Milliseconds."`
 }
 
@@ -183,15 +183,15 @@ type extractorAction struct {
 }
 
 type missView struct {
-	Test   int              `json:"test" doc:"Its place among the tests, from 0."`
+	Test   int              `json:"test" doc:"Index of the test, from 0."`
 	Text   string           `json:"text"`
 	Wanted extractor.Values `json:"wanted"`
 	Found  extractor.Values `json:"found"`
 }
 
 type confusionView struct {
-	Intent  string `json:"intent" doc:"That was meant; nomatch: none."`
-	Taken   string `json:"taken" doc:"That was found; nomatch: none."`
+	Intent  string `json:"intent" doc:"The expected intent; nomatch: none."`
+	Taken   string `json:"taken" doc:"The intent that was found; nomatch: none."`
 	Times   int    `json:"times"`
 	Example string `json:"example" doc:"Text of one of these tests."`
 }
@@ -199,9 +199,9 @@ type confusionView struct {
 type evaluationView struct {
 	Tests    int             `json:"tests"`
 	Right    int             `json:"right"`
-	Accuracy *float64        `json:"accuracy" doc:"The share of tests that are right; null: there are none."`
+	Accuracy *float64        `json:"accuracy" doc:"Share of tests that passed, from 0 to 1; null if there are no tests."`
 	Failures []missView      `json:"failures" nullable:"false"`
-	Confused []confusionView `json:"confused" nullable:"false" doc:"Of intents: what is taken for what, the most frequent first."`
+	Confused []confusionView `json:"confused" nullable:"false" doc:"Intents that were mistaken for another, most frequent first."`
 }
 
 func (a *API) evaluateExtractor(ctx context.Context, c httpapi.Call, in *extractorAction) (evaluationView, error) {

@@ -81,15 +81,15 @@ type botView struct {
 	ID        string               `json:"id"`
 	Reference provider.ReferenceID `json:"reference"`
 	Name      string               `json:"name"`
-	Trigger   string               `json:"trigger" doc:"What starts it, by its draft; the first of triggers."`
+	Trigger   string               `json:"trigger" doc:"What starts the bot in its draft: the first of triggers."`
 	Triggers  []string             `json:"triggers" nullable:"false"`
-	Keywords  []string             `json:"keywords,omitempty" doc:"Of the triggers keyword and regex."`
+	Keywords  []string             `json:"keywords,omitempty" doc:"Keywords of the triggers keyword and regex."`
 	Flow      view.Document        `json:"flow" doc:"The draft."`
-	Problems  []flow.Problem       `json:"problems" nullable:"false" doc:"What is wrong with the draft."`
+	Problems  []flow.Problem       `json:"problems" nullable:"false" doc:"The problems of the draft."`
 	Status    botengine.Status     `json:"status" enum:"draft,published"`
-	Active    bool                 `json:"active" doc:"Whether what is published answers."`
-	Version   int64                `json:"version" doc:"The published one; 0: none is."`
-	Revision  int64                `json:"revision" doc:"Raised by every change; the ETag."`
+	Active    bool                 `json:"active" doc:"Whether the published version answers."`
+	Version   int64                `json:"version" doc:"The published version; 0 if there is none."`
+	Revision  int64                `json:"revision" doc:"Increases with every change. It is the ETag."`
 	CreatedAt messaging.UnixTime   `json:"createdAt"`
 	UpdatedAt messaging.UnixTime   `json:"updatedAt"`
 }
@@ -104,7 +104,7 @@ func viewBot(b botengine.Bot) botView {
 
 // botReply is a bot with its revision in a header.
 type botReply struct {
-	ETag string `header:"ETag" doc:"The revision, for If-Match."`
+	ETag string `header:"ETag" doc:"The revision of the object, for If-Match."`
 	Body botView
 }
 
@@ -135,7 +135,7 @@ type newBot struct {
 		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		Name      string               `json:"name" minLength:"1" maxLength:"200" example:"Greeter"`
 		Trigger   string               `json:"trigger,omitempty" doc:"always, keyword, regex, first_message, button, referral, schedule or manual." example:"always"`
-		Keywords  []string             `json:"keywords,omitempty" maxItems:"50" doc:"Of the triggers keyword and regex."`
+		Keywords  []string             `json:"keywords,omitempty" maxItems:"50" doc:"Keywords of the triggers keyword and regex."`
 		Flow      view.Document        `json:"flow,omitempty"`
 	}
 }
@@ -153,9 +153,9 @@ func (a *Bots) createBot(ctx context.Context, c httpapi.Call, in *newBot) (*botR
 }
 
 type botFilter struct {
-	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only bots of this line."`
+	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only bots of this reference."`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *Bots) listBots(ctx context.Context, c httpapi.Call, in *botFilter) (messaging.Page[botView], error) {
@@ -174,13 +174,13 @@ func (a *Bots) showBot(ctx context.Context, c httpapi.Call, in *botID) (*botRepl
 
 type botChange struct {
 	ID      string `path:"botId" maxLength:"64" doc:"Id of the bot."`
-	IfMatch string `header:"If-Match" maxLength:"64" doc:"The ETag of what was changed."`
+	IfMatch string `header:"If-Match" maxLength:"64" doc:"The ETag of the revision that you changed. The request is refused if the object has changed since."`
 	Body    struct {
 		Name     *string       `json:"name,omitempty" minLength:"1" maxLength:"200"`
-		Trigger  *string       `json:"trigger,omitempty" doc:"Replaces what starts the bot in its draft."`
+		Trigger  *string       `json:"trigger,omitempty" doc:"Replaces the trigger in the bot's draft."`
 		Keywords []string      `json:"keywords,omitempty" maxItems:"50"`
 		Flow     view.Document `json:"flow,omitempty"`
-		Active   *bool         `json:"active,omitempty" doc:"false: it begins no conversation."`
+		Active   *bool         `json:"active,omitempty" doc:"Whether the bot starts conversations."`
 	}
 }
 
@@ -201,7 +201,7 @@ func (a *Bots) publishBot(ctx context.Context, c httpapi.Call, in *botAction) (*
 }
 
 type problemList struct {
-	Problems []flow.Problem `json:"problems" nullable:"false" doc:"In the order of the nodes."`
+	Problems []flow.Problem `json:"problems" nullable:"false" doc:"The problems, in the order of the nodes."`
 }
 
 func (a *Bots) validateBot(ctx context.Context, c httpapi.Call, in *botAction) (problemList, error) {
@@ -218,7 +218,7 @@ type versionView struct {
 type botVersions struct {
 	ID     string `path:"botId" maxLength:"64" doc:"Id of the bot."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *Bots) listBotVersions(ctx context.Context, c httpapi.Call, in *botVersions) (messaging.Page[versionView], error) {

@@ -40,14 +40,14 @@ type draftRequest struct {
 	ID   string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
 	Body struct {
 		Text  string `json:"text" minLength:"1" maxLength:"20000" example:"Ask for the name and the city, then hand over to a person."`
-		Model string `json:"model,omitempty" maxLength:"128" pattern:"^[a-z][a-z0-9-]*/.+$" doc:"provider/model; without it the server's." example:"openai/gpt-5"`
+		Model string `json:"model,omitempty" maxLength:"128" pattern:"^[a-z][a-z0-9-]*/.+$" doc:"The model to use, as provider/model. Default: the server's model." example:"openai/gpt-5"`
 	}
 }
 
 type draftProposal struct {
-	Draft    view.Document  `json:"draft" doc:"To be looked at."`
-	Problems []flow.Problem `json:"problems" nullable:"false" doc:"What is wrong with it."`
-	Model    string         `json:"model" doc:"That wrote it."`
+	Draft    view.Document  `json:"draft" doc:"The proposed draft. It is not saved."`
+	Problems []flow.Problem `json:"problems" nullable:"false" doc:"The problems of the proposed draft."`
+	Model    string         `json:"model" doc:"The model that wrote the draft."`
 	Usage    draftUsage     `json:"usage"`
 }
 
@@ -55,7 +55,7 @@ type draftUsage struct {
 	Calls        int64          `json:"calls"`
 	InputTokens  int64          `json:"inputTokens"`
 	OutputTokens int64          `json:"outputTokens"`
-	Cost         *view.MicroUSD `json:"cost" doc:"In micro-USD; null: unknown."`
+	Cost         *view.MicroUSD `json:"cost" doc:"In micro-USD; null if unknown."`
 }
 
 func (a *Flows) draftFromText(ctx context.Context, c httpapi.Call, in *draftRequest) (draftProposal, error) {

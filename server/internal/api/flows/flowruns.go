@@ -67,7 +67,7 @@ type startFlow struct {
 	Body struct {
 		FlowID    string               `json:"flowId" minLength:"1" maxLength:"64"`
 		ChatID    *string              `json:"chatId,omitempty" minLength:"1" maxLength:"512" example:"ana@sandbox"`
-		Input     httpapi.ExactObject  `json:"input,omitempty" doc:"What expressions see as start and input."`
+		Input     httpapi.ExactObject  `json:"input,omitempty" doc:"Available in expressions as start and input."`
 		Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1"`
 	}
 }
@@ -83,11 +83,11 @@ func (a *Runs) startFlow(ctx context.Context, c httpapi.Call, in *startFlow) (vi
 }
 
 type flowRunFilter struct {
-	FlowID string         `query:"flowId" maxLength:"64" doc:"Only runs of this flow. Those of functions that it calls are left out, unless parent is given."`
-	Parent string         `query:"parent" maxLength:"64" doc:"Only runs that this run began, those of functions included."`
+	FlowID string         `query:"flowId" maxLength:"64" doc:"Only runs of this flow. Runs of functions that it calls are listed only with parent."`
+	Parent string         `query:"parent" maxLength:"64" doc:"Only runs that this run started, including those of functions."`
 	Status runtime.Status `query:"status" enum:"running,waiting,completed,failed,cancelled"`
 	Limit  int            `query:"limit" minimum:"1" maximum:"200" default:"20"`
-	Cursor string         `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string         `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *Runs) listFlowRuns(ctx context.Context, c httpapi.Call, in *flowRunFilter) (messaging.Page[view.RunView], error) {
@@ -117,7 +117,7 @@ func (a *Runs) cancelRun(ctx context.Context, c httpapi.Call, in *runAction) (vi
 type runRetry struct {
 	ID   string `path:"runId" maxLength:"64" doc:"Id of the run."`
 	Body *struct {
-		Repeat bool `json:"repeat,omitempty" doc:"Make a call again that must not be made twice, and may have been made."`
+		Repeat bool `json:"repeat,omitempty" doc:"Whether to repeat a call that must not be made twice and whose outcome is unknown."`
 	} `json:"body,omitempty"`
 }
 

@@ -101,8 +101,8 @@ type flowView struct {
 	ProjectID string             `json:"projectId"`
 	Name      string             `json:"name"`
 	Draft     view.Document      `json:"draft"`
-	Revision  int64              `json:"revision" doc:"Raised by every change; the ETag."`
-	Problems  []flow.Problem     `json:"problems" nullable:"false" doc:"What is wrong with the draft."`
+	Revision  int64              `json:"revision" doc:"Increases with every change. It is the ETag."`
+	Problems  []flow.Problem     `json:"problems" nullable:"false" doc:"The problems of the draft."`
 	Published *publishedView     `json:"published"`
 	CreatedAt messaging.UnixTime `json:"createdAt"`
 	UpdatedAt messaging.UnixTime `json:"updatedAt"`
@@ -121,7 +121,7 @@ func viewFlow(f aiflow.Flow) flowView {
 
 // flowReply is a flow with its revision in a header.
 type flowReply struct {
-	ETag string `header:"ETag" doc:"The revision, for If-Match."`
+	ETag string `header:"ETag" doc:"The revision of the object, for If-Match."`
 	Body flowView
 }
 
@@ -151,7 +151,7 @@ func (a *Flows) createFlow(ctx context.Context, c httpapi.Call, in *newFlow) (*f
 type flowFilter struct {
 	ProjectID string `query:"projectId" maxLength:"64" doc:"Only flows of this project."`
 	Limit     int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor    string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *Flows) listFlows(ctx context.Context, c httpapi.Call, in *flowFilter) (messaging.Page[flowView], error) {
@@ -165,7 +165,7 @@ func (a *Flows) showFlow(ctx context.Context, c httpapi.Call, in *flowID) (*flow
 
 type flowChange struct {
 	ID      string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
-	IfMatch string `header:"If-Match" maxLength:"64" doc:"The ETag of what was changed."`
+	IfMatch string `header:"If-Match" maxLength:"64" doc:"The ETag of the revision that you changed. The request is refused if the object has changed since."`
 	Body    struct {
 		Name  *string       `json:"name,omitempty" minLength:"1" maxLength:"200"`
 		Draft view.Document `json:"draft,omitempty"`
@@ -193,7 +193,7 @@ func (a *Flows) validateFlow(ctx context.Context, c httpapi.Call, in *flowAction
 type flowVersions struct {
 	ID     string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *Flows) listFlowVersions(ctx context.Context, c httpapi.Call, in *flowVersions) (messaging.Page[versionView], error) {
@@ -217,12 +217,12 @@ func (a *Flows) rollbackFlow(ctx context.Context, c httpapi.Call, in *rollback) 
 type bindingView struct {
 	Reference provider.ReferenceID `json:"reference"`
 	Enabled   bool                 `json:"enabled"`
-	Priority  *int                 `json:"priority" doc:"null: that of the trigger node."`
+	Priority  *int                 `json:"priority" doc:"Overrides the priority of the trigger node; null if it is not set."`
 }
 
 type bindings struct {
 	Items []bindingView `json:"items" nullable:"false"`
-	Next  *string       `json:"next" doc:"Always null."`
+	Next  *string       `json:"next" doc:"Always null: the list has one page."`
 }
 
 func viewBindings(bs []aiflow.Binding) bindings {
@@ -243,7 +243,7 @@ type bindInput struct {
 	Body struct {
 		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		Enabled   bool                 `json:"enabled"`
-		Priority  *int                 `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"Over that of the trigger node; the higher one answers."`
+		Priority  *int                 `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"Overrides the priority of the trigger node. The flow or bot with the higher priority answers."`
 	}
 }
 

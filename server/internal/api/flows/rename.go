@@ -30,8 +30,8 @@ type flowRename struct {
 // renamedFlow is a flow with its new slug, and who knew it by the old one.
 type renamedFlow struct {
 	Flow      flowView      `json:"flow"`
-	Drafts    []renamedIn   `json:"drafts" nullable:"false" doc:"Others that were changed with it."`
-	Published []functionUse `json:"published" nullable:"false" doc:"Published versions that know the old slug."`
+	Drafts    []renamedIn   `json:"drafts" nullable:"false" doc:"Other drafts that were changed."`
+	Published []functionUse `json:"published" nullable:"false" doc:"Published versions that still use the old slug."`
 }
 
 type renamedIn struct {

@@ -72,19 +72,19 @@ func simulateOperation(id, path string) httpapi.Operation {
 
 // simulationInput is a step of a simulation.
 type simulationInput struct {
-	Version int64         `json:"version,omitempty" minimum:"0" doc:"That is played; 0: the draft."`
-	State   view.Document `json:"state,omitempty" doc:"Of the answer before, as it is; without it a run begins."`
-	Given   view.Document `json:"given,omitempty" doc:"The world of a run that begins: now, contact, chat, input, args, vars, mocks, refuse."`
-	Input   *string       `json:"input,omitempty" maxLength:"65536" doc:"What the contact writes." example:"Hello"`
-	Message view.Document `json:"message,omitempty" doc:"What the contact writes, if it is no text: as expressions see it."`
-	Advance string        `json:"advance,omitempty" maxLength:"64" doc:"So much time passes: an ISO 8601 duration." example:"PT1H"`
+	Version int64         `json:"version,omitempty" minimum:"0" doc:"The version to play. 0 is the draft."`
+	State   view.Document `json:"state,omitempty" doc:"The state of the previous answer, unchanged. If absent, a new run starts."`
+	Given   view.Document `json:"given,omitempty" doc:"The environment of a new run: now, contact, chat, input, args, vars, mocks, refuse."`
+	Input   *string       `json:"input,omitempty" maxLength:"65536" doc:"Text that the contact writes." example:"Hello"`
+	Message view.Document `json:"message,omitempty" doc:"A message of the contact that is not a text, in the form that expressions use."`
+	Advance string        `json:"advance,omitempty" maxLength:"64" doc:"Time that passes, as an ISO 8601 duration." example:"PT1H"`
 	Event   *struct {
 		Name string         `json:"name" minLength:"1" maxLength:"64"`
 		Data map[string]any `json:"data,omitempty"`
 	} `json:"event,omitempty"`
-	Take    bool  `json:"take,omitempty" doc:"A person takes the chat."`
-	Close   bool  `json:"close,omitempty" doc:"The person is done."`
-	Approve *bool `json:"approve,omitempty" doc:"Whether an agent that asks may use its tool."`
+	Take    bool  `json:"take,omitempty" doc:"A person takes over the chat."`
+	Close   bool  `json:"close,omitempty" doc:"The person gives the chat back."`
+	Approve *bool `json:"approve,omitempty" doc:"Whether an agent that waits for approval may call its tool."`
 	Cancel  bool  `json:"cancel,omitempty"`
 }
 

@@ -58,7 +58,7 @@ type fileFlow struct {
 
 type fileVersion struct {
 	Document  view.Document   `json:"document"`
-	Functions []view.Document `json:"functions" maxItems:"100" nullable:"false" doc:"What it calls, in whatever depth, by slug."`
+	Functions []view.Document `json:"functions" maxItems:"100" nullable:"false" doc:"Functions that it calls directly or indirectly, by slug."`
 }
 
 // Schema stands where it is used: of a reference that may be null huma could
@@ -112,14 +112,14 @@ func (a *Projects) exportProject(ctx context.Context, c httpapi.Call, in *projec
 // flows.
 type importedProject struct {
 	view.ProjectView
-	Flows []importedFlow `json:"flows" nullable:"false" doc:"In the order of the document."`
+	Flows []importedFlow `json:"flows" nullable:"false" doc:"Flows, in the order of the document."`
 }
 
 type importedFlow struct {
 	ID        string         `json:"id"`
 	Name      string         `json:"name"`
 	Published bool           `json:"published"`
-	Problems  []flow.Problem `json:"problems" nullable:"false" doc:"Of the published document: why it stayed a draft, or warnings. Of an export of Typebot: what the draft lacks."`
+	Problems  []flow.Problem `json:"problems" nullable:"false" doc:"Problems of the published document: the reason why the flow stayed a draft, or warnings. For an export of Typebot: the problems of the draft."`
 }
 
 // importBody is a project as it travels, or an export of Typebot.

@@ -43,7 +43,7 @@ func (a *API) Register(api *httpapi.API) {
 
 // functionList is the catalogue of functions.
 type functionList struct {
-	Version   string           `json:"version" doc:"Of the catalogue, as semantic version."`
+	Version   string           `json:"version" doc:"Version of the catalogue, as a semantic version."`
 	Count     int              `json:"count"`
 	Functions []mcp.Descriptor `json:"functions" nullable:"false"`
 }
@@ -57,7 +57,7 @@ func (a *API) listFunctions(context.Context, httpapi.Call, *struct{}) (functionL
 type functionCall struct {
 	Function  string    `json:"function" minLength:"1" maxLength:"200" example:"list_references"`
 	Arguments arguments `json:"arguments,omitempty"`
-	DryRun    bool      `json:"dryRun,omitempty" doc:"Only say what it would do."`
+	DryRun    bool      `json:"dryRun,omitempty" doc:"Whether to only describe what the call would do."`
 }
 
 func (c functionCall) request() mcp.Request {
@@ -84,7 +84,7 @@ func (arguments) Schema(huma.Registry) *huma.Schema {
 // outcomeReply is what became of a call, with the status that it has in HTTP.
 type outcomeReply struct {
 	Status     int
-	RetryAfter string `header:"Retry-After" doc:"Seconds after which to try again."`
+	RetryAfter string `header:"Retry-After" doc:"Seconds after which you can try again."`
 	Body       mcp.Outcome
 }
 
@@ -104,7 +104,7 @@ type batchInput struct {
 }
 
 type batchResult struct {
-	Results []mcp.Outcome `json:"results" nullable:"false" doc:"What became of each call, in their order."`
+	Results []mcp.Outcome `json:"results" nullable:"false" doc:"Result of each call, in the order of the calls."`
 }
 
 func (a *API) executeBatch(ctx context.Context, c httpapi.Call, in *batchInput) (batchResult, error) {

@@ -36,8 +36,8 @@ func (a *API) Register(api *httpapi.API) {
 // JobView is a job as users see it.
 type JobView struct {
 	ID        string                `json:"id" example:"7f9c24e8-3b12-4fef-91e0-1a2b3c4d5e6f"`
-	Kind      string                `json:"kind" enum:"chat,reference,account" doc:"What is being deleted."`
-	Reference *provider.ReferenceID `json:"reference" doc:"That it is, or in which the chat was; null: it is the account."`
+	Kind      string                `json:"kind" enum:"chat,reference,account" doc:"What the job deletes."`
+	Reference *provider.ReferenceID `json:"reference" doc:"Id of the deleted reference, or of the deleted chat's reference; null if the account is deleted."`
 	State     string                `json:"state" enum:"running,completed"`
 	CreatedAt messaging.UnixTime    `json:"createdAt"`
 	EndedAt   *messaging.UnixTime   `json:"endedAt"`

@@ -31,9 +31,9 @@ func (a *API) budgetRoutes(api *httpapi.API) {
 
 type budgetState struct {
 	view.BudgetItem
-	SpentCost   *view.MicroUSD      `json:"spentCost" doc:"With what calls under way reserve; null: it is for each of something."`
-	SpentTokens *int64              `json:"spentTokens" doc:"As spentCost."`
-	Until       *messaging.UnixTime `json:"until" doc:"When it begins anew; null: never."`
+	SpentCost   *view.MicroUSD      `json:"spentCost" doc:"Spent cost, including the reservations of calls in progress; null for a budget that applies to each project, flow or chat separately."`
+	SpentTokens *int64              `json:"spentTokens" doc:"Spent tokens, counted like spentCost."`
+	Until       *messaging.UnixTime `json:"until" doc:"Time when the period starts again; null: never."`
 }
 
 type budgets struct {

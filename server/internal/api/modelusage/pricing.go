@@ -30,7 +30,7 @@ func (a *API) pricingRoutes(api *httpapi.API) {
 }
 
 type priceTier struct {
-	Over int64 `json:"over" minimum:"1" maximum:"1000000000" doc:"Tokens of input: calls that have more cost this, all of them."`
+	Over int64 `json:"over" minimum:"1" maximum:"1000000000" doc:"Number of input tokens. A call with more input tokens has these prices for all of its tokens."`
 	view.PriceRates
 }
 
@@ -38,8 +38,8 @@ type priceItem struct {
 	Provider string `json:"provider" minLength:"1" maxLength:"64" example:"openai"`
 	Model    string `json:"model" minLength:"1" maxLength:"200" example:"gpt-5"`
 	view.PriceRates
-	Tiers  []priceTier `json:"tiers,omitempty" maxItems:"8" nullable:"false" doc:"By over, ascending."`
-	SameAs string      `json:"sameAs,omitempty" maxLength:"265" doc:"provider/model: another model whose prices these are. It takes no prices beside it." example:"openai/gpt-5"`
+	Tiers  []priceTier `json:"tiers,omitempty" maxItems:"8" nullable:"false" doc:"Tiers, in ascending order of over."`
+	SameAs string      `json:"sameAs,omitempty" maxLength:"265" doc:"Another model with the same prices, as provider/model. Cannot be combined with prices." example:"openai/gpt-5"`
 }
 
 type pricing struct {
@@ -141,8 +141,8 @@ func ratesOf(v *view.PriceRates, at string) (usage.Rates, error) {
 
 type reprice struct {
 	Body struct {
-		From int64 `json:"from,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: calls begun then or later; 0: all."`
-		To   int64 `json:"to,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: calls begun before; 0: all."`
+		From int64 `json:"from,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only calls that started at this time or later. 0: no limit."`
+		To   int64 `json:"to,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only calls that started before this time. 0: no limit."`
 	}
 }
 

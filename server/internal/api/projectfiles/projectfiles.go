@@ -49,8 +49,8 @@ type projectFileView struct {
 	ID        string             `json:"id"`
 	Name      string             `json:"name"`
 	Type      string             `json:"type" enum:"text/plain,text/markdown,text/csv,application/json,text/html"`
-	Size      int64              `json:"size" doc:"In bytes, as it was given."`
-	Passages  int64              `json:"passages" doc:"Into how many it is cut."`
+	Size      int64              `json:"size" doc:"Size of the uploaded file, in bytes."`
+	Passages  int64              `json:"passages" doc:"Number of passages that the file is split into."`
 	CreatedAt messaging.UnixTime `json:"createdAt"`
 }
 
@@ -61,9 +61,9 @@ func viewProjectFile(f knowledge.File) projectFileView {
 type newProjectFile struct {
 	ID   string `path:"projectId" maxLength:"64" doc:"Id of the project."`
 	Body struct {
-		Name string `json:"name" minLength:"1" maxLength:"200" doc:"With its ending, which says what it is." example:"prices.md"`
-		Type string `json:"type,omitempty" maxLength:"200" doc:"Its media type, when the name does not say it." example:"text/markdown"`
-		Text string `json:"text" minLength:"1" maxLength:"10485760" doc:"What is in it."`
+		Name string `json:"name" minLength:"1" maxLength:"200" doc:"File name. Its extension tells the type." example:"prices.md"`
+		Type string `json:"type,omitempty" maxLength:"200" doc:"Media type of the file. Required if the extension does not tell it." example:"text/markdown"`
+		Text string `json:"text" minLength:"1" maxLength:"10485760" doc:"Content of the file."`
 	}
 }
 
@@ -75,7 +75,7 @@ func (a *API) addProjectFile(ctx context.Context, c httpapi.Call, in *newProject
 type projectFilePage struct {
 	ID     string `path:"projectId" maxLength:"64" doc:"Id of the project."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *API) listProjectFiles(ctx context.Context, c httpapi.Call, in *projectFilePage) (messaging.Page[projectFileView], error) {
@@ -102,12 +102,12 @@ type projectSearch struct {
 type passageView struct {
 	File string `json:"file" doc:"Id of the file."`
 	Name string `json:"name"`
-	Part int    `json:"part" doc:"Which of its passages, from 1."`
+	Part int    `json:"part" doc:"Number of the passage in its file, from 1."`
 	Text string `json:"text"`
 }
 
 type passagesView struct {
-	Items []passageView `json:"items" nullable:"false" doc:"The best first."`
+	Items []passageView `json:"items" nullable:"false" doc:"The passages, best match first."`
 }
 
 func (a *API) searchProject(ctx context.Context, c httpapi.Call, in *projectSearch) (passagesView, error) {

@@ -25,16 +25,16 @@ type listenerView struct {
 	Engine   string   `json:"engine" enum:"botengine,aiflow"`
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
-	Trigger  string   `json:"trigger" doc:"The first of triggers; manual: nothing that comes on the line starts it." example:"keyword"`
+	Trigger  string   `json:"trigger" doc:"The first of triggers. manual if no event of the reference starts it." example:"keyword"`
 	Triggers []string `json:"triggers" nullable:"false"`
 	Priority int      `json:"priority"`
 	Enabled  bool     `json:"enabled"`
-	Version  int64    `json:"version" doc:"That is published."`
+	Version  int64    `json:"version" doc:"The published version."`
 }
 
 type listenerList struct {
 	Items []listenerView `json:"items" nullable:"false"`
-	Next  *string        `json:"next" doc:"Always null."`
+	Next  *string        `json:"next" doc:"Always null: the list has one page."`
 }
 
 func viewListener(l runtime.Listener) listenerView {

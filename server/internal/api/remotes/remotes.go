@@ -57,17 +57,17 @@ func (a *API) Register(api *httpapi.API) {
 
 type remoteToolView struct {
 	Name        string        `json:"name"`
-	Description string        `json:"description" doc:"The server's words."`
+	Description string        `json:"description" doc:"The server's own description."`
 	Schema      view.Document `json:"schema" doc:"JSON Schema of the arguments."`
-	ReadOnly    bool          `json:"readOnly" doc:"It changes nothing, says its server."`
-	Idempotent  bool          `json:"idempotent" doc:"A second call changes nothing more, says its server."`
-	Destructive bool          `json:"destructive" doc:"It takes away or overwrites; true unless its server says otherwise."`
-	OpenWorld   bool          `json:"openWorld" doc:"It reaches people or systems beyond its server; true unless its server says otherwise."`
-	Hash        string        `json:"hash" doc:"SHA-256 of all of the above."`
-	Approved    bool          `json:"approved" doc:"It may be used."`
-	Changed     bool          `json:"changed" doc:"It was approved, and is another now."`
+	ReadOnly    bool          `json:"readOnly" doc:"Whether the tool changes nothing, according to its server."`
+	Idempotent  bool          `json:"idempotent" doc:"Whether a repeated call has no further effect, according to its server."`
+	Destructive bool          `json:"destructive" doc:"Whether the tool may delete or overwrite data. true unless its server says otherwise."`
+	OpenWorld   bool          `json:"openWorld" doc:"Whether the tool reaches people or systems outside its server. true unless its server says otherwise."`
+	Hash        string        `json:"hash" doc:"SHA-256 of the members above."`
+	Approved    bool          `json:"approved" doc:"Whether flows may use the tool."`
+	Changed     bool          `json:"changed" doc:"Whether the tool was approved and has changed since."`
 
-	Before *approvedTool `json:"before" doc:"What was approved of a tool that has changed, when that is known."`
+	Before *approvedTool `json:"before" doc:"The approved definition of a tool that has changed, if it is known."`
 }
 
 // approvedTool is what a tool said of itself when it was approved.
@@ -87,8 +87,8 @@ type remoteView struct {
 	Credential *string             `json:"credential"`
 	Enabled    bool                `json:"enabled"`
 	Tools      []remoteToolView    `json:"tools" nullable:"false"`
-	CheckedAt  *messaging.UnixTime `json:"checkedAt" doc:"When its tools were last asked for."`
-	Problem    *string             `json:"problem" doc:"Why that failed."`
+	CheckedAt  *messaging.UnixTime `json:"checkedAt" doc:"Time when the tools were last fetched."`
+	Problem    *string             `json:"problem" doc:"The reason why fetching them failed."`
 	CreatedAt  messaging.UnixTime  `json:"createdAt"`
 	UpdatedAt  messaging.UnixTime  `json:"updatedAt"`
 }
@@ -115,9 +115,9 @@ func viewRemote(r remote.Server) remoteView {
 
 type newRemote struct {
 	Body struct {
-		Name       string `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$" doc:"By which flows call it." example:"shop"`
-		URL        string `json:"url" minLength:"1" maxLength:"2048" doc:"Of its Streamable HTTP endpoint." example:"https://shop.example.org/mcp"`
-		Credential string `json:"credential,omitempty" maxLength:"64" doc:"Id of the credential that requests carry."`
+		Name       string `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$" doc:"Name by which flows call the server." example:"shop"`
+		URL        string `json:"url" minLength:"1" maxLength:"2048" doc:"URL of the server's Streamable HTTP endpoint." example:"https://shop.example.org/mcp"`
+		Credential string `json:"credential,omitempty" maxLength:"64" doc:"Id of the credential for the requests."`
 	}
 }
 
@@ -164,9 +164,9 @@ type remoteChange struct {
 		Enabled    *bool   `json:"enabled,omitempty"`
 		Tools      []struct {
 			Name     string `json:"name" minLength:"1" maxLength:"128"`
-			Hash     string `json:"hash,omitempty" maxLength:"64" doc:"That is approved; not needed to withdraw."`
+			Hash     string `json:"hash,omitempty" maxLength:"64" doc:"Hash of the definition that you approve. Not needed to withdraw an approval."`
 			Approved bool   `json:"approved"`
-		} `json:"tools,omitempty" nullable:"false" maxItems:"200" doc:"Those that are not named stay as they are."`
+		} `json:"tools,omitempty" nullable:"false" maxItems:"200" doc:"Tools that are not listed keep their approval."`
 	}
 }
 

@@ -133,9 +133,9 @@ func (a *API) sandboxWakes(ctx context.Context, c httpapi.Call, phone *sandbox.P
 
 type screenFilter struct {
 	Reference provider.ReferenceID `path:"reference" minimum:"1" doc:"Id of a reference of type provider-sandbox."`
-	From      string               `query:"from" maxLength:"80" doc:"Only this contact's phone."`
+	From      string               `query:"from" maxLength:"80" doc:"Only the phone of this contact."`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *API) sandboxScreen(ctx context.Context, c httpapi.Call, in *screenFilter) (messaging.Page[screenItem], error) {

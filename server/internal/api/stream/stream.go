@@ -50,9 +50,9 @@ func (a *API) Register(api *httpapi.API) {
 }
 
 type follow struct {
-	Reference   provider.ReferenceID `query:"reference" minimum:"1" doc:"Only this line."`
-	After       string               `query:"after" maxLength:"200" doc:"Id of the last event that was seen."`
-	LastEventID string               `header:"Last-Event-ID" maxLength:"200" doc:"The same; it wins."`
+	Reference   provider.ReferenceID `query:"reference" minimum:"1" doc:"Only events of this reference."`
+	After       string               `query:"after" maxLength:"200" doc:"Id of the last event that you received."`
+	LastEventID string               `header:"Last-Event-ID" maxLength:"200" doc:"Same as after. Takes precedence over it."`
 }
 
 func (a *API) stream(ctx context.Context, c httpapi.Call, in *follow) (*huma.StreamResponse, error) {

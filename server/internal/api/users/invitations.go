@@ -35,26 +35,26 @@ func (a *API) invitationRoutes(api *httpapi.API) {
 
 type invitationBody struct {
 	Email       string            `json:"email" format:"email" maxLength:"254"`
-	Name        string            `json:"name,omitempty" maxLength:"200" doc:"What the person may change; absent: the person gives it."`
-	Permissions []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"200" doc:"Some of the caller's. Required without a role." example:"[\"chats.read\",\"chats.send\"]"`
-	Role        auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A set of permissions, instead of them."`
-	Mail        *bool             `json:"mail,omitempty" doc:"Whether to send the link where there is a mail server. Default: true."`
+	Name        string            `json:"name,omitempty" maxLength:"200" doc:"Name of the user, who may change it. If absent, the user enters a name."`
+	Permissions []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"200" doc:"Permissions, all of which the caller must have. Required without role." example:"[\"chats.read\",\"chats.send\"]"`
+	Role        auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A named set of permissions, to be used instead of permissions."`
+	Mail        *bool             `json:"mail,omitempty" doc:"Whether to send the link by mail, if the server has a mail server. Default: true."`
 }
 
 type invitationView struct {
 	ID          string            `json:"id"`
 	Email       string            `json:"email"`
-	Name        *string           `json:"name" doc:"null: the person gives it."`
+	Name        *string           `json:"name" doc:"null if the user enters a name."`
 	Permissions []auth.Permission `json:"permissions" nullable:"false"`
-	Role        *auth.Role        `json:"role" enum:"owner,admin,builder,agent,viewer" doc:"The role that has these permissions; null: no role has."`
-	InvitedBy   string            `json:"invitedBy" doc:"Id of the user."`
-	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds"`
-	ExpiresAt   int64             `json:"expiresAt" doc:"UNIX seconds"`
+	Role        *auth.Role        `json:"role" enum:"owner,admin,builder,agent,viewer" doc:"The role with exactly these permissions; null if no role has them."`
+	InvitedBy   string            `json:"invitedBy" doc:"Id of the user who sent the invitation."`
+	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds."`
+	ExpiresAt   int64             `json:"expiresAt" doc:"UNIX seconds."`
 }
 
 type invitedView struct {
 	Invitation invitationView `json:"invitation"`
-	Link       *string        `json:"link" doc:"Shown only now; null: a mail brings it."`
+	Link       *string        `json:"link" doc:"Returned only now; null if it is sent by mail."`
 }
 
 func viewInvitation(in auth.Invitation) invitationView {
@@ -94,10 +94,10 @@ func (a *API) revokeInvitation(ctx context.Context, c httpapi.Call, in *invitati
 }
 
 type acceptBody struct {
-	Token    string `json:"token" minLength:"1" maxLength:"200" doc:"The part behind # in the link."`
-	Name     string `json:"name,omitempty" maxLength:"200" doc:"Required when the invitation has none."`
+	Token    string `json:"token" minLength:"1" maxLength:"200" doc:"The part of the link after the #."`
+	Name     string `json:"name,omitempty" maxLength:"200" doc:"Name of the user. Required if the invitation has no name."`
 	Password string `json:"password" minLength:"10" maxLength:"1000"`
-	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Whether to set a session cookie as well. Default: false."`
 }
 
 func (a *API) acceptInvitation(ctx context.Context, c httpapi.Call, in *struct{ Body acceptBody }) (*withCookie[sessionView], error) {

@@ -53,14 +53,14 @@ type userView struct {
 	Email       string            `json:"email"`
 	Name        string            `json:"name"`
 	Permissions []auth.Permission `json:"permissions" nullable:"false"`
-	Role        *auth.Role        `json:"role" enum:"owner,admin,builder,agent,viewer" doc:"The role that has these permissions; null: no role has. Owners have every permission."`
-	Disabled    bool              `json:"disabled" doc:"The user cannot log in, and the user's tokens and cookies are refused."`
-	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds"`
+	Role        *auth.Role        `json:"role" enum:"owner,admin,builder,agent,viewer" doc:"The role with exactly these permissions; null if no role has them. Owners have every permission."`
+	Disabled    bool              `json:"disabled" doc:"Whether the user is disabled: a disabled user cannot log in, and the user's tokens and cookies are refused."`
+	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds."`
 }
 
 type sessionView struct {
 	Token     string   `json:"token" doc:"A JWT for the Authorization header."`
-	ExpiresAt int64    `json:"expiresAt" doc:"UNIX seconds"`
+	ExpiresAt int64    `json:"expiresAt" doc:"UNIX seconds."`
 	User      userView `json:"user"`
 }
 
@@ -73,8 +73,8 @@ type withCookie[T any] struct {
 type loginBody struct {
 	Email    string `json:"email" format:"email" maxLength:"254"`
 	Password string `json:"password" minLength:"1" maxLength:"1000"`
-	Code     string `json:"code,omitempty" maxLength:"40" doc:"Of the user's authenticator app, or a recovery code; needed when the answer was second_factor_required."`
-	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+	Code     string `json:"code,omitempty" maxLength:"40" doc:"A code of the user's authenticator app, or a recovery code. Required after the error second_factor_required."`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Whether to set a session cookie as well. Default: false."`
 }
 
 func (a *API) login(ctx context.Context, c httpapi.Call, in *struct{ Body loginBody }) (*withCookie[sessionView], error) {
@@ -119,9 +119,9 @@ func (a *API) me(ctx context.Context, c httpapi.Call, _ *struct{}) (userView, er
 }
 
 type permissionsView struct {
-	Permissions []auth.Permission `json:"permissions" nullable:"false" doc:"Of the caller; a scoped token's own. chats.read@17 is chats.read on the reference 17 alone."`
+	Permissions []auth.Permission `json:"permissions" nullable:"false" doc:"Permissions of the caller; with a scoped token, those of the token. chats.read@17 is the permission chats.read for the reference 17 only."`
 	Catalogue   []permissionView  `json:"catalogue" nullable:"false"`
-	Roles       []roleView        `json:"roles" nullable:"false" doc:"Sets of permissions that users can be given."`
+	Roles       []roleView        `json:"roles" nullable:"false" doc:"Named sets of permissions that you can give to users."`
 }
 
 type roleView struct {
@@ -133,7 +133,7 @@ type roleView struct {
 type permissionView struct {
 	Name        auth.Permission `json:"name"`
 	Description string          `json:"description"`
-	Limitable   bool            `json:"limitable" doc:"Whether it can be limited to a reference, as in chats.read@17."`
+	Limitable   bool            `json:"limitable" doc:"Whether it can be limited to one reference, as in chats.read@17."`
 }
 
 func (a *API) permissions(_ context.Context, c httpapi.Call, _ *struct{}) (permissionsView, error) {

@@ -206,7 +206,7 @@ func (a *SignIn) Register(api *httpapi.API) {
 }
 
 type connectView struct {
-	URL string `json:"url" doc:"At the provider."`
+	URL string `json:"url" doc:"Address of the provider's login page."`
 }
 
 func (a *SignIn) connectOIDC(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (*withFlow, error) {
@@ -236,13 +236,13 @@ type withFlow struct {
 
 type methodsView struct {
 	SignUp   string    `json:"signUp" enum:"open,closed"`
-	OIDC     *oidcView `json:"oidc" doc:"null: there is no provider."`
-	Passkeys bool      `json:"passkeys" doc:"Whether passkeys can be added and used: they need a base URL with https and a host name, or http://localhost."`
+	OIDC     *oidcView `json:"oidc" doc:"The sign-in provider; null if there is none."`
+	Passkeys bool      `json:"passkeys" doc:"Whether users can add and use passkeys. That needs a base URL with https and a host name, or http://localhost."`
 }
 
 type oidcView struct {
-	Name string `json:"name" doc:"What users know the provider by."`
-	URL  string `json:"url" doc:"Open it in the browser: it leads to the provider, back, and to the panel with a session cookie."`
+	Name string `json:"name" doc:"Name of the provider, for users."`
+	URL  string `json:"url" doc:"Open it in the browser. It redirects to the provider, back to the server, and to the panel with a session cookie."`
 }
 
 func (a *SignIn) signInMethods(context.Context, httpapi.Call, *struct{}) (methodsView, error) {

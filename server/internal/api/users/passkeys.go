@@ -64,8 +64,8 @@ func (a *Factors) passkeyRoutes(api *httpapi.API) {
 type passkeyView struct {
 	ID         string              `json:"id"`
 	Name       string              `json:"name"`
-	CreatedAt  int64               `json:"createdAt" doc:"UNIX seconds"`
-	LastUsedAt *messaging.UnixTime `json:"lastUsedAt" doc:"null: never."`
+	CreatedAt  int64               `json:"createdAt" doc:"UNIX seconds."`
+	LastUsedAt *messaging.UnixTime `json:"lastUsedAt" doc:"null if it was never used."`
 }
 
 func viewPasskey(p passkey.Passkey) passkeyView {
@@ -82,7 +82,7 @@ func (a *Factors) listPasskeys(ctx context.Context, c httpapi.Call, _ *struct{})
 }
 
 type ceremonyView struct {
-	PublicKey map[string]any `json:"publicKey" nullable:"false" doc:"An object for the browser."`
+	PublicKey map[string]any `json:"publicKey" nullable:"false" doc:"Options for the browser."`
 }
 
 // viewCeremony reads the options that the passkeys' library has written.
@@ -98,8 +98,8 @@ func (a *Factors) beginPasskey(ctx context.Context, c httpapi.Call, in *struct{ 
 }
 
 type newPasskeyBody struct {
-	Name       string         `json:"name" minLength:"1" maxLength:"200" doc:"By which the user tells passkeys apart."`
-	Credential map[string]any `json:"credential" doc:"What toJSON() of the browser's credential gives."`
+	Name       string         `json:"name" minLength:"1" maxLength:"200" doc:"Name by which the user recognizes the passkey."`
+	Credential map[string]any `json:"credential" doc:"The result of toJSON() of the browser's credential."`
 }
 
 func (a *Factors) addPasskey(ctx context.Context, c httpapi.Call, in *struct{ Body newPasskeyBody }) (passkeyView, error) {
@@ -129,8 +129,8 @@ func (a *Factors) beginPasskeyLogin(ctx context.Context, c httpapi.Call, _ *stru
 }
 
 type passkeyLoginBody struct {
-	Credential map[string]any `json:"credential" doc:"What toJSON() of the browser's credential gives."`
-	Cookie     bool           `json:"cookie,omitempty" doc:"Also set a session cookie."`
+	Credential map[string]any `json:"credential" doc:"The result of toJSON() of the browser's credential."`
+	Cookie     bool           `json:"cookie,omitempty" doc:"Whether to set a session cookie as well. Default: false."`
 }
 
 func (a *Factors) loginPasskey(ctx context.Context, c httpapi.Call, in *struct{ Body passkeyLoginBody }) (*withCookie[sessionView], error) {

@@ -18,9 +18,9 @@ func (a *API) resetRoutes(api *httpapi.API) {
 }
 
 type resetBody struct {
-	Email    string `json:"email,omitempty" maxLength:"254" doc:"Asks for a link."`
-	Token    string `json:"token,omitempty" maxLength:"200" doc:"What stands behind # in the link; uses it."`
-	Password string `json:"password,omitempty" maxLength:"1000" doc:"The new password, with token; at least 10 characters."`
+	Email    string `json:"email,omitempty" maxLength:"254" doc:"E-mail of the user. Requests a link."`
+	Token    string `json:"token,omitempty" maxLength:"200" doc:"The part of the link after the #. Sets the new password."`
+	Password string `json:"password,omitempty" maxLength:"1000" doc:"The new password, of at least 10 characters. Required with token."`
 }
 
 type resetAnswer struct {

@@ -61,8 +61,8 @@ func (a *Factors) secondFactorRoutes(api *httpapi.API) {
 
 type secondFactorView struct {
 	Enabled       bool  `json:"enabled"`
-	Since         int64 `json:"since,omitempty" doc:"UNIX seconds"`
-	RecoveryCodes int   `json:"recoveryCodes" doc:"How many are left."`
+	Since         int64 `json:"since,omitempty" doc:"UNIX seconds."`
+	RecoveryCodes int   `json:"recoveryCodes" doc:"Number of recovery codes that are left."`
 }
 
 func (a *Factors) showSecondFactor(ctx context.Context, c httpapi.Call, _ *struct{}) (secondFactorView, error) {
@@ -75,13 +75,13 @@ func (a *Factors) showSecondFactor(ctx context.Context, c httpapi.Call, _ *struc
 }
 
 type passwordBody struct {
-	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The caller's own."`
+	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The caller's own password."`
 }
 
 type enrolmentView struct {
-	Secret string `json:"secret" doc:"In base32, to be typed into the app."`
-	URL    string `json:"url" doc:"otpauth://…, to be opened by an app on the same device."`
-	QR     string `json:"qr" doc:"The same as a QR code: a data URL of a PNG."`
+	Secret string `json:"secret" doc:"The secret in base32, to type into the app."`
+	URL    string `json:"url" doc:"An otpauth:// URL, to open in an app on the same device."`
+	QR     string `json:"qr" doc:"The same URL as a QR code: a data URL with a PNG."`
 }
 
 func (a *Factors) enrolSecondFactor(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (enrolmentView, error) {
@@ -97,11 +97,11 @@ func (a *Factors) enrolSecondFactor(ctx context.Context, c httpapi.Call, in *str
 }
 
 type codeBody struct {
-	Code string `json:"code" minLength:"6" maxLength:"40" doc:"That the app shows now."`
+	Code string `json:"code" minLength:"6" maxLength:"40" doc:"The code that the app shows now."`
 }
 
 type recoveryView struct {
-	RecoveryCodes []string `json:"recoveryCodes" nullable:"false" doc:"Each works once. They are shown only now."`
+	RecoveryCodes []string `json:"recoveryCodes" nullable:"false" doc:"Each code works once. The codes are not shown again."`
 }
 
 func (a *Factors) confirmSecondFactor(ctx context.Context, c httpapi.Call, in *struct{ Body codeBody }) (recoveryView, error) {

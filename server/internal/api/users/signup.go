@@ -30,13 +30,13 @@ type signUpBody struct {
 	Email    string `json:"email" format:"email" maxLength:"254"`
 	Password string `json:"password" minLength:"10" maxLength:"1000"`
 	Name     string `json:"name" minLength:"1" maxLength:"200"`
-	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Whether to set a session cookie as well. Default: false."`
 }
 
 type confirmBody struct {
-	Token    string `json:"token" minLength:"1" maxLength:"200" doc:"The part behind # in the link."`
-	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The one that was given at the sign-up."`
-	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+	Token    string `json:"token" minLength:"1" maxLength:"200" doc:"The part of the link after the #."`
+	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The password that was entered at the sign-up."`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Whether to set a session cookie as well. Default: false."`
 }
 
 // signUpAnswer is a session with 201, or a [httpapi.Done] with 202.

@@ -31,13 +31,13 @@ func (a *API) tokenRoutes(api *httpapi.API) {
 
 type newTokenBody struct {
 	Name        string            `json:"name" minLength:"1" maxLength:"200" example:"Shop system"`
-	Permissions []auth.Permission `json:"permissions" nullable:"false" minItems:"1" maxItems:"200" doc:"Some of the caller's." example:"[\"chats.send\"]"`
-	ExpiresAt   int64             `json:"expiresAt" minimum:"1" maximum:"253402300799" doc:"UNIX seconds"`
+	Permissions []auth.Permission `json:"permissions" nullable:"false" minItems:"1" maxItems:"200" doc:"Permissions of the token, all of which the caller must have." example:"[\"chats.send\"]"`
+	ExpiresAt   int64             `json:"expiresAt" minimum:"1" maximum:"253402300799" doc:"UNIX seconds."`
 }
 
 type newTokenView struct {
 	ID    string `json:"id"`
-	Token string `json:"token" doc:"A JWT for the Authorization header, shown only now."`
+	Token string `json:"token" doc:"A JWT for the Authorization header. It is not shown again."`
 }
 
 func (a *API) createToken(ctx context.Context, c httpapi.Call, in *struct{ Body newTokenBody }) (newTokenView, error) {
@@ -52,8 +52,8 @@ type tokenView struct {
 	ID          string            `json:"id"`
 	Name        string            `json:"name"`
 	Permissions []auth.Permission `json:"permissions" nullable:"false"`
-	ExpiresAt   int64             `json:"expiresAt" doc:"UNIX seconds"`
-	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds"`
+	ExpiresAt   int64             `json:"expiresAt" doc:"UNIX seconds."`
+	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds."`
 }
 
 func viewToken(t auth.Token) tokenView {

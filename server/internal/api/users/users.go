@@ -39,8 +39,8 @@ type newUserBody struct {
 	Email       string            `json:"email" format:"email" maxLength:"254"`
 	Name        string            `json:"name" minLength:"1" maxLength:"200"`
 	Password    string            `json:"password" minLength:"10" maxLength:"1000"`
-	Permissions []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"200" doc:"Some of the caller's. GET /user/permissions lists what there is. Required without a role." example:"[\"chats.read\",\"chats.send\"]"`
-	Role        auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A set of permissions, instead of them."`
+	Permissions []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"200" doc:"Permissions, all of which the caller must have. GET /user/permissions lists all permissions. Required without role." example:"[\"chats.read\",\"chats.send\"]"`
+	Role        auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A named set of permissions, to be used instead of permissions."`
 }
 
 func (a *API) createUser(ctx context.Context, c httpapi.Call, in *struct{ Body newUserBody }) (userView, error) {
@@ -67,10 +67,10 @@ type userChange struct {
 		Name            *string           `json:"name,omitempty" minLength:"1" maxLength:"200"`
 		Email           *string           `json:"email,omitempty" format:"email" maxLength:"254"`
 		Password        *string           `json:"password,omitempty" minLength:"10" maxLength:"1000"`
-		CurrentPassword string            `json:"currentPassword,omitempty" maxLength:"1000" doc:"Required to change one's own e-mail or password."`
+		CurrentPassword string            `json:"currentPassword,omitempty" maxLength:"1000" doc:"Required to change your own e-mail or password."`
 		Permissions     []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"200"`
-		Role            auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A set of permissions, instead of them."`
-		Disabled        *bool             `json:"disabled,omitempty" doc:"Whether to keep the user from logging in, and the user's tokens and cookies from being valid."`
+		Role            auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A named set of permissions, to be used instead of permissions."`
+		Disabled        *bool             `json:"disabled,omitempty" doc:"Whether the user is disabled: a disabled user cannot log in, and the user's tokens and cookies are refused."`
 	}
 }
 
