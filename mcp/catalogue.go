@@ -68,7 +68,7 @@ func (r *Registry) add(f *function) error {
 	defer r.adding.Unlock()
 	old := r.catalogue.Load()
 	if old.byName[f.tool.Name] != nil {
-		return errors.New("a function of that name is registered already")
+		return errors.New("a function with this name is already registered")
 	}
 	next := *old
 	next.order = append(slices.Clip(old.order), f)

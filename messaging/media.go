@@ -37,7 +37,7 @@ func (a *Account) SaveMedia(ctx context.Context, ref provider.ReferenceID, n New
 		return Media{}, err
 	}
 	if a.s.opts.Media == nil {
-		return Media{}, &Error{Code: CodeUnsupported, Message: "This server keeps no files."}
+		return Media{}, &Error{Code: CodeUnsupported, Message: "This server does not store files."}
 	}
 	if err := a.s.admit(ctx, a.s.db, a.id, WantStorage, 1); err != nil {
 		return Media{}, err

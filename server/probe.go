@@ -61,8 +61,8 @@ type probeView struct {
 
 func (p *probe) register(a *httpapi.API) {
 	httpapi.Register(a, httpapi.Operation{
-		ID: "Server_Probe", Method: http.MethodGet, Path: probePath, Summary: "Whether the server works",
-		About:  "Answers 503 when the store has no room for a message or cannot be written at all, and when the server is about to stop.",
+		ID: "Server_Probe", Method: http.MethodGet, Path: probePath, Summary: "Check whether the server works",
+		About:  "Answers 503 if there is no space for another message, the store cannot be written, or the server is about to stop.",
 		Errors: []int{http.StatusServiceUnavailable},
 	}, httpapi.Anyone, p.serve)
 }

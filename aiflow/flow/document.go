@@ -165,10 +165,10 @@ func upgrade(root *tree, r *report) *tree {
 	from, err := strconv.Atoi(text)
 	switch {
 	case format.kind != kindString || !known || err != nil || from < 1:
-		r.problem("format.unknown", "is no format of a flow", "write "+Format, "format")
+		r.problem("format.unknown", "is not a format of flows", "write "+Format, "format")
 		return nil
 	case from > version:
-		r.problem("format.newer", "is newer than this version of Trunkline knows", "the newest that it reads is "+Format, "format")
+		r.problem("format.newer", "is newer than this version of Trunkline", "upgrade Trunkline; the newest format that it reads is "+Format, "format")
 		return nil
 	}
 	return migrate(root, from, migrations)

@@ -348,7 +348,7 @@ func repeated(recent []string) string {
 	for n := 1; n <= len(recent)/2; n++ {
 		last, before := recent[len(recent)-n:], recent[len(recent)-2*n:len(recent)-n]
 		if slices.Equal(last, before) {
-			return ", again and again: " + strings.Join(append(rotated(last), rotated(last)[0]), " → ")
+			return ", repeatedly: " + strings.Join(append(rotated(last), rotated(last)[0]), " → ")
 		}
 	}
 	if n := len(recent); n > keepRecent {
@@ -357,7 +357,7 @@ func repeated(recent []string) string {
 	if len(recent) == 0 {
 		return ""
 	}
-	return ", at last: " + strings.Join(recent, " → ")
+	return ", finally: " + strings.Join(recent, " → ")
 }
 
 // rotated rotates a circle so that it begins with the alphabetically first node.

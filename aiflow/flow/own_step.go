@@ -41,7 +41,7 @@ func (c *ownConfig) Step(t *Turn) (Exit, error) {
 	}
 	raw := values.Append(nil, v)
 	if len(raw) > maxOwn {
-		return Exit{}, tooLarge("the configuration has more than 256 KiB")
+		return Exit{}, tooLarge("the configuration is larger than 256 KiB")
 	}
 	if _, err := c.own.read(raw); err != nil {
 		return Exit{}, err
@@ -70,7 +70,7 @@ func (c *ownConfig) Resume(t *Turn, in Input) (Exit, error) {
 	t.Note(nil, map[string]any{"value": v})
 	output := cmp.Or(r.Output, c.own.pass)
 	if output == "error" || !slices.Contains(c.own.outputs, output) {
-		return Exit{}, &Error{Code: CodeNodeFailed, Message: "The function of " + c.own.name + " left by the output " + values.Shorten(output) + ", which the node type does not have."}
+		return Exit{}, &Error{Code: CodeNodeFailed, Message: "The function of " + c.own.name + " returned the output " + values.Shorten(output) + ", which the node type does not have."}
 	}
 	if err := t.Save(c.SaveTo, v); err != nil {
 		return Exit{}, err

@@ -35,8 +35,8 @@ type triggerRule struct {
 // TriggerType returns the type of the node that starts a flow.
 func TriggerType() NodeType {
 	return NodeType{
-		Name: "trigger", Group: "flow", Text: "Starts the flow. Every flow has exactly one, and nothing leads to it.",
-		Outputs: []Output{{"out", "what the flow begins with"}},
+		Name: "trigger", Group: "flow", Text: "Starts the flow. Every flow has exactly one trigger.",
+		Outputs: []Output{{"out", "the flow starts"}},
 		Config:  func() Config { return &triggerConfig{} },
 	}
 }
@@ -69,7 +69,7 @@ func (t *triggerConfig) Check(c *Checker) {
 		c.Timezone(r.Timezone, "on", i, "timezone")
 	}
 	if size > maxKeywordPatterns {
-		c.Problem("value.regex", fmt.Sprintf("the regular expressions repeat too much: they need %d instructions of the %d they may have together", size, maxKeywordPatterns), "", "on")
+		c.Problem("value.regex", fmt.Sprintf("the regular expressions repeat too much: they need %d instructions, and all together may have %d", size, maxKeywordPatterns), "", "on")
 	}
 }
 
@@ -85,7 +85,7 @@ func (r triggerRule) checkCron(c *Checker, i int) {
 		c.Problem("trigger.cron", message, hint, at...)
 	})
 	if fine && !times.comes() {
-		c.Problem("trigger.cron", "names a day that never comes", "as the 31st of February", at...)
+		c.Problem("trigger.cron", "has a day that never comes", "for example the 31st of February", at...)
 	}
 }
 

@@ -13,15 +13,15 @@ func (s *service) engines(r *mcp.Registry) error {
 	return errors.Join(
 		add(r, mcp.Function[setBotActive, botActive]{
 			Name: "set_bot_active", Title: "Switch a bot on or off", Permission: botsManage, Reference: "reference", Idempotent: true,
-			Description: "Switches one bot on or off for all chats of its line. Returns what it is now (active) and what it was (previousState). " +
-				"To silence every bot in one chat only, use toggle_bot.",
+			Description: "Switches one bot on or off for all chats of its reference. Returns the new state (active) and the previous one (previousState). " +
+				"To switch off all bots in one chat only, use toggle_bot.",
 			Handler: s.setBotActive, Plan: s.planBot,
 		}, nil),
 		add(r, mcp.Function[runFlow, flowRun]{
 			Name: "run_flow", Title: "Run a flow", Permission: flowsManage, Destructive: true,
-			Description: "Starts a published flow, which may send messages and call other systems, and returns the run's id and how it stands after its first turn: " +
-				"waiting (for an answer of the contact, or a time), completed with its output, failed, or running after 10 seconds. " +
-				"A flow that sends needs chatId, and reference when it is bound to several lines. Calling it twice runs it twice.",
+			Description: "Starts a published flow, which may send messages and call other systems. Returns the run's id and its status after the first turn: " +
+				"waiting (for an answer of the contact, or a time), completed with its output, failed, or running if it takes longer than 10 seconds. " +
+				"A flow that sends messages needs chatId, and reference if it is bound to several references. Calling it twice runs it twice.",
 			Handler: s.runFlow, Plan: s.planRun,
 		}, nil),
 	)

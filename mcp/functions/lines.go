@@ -13,21 +13,21 @@ import (
 func (s *service) lines(r *mcp.Registry) error {
 	return errors.Join(
 		add(r, mcp.Function[listReferences, referenceList]{
-			Name: "list_references", Title: "List the lines of the account", Permission: referencesRead, Listing: true, ReadOnly: true,
-			Description: "Lists the configured chat lines, called references: WhatsApp numbers, Messenger pages and simulated phones. Call it first: the id of a line " +
-				"is the argument reference of all other functions. Each comes with its name, type, state (CONNECTED: it works) and what it can send. The oldest 1,000 are shown.",
+			Name: "list_references", Title: "List the references of the account", Permission: referencesRead, Listing: true, ReadOnly: true,
+			Description: "Lists the references of the account: connected WhatsApp numbers, Messenger pages and simulated phones. Call it first: the id of a reference " +
+				"is the argument reference of all other functions. Each has its name, type, state (CONNECTED: it works) and the types of messages that it can send. The oldest 1,000 are returned.",
 			Handler: s.listReferences,
 		}, nil),
 		add(r, mcp.Function[referenceArgument, referenceStatus]{
-			Name: "get_reference_status", Title: "See whether a line works", Permission: referencesRead, Reference: "reference", ReadOnly: true,
-			Description: "Says how one line stands with its network: CONNECTED, or why not. Use it when sends are refused or stay PENDING. " +
-				"connectedAt is in UNIX seconds, 0 when it is not connected; lastError is empty when there is none.",
+			Name: "get_reference_status", Title: "Check whether a reference works", Permission: referencesRead, Reference: "reference", ReadOnly: true,
+			Description: "Returns the state of the reference's connection: CONNECTED, or why it is not connected. Use it when sends are refused or stay PENDING. " +
+				"connectedAt is in UNIX seconds, or 0 if it is not connected. lastError is empty if there is no error.",
 			Handler: s.referenceStatus,
 		}, nil),
 		add(r, mcp.Function[listTemplates, templateList]{
-			Name: "list_templates", Title: "List the message templates of a line", Permission: chatsRead, Reference: "reference", ReadOnly: true,
-			Description: "Lists the message templates of a WhatsApp Business line, which are what may be sent when a contact has not written for 24 hours; only APPROVED ones can. " +
-				"Each comes with name, language, category, status and its components. Other types of lines answer unsupported. At most 1,000 are shown: narrow them by status.",
+			Name: "list_templates", Title: "List the message templates of a reference", Permission: chatsRead, Reference: "reference", ReadOnly: true,
+			Description: "Lists the message templates of a WhatsApp Business number. If a contact has not written for 24 hours, only templates can be sent, and only APPROVED ones. " +
+				"Each has its name, language, category, status and components. Other types of references answer unsupported. At most 1,000 are returned: use status to get fewer.",
 			Handler: s.listTemplates,
 		}, nil),
 	)

@@ -48,7 +48,7 @@ func (in setVariable) value() (json.RawMessage, error) {
 	case "number":
 		var n json.Number
 		if v = jsonOf(v); v == nil || v[0] == '"' || json.Unmarshal(v, &n) != nil || n == "" {
-			return nil, badValue("must be a number, such as 42 or -1.5")
+			return nil, badValue("must be a number, for example 42 or -1.5")
 		}
 	case "boolean":
 		if s := string(v); s != "true" && s != "false" {
@@ -56,7 +56,7 @@ func (in setVariable) value() (json.RawMessage, error) {
 		}
 	case "json":
 		if v = jsonOf(v); v == nil {
-			return nil, badValue("must be JSON")
+			return nil, badValue("must be valid JSON")
 		}
 	default:
 		return json.Marshal(in.Value)

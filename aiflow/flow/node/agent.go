@@ -35,12 +35,12 @@ func agentType() flow.NodeType {
 		Name: "agent", Group: "ai", Text: "Lets a model work with tools until it has an answer.",
 		Engines: modern(), Effect: "llm", Wait: "approval",
 		Outputs: []flow.Output{
-			{Name: "out", Text: "an answer"},
-			{Name: "limit", Text: "steps, calls or tokens are used up"},
-			{Name: "denied", Text: "a person refused a call"},
-			{Name: "handoff", Text: "it asks for a person"},
-			{Name: "invalid", Text: "an answer that does not fit the schema"},
-			{Name: "error", Text: "no answer"},
+			{Name: "out", Text: "the model has answered"},
+			{Name: "limit", Text: "a limit of steps, calls or tokens is reached"},
+			{Name: "denied", Text: "a person has refused a call"},
+			{Name: "handoff", Text: "the model asks for a person"},
+			{Name: "invalid", Text: "the answer does not fit the schema"},
+			{Name: "error", Text: "the model did not answer"},
 		},
 		Errors: []string{"llm.timeout", "llm.rate_limited", "llm.context_too_long", "llm.content_filter", "budget.exceeded", "output.schema", "mcp.connect", "mcp.timeout"},
 		Config: func() flow.Config { return &agentConfig{} },
@@ -55,7 +55,7 @@ func (cfg *agentConfig) Check(c *flow.Checker) {
 	cfg.Output.check(c, "output")
 	for i, tool := range cfg.Tools {
 		if tool == "*" || strings.HasSuffix(tool, "/*") {
-			c.Warn("agent.all_tools", "the agent may use every tool, also those that are added later", "name the tools that it needs", "tools", i)
+			c.Warn("agent.all_tools", "the agent can use every tool, including those that are added later", "name the tools that it needs", "tools", i)
 		} else if server, _, named := strings.Cut(tool, "/"); named && !slices.Contains(cfg.Servers, server) {
 			c.Problem("agent.server", server+" is not one of the agent's servers", values.DidYouMean(server, cfg.Servers), "tools", i)
 		}

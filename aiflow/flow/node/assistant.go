@@ -25,13 +25,13 @@ type assistantConfig struct {
 
 func assistantType() flow.NodeType {
 	return flow.NodeType{
-		Name: "assistant", Group: "ai", Text: "Asks a model and sends or keeps its answer.",
+		Name: "assistant", Group: "ai", Text: "Asks a model and sends or stores its answer.",
 		Engines: modern(), Effect: "llm",
 		Outputs: []flow.Output{
-			{Name: "out", Text: "an answer"},
-			{Name: "invalid", Text: "an answer that does not fit the schema"},
-			{Name: "refused", Text: "the model refuses"},
-			{Name: "error", Text: "no answer"},
+			{Name: "out", Text: "the model has answered"},
+			{Name: "invalid", Text: "the answer does not fit the schema"},
+			{Name: "refused", Text: "the model refused to answer"},
+			{Name: "error", Text: "the model did not answer"},
 		},
 		Errors: []string{"llm.timeout", "llm.rate_limited", "llm.context_too_long", "llm.content_filter", "budget.exceeded", "output.schema"},
 		Config: func() flow.Config { return &assistantConfig{} },

@@ -20,13 +20,13 @@ type callConfig struct {
 
 func callType() flow.NodeType {
 	return flow.NodeType{
-		Name: "call", Group: "flow", Text: "Calls a function, which has variables of its own.",
+		Name: "call", Group: "flow", Text: "Calls a function. The function has its own variables.",
 		Engines: modern(),
 		Outputs: []flow.Output{
-			{Name: "out", Text: "it returned"},
-			{Name: "return:<name>", Text: "it returned with that name (not wired: out)"},
-			{Name: "timeout", Text: "it took too long"},
-			{Name: "error", Text: "it failed"},
+			{Name: "out", Text: "the function has returned"},
+			{Name: "return:<name>", Text: "the function has returned with that name (if not connected: out)"},
+			{Name: "timeout", Text: "the function took too long"},
+			{Name: "error", Text: "the function failed"},
 		},
 		Errors: []string{"value.type", "function.not_found"},
 		Config: func() flow.Config { return &callConfig{} },

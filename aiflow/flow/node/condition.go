@@ -22,8 +22,8 @@ type conditionBranch struct {
 
 func conditionType() flow.NodeType {
 	return flow.NodeType{
-		Name: "condition", Group: "flow", Text: "Goes the first way whose condition is true.",
-		Outputs: []flow.Output{{Name: "<branch id>", Text: "the first that is true"}, {Name: "else", Text: "none is"}, {Name: "error", Text: "an expression failed, with strict"}},
+		Name: "condition", Group: "flow", Text: "Continues at the first branch whose condition is true.",
+		Outputs: []flow.Output{{Name: "<branch id>", Text: "the first branch that is true"}, {Name: "else", Text: "no branch is true"}, {Name: "error", Text: "an expression failed, with strict"}},
 		Pass:    "else",
 		Errors:  []string{"expression.type", "expression.value"},
 		Config:  func() flow.Config { return &conditionConfig{} },

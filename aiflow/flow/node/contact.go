@@ -24,7 +24,7 @@ type contactOp struct {
 func contactType() flow.NodeType {
 	return flow.NodeType{
 		Name: "contact", Group: "data", Text: "Changes the contact's tags, fields, language or consent.",
-		Outputs: []flow.Output{{Name: "out", Text: "done"}, {Name: "error", Text: "a value does not fit"}},
+		Outputs: []flow.Output{{Name: "out", Text: "done"}, {Name: "error", Text: "a value has the wrong type"}},
 		Effect:  "contact", Errors: []string{"expression.type", "expression.value", "value.type"},
 		Config: func() flow.Config { return &contactConfig{} },
 	}

@@ -24,8 +24,8 @@ type windowConfig struct {
 
 func delayType() flow.NodeType {
 	return flow.NodeType{
-		Name: "delay", Group: "flow", Text: "Waits for a time, or until one.",
-		Outputs: []flow.Output{{Name: "out", Text: "the time has come"}, {Name: "reply", Text: "the contact wrote before, with interruptible"}},
+		Name: "delay", Group: "flow", Text: "Waits for a duration, or until a time.",
+		Outputs: []flow.Output{{Name: "out", Text: "the time has come"}, {Name: "reply", Text: "the contact has written earlier, with interruptible"}},
 		Wait:    "timer",
 		Config:  func() flow.Config { return &delayConfig{} },
 	}
@@ -46,13 +46,13 @@ const (
 
 func (cfg *delayConfig) Check(c *flow.Checker) {
 	if !cfg.For.Present() && !cfg.Until.Present() && cfg.Window == nil {
-		c.Problem("delay.nothing", "waits for nothing", "give for, until or window")
+		c.Problem("delay.nothing", "has no time to wait for", "set for, until or window")
 	}
 	if text, constant := cfg.For.Constant(); constant {
 		v, err := values.ParseDuration(text)
 		switch {
 		case err != nil:
-			c.Problem("shape.duration", "is not a duration", "as PT30S, PT10M, PT2H, P1D", "for")
+			c.Problem("shape.duration", "is not a duration", "for example PT30S, PT10M, PT2H or P1D", "for")
 		case v < minDelay || v > maxDelay:
 			c.Problem("shape.range", "must be from PT1S to P90D", "", "for")
 		}
@@ -124,7 +124,7 @@ func (cfg *delayConfig) date(t *flow.Turn) (time.Time, error) {
 			return when, nil
 		}
 	}
-	return time.Time{}, &flow.Error{Code: codeDelay, Message: "until: must be a date with its time"}
+	return time.Time{}, &flow.Error{Code: codeDelay, Message: "until: must be a date with a time"}
 }
 
 // moved returns the next time at which the window is open.

@@ -13,7 +13,7 @@ type endConfig struct {
 
 func endType() flow.NodeType {
 	return flow.NodeType{
-		Name: "end", Group: "flow", Text: "Ends the run, however deep in loops and functions.",
+		Name: "end", Group: "flow", Text: "Ends the run, even within loops and functions.",
 		Config: func() flow.Config { return &endConfig{} },
 	}
 }

@@ -12,8 +12,8 @@ type eventConfig struct {
 
 func eventType() flow.NodeType {
 	return flow.NodeType{
-		Name: "event", Group: "data", Text: "Sends a data event to the webhooks.",
-		Outputs: []flow.Output{{Name: "out", Text: "it is on its way"}, {Name: "error", Text: "its data do not fit"}},
+		Name: "event", Group: "data", Text: "Sends a data event to webhooks.",
+		Outputs: []flow.Output{{Name: "out", Text: "the event is queued"}, {Name: "error", Text: "the data are not valid"}},
 		Effect:  "event", Errors: []string{"expression.type", "expression.value", "value.too_large"},
 		Config: func() flow.Config { return &eventConfig{} },
 	}

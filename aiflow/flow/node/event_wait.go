@@ -18,9 +18,9 @@ type waitConfig struct {
 
 func waitType() flow.NodeType {
 	return flow.NodeType{
-		Name: "wait", Group: "flow", Text: "Waits until the integrator sends an event to the run.",
+		Name: "wait", Group: "flow", Text: "Waits until your program sends an event to the run.",
 		Engines: modern(), Wait: "event",
-		Outputs: []flow.Output{{Name: "out", Text: "the event came"}, {Name: "timeout", Text: "it did not in time"}},
+		Outputs: []flow.Output{{Name: "out", Text: "the event was received"}, {Name: "timeout", Text: "the event was not received in time"}},
 		Config:  func() flow.Config { return &waitConfig{} },
 	}
 }

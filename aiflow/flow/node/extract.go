@@ -32,12 +32,12 @@ type extractConfig struct {
 
 func extractType() flow.NodeType {
 	return flow.NodeType{
-		Name: "extract", Group: "data", Text: "Takes values out of a text: with a pattern, by kind, by intent or with a model.",
+		Name: "extract", Group: "data", Text: "Extracts values from a text with a pattern, by type, by intent or with a model.",
 		Outputs: []flow.Output{
-			{Name: "match", Text: "something was found"},
-			{Name: "nomatch", Text: "nothing was"},
-			{Name: "intent:<id>", Text: "that intent (not wired: match)"},
-			{Name: "error", Text: "it could not look"},
+			{Name: "match", Text: "a value was found"},
+			{Name: "nomatch", Text: "nothing was found"},
+			{Name: "intent:<id>", Text: "the intent was found (if not connected: match)"},
+			{Name: "error", Text: "the extraction failed"},
 		},
 		Pass: "nomatch", Effect: "llm",
 		Errors: []string{"llm.timeout", "llm.rate_limited", "budget.exceeded", "output.schema", "extract.unavailable"},
@@ -75,7 +75,7 @@ func (cfg *extractConfig) Check(c *flow.Checker) {
 	c.Saves(cfg.SaveTo, expression.Map, "saveTo")
 	for i, kind := range cfg.Entities {
 		if id, own := strings.CutPrefix(kind, "dictionary:"); !slices.Contains(entityKinds, kind) && (!own || id == "") {
-			c.Problem("extract.entity", "is nothing to look for", "one of "+strings.Join(entityKinds, ", ")+", dictionary:<id>", "entities", i)
+			c.Problem("extract.entity", "is not an entity", "one of "+strings.Join(entityKinds, ", ")+", dictionary:<id>", "entities", i)
 		}
 	}
 }

@@ -13,7 +13,7 @@ type flowConfig struct {
 
 func flowType() flow.NodeType {
 	return flow.NodeType{
-		Name: "flow", Group: "flow", Text: "Ends this flow and begins another.",
+		Name: "flow", Group: "flow", Text: "Ends this flow and starts another one.",
 		Effect: "jump", Errors: []string{"flow.not_found"},
 		Config: func() flow.Config { return &flowConfig{} },
 	}

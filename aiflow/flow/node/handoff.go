@@ -27,13 +27,13 @@ type hoursConfig struct {
 
 func handoffType() flow.NodeType {
 	return flow.NodeType{
-		Name: "handoff", Group: "talk", Text: "Gives the chat to a person and waits.",
+		Name: "handoff", Group: "talk", Text: "Passes the chat to a person and waits.",
 		Outputs: []flow.Output{
-			{Name: "assigned", Text: "a person took the chat (not wired: it waits for closed)"},
-			{Name: "closed", Text: "the person has closed the conversation"},
+			{Name: "assigned", Text: "a person has taken the chat (if not connected: the node waits for closed)"},
+			{Name: "closed", Text: "the person has finished"},
 			{Name: "unavailable", Text: "outside of the business hours"},
-			{Name: "timeout", Text: "it was not closed in time"},
-			{Name: "error", Text: "it could not be handed over"},
+			{Name: "timeout", Text: "the person did not finish in time"},
+			{Name: "error", Text: "the chat could not be passed on"},
 		},
 		Pass: "closed", Wait: "handoff", Effect: "handoff",
 		Errors: []string{"channel.window_closed", "channel.unsupported", "channel.rejected"},
@@ -56,7 +56,7 @@ func (cfg *handoffConfig) Check(c *flow.Checker) {
 	for _, day := range slices.Sorted(maps.Keys(cfg.BusinessHours.Days)) {
 		for i, span := range cfg.BusinessHours.Days[day] {
 			if len(span) != 2 || !values.Patterns["clock"].MatchString(span[0]) || !isClosing(span[1]) || span[0] >= span[1] {
-				c.Problem("handoff.hours", "is not a pair of times, the earlier one first", `as ["09:00", "18:00"]`, "businessHours", "days", day, i)
+				c.Problem("handoff.hours", "must be a pair of times, the earlier one first", `for example ["09:00", "18:00"]`, "businessHours", "days", day, i)
 			}
 		}
 	}

@@ -29,13 +29,13 @@ type collectConfig struct {
 
 func loopType() flow.NodeType {
 	return flow.NodeType{
-		Name: "loop", Group: "flow", Text: "Repeats the nodes behind body; a round ends where a path has no next node.",
+		Name: "loop", Group: "flow", Text: "Repeats the nodes after its output body. A round ends where a path has no next node.",
 		Engines: modern(), Pass: "done",
 		Outputs: []flow.Output{
-			{Name: "body", Text: "one round"},
-			{Name: "done", Text: "after the last round, or break"},
-			{Name: "limit", Text: "max is reached (not wired: done)"},
-			{Name: "error", Text: "an error in the body, or its list is none"},
+			{Name: "body", Text: "start of a round"},
+			{Name: "done", Text: "after the last round, or after a break"},
+			{Name: "limit", Text: "max is reached (if not connected: done)"},
+			{Name: "error", Text: "an error occurred in the body, or items is not a list"},
 		},
 		Errors: []string{"expression.type", "expression.value", "loop.items", "loop.times"},
 		Config: func() flow.Config { return &loopConfig{} },
@@ -53,11 +53,11 @@ func (cfg *loopConfig) Check(c *flow.Checker) {
 		if cfg.Kind == of.kind {
 			c.Need(of.given, of.name)
 		} else if of.given {
-			c.Warn("loop.unused", of.name+" is not used by a loop of kind "+cfg.Kind, "", of.name)
+			c.Warn("loop.unused", of.name+" has no effect in a loop of kind "+cfg.Kind, "", of.name)
 		}
 	}
 	if cfg.Item == cfg.Index {
-		c.Problem("loop.names", "item and index have the same name", "give one of them another", "index")
+		c.Problem("loop.names", "item and index have the same name", "rename one of them", "index")
 	}
 	if cfg.Collect != nil {
 		c.Saves(cfg.Collect.Var, expression.List, "collect", "var")

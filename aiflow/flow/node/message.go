@@ -74,7 +74,7 @@ type locationConfig struct {
 func messageType() flow.NodeType {
 	return flow.NodeType{
 		Name: "message", Group: "talk", Text: "Sends a message to the chat.",
-		Outputs: []flow.Output{{Name: "out", Text: "it is on its way"}, {Name: "error", Text: "the network refuses it"}},
+		Outputs: []flow.Output{{Name: "out", Text: "the message is queued"}, {Name: "error", Text: "the network does not accept the message"}},
 		Effect:  "send",
 		Errors:  []string{"channel.window_closed", "channel.unsupported", "channel.rejected", "template.not_found"},
 		Config:  func() flow.Config { return &messageConfig{} },
@@ -103,7 +103,7 @@ func (cfg *messageConfig) check(c *flow.Checker, at ...any) {
 	}
 	for _, name := range []string{"media", "buttons", "sections", "template", "location", "contacts", "options"} {
 		if given[name] && !slices.Contains(needs[cfg.Kind], name) {
-			c.Warn("message.unused", name+" is not sent by a message of kind "+cfg.Kind, "", values.Below(at, name)...)
+			c.Warn("message.unused", name+" has no effect in a message of kind "+cfg.Kind, "", values.Below(at, name)...)
 		}
 	}
 	if cfg.Kind == "buttons" || cfg.Kind == "list" {
@@ -115,7 +115,7 @@ func (cfg *messageConfig) check(c *flow.Checker, at ...any) {
 		c.Degrees(cfg.Location.Longitude, 180, values.Below(at, "location", "longitude")...)
 	}
 	if cfg.Kind == "poll" && len(cfg.Options) == 1 {
-		c.Problem("message.options", "a poll has at least 2 options", "", values.Below(at, "options")...)
+		c.Problem("message.options", "a poll needs at least 2 options", "", values.Below(at, "options")...)
 	}
 }
 
@@ -142,7 +142,7 @@ func (cfg *messageConfig) checkChoices(c *flow.Checker, at []any) {
 		}
 	}
 	if rows > maxRows {
-		c.Problem("message.rows", fmt.Sprintf("has %d rows in all; a list has at most %d", rows, maxRows), "", values.Below(at, "sections")...)
+		c.Problem("message.rows", fmt.Sprintf("has %d rows in total; a list can have %d", rows, maxRows), "", values.Below(at, "sections")...)
 	}
 	options := newDistinct(c, "message.twice")
 	for i, o := range cfg.Options {
@@ -157,10 +157,10 @@ func (cfg *messageConfig) fits(c *flow.Checker, env *flow.Environment, at ...any
 	text, constant := cfg.Text.Constant()
 	for _, ch := range env.Channels {
 		if !slices.Contains(ch.Send, cfg.Kind) && !slices.Contains(values.PlainTextKinds, cfg.Kind) {
-			c.Warn("channel.unsupported", ch.Kind+" has no messages of kind "+cfg.Kind, "", values.Below(at, "kind")...)
+			c.Warn("channel.unsupported", ch.Kind+" does not support messages of kind "+cfg.Kind, "", values.Below(at, "kind")...)
 		}
 		if n := utf8.RuneCountInString(text); constant && cfg.Kind == "text" && ch.Text > 0 && n > ch.Text {
-			c.Warn("channel.length", fmt.Sprintf("has %s; %s takes %d", values.Count(n, "character"), ch.Kind, ch.Text), "", values.Below(at, "text")...)
+			c.Warn("channel.length", fmt.Sprintf("has %s; %s allows %d", values.Count(n, "character"), ch.Kind, ch.Text), "", values.Below(at, "text")...)
 		}
 	}
 }

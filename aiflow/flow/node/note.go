@@ -11,7 +11,7 @@ type noteConfig struct {
 
 func noteType() flow.NodeType {
 	return flow.NodeType{
-		Name: "note", Group: "flow", Text: "A note for people. Nothing leads to it and it does nothing.",
+		Name: "note", Group: "flow", Text: "A note for people. It has no connections and no effect.",
 		Config: func() flow.Config { return &noteConfig{} },
 	}
 }

@@ -37,13 +37,13 @@ type choiceConfig struct {
 
 func questionType() flow.NodeType {
 	return flow.NodeType{
-		Name: "question", Group: "talk", Text: "Asks, waits for the answer and checks it.",
+		Name: "question", Group: "talk", Text: "Asks a question, waits for the answer and checks it.",
 		Outputs: []flow.Output{
-			{Name: "out", Text: "a valid answer"},
-			{Name: "choice:<id>", Text: "that choice (not wired: out)"},
+			{Name: "out", Text: "the answer is valid"},
+			{Name: "choice:<id>", Text: "that choice was selected (if not connected: out)"},
 			{Name: "invalid", Text: "no valid answer after all retries"},
 			{Name: "timeout", Text: "no answer in time"},
-			{Name: "cancel", Text: "one of the cancel words"},
+			{Name: "cancel", Text: "the contact wrote one of the cancel words"},
 			{Name: "error", Text: "the prompt could not be sent"},
 		},
 		Wait: "reply", Effect: "send",
@@ -69,7 +69,7 @@ func (cfg *questionConfig) Check(c *flow.Checker) {
 	if cfg.Expect == "choice" {
 		c.Need(len(cfg.Choices) > 0, "choices")
 	} else if cfg.Choices != nil {
-		c.Warn("question.unused", "choices are for expect choice", "", "choices")
+		c.Warn("question.unused", "choices have no effect unless expect is choice", "", "choices")
 	}
 	titles := newDistinct(c, "question.twice")
 	for i, choice := range cfg.Choices {
@@ -97,9 +97,9 @@ func (cfg *questionConfig) checkBounds(c *flow.Checker) {
 		switch {
 		case !b.bound.Present():
 		case !bounded:
-			c.Warn("question.unused", b.name+" bounds no answer of kind "+cfg.Expect, "", b.name)
+			c.Warn("question.unused", b.name+" has no effect on an answer of kind "+cfg.Expect, "", b.name)
 		case constant && !isBound(v, kind):
-			c.Problem("question.bound", "is no "+kind+" as an answer of kind "+cfg.Expect+" is measured by", "", b.name)
+			c.Problem("question.bound", "must be a "+kind+", because the answer is of kind "+cfg.Expect, "", b.name)
 		}
 	}
 }

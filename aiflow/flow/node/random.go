@@ -21,8 +21,8 @@ type randomBranch struct {
 
 func randomType() flow.NodeType {
 	return flow.NodeType{
-		Name: "random", Group: "flow", Text: "Takes one of several ways by chance, for experiments.",
-		Outputs: []flow.Output{{Name: "<branch id>", Text: "the one that was drawn"}},
+		Name: "random", Group: "flow", Text: "Continues at a random branch, for experiments.",
+		Outputs: []flow.Output{{Name: "<branch id>", Text: "the branch that was chosen"}},
 		Config:  func() flow.Config { return &randomConfig{} },
 	}
 }
@@ -62,7 +62,7 @@ func (cfg *randomConfig) Step(t *flow.Turn) (flow.Exit, error) {
 		total += b.Weight
 	}
 	if total <= 0 {
-		return flow.Exit{}, &flow.Error{Code: "random.weights", Message: "the branches have no weight"}
+		return flow.Exit{}, &flow.Error{Code: "random.weights", Message: "all branches have the weight 0"}
 	}
 	at := int(binary.BigEndian.Uint64(sum[:8]) % uint64(total))
 	for _, b := range cfg.Branches {

@@ -10,7 +10,7 @@ type returnConfig struct {
 
 func returnType() flow.NodeType {
 	return flow.NodeType{
-		Name: "return", Group: "flow", Text: "Ends a function and gives values back.",
+		Name: "return", Group: "flow", Text: "Ends a function and returns values.",
 		Engines: modern(), Config: func() flow.Config { return &returnConfig{} },
 	}
 }
@@ -19,7 +19,7 @@ func (*returnConfig) Outputs() []string { return nil }
 
 func (cfg *returnConfig) Check(c *flow.Checker) {
 	if c.Document.Kind != flow.KindFunction {
-		c.Problem("return.flow", "a flow cannot return", "use end")
+		c.Problem("return.flow", "a flow cannot return", "use an end node")
 		return
 	}
 	c.Given("return.value", "returned value", cfg.Value, c.Document.Returns, "value")

@@ -29,9 +29,9 @@ type switchCase struct {
 
 func switchType() flow.NodeType {
 	return flow.NodeType{
-		Name: "switch", Group: "flow", Text: "Goes the way of the first case that fits a value.",
+		Name: "switch", Group: "flow", Text: "Continues at the first case that matches a value.",
 		Engines: modern(), Pass: "default",
-		Outputs: []flow.Output{{Name: "<case id>", Text: "the first that fits"}, {Name: "default", Text: "none does"}},
+		Outputs: []flow.Output{{Name: "<case id>", Text: "the first case that matches"}, {Name: "default", Text: "no case matches"}},
 		Config:  func() flow.Config { return &switchConfig{} },
 	}
 }
@@ -55,7 +55,7 @@ func (cfg *switchConfig) Check(c *flow.Checker) {
 			}
 		}
 		if tests != 1 {
-			c.Problem("switch.test", "a case has exactly one of equals, between and matches", "", "cases", i)
+			c.Problem("switch.test", "a case needs exactly one of equals, between and matches", "", "cases", i)
 		}
 		if k.Matches != "" {
 			k.regexp = c.Regexp(k.Matches, "cases", i, "matches")

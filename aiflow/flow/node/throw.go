@@ -12,7 +12,7 @@ type throwConfig struct {
 
 func throwType() flow.NodeType {
 	return flow.NodeType{
-		Name: "throw", Group: "flow", Text: "Raises an error, which the loop or call around it takes, else the settings' onError.",
+		Name: "throw", Group: "flow", Text: "Raises an error. The loop or call around it handles the error, otherwise onError of the settings.",
 		Engines: modern(), Config: func() flow.Config { return &throwConfig{} },
 	}
 }

@@ -22,7 +22,7 @@ func toolType() flow.NodeType {
 	return flow.NodeType{
 		Name: "tool", Group: "ai", Text: "Calls a tool of an MCP server.",
 		Engines: modern(), Effect: "mcp",
-		Outputs: []flow.Output{{Name: "out", Text: "its result"}, {Name: "error", Text: "it failed"}},
+		Outputs: []flow.Output{{Name: "out", Text: "the tool has returned a result"}, {Name: "error", Text: "the tool failed"}},
 		Errors:  []string{"mcp.connect", "mcp.timeout", "mcp.tool_error", "mcp.bad_arguments", "effect.unknown"},
 		Config:  func() flow.Config { return &toolConfig{} },
 	}

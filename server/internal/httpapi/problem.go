@@ -124,7 +124,7 @@ func NewProblem(code, detail string) *Problem {
 		p.Detail = http.StatusText(status)
 	}
 	if code == CodeInternal {
-		p.Detail = "something went wrong; the server's log has it under the request's id"
+		p.Detail = "the server failed; its log has the cause under the id of the request"
 	}
 	if code == CodeUnauthorized {
 		p.Header.Set("WWW-Authenticate", "Bearer")
@@ -141,7 +141,7 @@ func Invalid(location, message string) *Problem {
 
 // NotFoundAt is an id within a request that leads to nothing of the caller's.
 func NotFoundAt(location, message string) *Problem {
-	p := NewProblem(CodeNotFound, "the request names what is not there")
+	p := NewProblem(CodeNotFound, "an object in the request does not exist")
 	p.Errors = append(p.Errors, FieldError{Location: location, Message: message})
 	return p
 }

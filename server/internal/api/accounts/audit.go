@@ -27,10 +27,10 @@ type Audit struct {
 // Register adds the operations of the resource.
 func (a *Audit) Register(api *httpapi.API) {
 	httpapi.RegisterReply(api, httpapi.Operation{
-		ID: "Server_AuditLog", Method: http.MethodGet, Path: "/audit", Summary: "List what was done in the account, the newest first",
-		About: "Every change is an entry, written in the change's own transaction: who did what to which object, and from where. So are log-ins, wrong " +
-			"passwords of users, and exports. Entries hold the names of what was changed, and neither secrets nor texts of messages. " +
-			"With `format=csv` the answer is a CSV document of up to 50,000 entries, whose header `Link` has the address of the next, if there is one.",
+		ID: "Server_AuditLog", Method: http.MethodGet, Path: "/audit", Summary: "List the entries of the audit log, newest first",
+		About: "Every change has an entry, which is written in the transaction of the change: who did what to which object, and from where. Logins, failed " +
+			"logins and exports have entries, too. An entry has the names of the changed fields, but no secrets and no texts of messages. " +
+			"With `format=csv` the response is a CSV document of up to 50,000 entries. If there are more, its header `Link` has the address of the next document.",
 	}, auth.UsersManage, a.list)
 }
 
@@ -155,6 +155,6 @@ func DescribeAudit(doc *huma.OpenAPI) {
 		"text/csv":         {Schema: &huma.Schema{Type: huma.TypeString}},
 	}
 	r.Headers = map[string]*huma.Param{"Link": {
-		Description: "Of a CSV document that does not hold all: the address of the next, with rel=next.", Schema: &huma.Schema{Type: huma.TypeString},
+		Description: "The address of the next CSV document, with rel=next. Absent if there are no more entries.", Schema: &huma.Schema{Type: huma.TypeString},
 	}}
 }

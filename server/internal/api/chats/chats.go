@@ -29,7 +29,7 @@ func (a *API) Register(api *httpapi.API) {
 func (a *API) chatRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Chats", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/list",
-		Summary: "List the chats of a line, newest activity first",
+		Summary: "List the chats of a reference, latest activity first",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.listChats)
 	httpapi.Register(api, httpapi.Operation{
@@ -39,26 +39,26 @@ func (a *API) chatRoutes(api *httpapi.API) {
 	}, auth.ChatsRead, a.listMessages)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Message", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/messages/{messageId}",
-		Summary: "Read a message, by any of its ids or by its clientId",
-		About: "The id is the network's, the `requestId` of the send, or the `clientId` that it was given. " +
-			"Of several messages with one `clientId` the newest is returned.",
+		Summary: "Read a message by one of its ids or its clientId",
+		About: "The id is the network's id, the `requestId` of the send or the `clientId` of the send. " +
+			"If several messages have the same `clientId`, the newest is returned.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.readMessage)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Messaging_Send", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/chats/send", Summary: "Send a message",
-		About: "Stores the message and waits for the first attempt to hand it to the network. A message that the network took has the status SENDING " +
-			"and the network's id; one that is still on its way is PENDING with an id of ours, which stays an alias. " +
-			"With `dryRun=1` nothing is sent: the answer says what would become of it.",
+		About: "Stores the message and waits for the first attempt to send it. A message that the network accepted has the status SENDING " +
+			"and the network's id. A message that is still waiting has the status PENDING and an id of this server, which stays valid. " +
+			"With `dryRun=1` the server checks the send and returns the result without sending.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, auth.ChatsSend, a.send)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_MarkRead", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/chats/read",
-		Summary: "Mark a chat's messages as read, up to one of them or all",
+		Summary: "Mark the messages of a chat as read: all, or up to one message",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsSend, a.markRead)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_UpdateChat", On: httpapi.At("body.reference"), Method: http.MethodPatch, Path: "/chats",
-		Summary: "Change what is kept with a chat",
+		Summary: "Change the data of a chat",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsSend, a.updateChat)
 }
@@ -80,7 +80,7 @@ type history struct {
 	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any id of the chat, current or former." example:"ana@sandbox"`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Before    string               `query:"before" maxLength:"200" doc:"A cursor. Only messages that are older."`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"Same as before: the `next` of the previous page."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"Same as before: the next of the previous page."`
 	After     string               `query:"after" maxLength:"200" doc:"A cursor. Only messages that are newer."`
 	Status    string               `query:"status" enum:"FAIL,PENDING,SENDING,DELIVERED,READ,PLAYED" doc:"Only messages with this status."`
 	Direction string               `query:"direction" enum:"in,out" doc:"Only received messages, or only sent ones."`
@@ -167,7 +167,7 @@ func (a sendAnswer) MarshalJSON() ([]byte, error) { return json.Marshal(a.either
 // Schema describes both.
 func (sendAnswer) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Description: "With dryRun=1 a MessagingSendCheck, else a SendResult.",
+		Description: "With dryRun=1 a MessagingSendCheck, otherwise a SendResult.",
 		OneOf: []*huma.Schema{
 			r.Schema(reflect.TypeFor[sendResult](), true, ""), r.Schema(reflect.TypeFor[messaging.SendCheck](), true, ""),
 		},

@@ -15,26 +15,26 @@ import (
 func (a *API) templateRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_CreateTemplate", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/templates", Status: http.StatusCreated,
-		Summary: "Hand in a message template for approval",
-		About:   "The network may approve or reject it at once, and change its category.",
+		Summary: "Submit a message template for approval",
+		About:   "The network may approve or reject it immediately, and may change its category.",
 		Errors:  []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.TemplatesManage, a.createTemplate)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Templates", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/templates",
-		Summary: "List the message templates of a line",
-		About: "From our copy, which follows what the network reports and is fetched again every six hours. " +
-			"Lines of other types than provider-cloud and provider-sandbox answer `unsupported`.",
+		Summary: "List the message templates of a reference",
+		About: "Reads the server's copy, which follows the reports of the network and is fetched again every six hours. " +
+			"References of other types than provider-cloud and provider-sandbox answer `unsupported`.",
 		Errors: []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.ChatsRead, a.listTemplates)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_DeleteTemplate", On: httpapi.At("query.reference"), Method: http.MethodDelete, Path: "/templates",
-		Summary: "Delete a message template, in one language or in all",
+		Summary: "Delete a message template in one language or in all",
 		Errors:  []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.TemplatesManage, a.deleteTemplate)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_PreviewTemplate", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/templates/preview",
-		Summary: "Fill in a message template without sending it",
-		About:   "What sending would refuse is refused with the same problem.",
+		Summary: "Preview a message template with its parameters",
+		About:   "Answers with the same problems as a send. Nothing is sent.",
 		Errors:  []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.ChatsRead, a.previewTemplate)
 }

@@ -18,16 +18,16 @@ type API struct{ Credentials *credential.Service }
 // Register adds the operations of the resource.
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Credential_Create", Method: http.MethodPost, Path: "/aiflow/credential", Status: http.StatusCreated, Summary: "Keep a credential",
-		About: "HTTP nodes (`auth`) and MCP servers (`credential`) name it by its id. The secret is sealed at rest and never shown again, and no run, log or simulation " +
-			"holds it. With `hosts` it is sent nowhere else, and it is sent over https only, but to what --webhook-allow names; redirects to another host never carry it.",
+		ID: "Credential_Create", Method: http.MethodPost, Path: "/aiflow/credential", Status: http.StatusCreated, Summary: "Store a credential",
+		About: "HTTP nodes (`auth`) and MCP servers (`credential`) use it by its id. The secret is encrypted at rest and never returned again, and no run, log or simulation " +
+			"contains it. It is sent only to `hosts` if they are given, and only over https except to hosts in --webhook-allow. Redirects to another host never carry it.",
 	}, auth.FlowsManage, a.createCredential)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Credential_List", Method: http.MethodGet, Path: "/aiflow/credential", Summary: "List credentials, the oldest first",
+		ID: "Credential_List", Method: http.MethodGet, Path: "/aiflow/credential", Summary: "List credentials, oldest first",
 	}, auth.FlowsManage, a.listCredentials)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Credential_Delete", Method: http.MethodDelete, Path: "/aiflow/credential/{credentialId}", Summary: "Delete a credential, whoever uses it",
-		About:  "At once: HTTP nodes that name it end with the error `http.credential`, MCP servers that do cannot be reached, and flows that do cannot be published.",
+		ID: "Credential_Delete", Method: http.MethodDelete, Path: "/aiflow/credential/{credentialId}", Summary: "Delete a credential",
+		About:  "Takes effect at once, even if it is in use: HTTP nodes with it end with the error `http.credential`, MCP servers with it cannot be reached, and flows with it cannot be published.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.FlowsManage, a.deleteCredential)
 }
@@ -64,7 +64,7 @@ type newCredential struct {
 func (a *API) createCredential(ctx context.Context, c httpapi.Call, in *newCredential) (credentialView, error) {
 	b := in.Body
 	if b.Kind != credential.Header && b.Kind != credential.Query && b.Field != "" {
-		return credentialView{}, httpapi.Invalid("body.field", "is only for the kinds header and query")
+		return credentialView{}, httpapi.Invalid("body.field", "is only allowed for the kinds header and query")
 	}
 	made, err := a.Credentials.For(c.Account).Create(ctx, credential.NewCredential{
 		Name: b.Name, Kind: b.Kind, Field: b.Field, Username: b.Username, Secret: b.Secret, Hosts: b.Hosts,

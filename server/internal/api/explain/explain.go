@@ -27,10 +27,10 @@ type API struct {
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Explain", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/explain",
-		Summary: "Tell what became of a message, step by step",
-		About: "Steps are `received` (from the network, with its report where that is kept), `stored`, `attempt` (to hand it to the network), `status`, " +
-			"`file`, `held` (its events wait for a file), `extracted` (values were found in it), `routed` (to a bot or a flow: why that one answers, or why none), `run` (which took it, or which wrote it), " +
-			"`sent` (what the run wrote then) and `webhook` (an attempt to deliver an event of it). There will be others.",
+		Summary: "Explain step by step how a message was processed",
+		About: "Steps are `received` (from the network; with its report, if that is stored), `stored`, `attempt` (to send it to the network), `status`, " +
+			"`file`, `held` (its events wait for a file), `extracted` (extractors found values), `routed` (to a bot or a flow, with the reason), `run` (the run that took or sent the message), " +
+			"`sent` (other messages that the run sent) and `webhook` (an attempt to deliver an event). More kinds may be added.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.explain)
 }

@@ -21,14 +21,14 @@ import (
 // registerTrials run extractors on texts.
 func (a *API) registerTrials(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Extractor_Try", On: httpapi.At("path.extractorId", "body.reference"), Method: http.MethodPost, Path: "/extractor/{extractorId}/run", Summary: "Run an extractor on a text or a message",
-		About: "Nothing is kept of what it finds, and no event is made. Either `text` is given, with what is known of its writer, or `reference`, `chatId` and `messageId`, which also needs the permission `chats.read`. " +
-			"Intents that have never been learned are a 409.",
+		ID: "Extractor_Try", On: httpapi.At("path.extractorId", "body.reference"), Method: http.MethodPost, Path: "/extractor/{extractorId}/run", Summary: "Try an extractor on a text or a message",
+		About: "Stores nothing and sends no event. Give either `text`, with what is known about its writer, or `reference`, `chatId` and `messageId`; the latter also needs the permission `chats.read`. " +
+			"An extractor whose intents were never learned answers 409.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, auth.ExtractorsManage, a.runExtractor)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Extractor_Evaluate", On: httpapi.At("path.extractorId"), Method: http.MethodPost, Path: "/extractor/{extractorId}/evaluate", Summary: "Run the tests of an extractor",
-		About:  "Says how many of `config.tests` find what they should, and which do not; of intents also what is taken for what (`nomatch`: nothing was found).",
+		About:  "Returns how many of `config.tests` passed and which failed; for intents also which ones were mistaken for another (`nomatch`: nothing was found).",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, auth.ExtractorsManage, a.evaluateExtractor)
 }
@@ -49,7 +49,7 @@ func (m *moment) UnmarshalJSON(b []byte) error {
 func (moment) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{
 		{Type: huma.TypeInteger, Minimum: new(0.0), Maximum: new(253402300799.0), Description: "UNIX seconds."},
-		{Type: huma.TypeString, Format: "date-time", Description: "ISO 8601, in the zone of the writer."},
+		{Type: huma.TypeString, Format: "date-time", Description: "ISO 8601, in the time zone of the writer."},
 	}}
 }
 
@@ -139,7 +139,7 @@ func (a *API) triedMessage(ctx context.Context, c httpapi.Call, in *extractorRun
 	b := in.Body
 	if b.Text != nil {
 		if b.Reference != 0 || b.ChatID != "" || b.MessageID != "" {
-			return store.Message{}, httpapi.Invalid("body.text", "must stand alone, without a message")
+			return store.Message{}, httpapi.Invalid("body.text", "cannot be combined with reference, chatId and messageId")
 		}
 		return store.Message{Said: store.Said{Text: *b.Text, Locale: b.Locale, Region: b.Region, Now: b.Now.Time}}, nil
 	}
@@ -148,7 +148,7 @@ func (a *API) triedMessage(ctx context.Context, c httpapi.Call, in *extractorRun
 		is   bool
 	}{{"reference", b.Reference != 0}, {"chatId", b.ChatID != ""}, {"messageId", b.MessageID != ""}} {
 		if !need.is {
-			return store.Message{}, httpapi.Invalid("body."+need.name, "must be given where text is not")
+			return store.Message{}, httpapi.Invalid("body."+need.name, "is required without text")
 		}
 	}
 	reader, err := c.With(auth.ChatsRead)

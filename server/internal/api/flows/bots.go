@@ -28,38 +28,38 @@ type Bots struct {
 func (a *Bots) Register(api *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	httpapi.RegisterReply(api, httpapi.Operation{
-		ID: "Botengine_Create", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/bot", Status: http.StatusCreated, Summary: "Make a bot",
-		About: "It answers nobody before it is published. Without `flow` it gets a draft with nothing but its trigger; with both, the trigger is " +
-			"written into the flow. A draft may be wrong: `problems` says where.",
+		ID: "Botengine_Create", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/bot", Status: http.StatusCreated, Summary: "Create a bot",
+		About: "It answers only after it is published. Without `flow`, its draft has only a trigger. If both are given, `trigger` replaces " +
+			"the trigger of the flow. The draft may have errors: see `problems`.",
 		MaxBody: documentBody, Errors: missing,
 	}, auth.BotsManage, a.createBot)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Botengine_Bots", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/bot/list", Summary: "List bots, the oldest first", Errors: missing,
+		ID: "Botengine_Bots", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/bot/list", Summary: "List bots, oldest first", Errors: missing,
 	}, auth.BotsManage, a.listBots)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Botengine_Bot", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}", Summary: "Show a bot", Errors: missing,
 	}, auth.BotsManage, a.showBot)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Botengine_Update", On: httpapi.At("path.botId"), Method: http.MethodPatch, Path: "/bot/{botId}", Summary: "Change a bot",
-		About: "Changes its draft; what is published stays as it is. With `If-Match` = the bot's `ETag`, its revision, a change of an older revision is " +
-			"refused: somebody else was faster.",
+		About: "Changes the draft; the published version does not change. With `If-Match` = the bot's `ETag` (its revision), the change is refused " +
+			"if the bot was changed since.",
 		MaxBody: documentBody, Errors: []int{http.StatusNotFound, http.StatusPreconditionFailed},
 	}, auth.BotsManage, a.updateBot)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Botengine_Delete", On: httpapi.At("path.botId"), Method: http.MethodDelete, Path: "/bot/{botId}", Summary: "Delete a bot",
-		About: "Its conversations end.", Errors: missing,
+		About: "Ends its conversations.", Errors: missing,
 	}, auth.BotsManage, a.deleteBot)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Botengine_Publish", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/publish", Summary: "Publish the draft of a bot",
-		About: "Freezes it as a numbered version, which answers from now on; conversations that are under way go on with the version that they " +
-			"began with. A draft with errors is refused, and each of them is named.",
+		About: "Saves the draft as a numbered version, which answers from now on. Conversations in progress continue with the version that they " +
+			"started with. A draft with errors is refused with a list of them.",
 		Errors: missing,
 	}, auth.BotsManage, a.publishBot)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Botengine_Validate", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/validate", Summary: "Say what is wrong with the draft of a bot", Errors: missing,
+		ID: "Botengine_Validate", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/validate", Summary: "Validate the draft of a bot", Errors: missing,
 	}, auth.BotsManage, a.validateBot)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Botengine_Versions", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}/versions", Summary: "List what was published of a bot, the oldest first", Errors: missing,
+		ID: "Botengine_Versions", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}/versions", Summary: "List the published versions of a bot, oldest first", Errors: missing,
 	}, auth.BotsManage, a.listBotVersions)
 }
 
@@ -143,7 +143,7 @@ type newBot struct {
 func (a *Bots) createBot(ctx context.Context, c httpapi.Call, in *newBot) (*botReply, error) {
 	b := in.Body
 	if _, err := a.Messaging.For(c.Account).References().Get(ctx, b.Reference); errors.Is(err, messaging.ErrNotFound) {
-		return nil, httpapi.NotFoundAt("body.reference", "names no line")
+		return nil, httpapi.NotFoundAt("body.reference", "must be the id of a reference of this account")
 	} else if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (a *Bots) listBotVersions(ctx context.Context, c httpapi.Call, in *botVersi
 // unpublishable is the refusal of a document with errors, which is at
 // location.
 func unpublishable(location string, problems []flow.Problem) *httpapi.Problem {
-	p := httpapi.NewProblem(httpapi.CodeValidation, "the draft has errors")
+	p := httpapi.NewProblem(httpapi.CodeValidation, "the draft has errors: correct those in errors")
 	for _, wrong := range slices.DeleteFunc(slices.Clone(problems), func(p flow.Problem) bool { return p.Severity != flow.SeverityError }) {
 		p.Errors = append(p.Errors, httpapi.FieldError{Location: location + wrong.Path, Message: wrong.Message, Code: wrong.Code, NodeID: wrong.NodeID})
 	}

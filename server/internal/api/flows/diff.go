@@ -18,13 +18,13 @@ func (a *Flows) registerDiff(api *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Aiflow_Diff", Method: http.MethodGet, Path: "/aiflow/flow/{flowId}/diff", Summary: "Compare two versions of a flow",
-		About: "Without parameters it says what publishing the draft would change. What means the same is not told: the order of members, how numbers " +
-			"are written, and `ui`. Lists of the same length are compared item by item, others as a whole.",
+		About: "Without parameters, it shows what publishing the draft would change. Differences without a meaning are left out: the order of members, the notation " +
+			"of numbers, and `ui`. Lists of the same length are compared item by item, other lists as a whole.",
 		Errors: missing,
 	}, auth.FlowsManage, a.diffFlow)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_UsedBy", Method: http.MethodGet, Path: "/aiflow/flow/{flowId}/usedby", Summary: "List what uses a function, the oldest first",
-		About: "Published versions that came with it, be it that a function of theirs calls it, and drafts that call it.", Errors: missing,
+		ID: "Aiflow_UsedBy", Method: http.MethodGet, Path: "/aiflow/flow/{flowId}/usedby", Summary: "List the flows and functions that use a function, oldest first",
+		About: "Lists published versions that contain it, directly or through another function, and drafts that call it.", Errors: missing,
 	}, auth.FlowsManage, a.listUses)
 }
 

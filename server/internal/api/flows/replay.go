@@ -33,10 +33,10 @@ func (a *Simulations) registerReplay(api *httpapi.API) {
 
 func replayOperation(id, path string) httpapi.Operation {
 	return httpapi.Operation{
-		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/replay", Summary: "Play past runs against the draft",
-		About: "What came to each run comes again, at the same times, to the version that it ran and to the draft; the answer says what the draft does differently. Nothing is " +
-			"sent and no call is made: calls get the answers that the run got. Without `runs` and `chats` these are the last 20 runs. What came more than 30 " +
-			"days ago is not known any more.",
+		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/replay", Summary: "Replay past runs with the draft",
+		About: "Sends the events of each run again, at the same times, to the version that it used and to the draft, and returns what the draft does differently. Nothing is " +
+			"sent and no call is made: calls get the recorded answers. Without `runs` and `chats`, the last 20 runs are replayed. Events that are older than 30 " +
+			"days are no longer stored.",
 		Errors: []int{http.StatusNotFound},
 	}
 }
@@ -137,7 +137,7 @@ func (a *Simulations) replayRuns(ctx context.Context, c httpapi.Call, of version
 		}
 		if own := v.size(); size+own > maxReplayed {
 			v = newReplay(v.RunID, v.Version)
-			v.Problem = new("there is too much that differs; ask for fewer runs")
+			v.Problem = new("the differences are too large for one response: replay fewer runs")
 		} else {
 			size += own
 		}
@@ -152,7 +152,7 @@ func (a *Simulations) replayed(ctx context.Context, c httpapi.Call, engine, owne
 	for i, id := range in.Runs {
 		run, err := a.Runs.For(c.Account).Run(ctx, id)
 		if errors.Is(err, runtime.ErrNotFound) || err == nil && (run.Engine != engine || run.Owner != owner || run.Function != "") {
-			return nil, httpapi.NotFoundAt(fmt.Sprintf("body.runs[%d]", i), "names no run of it")
+			return nil, httpapi.NotFoundAt(fmt.Sprintf("body.runs[%d]", i), "must be the id of a run of this flow or bot")
 		}
 		if err != nil {
 			return nil, err
@@ -167,7 +167,7 @@ func (a *Simulations) replayed(ctx context.Context, c httpapi.Call, engine, owne
 	for i, chat := range in.Chats {
 		known, err := a.Messaging.For(c.Account).Chat(ctx, chat.Reference, chat.ChatID)
 		if errors.Is(err, messaging.ErrNotFound) {
-			return nil, httpapi.NotFoundAt(fmt.Sprintf("body.chats[%d]", i), "names no chat")
+			return nil, httpapi.NotFoundAt(fmt.Sprintf("body.chats[%d]", i), "must be the id of a chat of this account")
 		}
 		if err != nil {
 			return nil, httpapi.Relocate(err, "body.", fmt.Sprintf("body.chats[%d].", i))

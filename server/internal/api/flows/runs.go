@@ -19,13 +19,13 @@ import (
 func (a *Runs) registerBotRuns(api *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Botengine_Run", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/run", Summary: "Have a bot take one turn in a chat",
-		About: "As if the contact had written `input`: a conversation of the bot that waits in the chat goes on, else one begins, whatever its trigger says. " +
-			"The published version runs, or the draft of a bot that was never published. Answers after the turn, at the latest after 10 s.",
+		ID: "Botengine_Run", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/run", Summary: "Let a bot take one turn in a chat",
+		About: "Works as if the contact had written `input`: the bot's waiting conversation in the chat continues, or a new one starts regardless of the trigger. " +
+			"Uses the published version, or the draft of a bot that was never published. Answers after the turn, and after 10 seconds at the latest.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.BotsManage, a.runBot)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Botengine_Runs", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}/runs", Summary: "List the runs of a bot, the newest first", Errors: missing,
+		ID: "Botengine_Runs", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}/runs", Summary: "List the runs of a bot, newest first", Errors: missing,
 	}, auth.BotsManage, a.listBotRuns)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Botengine_Detail", On: httpapi.At("path.runId"), Method: http.MethodGet, Path: "/bot/run/{runId}", Summary: "Show a run of a bot with its steps", Errors: missing,

@@ -15,22 +15,22 @@ import (
 
 func testsOperation(id, path string) httpapi.Operation {
 	return httpapi.Operation{
-		ID: id, On: ofPath(path), Method: http.MethodGet, Path: path + "/test", Summary: "List the tests that are kept beside it", Errors: []int{http.StatusNotFound},
+		ID: id, On: ofPath(path), Method: http.MethodGet, Path: path + "/test", Summary: "List the stored tests", Errors: []int{http.StatusNotFound},
 	}
 }
 
 func setTestsOperation(id, path string) httpapi.Operation {
 	return httpapi.Operation{
-		ID: id, On: ofPath(path), Method: http.MethodPut, Path: path + "/test", Summary: "Keep tests beside it",
-		About:  "In place of those that were there. One that cannot be played is refused, and its place named.",
+		ID: id, On: ofPath(path), Method: http.MethodPut, Path: path + "/test", Summary: "Store tests",
+		About:  "Replaces the stored tests. A test that cannot be run is refused, with its position in `errors`.",
 		Errors: []int{http.StatusNotFound},
 	}
 }
 
 func testOperation(id, path string) httpapi.Operation {
 	return httpapi.Operation{
-		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/test", Summary: "Play its tests",
-		About:  "Those that are kept beside it, or `tests`, against the draft, or `version`. Nothing is sent or kept. All together may take 10,000 steps.",
+		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/test", Summary: "Run its tests",
+		About:  "Runs the stored tests, or `tests`, with the draft or with `version`. Nothing is sent or stored. All tests together may take 10,000 steps.",
 		Errors: []int{http.StatusNotFound},
 	}
 }

@@ -16,9 +16,9 @@ import (
 // auditRoutes show what agents have done.
 func (a *API) auditRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "MCP_Audit", Method: http.MethodGet, Path: "/service-mcp/audit", Summary: "List the calls of functions by agents, the newest first",
-		About: "Every call stands here, refused ones too, whichever way it came: over REST, in a batch, or over the protocol. " +
-			"Secrets, what was said and what was written are left out of the arguments.",
+		ID: "MCP_Audit", Method: http.MethodGet, Path: "/service-mcp/audit", Summary: "List the calls of functions by agents, newest first",
+		About: "Includes refused calls and all ways to call: REST, batches and MCP. " +
+			"Secrets and texts of messages are left out of the arguments.",
 	}, auth.UsersManage, a.listAudit)
 }
 

@@ -25,18 +25,18 @@ type API struct {
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "MCP_Functions", Method: http.MethodGet, Path: "/service-mcp/functions", Summary: "List the functions that agents may call",
-		About: "All of them, whatever the caller's permissions: a call needs `mcp.execute` and the function's own. " +
-			"`version` is that of the catalogue: a patch changes texts, a minor version adds, a major one does anything else.",
+		About: "Lists all functions, regardless of the caller's permissions. A call needs `mcp.execute` and the function's own permission. " +
+			"`version` is the version of the catalogue: a patch version changes texts, a minor version adds something, a major version changes or removes something.",
 	}, auth.MCPExecute, a.listFunctions)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "MCP_Execute", Method: http.MethodPost, Path: "/service-mcp/execute", Summary: "Call a function",
-		About: "Arguments are checked, the call is limited, and it stands in the audit log whatever became of it. A call that fails answers with the status of its error, and the same shape. " +
-			"With `dryRun` every check is made and the function says what it would do: `result` is `{dryRun: true, plan}`.",
+		About: "Arguments are validated, rate limits apply, and every call is in the audit log. A failed call answers with the status of its error and the same members. " +
+			"With `dryRun`, the server makes all checks and the function describes what it would do: `result` is `{dryRun: true, plan}`.",
 		Errors: outcomeStatuses,
 	}, auth.MCPExecute, a.execute)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "MCP_Batch", Method: http.MethodPost, Path: "/service-mcp/batch", Summary: "Call up to 50 functions in parallel",
-		About: "The results stand in the order of the calls. Each succeeds or fails alone, and counts against the limits.",
+		About: "Returns the results in the order of the calls. Each call succeeds or fails independently, and counts against the limits.",
 	}, auth.MCPExecute, a.executeBatch)
 	a.auditRoutes(api)
 }
@@ -76,7 +76,7 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 // Schema says that they are an object, which huma does not check.
 func (arguments) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Description: "By the names of the function's arguments; absent: none.",
+		Description: "Arguments by name. Default: none.",
 		Extensions:  map[string]any{"type": huma.TypeObject, "additionalProperties": true},
 	}
 }

@@ -26,9 +26,9 @@ type API struct {
 // Register adds the operations of the resource.
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Server_Job", Method: http.MethodGet, Path: "/jobs/{id}", Summary: "Show a job: what goes on behind an answer",
-		About: "The answer to the deletion of a chat, a reference or the account has its job. What is being deleted is not listed or served any more. " +
-			"A job that has ended is shown for 30 days. The job of a deleted account ends with the account's users: there is nobody left to ask for it.",
+		ID: "Server_Job", Method: http.MethodGet, Path: "/jobs/{id}", Summary: "Show a background job",
+		About: "The response to the deletion of a chat, a reference or the account has its job. The object is no longer listed or found meanwhile. " +
+			"A finished job is shown for 30 days. The job of a deleted account cannot be shown after the account's users are erased.",
 		Errors: []int{http.StatusNotFound},
 	}, httpapi.AnyUser, a.showJob)
 }

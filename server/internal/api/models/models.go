@@ -21,8 +21,8 @@ type API struct {
 // Register adds the operations of the resource.
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Models", Method: http.MethodGet, Path: "/aiflow/model", Summary: "List the language models that flows may name",
-		About: "Each provider is asked which it has. One that cannot say is shown with an error; flows may name its models all the same.",
+		ID: "Aiflow_Models", Method: http.MethodGet, Path: "/aiflow/model", Summary: "List the language models that flows can use",
+		About: "Asks each provider for its models. A provider that fails is listed with an error; flows can still use its models.",
 	}, auth.FlowsManage, a.listModels)
 	a.registerPalette(api)
 }

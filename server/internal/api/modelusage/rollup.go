@@ -32,18 +32,18 @@ func (a *API) Register(api *httpapi.API) {
 // usageRoutes show what models were used and what that cost.
 func (a *API) usageRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Usage_Rollup", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/aiusage/rollup", Summary: "Sum calls of language models",
-		About: "By one or two groups. Hours, days, weeks and months are those of `timezone`; each between `from` and `to` has its row, for each value of the " +
-			"other group, and they are in order. Other groups begin with the dearest. There are at most 5,000 rows: `truncated` says that some are left out, " +
-			"`total` is of all calls. `cost` is of the calls that have one, and so the least they cost where `unpricedCalls` is not 0.",
+		ID: "Usage_Rollup", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/aiusage/rollup", Summary: "Sum up calls of language models",
+		About: "Groups by one or two keys. Hours, days, weeks and months are in `timezone`; there is a row for each one between `from` and `to` and each value of the " +
+			"other group, in order of time. Other groups are sorted by cost, highest first. There are at most 5,000 rows; `truncated` is true if some are left out. " +
+			"`total` includes all calls. `cost` includes only calls with a known cost: it is a lower bound if `unpricedCalls` is not 0.",
 	}, auth.UsageRead, a.usageRollup)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Usage_Detail", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/aiusage/detail", Summary: "List calls of language models, the newest first",
-		About: "Every call stands here from before it is made. What was asked and answered is not kept.",
+		ID: "Usage_Detail", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/aiusage/detail", Summary: "List calls of language models, newest first",
+		About: "A call is listed from before it is made. Prompts and answers are not stored.",
 	}, auth.UsageRead, a.usageDetail)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Usage_MissingPricing", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/missing-pricing", Summary: "List models without a price that were used",
-		About: "Those with most calls first. PUT /aiusage/pricing gives them prices, POST /aiusage/reprice their calls a cost.",
+		ID: "Usage_MissingPricing", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/missing-pricing", Summary: "List used models without a price",
+		About: "Sorted by number of calls, highest first. Set prices with PUT /aiusage/pricing, then apply them with POST /aiusage/reprice.",
 	}, auth.UsageRead, a.missingPricing)
 }
 

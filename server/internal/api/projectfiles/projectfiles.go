@@ -29,19 +29,19 @@ func (a *API) Register(api *httpapi.API) {
 	const path = "/aiflow/project/{projectId}/file"
 	missing := []int{http.StatusNotFound}
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Knowledge_Add", Method: http.MethodPost, Path: path, Status: http.StatusCreated, Summary: "Give the assistants of a project a file to answer from",
-		About: "Text, Markdown, CSV, JSON and HTML in UTF-8, of at most 10 MiB, and 100 MiB a project. It is cut into passages; those that fit a question " +
-			"are shown to the assistant that answers it. Only its text is kept.",
+		ID: "Knowledge_Add", Method: http.MethodPost, Path: path, Status: http.StatusCreated, Summary: "Add a file to a project for its assistants",
+		About: "Text, Markdown, CSV, JSON and HTML in UTF-8, at most 10 MiB per file and 100 MiB per project. The text is split into passages. An assistant gets " +
+			"those that match the question. Only the text is stored.",
 		Errors: missing, MaxBody: projectFileBody,
 	}, auth.FlowsManage, a.addProjectFile)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Knowledge_Files", Method: http.MethodGet, Path: path, Summary: "List the files of a project, the oldest first", Errors: missing,
+		ID: "Knowledge_Files", Method: http.MethodGet, Path: path, Summary: "List the files of a project, oldest first", Errors: missing,
 	}, auth.FlowsManage, a.listProjectFiles)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Knowledge_Delete", Method: http.MethodDelete, Path: path + "/{fileId}", Summary: "Take a file away from the assistants of a project", Errors: missing,
+		ID: "Knowledge_Delete", Method: http.MethodDelete, Path: path + "/{fileId}", Summary: "Remove a file from a project", Errors: missing,
 	}, auth.FlowsManage, a.deleteProjectFile)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Knowledge_Search", Method: http.MethodPost, Path: "/aiflow/project/{projectId}/search", Summary: "Show which passages an assistant would be shown", Errors: missing,
+		ID: "Knowledge_Search", Method: http.MethodPost, Path: "/aiflow/project/{projectId}/search", Summary: "Search the passages as an assistant would", Errors: missing,
 	}, auth.FlowsManage, a.searchProject)
 }
 

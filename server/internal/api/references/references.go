@@ -37,19 +37,19 @@ type API struct {
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_CreateReference", On: httpapi.OfAccount, Method: http.MethodPost, Path: "/reference", Status: http.StatusCreated,
-		Summary: "Add a chat line", Checker: a.Messaging,
+		Summary: "Add a reference", Checker: a.Messaging,
 	}, auth.ReferencesWrite, a.createReference)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Messaging_References", On: httpapi.Listing(), Method: http.MethodGet, Path: "/reference/list", Summary: "List chat lines",
+		ID: "Messaging_References", On: httpapi.Listing(), Method: http.MethodGet, Path: "/reference/list", Summary: "List references",
 	}, auth.ReferencesRead, a.listReferences)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_StartSession", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/reference/session/start",
-		Summary: "Connect a line, or check its credentials",
+		Summary: "Connect a reference, or check its credentials",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.SessionsManage, a.startSession)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_SessionStatus", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/reference/session/status",
-		Summary: "How a line stands with its network",
+		Summary: "Show the session of a reference",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.ReferencesRead, a.sessionStatus)
 	httpapi.Register(api, httpapi.Operation{
@@ -57,17 +57,17 @@ func (a *API) Register(api *httpapi.API) {
 		Errors: []int{http.StatusNotFound},
 	}, auth.SessionsManage, a.logout)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Messaging_Reference", On: httpapi.At("path.id"), Method: http.MethodGet, Path: "/reference/{id}", Summary: "Show a chat line",
+		ID: "Messaging_Reference", On: httpapi.At("path.id"), Method: http.MethodGet, Path: "/reference/{id}", Summary: "Show a reference",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesRead, a.getReference)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Messaging_UpdateReference", On: httpapi.At("path.id"), Method: http.MethodPatch, Path: "/reference/{id}", Summary: "Change a chat line",
+		ID: "Messaging_UpdateReference", On: httpapi.At("path.id"), Method: http.MethodPatch, Path: "/reference/{id}", Summary: "Change a reference",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, a.updateReference)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_DeleteReference", On: httpapi.At("path.id"), Method: http.MethodDelete, Path: "/reference/{id}",
-		Summary: "Remove a chat line with its chats and messages", Status: http.StatusAccepted,
-		About:  "It is not found any more from the answer on: nothing comes to it, and nothing that waits is sent. A job erases what it had.",
+		Summary: "Delete a reference with its chats and messages", Status: http.StatusAccepted,
+		About:  "After the response it is no longer found, receives nothing, and waiting messages are not sent. A job erases its data.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, a.deleteReference)
 	a.registerTriggers(api)
@@ -149,7 +149,7 @@ func (a *API) startSession(ctx context.Context, c httpapi.Call, in *startBody) (
 	b, account := in.Body, a.Messaging.For(c.Account)
 	switch {
 	case b.Phone != "" && b.Method != "code":
-		return messaging.Session{}, &messaging.Invalid{Field: "phone", Message: "belongs to the method code"}
+		return messaging.Session{}, &messaging.Invalid{Field: "phone", Message: "is only allowed with the method code"}
 	case b.Method == "code" && b.Phone == "":
 		return messaging.Session{}, &messaging.Invalid{Field: "phone", Message: "must be a phone number with its country code"}
 	case b.Method != "":

@@ -13,9 +13,9 @@ import (
 func (a *API) registerTriggers(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Triggers", On: httpapi.At("path.id"), Method: http.MethodGet, Path: "/reference/{id}/triggers",
-		Summary: "List the bots and flows that listen on a line, in the order in which they are asked",
-		About: "Published bots of the line, and published flows that are bound to it: the higher `priority` first, of two alike the one with the narrower " +
-			"rule, and then the older. Those that are switched off come last.",
+		Summary: "List the bots and flows of a reference, in the order in which they are asked",
+		About: "Lists published bots of the reference and published flows that are bound to it: the higher `priority` first, then the narrower " +
+			"rule, then the older one. Inactive ones are last.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesRead, a.listTriggers)
 }

@@ -28,29 +28,29 @@ func (a *API) Register(api *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Remote_Create", Method: http.MethodPost, Path: "/aiflow/server", Status: http.StatusCreated, Summary: "Register a foreign MCP server",
-		About: "Flows and agents call it by its name. Nobody asks for its tools before `refresh`, and none may be used before it is approved. " +
-			"It must have a public address and be reached over https, unless --webhook-allow names it.",
+		About: "Flows and agents call it by its name. Its tools are fetched with `refresh`, and each tool must be approved before it can be used. " +
+			"It must have a public address and use https, unless --webhook-allow has its host.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, a.createRemote)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Remote_Servers", Method: http.MethodGet, Path: "/aiflow/server", Summary: "List foreign MCP servers, the oldest first",
+		ID: "Remote_Servers", Method: http.MethodGet, Path: "/aiflow/server", Summary: "List foreign MCP servers, oldest first",
 	}, auth.FlowsManage, a.listRemotes)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Remote_Server", Method: http.MethodGet, Path: path, Summary: "Show a foreign MCP server with its tools", Errors: missing,
 	}, auth.FlowsManage, a.showRemote)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Remote_Update", Method: http.MethodPatch, Path: path, Summary: "Change a foreign MCP server, approve its tools",
-		About: "An approval is for the `hash` that was looked at, of the tool's name, description, schema and hints: a tool that is another now is a 409, and one that becomes " +
-			"another is off until it is approved again. Another `url` is another server: its tools are forgotten. `credential` \"\" is none.",
+		ID: "Remote_Update", Method: http.MethodPatch, Path: path, Summary: "Change a foreign MCP server, or approve its tools",
+		About: "An approval is for the `hash` of the tool's name, description, schema and hints. If the tool has changed since, the answer is 409. A tool that changes later " +
+			"cannot be used until it is approved again. A change of `url` removes all tools. `credential` \"\" removes the credential.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, a.updateRemote)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Remote_Delete", Method: http.MethodDelete, Path: path, Summary: "Delete a foreign MCP server, whoever uses it",
-		About: "Tool nodes that call it end with the error `mcp.connect`, and flows that name it cannot be published.", Errors: missing,
+		ID: "Remote_Delete", Method: http.MethodDelete, Path: path, Summary: "Delete a foreign MCP server",
+		About: "Tool nodes that call it end with the error `mcp.connect`, and flows that use it cannot be published.", Errors: missing,
 	}, auth.FlowsManage, a.deleteRemote)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Remote_Refresh", Method: http.MethodPost, Path: path + "/refresh", Summary: "Ask a foreign MCP server for its tools",
-		About:  "Over a new connection, within 25 s. A server that cannot be asked is a 502; `problem` says so, too.",
+		ID: "Remote_Refresh", Method: http.MethodPost, Path: path + "/refresh", Summary: "Fetch the tools of a foreign MCP server",
+		About:  "Uses a new connection and takes at most 25 seconds. A server that fails answers 502, and `problem` has the reason.",
 		Errors: []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.FlowsManage, a.refreshRemote)
 }
@@ -136,7 +136,7 @@ func (a *API) knownCredential(ctx context.Context, c httpapi.Call, id string) er
 	}
 	ids, err := a.Credentials.For(c.Account).IDs(ctx, a.DB)
 	if err == nil && !slices.Contains(ids, id) {
-		return httpapi.NotFoundAt("body.credential", "names no credential")
+		return httpapi.NotFoundAt("body.credential", "must be the id of a credential of this account")
 	}
 	return err
 }

@@ -14,21 +14,21 @@ import (
 func (a *API) invitationRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_Invite", Method: http.MethodPost, Path: "/user/invitation", Status: http.StatusCreated, Summary: "Invite a person into the account",
-		About: "The link works once, within 7 days. With a mail server a mail brings it, which shows that the person has the mailbox, and `link` is null; " +
-			"without, or with `mail: false`, `link` is in the answer, and only there. It gives `permissions` or a `role`, of which the caller lacks nothing; " +
-			"only an owner invites an owner. The link is void when its inviter may no longer add such a user.",
+		About: "The link works once, within 7 days. If the server sends mail, the person gets the link by mail, which proves the address, and `link` is null. " +
+			"Otherwise, or with `mail: false`, only this response has the `link`. The invitation has `permissions` or a `role`, and the caller must have all of its permissions; " +
+			"only an owner can invite an owner. The link stops working when its sender may no longer add such a user.",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests}, Login: true,
 	}, auth.UsersManage, a.invite)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_Invitations", Method: http.MethodGet, Path: "/user/invitation", Summary: "List the open invitations of the account, the oldest first",
+		ID: "Auth_Invitations", Method: http.MethodGet, Path: "/user/invitation", Summary: "List the open invitations of the account, oldest first",
 	}, auth.UsersManage, a.listInvitations)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_RevokeInvitation", Method: http.MethodDelete, Path: "/user/invitation/{invitationId}", Summary: "Revoke an invitation",
-		About: "The caller must have the permissions that it gives.", Errors: []int{http.StatusNotFound}, Login: true,
+		About: "The caller must have all permissions of the invitation.", Errors: []int{http.StatusNotFound}, Login: true,
 	}, auth.UsersManage, a.revokeInvitation)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Auth_AcceptInvitation", Method: http.MethodPost, Path: "/user/invitation/accept", Status: http.StatusCreated, Summary: "Accept an invitation",
-		About:  "Makes the user, also where sign-up is closed. " + aboutCookie,
+		About:  "Creates the user, even if sign-up is closed. " + aboutCookie,
 		Errors: []int{http.StatusForbidden}, Limited: true,
 	}, httpapi.Anyone, a.acceptInvitation)
 }
@@ -67,7 +67,7 @@ func viewInvitation(in auth.Invitation) invitationView {
 func (a *API) invite(ctx context.Context, c httpapi.Call, in *struct{ Body invitationBody }) (invitedView, error) {
 	b := in.Body
 	if b.Permissions == nil && b.Role == "" {
-		return invitedView{}, httpapi.Invalid("body.permissions", "is required, or role")
+		return invitedView{}, httpapi.Invalid("body.permissions", "is required without role")
 	}
 	made, token, err := a.Auth.Invitations().Create(ctx, c.Caller, auth.NewInvitation{
 		Email: b.Email, Name: b.Name, Role: b.Role, Permissions: b.Permissions, NoMail: b.Mail != nil && !*b.Mail,

@@ -23,20 +23,20 @@ func (a *API) Register(api *httpapi.API) {
 	a.signUpRoutes(api)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Auth_Login", Method: http.MethodPost, Path: "/user/login",
-		Summary: "Log in", About: "The token is valid for 12 hours. Ten failures in 15 minutes close the address for the rest of them, but not to a user who has logged in from there before, " +
-			"and never to a browser in which the user has. A user with a second factor gives a `code`, too: without it a right password is a 401 `second_factor_required`. " + aboutCookie,
+		Summary: "Log in", About: "The token is valid for 12 hours. After ten failures in 15 minutes, the server refuses the address until the 15 minutes have passed, except for a user who has logged in from it before, " +
+			"and except for a browser in which the user has. A user with a second factor also needs a `code`: without it, a correct password answers 401 `second_factor_required`. " + aboutCookie,
 		Errors: []int{http.StatusUnauthorized, http.StatusForbidden}, Limited: true,
 	}, httpapi.Anyone, a.login)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Auth_Logout", Method: http.MethodPost, Path: "/user/logout", Summary: "Log out",
-		About: "Ends the session of the token and that of the cookie of the request, on every node at once. A log-in with `cookie: true` is one session: " +
+		About: "Ends the session of the request's token and that of its cookie, on every node at once. A login with `cookie: true` is one session: " +
 			"its token and its cookie end together.",
 	}, httpapi.AnyUser, a.endCookie)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_User", Method: http.MethodGet, Path: "/user/me", Summary: "Who the token belongs to",
+		ID: "Auth_User", Method: http.MethodGet, Path: "/user/me", Summary: "Show the user of the token",
 	}, httpapi.AnyUser, a.me)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_Permissions", Method: http.MethodGet, Path: "/user/permissions", Summary: "What the token may be used for, and what there is",
+		ID: "Auth_Permissions", Method: http.MethodGet, Path: "/user/permissions", Summary: "List the caller's permissions, and all permissions and roles",
 	}, httpapi.AnyUser, a.permissions)
 	a.resetRoutes(api)
 	a.usersRoutes(api)
@@ -45,7 +45,7 @@ func (a *API) Register(api *httpapi.API) {
 	a.invitationRoutes(api)
 }
 
-const aboutCookie = "With `cookie: true`, for browsers, the answer also sets a session cookie: 12 hours from the last request, 7 days at most."
+const aboutCookie = "With `cookie: true`, for browsers, the response also sets a session cookie. It is valid for 12 hours after the last request, and 7 days at most."
 
 type userView struct {
 	ID          string            `json:"id"`

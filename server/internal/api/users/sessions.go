@@ -14,23 +14,23 @@ import (
 // sessionRoutes are what lets a user in: log-ins and tokens.
 func (a *API) sessionRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_Sessions", Method: http.MethodGet, Path: "/user/sessions", Summary: "List the sessions and tokens of a user, the oldest first",
-		About:  "Log-ins with a cookie or a token alone, and tokens for programs. " + aboutOthersSessions,
+		ID: "Auth_Sessions", Method: http.MethodGet, Path: "/user/sessions", Summary: "List the sessions and tokens of a user, oldest first",
+		About:  "Lists logins with a cookie or a token only, and tokens for programs. " + aboutOthersSessions,
 		Errors: []int{http.StatusNotFound}, Login: true,
 	}, httpapi.AnyUser, a.listSessions)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_RevokeSession", Method: http.MethodDelete, Path: "/user/sessions/{sessionId}", Summary: "End a session or token",
-		About:  "It is refused on every node at once. Its user may be another than the caller, as with GET.",
+		About:  "Every node refuses it at once. It may belong to another user.",
 		Errors: []int{http.StatusNotFound}, Login: true,
 	}, httpapi.AnyUser, a.revokeSession)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_RevokeSessions", Method: http.MethodDelete, Path: "/user/sessions", Summary: "End all other sessions and tokens of a user",
-		About:  "All but that of the request, tokens for programs included. They are refused on every node at once. " + aboutOthersSessions,
+		About:  "Ends all except the session of the request, including tokens for programs. Every node refuses them at once. " + aboutOthersSessions,
 		Errors: []int{http.StatusNotFound}, Login: true,
 	}, httpapi.AnyUser, a.revokeSessions)
 }
 
-const aboutOthersSessions = "Those of another user need the permission `users.manage`, and the user must have no permission that the caller lacks; those of an owner need an owner."
+const aboutOthersSessions = "For another user, the caller needs the permission `users.manage` and must have every permission of that user; only an owner may do it for an owner."
 
 type sessionsInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`

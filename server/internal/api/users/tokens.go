@@ -15,17 +15,17 @@ import (
 func (a *API) tokenRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_CreateToken", Method: http.MethodPost, Path: "/user/token", Status: http.StatusCreated,
-		Summary: "Make a token for a program",
-		About: "It has those of the caller's rights that it names, as long as he has them, and is shown only once. " +
-			"It ends with `expiresAt`, at most a year from now, when it is revoked, or with a new password of its owner. A user has 100 at most.",
+		Summary: "Create a token for a program",
+		About: "It has the given permissions as long as the caller has them, and is shown only once. " +
+			"It ends at `expiresAt`, at most a year from now, when it is revoked, or when its owner gets a new password. A user can have 100 of them.",
 		Errors: []int{http.StatusForbidden, http.StatusConflict}, Login: true,
 	}, httpapi.AnyUser, a.createToken)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_Tokens", Method: http.MethodGet, Path: "/user/token", Summary: "List the caller's tokens for programs, the oldest first", Login: true,
+		ID: "Auth_Tokens", Method: http.MethodGet, Path: "/user/token", Summary: "List the caller's tokens for programs, oldest first", Login: true,
 	}, httpapi.AnyUser, a.listTokens)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_RevokeToken", Method: http.MethodDelete, Path: "/user/token/{tokenId}", Summary: "Revoke a token for a program",
-		About: "It is refused everywhere at once.", Errors: []int{http.StatusNotFound}, Login: true,
+		About: "Every node refuses it at once.", Errors: []int{http.StatusNotFound}, Login: true,
 	}, httpapi.AnyUser, a.revokeToken)
 }
 

@@ -14,23 +14,23 @@ import (
 func (a *API) usersRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_CreateUser", Method: http.MethodPost, Path: "/user", Status: http.StatusCreated,
-		Summary: "Add a user to the account", About: "With `permissions` or a `role`, of which the caller lacks nothing; only an owner adds an owner. " +
-			"An invitation lets new users choose their passwords: `POST /user/invitation`.",
+		Summary: "Add a user to the account", About: "Requires `permissions` or a `role`. The caller must have all of these permissions; only an owner can add an owner. " +
+			"To let the new user choose the password, send an invitation: `POST /user/invitation`.",
 		Errors: []int{http.StatusConflict}, Login: true,
 	}, auth.UsersManage, a.createUser)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_Users", Method: http.MethodGet, Path: "/user/list", Summary: "List the users of the account, the oldest first",
+		ID: "Auth_Users", Method: http.MethodGet, Path: "/user/list", Summary: "List the users of the account, oldest first",
 	}, auth.UsersManage, a.listUsers)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_UpdateUser", Method: http.MethodPatch, Path: "/user/{userId}", Summary: "Change a user",
-		About: "Users may change themselves: their e-mail and password with `currentPassword`. Others, and `permissions`, `role` and `disabled`, need the permission `users.manage`. " +
-			"A caller grants only permissions that the caller has, and changes only users who have no others. Only an owner makes and changes owners. " +
-			"An account keeps one owner who may log in. A new password ends older tokens and cookies.",
+		About: "Users can change their own e-mail and password with `currentPassword`. To change other users, or `permissions`, `role` and `disabled`, the caller needs the permission `users.manage`. " +
+			"The caller can only grant permissions that the caller has, and change users who have no others. Only an owner can create and change owners. " +
+			"An account keeps at least one owner who can log in. A new password ends all earlier tokens and cookies.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict}, Login: true, Self: "userId",
 	}, httpapi.AnyUser, a.updateUser)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_DeleteUser", Method: http.MethodDelete, Path: "/user/{userId}", Summary: "Delete a user",
-		About:  "The user's tokens and cookies end at once. A caller deletes only users who have no permission that the caller lacks, and owners only as an owner. An account keeps one owner who may log in.",
+		About:  "The user's tokens and cookies end at once. The caller must have every permission of the user; only an owner can delete an owner. An account keeps at least one owner who can log in.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict}, Login: true,
 	}, auth.UsersManage, a.deleteUser)
 }
@@ -46,7 +46,7 @@ type newUserBody struct {
 func (a *API) createUser(ctx context.Context, c httpapi.Call, in *struct{ Body newUserBody }) (userView, error) {
 	b := in.Body
 	if b.Permissions == nil && b.Role == "" {
-		return userView{}, httpapi.Invalid("body.permissions", "is required, or role")
+		return userView{}, httpapi.Invalid("body.permissions", "is required without role")
 	}
 	u, err := a.Auth.Users().Create(ctx, c.Caller, auth.NewUser{Email: b.Email, Name: b.Name, Password: b.Password, Role: b.Role}, b.Permissions)
 	return viewUser(u), err

@@ -41,23 +41,23 @@ type Delivery struct {
 func (a *API) registerDeliveries(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Deliveries", On: httpapi.At("query.reference", "query.endpoint"), Method: http.MethodGet, Path: "/references/deliveries",
-		Summary: "List what was, and what is to be, delivered to the webhooks of a line",
-		About: "Pending deliveries come first, by the time of their event, then those that are over, in the order in which that came about; " +
-			"the newest first in both. The log of a webhook that was removed stays until retention ends.",
+		Summary: "List pending and past webhook deliveries of a reference",
+		About: "Pending deliveries are first, by the time of their event, then finished ones, by the time at which they finished; " +
+			"newest first in both. The log of a removed webhook is kept until its retention ends.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, a.listDeliveries)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Replay", On: httpapi.Listing("body.endpoint"), Method: http.MethodPost, Path: "/references/deliveries/replay",
-		Summary: "Deliver again, by ids or everything of a webhook in a span of time",
-		About: "Give either `ids` or `endpoint`. What is delivered again has its old `webhook-id` and `X-Trunkline-Sequence`, and holds back nothing newer. " +
-			"Deliveries that are pending, or no longer stored, are left out of the count.",
+		Summary: "Deliver again: given deliveries, or all of a webhook in a time span",
+		About: "Give either `ids` or `endpoint`. Replayed deliveries have their old `webhook-id` and `X-Trunkline-Sequence`, and do not delay newer ones. " +
+			"Deliveries that are pending or no longer stored are not counted.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, a.replay)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Test", On: httpapi.At("path.endpointId"), Method: http.MethodPost, Path: "/references/hookconf/{endpointId}/test",
-		Summary: "Send a test event to a webhook and show what it answers",
+		Summary: "Send a test event to a webhook and show its response",
 		About: "The event is a `message` with the text \"" + testText + "\", signed as usual, with `X-Trunkline-Sequence: 0`. " +
-			"It is sent whatever the webhook's state and filter, appears in the log, and is not repeated.",
+			"It is sent regardless of the webhook's state and events, is in the log, and is not retried.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, a.testHook)
 }
@@ -144,7 +144,7 @@ func (a *API) replay(ctx context.Context, c httpapi.Call, in *replayInput) (repl
 		IDs: b.IDs, Scopes: scopesOf(c), Endpoint: b.Endpoint, Since: second(b.Since), Until: secondsEnd(b.Until), State: b.State,
 	})
 	if len(b.IDs) > 0 && errors.Is(err, webhook.ErrNotFound) {
-		err = httpapi.NewProblem(httpapi.CodeNotFound, "there is no such delivery, or none of them was tried yet")
+		err = httpapi.NewProblem(httpapi.CodeNotFound, "there is no such delivery, or none of them has been attempted yet")
 	}
 	return replayResult{n}, err
 }
@@ -154,7 +154,7 @@ func (in *replayInput) check() error {
 	b := in.Body
 	if len(b.IDs) == 0 {
 		if b.Endpoint == "" {
-			return httpapi.Invalid("body.endpoint", "is required, or else ids")
+			return httpapi.Invalid("body.endpoint", "is required without ids")
 		}
 		return nil
 	}

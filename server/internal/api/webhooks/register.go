@@ -83,7 +83,7 @@ func (in *registration) oneReference() error {
 	id := provider.ReferenceID(in.Body.ID)
 	switch {
 	case in.Body.Reference == 0 && id == 0:
-		return httpapi.Invalid("body.reference", "is required, or else id")
+		return httpapi.Invalid("body.reference", "is required without id")
 	case in.Body.Reference != 0 && id != 0 && in.Body.Reference != id:
 		return httpapi.Invalid("body.id", "must be the same as reference, or absent")
 	}
@@ -96,9 +96,9 @@ func (in *registration) check() error {
 	b := in.Body
 	switch {
 	case !b.Provider && b.Webhook == "":
-		return httpapi.Invalid("body.webhook", "is required, or else provider")
+		return httpapi.Invalid("body.webhook", "is required without provider")
 	case !b.Provider && b.CallbackURL != "":
-		return httpapi.Invalid("body.callbackUrl", "needs provider: true")
+		return httpapi.Invalid("body.callbackUrl", "is only allowed with provider: true")
 	case !b.Provider:
 		return nil
 	}
