@@ -141,7 +141,7 @@ func TestRegisterRefuses(t *testing.T) {
 	type ok = mcp.Function[none, none]
 	register := func(f ok) error { return mcp.Register(r, f) }
 	for want, err := range map[string]error{
-		`"taken": a function of that name is registered already`: register(ok{Name: "taken", Description: "x", Handler: ponging}),
+		`"taken": a function with this name is already registered`: register(ok{Name: "taken", Description: "x", Handler: ponging}),
 		`Function.Name must match`:                               register(ok{Name: "Bad-Name", Description: "x", Handler: ponging}),
 		`Function.Name`:                                          register(ok{Name: strings.Repeat("x", 65), Description: "x", Handler: ponging}),
 		`Function.Description is missing`:                        register(ok{Name: "x", Handler: ponging}),

@@ -187,7 +187,7 @@ func (c *Checker) Function(slug string, env *Environment, at ...any) *Document {
 	switch {
 	case f == nil:
 		if env.Unpublished != nil && env.Unpublished(slug) {
-			c.Problem("unknown.function", "the function "+values.Shorten(slug)+" publish the function first", "publish it first", at...)
+			c.Problem("unknown.function", "the function "+values.Shorten(slug)+" is not published", "publish the function first", at...)
 			return nil
 		}
 		c.Problem("unknown.function", "there is no function "+values.Shorten(slug), values.DidYouMean(slug, keys(env.Functions)), at...)
@@ -324,7 +324,7 @@ func (l *linker) add(f called) {
 	}
 	c := l.types.compiled(d)
 	if Failed(d.problems) || Failed(c.problems) || len(c.gone) > 0 && !l.environment.Published {
-		l.report.problem("function.broken", "the function "+f.slug+" correct the errors first", "correct them first", f.at...)
+		l.report.problem("function.broken", "the function "+f.slug+" has errors", "correct the errors first", f.at...)
 		return
 	}
 	program := *c.program

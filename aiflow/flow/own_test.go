@@ -60,7 +60,7 @@ func TestOwnNodeIsChecked(t *testing.T) {
 		`{"item":"cup","amount":2}`:                 "error shape.unknown /nodes/n/config/amount: is not known here (did you mean count?)",
 		`{"item":"cup","count":0}`:                  "error shape.range /nodes/n/config/count: must be from 1 to 99",
 		`{"item":"cup","count":"two"}`:              "error shape.type /nodes/n/config/count: must be a number, not a string",
-		`{"item":"cup","colour":"{{ 1 }}"}`:         `error shape.enum /nodes/n/config/colour: "{{ 1 }}" is not allowed here (one of red, blue)`,
+		`{"item":"cup","colour":"{{ 1 }}"}`:         `error shape.enum /nodes/n/config/colour: "{{ 1 }}" is not valid (one of red, blue)`,
 		`{"item":"cup","words":"{{ vars.s }}"}`:     "error shape.type /nodes/n/config/words: must be a list, not a string",
 		`{"item":"cup","to":{}}`:                    "error shape.required /nodes/n/config/to: lacks town",
 		`{"item":"cup","timeout":"PT1H"}`:           "error shape.range /nodes/n/config/timeout: must be from PT1S to PT5M",
@@ -180,8 +180,8 @@ func TestOwnNodeRuns(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"output":"none"}`:  "none",
 		`{"output":"out"}`:   "<nil>",
-		`{"output":"error"}`: "node.failed: The function of x.shelf left by the output error, which the node type does not have.",
-		`{"output":"no"}`:    "node.failed: The function of x.shelf left by the output no, which the node type does not have.",
+		`{"output":"error"}`: "node.failed: The function of x.shelf returned the output error, which the node type does not have.",
+		`{"output":"no"}`:    "node.failed: The function of x.shelf returned the output no, which the node type does not have.",
 		`{"nonsense`:         "internal: the result of the call cannot be read",
 		`{"value":"` + strings.Repeat("x", 70_000) + `"}`: "value.too_large: a text has at most 65,536 bytes",
 	} {
@@ -213,7 +213,7 @@ func TestOwnNodeOutOfBounds(t *testing.T) {
 		`{"item":"cup","count":"{{ start.item }}"}`:    "value.type: count: must be of type integer",
 		`{"item":"{{ start.list }}"}`:                  "value.type: item: must be of type string",
 		`{"item":"cup","words":["{{ start.none }}"]}`:  "value.type: words.0: must be a string, not null",
-		`{"item":"cup","labels":{"a":"{{ repeat(\"x\", 60000) }}","b":"{{ repeat(\"x\", 60000) }}","c":"{{ repeat(\"x\", 60000) }}","d":"{{ repeat(\"x\", 60000) }}","e":"{{ repeat(\"x\", 60000) }}"}}`: "value.too_large: the configuration has more than 256 KiB",
+		`{"item":"cup","labels":{"a":"{{ repeat(\"x\", 60000) }}","b":"{{ repeat(\"x\", 60000) }}","c":"{{ repeat(\"x\", 60000) }}","d":"{{ repeat(\"x\", 60000) }}","e":"{{ repeat(\"x\", 60000) }}"}}`: "value.too_large: the configuration is larger than 256 KiB",
 	} {
 		_, turn := stocked(t, types, config)
 		require.NotNil(t, turn.State.Ended, config)
@@ -288,7 +288,7 @@ func TestOwnNodeIsGone(t *testing.T) {
 	d := decode(t, document("", ""))
 	_, problems := types.Compile(d, nil)
 	require.True(t, flow.Failed(problems))
-	require.Contains(t, lines(problems), "error unknown.type /nodes/n/type: this program has no node type x.shelf (register it where the program begins)")
+	require.Contains(t, lines(problems), "error unknown.type /nodes/n/type: this program has no node type x.shelf (register it when the program starts)")
 	p, problems := types.Compile(d, published)
 	require.NotNil(t, p, "%v", lines(problems))
 	turn, err := p.Step(nil, flow.Begin{}, goldenWorld(nil))

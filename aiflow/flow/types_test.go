@@ -84,7 +84,7 @@ func TestRegisterLater(t *testing.T) {
 	types := node.NewTypes()
 	raw := []byte(one(`{"type": "x.plain", "config": {"outs": ["a", "b:*"]}, "next": {"a": "n", "b:x": "n", "c": "n"}}`))
 	_, problems := compile(t, types, raw, nil)
-	require.Equal(t, []string{"error unknown.type /nodes/n/type: this program has no node type x.plain (register it where the program begins)"}, lines(problems))
+	require.Equal(t, []string{"error unknown.type /nodes/n/type: this program has no node type x.plain (register it when the program starts)"}, lines(problems))
 
 	require.NoError(t, types.Register(flow.NodeType{Name: "x.plain", Wait: "event", Config: func() flow.Config { return &plain{} }}))
 	_, problems = compile(t, types, raw, nil)
@@ -215,7 +215,7 @@ func TestSizes(t *testing.T) {
 		"large template": {one(`{"type": "message", "config": {"text": "` + "{{ 1 }}" + strings.Repeat("x", 4993) + `"}}`), "error shape.length /nodes/n/config/text: has 5000 characters; the maximum is 4096 characters"},
 		"large body": {
 			one(`{"type": "http", "config": {"url": "https://x.example", "method": "POST", "body": {"kind": "json", "value": [` + strings.Repeat(`"`+strings.Repeat("x", 60_000)+`", `, 5) + `1]}}}`),
-			"error shape.size /nodes/n/config/body/value: has more than 256 KiB",
+			"error shape.size /nodes/n/config/body/value: is larger than 256 KiB",
 		},
 		"large schema": {
 			one(`{"type": "assistant", "config": {"model": "m/x", "output": {"mode": "json", "schema": {"x": "` + strings.Repeat("x", 32<<10) + `"}}}}`),
