@@ -39,7 +39,7 @@ func (c *Checker) Need(given bool, at ...any) {
 		return
 	}
 	name, _ := at[len(at)-1].(string)
-	c.Problem("config.required", "lacks "+name, "", at[:len(at)-1]...)
+	c.Problem("config.required", name+" is missing", "", at[:len(at)-1]...)
 }
 
 // Regexp compiles a regular expression (RE2) of at most 1,000 instructions, with
@@ -202,7 +202,7 @@ func (c *Checker) Given(code, what string, vals map[string]Data, declared map[st
 	}
 	for _, name := range keys(declared) {
 		if _, ok := vals[name]; !ok && declared[name].Required && len(declared[name].Default) == 0 {
-			c.Problem("config.required", "lacks "+name, declared[name].Description, at)
+			c.Problem("config.required", name+" is missing", declared[name].Description, at)
 		}
 	}
 }

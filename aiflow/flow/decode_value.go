@@ -108,7 +108,7 @@ func (d decoder) member(v *tree, to reflect.Value, f *field) {
 	switch {
 	case in != nil:
 	case f.required:
-		d.problem("shape.required", "lacks "+f.name, hintOf(f))
+		d.problem("shape.required", f.name+" is missing", hintOf(f))
 		return
 	case f.def != nil:
 		in = f.def

@@ -55,14 +55,14 @@ func TestOwnNodeIsChecked(t *testing.T) {
 		`{"item":"cup"}`: "",
 		`{"item":"{{ vars.n }}","count":"{{ vars.n + 1 }}","words":["{{ vars.s }}"],"labels":{"a":[{"b":"{{ now }}"}]},"weight":"{{ vars.s }}",
 			"to":{"town":"{{ contact.name }}"},"key":"mine","gift":true,"timeout":"PT1M","retry":{"max":2},"saveTo":"n"}`: "",
-		`{}`:                                        "error shape.required /nodes/n/config: lacks item (What is asked for.)",
+		`{}`:                                        "error shape.required /nodes/n/config: item is missing (What is asked for.)",
 		`{"item":"a glass of wine"}`:                "error shape.length /nodes/n/config/item: has 15 characters; the maximum is 10 characters",
 		`{"item":"cup","amount":2}`:                 "error shape.unknown /nodes/n/config/amount: is not known here (did you mean count?)",
 		`{"item":"cup","count":0}`:                  "error shape.range /nodes/n/config/count: must be from 1 to 99",
 		`{"item":"cup","count":"two"}`:              "error shape.type /nodes/n/config/count: must be a number, not a string",
 		`{"item":"cup","colour":"{{ 1 }}"}`:         `error shape.enum /nodes/n/config/colour: "{{ 1 }}" is not valid (one of red, blue)`,
 		`{"item":"cup","words":"{{ vars.s }}"}`:     "error shape.type /nodes/n/config/words: must be a list, not a string",
-		`{"item":"cup","to":{}}`:                    "error shape.required /nodes/n/config/to: lacks town",
+		`{"item":"cup","to":{}}`:                    "error shape.required /nodes/n/config/to: town is missing",
 		`{"item":"cup","timeout":"PT1H"}`:           "error shape.range /nodes/n/config/timeout: must be from PT1S to PT5M",
 		`{"item":"{{ vars.x }}"}`:                   `error expression.unknown_member /nodes/n/config/item @8: uses the member "x", which is not declared`,
 		`{"item":"{{ 1 + }}"}`:                      "error expression.syntax /nodes/n/config/item @6: ",
@@ -207,7 +207,7 @@ func TestOwnNodeOutOfBounds(t *testing.T) {
 	types := shelves(t, nothing)
 	for config, want := range map[string]string{
 		`{"item":"a {{ start.item }} of wine"}`:        "value.type: item: has 13 characters; the maximum is 10 characters",
-		`{"item":"{{ start.none }}"}`:                  "value.type: lacks item",
+		`{"item":"{{ start.none }}"}`:                  "value.type: item is missing",
 		`{"item":"cup","count":"{{ start.n * 100 }}"}`: "value.type: count: must be from 1 to 99",
 		`{"item":"cup","count":"{{ start.n / 2 }}"}`:   "value.type: count: must be of type integer",
 		`{"item":"cup","count":"{{ start.item }}"}`:    "value.type: count: must be of type integer",
@@ -317,7 +317,7 @@ func TestOwnNodeIsGone(t *testing.T) {
 	caller := decode(t, []byte(one(`{"type":"call","config":{"function":"look"}}`)))
 	env := flow.Environment{Functions: map[string]*flow.Document{"look": function}}
 	_, problems = types.Compile(caller, &env)
-	require.Equal(t, []string{"error function.broken /nodes/n/config/function: the function look has errors (correct them first)"}, lines(problems))
+	require.Equal(t, []string{"error function.broken /nodes/n/config/function: the function look has errors (correct the errors first)"}, lines(problems))
 	env.Published = true
 	p, problems = types.Compile(caller, &env)
 	require.NotNil(t, p, "%v", lines(problems))

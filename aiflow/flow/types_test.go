@@ -155,8 +155,8 @@ func TestFunctions(t *testing.T) {
 		"self": {}, "ping": {},
 		"lost":   {"error unknown.function /nodes/n/config/function: the function lost calls nowhere, which does not exist"},
 		"deep":   {"error unknown.function /nodes/n/config/function: the function lost calls nowhere, which does not exist"},
-		"broken": {"error function.broken /nodes/n/config/function: the function broken has errors (correct them first)"},
-		"uses":   {"error function.broken /nodes/n/config/function: the function broken has errors (correct them first)"},
+		"broken": {"error function.broken /nodes/n/config/function: the function broken has errors (correct the errors first)"},
+		"uses":   {"error function.broken /nodes/n/config/function: the function broken has errors (correct the errors first)"},
 		"f0":     {"error document.functions /nodes/n/config/function: needs more than 100 functions"},
 		"f50":    {},
 	} {
@@ -207,8 +207,8 @@ func TestSizes(t *testing.T) {
 		"200 variables":  {variables(200), ""},
 		"201 variables":  {variables(201), "error shape.length /variables: has 201 members; the maximum is 200 members"},
 		"ui":             {with(`"ui": {"x": "` + strings.Repeat("x", (256<<10)-8) + `"}`), ""},
-		"large ui":       {with(`"ui": {"x": "` + strings.Repeat("x", (256<<10)-7) + `"}`), "error shape.size /ui: has 262145 bytes; 262144 are allowed"},
-		"large":          {with(`"translations": {"x": "` + strings.Repeat("x", flow.MaxBytes) + `"}`), "error shape.size : has 1048710 bytes; 1048576 are allowed"},
+		"large ui":       {with(`"ui": {"x": "` + strings.Repeat("x", (256<<10)-7) + `"}`), "error shape.size /ui: has 262145 bytes; at most 262144 are allowed"},
+		"large":          {with(`"translations": {"x": "` + strings.Repeat("x", flow.MaxBytes) + `"}`), "error shape.size : has 1048710 bytes; at most 1048576 are allowed"},
 		"spaces":         {with(`"ui": ` + strings.Repeat(" ", flow.MaxBytes) + `{}`), ""},
 		"long value":     {one(`{"type": "set", "config": {"assign": [{"var": "v", "value": [` + strings.Repeat("1,", 1000) + `1]}]}}`), "error shape.length /nodes/n/config/assign/0/value: has 1001 items; a list has at most 1000"},
 		"deep value":     {one(`{"type": "set", "config": {"assign": [{"var": "v", "value": ` + strings.Repeat("[", 33) + strings.Repeat("]", 33) + `}]}}`), "error value.depth /nodes/n/config/assign/0/value" + strings.Repeat("/0", 32) + ": has more than 32 levels"},
@@ -219,10 +219,10 @@ func TestSizes(t *testing.T) {
 		},
 		"large schema": {
 			one(`{"type": "assistant", "config": {"model": "m/x", "output": {"mode": "json", "schema": {"x": "` + strings.Repeat("x", 32<<10) + `"}}}}`),
-			"error shape.size /nodes/n/config/output/schema: has 32776 bytes; 32768 are allowed",
+			"error shape.size /nodes/n/config/output/schema: has 32776 bytes; at most 32768 are allowed",
 		},
 		"16 loops": {loops(17), ""},
-		"17 loops": {loops(18), "error loop.depth /nodes/l17: is in more than 16 loops"},
+		"17 loops": {loops(18), "error loop.depth /nodes/l17: is nested in more than 16 loops"},
 	} {
 		_, problems := compile(t, types, []byte(c.document), nil)
 		var errors []string

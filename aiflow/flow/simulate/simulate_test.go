@@ -72,7 +72,7 @@ func TestFailures(t *testing.T) {
 	d, p, _ := booking(t)
 	for steps, want := range map[string]string{
 		`[{"expect":"What?"}]`:                                                 `Expected the text "What?", but it was "Which day, Ana?".`,
-		`[]`:                                                                   `Not expected: the message "Which day, Ana?" of ask.`,
+		`[]`:                                                                   `Unexpected: the message "Which day, Ana?" of ask.`,
 		`[{"expect":{"contains":"night"}}]`:                                    `Expected a text with "night", but it was "Which day, Ana?".`,
 		`[{"expect":{"matches":"^day"}}]`:                                      `Expected a text that matches "^day", but it was "Which day, Ana?".`,
 		`[{"expect":{"matches":"("}}]`:                                         "The regular expression is wrong: error parsing regexp: missing closing ): `(`",
