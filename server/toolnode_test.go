@@ -261,7 +261,7 @@ func TestNested(t *testing.T) {
 	require.True(t, res.IsError)
 	text, err := json.Marshal(res)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "may begin no flow")
+	require.Contains(t, string(text), "cannot start another flow")
 }
 
 // headers adds headers to requests; empty ones are left out.

@@ -57,7 +57,7 @@ func TestOwnNodeIsChecked(t *testing.T) {
 			"to":{"town":"{{ contact.name }}"},"key":"mine","gift":true,"timeout":"PT1M","retry":{"max":2},"saveTo":"n"}`: "",
 		`{}`:                                        "error shape.required /nodes/n/config: item is missing (What is asked for.)",
 		`{"item":"a glass of wine"}`:                "error shape.length /nodes/n/config/item: has 15 characters; the maximum is 10 characters",
-		`{"item":"cup","amount":2}`:                 "error shape.unknown /nodes/n/config/amount: is not known here (did you mean count?)",
+		`{"item":"cup","amount":2}`:                 "error shape.unknown /nodes/n/config/amount: is unknown (did you mean count?)",
 		`{"item":"cup","count":0}`:                  "error shape.range /nodes/n/config/count: must be from 1 to 99",
 		`{"item":"cup","count":"two"}`:              "error shape.type /nodes/n/config/count: must be a number, not a string",
 		`{"item":"cup","colour":"{{ 1 }}"}`:         `error shape.enum /nodes/n/config/colour: "{{ 1 }}" is not valid (one of red, blue)`,

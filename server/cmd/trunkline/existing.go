@@ -21,7 +21,7 @@ func openExisting(ctx context.Context, set settings) (*sqlx.DB, error) {
 	if isSQLite(url) {
 		path, _, _ := strings.Cut(strings.TrimPrefix(url, "sqlite://"), "?")
 		if _, err := os.Stat(path); err != nil {
-			return nil, &settingError{flag, "there is no database: " + cause(err)}
+			return nil, &settingError{flag, "the database does not exist: " + cause(err)}
 		}
 	}
 	return connect(ctx, flag, url)

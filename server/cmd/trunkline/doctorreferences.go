@@ -18,8 +18,8 @@ import (
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-// lineCures are the cures for errors of lines.
-var lineCures = map[string]string{
+// referenceCures are the cures for errors of references.
+var referenceCures = map[string]string{
 	"credentials":         "give the reference a new access token, and start its session",
 	"logged_out_on_phone": "link the reference again: trunkline pair",
 	"passkey_required":    "link the reference again, and confirm on the phone",
@@ -28,15 +28,15 @@ var lineCures = map[string]string{
 	"banned":              "ask WhatsApp for a review in the app",
 }
 
-// issueCures are the cures for settings that lines lack.
+// issueCures are the cures for settings that references lack.
 var issueCures = map[string]string{
 	graph.CallbacksUnverified: "set its appSecret, or start the server with --meta-app-secret",
 	cloud.AccountUnknown:      "set its businessAccountId, or start its session",
 }
 
-// lines reports why lines are not connected, and asks the networks.
-func (d *doctor) lines(ctx context.Context) {
-	const check = "lines"
+// references reports why references are not connected, and asks the networks.
+func (d *doctor) references(ctx context.Context) {
+	const check = "references"
 	var opts messaging.Options
 	if d.secrets != nil {
 		secret, token := string(d.set.Server.MetaAppSecret), string(d.set.Server.MetaVerifyToken)
@@ -44,13 +44,13 @@ func (d *doctor) lines(ctx context.Context) {
 			cloud.New(&cloud.Options{AppSecret: secret, VerifyToken: token}), messenger.New(&messenger.Options{AppSecret: secret, VerifyToken: token}),
 		}, d.secrets
 	}
-	lines, err := messaging.ReferenceStates(ctx, d.db, &opts)
+	refs, err := messaging.ReferenceStates(ctx, d.db, &opts)
 	if err != nil {
 		d.bad(check, oneLine(err.Error()), "check the database")
 		return
 	}
 	wrong := 0
-	for _, l := range lines {
+	for _, l := range refs {
 		text := fmt.Sprintf("reference %d (%s) is %s", l.ID, l.Kind, l.State)
 		if l.Code != "" {
 			text += ", " + l.Code + ": " + oneLine(l.Message)
@@ -61,23 +61,23 @@ func (d *doctor) lines(ctx context.Context) {
 		switch {
 		case l.State == messaging.StateFailed || l.State == messaging.StateLoggedOut || l.Code == "credentials":
 			wrong++
-			d.bad(check, text, or(lineCures[l.Code], "start its session, and look up the network's error"))
+			d.bad(check, text, or(referenceCures[l.Code], "start its session, and look up the network's error"))
 		case l.Code != "":
 			wrong++
-			d.warn(check, text, or(lineCures[l.Code], "trunkline tries again automatically"))
+			d.warn(check, text, or(referenceCures[l.Code], "trunkline tries again automatically"))
 		}
 	}
-	d.ok(check, "%d of %d have no error", len(lines)-wrong, len(lines))
-	lines = slices.DeleteFunc(lines, func(l messaging.ReferenceState) bool { return l.State == messaging.StateStopped })
-	d.whatsapp(ctx, lines)
-	d.graph(ctx, lines)
+	d.ok(check, "%d of %d have no error", len(refs)-wrong, len(refs))
+	refs = slices.DeleteFunc(refs, func(l messaging.ReferenceState) bool { return l.State == messaging.StateStopped })
+	d.whatsapp(ctx, refs)
+	d.graph(ctx, refs)
 }
 
 // graph checks whether the Graph API can be reached, and the access tokens of the
-// lines.
-func (d *doctor) graph(ctx context.Context, lines []messaging.ReferenceState) {
-	lines = slices.DeleteFunc(lines, func(l messaging.ReferenceState) bool { return l.Kind != cloud.Kind && l.Kind != messenger.Kind })
-	if len(lines) == 0 {
+// references.
+func (d *doctor) graph(ctx context.Context, refs []messaging.ReferenceState) {
+	refs = slices.DeleteFunc(refs, func(l messaging.ReferenceState) bool { return l.Kind != cloud.Kind && l.Kind != messenger.Kind })
+	if len(refs) == 0 {
 		return
 	}
 	if !d.network(ctx, graph.NewHTTPClient(), or(d.set.Server.GraphURL, graph.DefaultURL)) || d.secrets == nil {
@@ -85,13 +85,13 @@ func (d *doctor) graph(ctx context.Context, lines []messaging.ReferenceState) {
 	}
 	const check = "tokens"
 	api, good := graph.New(&graph.Options{URL: d.set.Server.GraphURL, Timeout: askTimeout}), 0
-	for _, l := range lines {
+	for _, l := range refs {
 		t, err := api.As(l.Settings[graph.AccessToken]).Token(ctx)
 		text := fmt.Sprintf("the access token of reference %d ", l.ID)
 		_, refused := errors.AsType[*provider.AuthExpired](graph.CallError(err))
 		switch {
 		case refused, err == nil && !t.Valid:
-			d.bad(check, text+"is not valid", lineCures["credentials"])
+			d.bad(check, text+"is not valid", referenceCures["credentials"])
 		case err != nil:
 			d.warn(check, text+"could not be checked: "+oneLine(err.Error()), "look up the network's error, and run the doctor again")
 		case !t.Expires.IsZero() && t.Expires.Sub(d.now()) < soonOver:
@@ -100,7 +100,7 @@ func (d *doctor) graph(ctx context.Context, lines []messaging.ReferenceState) {
 			good++
 		}
 	}
-	d.ok(check, "%d of %d are valid", good, len(lines))
+	d.ok(check, "%d of %d are valid", good, len(refs))
 }
 
 // network checks whether a server outside answers, and compares its clock.
