@@ -151,7 +151,7 @@ func TestDeliveriesOfASend(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		g := startGraph(t, &graphOptions{Lines: []line{cloudLine("860")}})
+		g := startGraph(t, &graphOptions{Numbers: []line{cloudLine("860")}})
 		f := working(t, setupOn(t, db, func(c *server.Config) { local(c); c.GraphURL = g.URL }))
 		ana := f.as(t, "ana")
 		ref := ana.line(t, reference(cloudLine("860")))

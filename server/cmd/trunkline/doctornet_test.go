@@ -26,8 +26,8 @@ func TestDoctorOfNetworks(t *testing.T) {
 	t.Parallel()
 	ends := time.Now().Add(24 * time.Hour)
 	meta := graphtest.Start(&graphtest.Options{
-		Lines: []graphtest.Line{{PhoneNumberID: "1", BusinessAccountID: "2", AccessToken: "good"}},
-		Pages: []graphtest.Page{{ID: "3", AccessToken: "ending", TokenExpires: ends}},
+		Numbers: []graphtest.Number{{PhoneNumberID: "1", BusinessAccountID: "2", AccessToken: "good"}},
+		Pages:   []graphtest.Page{{ID: "3", AccessToken: "ending", TokenExpires: ends}},
 	})
 	t.Cleanup(meta.Close)
 	whatsapp := webtest.Start(nil)
