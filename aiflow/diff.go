@@ -99,7 +99,7 @@ func (a Versions) side(ctx context.Context, r flowRow, version int64, field stri
 	}
 	v, err := a.version(ctx, a.s.db, r.ID, version)
 	if errors.Is(err, ErrNotFound) {
-		err = &Invalid{Field: field, Message: "was never published"}
+		err = &Invalid{Field: field, Message: "must be a published version"}
 	}
 	return side{v.Document, v.Functions, true}, err
 }

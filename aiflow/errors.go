@@ -13,9 +13,9 @@ var (
 	// version.
 	ErrUnpublished = apierr.New("aiflow", apierr.Conflict, "the flow has no published version")
 	// ErrFunction reports a function that was to run by itself, or to be bound.
-	ErrFunction = apierr.New("aiflow", apierr.Conflict, "a function does not run by itself, nor listen")
+	ErrFunction = apierr.New("aiflow", apierr.Conflict, "a function cannot be run or bound: only a flow can")
 	// ErrRevision reports a change of a revision that is not the newest.
-	ErrRevision = apierr.New("aiflow", apierr.PreconditionFailed, "the draft has changed meanwhile: fetch it, and change that")
+	ErrRevision = apierr.New("aiflow", apierr.PreconditionFailed, "the draft has changed since you fetched it: fetch it again and repeat your change")
 )
 
 // Invalid reports a value that breaks a rule. It has the Field, a path in the

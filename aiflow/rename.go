@@ -29,7 +29,7 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 // these drafts. What is published stays as it is until it is published again.
 func (a Flows) Rename(ctx context.Context, id, slug string) (Renamed, error) {
 	if !slugPattern.MatchString(slug) {
-		return Renamed{}, &Invalid{Field: "slug", Message: "must have 1 to 64 small letters, digits, - and _, and begin with a letter or a digit"}
+		return Renamed{}, &Invalid{Field: "slug", Message: "must have 1 to 64 lower-case letters, digits, - and _, and begin with a letter or a digit"}
 	}
 	var r flowRow
 	var drafts []flowRow
@@ -85,7 +85,7 @@ func (a Flows) renameOthers(ctx context.Context, tx *database.Tx, r flowRow, fro
 		for _, other := range rows {
 			last = other.Number
 			if d, _ := flow.Decode([]byte(other.Draft)); other.Slug == to || d != nil && d.Slug == to {
-				return nil, nil, &Invalid{Field: "slug", Message: "is that of another flow of the project"}
+				return nil, nil, &Invalid{Field: "slug", Message: "is used by another flow of the project"}
 			}
 			if use := other.names(r.ID, from); use != nil {
 				published = append(published, *use)
@@ -98,7 +98,7 @@ func (a Flows) renameOthers(ctx context.Context, tx *database.Tx, r flowRow, fro
 				continue
 			}
 			if size += len(draft); size > MaxFileBytes || len(drafts) == MaxFileFlows {
-				return nil, nil, &Invalid{Field: "slug", Message: fmt.Sprintf("stands in more than %d drafts, or in more than %d MiB of them: change some of them first",
+				return nil, nil, &Invalid{Field: "slug", Message: fmt.Sprintf("is used in more than %d drafts, or in more than %d MiB of them: change some of them first",
 					MaxFileFlows, MaxFileBytes>>20)}
 			}
 			other.Draft = draft

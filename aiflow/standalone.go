@@ -40,5 +40,5 @@ func (h chatService) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (
 
 // SendTx is not asked: runs have no chats.
 func (chatService) SendTx(context.Context, runtime.Tx, runtime.Run, flow.Send) (string, error) {
-	return "", &flow.Error{Code: flow.CodeNoChat, Message: "Here are no chats."}
+	return "", &flow.Error{Code: flow.CodeNoChat, Message: "This program has no chats."}
 }

@@ -22,7 +22,7 @@ const (
 
 // ErrTooLarge reports a project that no [File] can hold.
 var ErrTooLarge = apierr.New("aiflow", apierr.Conflict,
-	fmt.Sprintf("the project has more than %d flows, or more than %d MiB of them", MaxFileFlows, MaxFileBytes>>20))
+	fmt.Sprintf("the project has more than %d flows, or more than %d MiB of them: split it", MaxFileFlows, MaxFileBytes>>20))
 
 // File is a project as it travels: between accounts, servers and version
 // control. It holds no ids. Lines, runs and earlier versions stay behind. Write

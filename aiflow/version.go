@@ -91,7 +91,7 @@ func (a Versions) Rollback(ctx context.Context, id string, version int64, by Pub
 		}
 		v, err := a.version(ctx, tx, id, version)
 		if errors.Is(err, ErrNotFound) {
-			return &Invalid{Field: "version", Message: "was never published"}
+			return &Invalid{Field: "version", Message: "must be a published version"}
 		}
 		if err != nil {
 			return err

@@ -56,7 +56,7 @@ func TestUnpublishedFunction(t *testing.T) {
 			}
 			return out
 		}
-		require.Equal(t, []string{"unknown.function: the function inner is not published; publish it first"}, says())
+		require.Equal(t, []string{"unknown.function: the function inner is not published; publish the function first"}, says())
 		f.publish(t, inner.ID)
 		require.Empty(t, says())
 	})

@@ -11,9 +11,9 @@ var (
 	ErrNotFound = apierr.New("botengine", apierr.NotFound, "there is no such bot")
 	// ErrUnpublished reports a bot that was to run and has no published
 	// version.
-	ErrUnpublished = apierr.New("botengine", apierr.Conflict, "the bot has no published version; publish it, or ask for its draft")
+	ErrUnpublished = apierr.New("botengine", apierr.Conflict, "the bot has no published version: publish it, or run its draft")
 	// ErrRevision reports a change of a revision that is not the newest.
-	ErrRevision = apierr.New("botengine", apierr.PreconditionFailed, "the bot has changed meanwhile: fetch it, and change that")
+	ErrRevision = apierr.New("botengine", apierr.PreconditionFailed, "the bot has changed since you fetched it: fetch it again and repeat your change")
 )
 
 // Invalid reports a value that breaks a rule. It has the Field, a path in the

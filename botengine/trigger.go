@@ -102,7 +102,7 @@ func (s *Service) edit(draft json.RawMessage, trigger string, keywords []string)
 	}
 	worded := trigger == TriggerKeyword || trigger == TriggerRegexp
 	if !worded && keywords != nil {
-		return nil, &Invalid{Field: "keywords", Message: "belong to the triggers keyword and regex"}
+		return nil, &Invalid{Field: "keywords", Message: "are only allowed for the triggers keyword and regex"}
 	}
 	if worded && keywords == nil {
 		keywords = triggerOf(draft).Keywords

@@ -6,13 +6,13 @@ import "encoding/json"
 // an event of a flow.
 type DataPayload struct {
 	Reference        int64      `json:"reference" example:"1"`
-	Ref              int64      `json:"ref" doc:"The same as reference." example:"1"`
+	Ref              int64      `json:"ref" doc:"Same value as reference." example:"1"`
 	RemoteJID        string     `json:"remoteJid" example:"16505551234::single"`
-	ChatID           string     `json:"chatId" doc:"Id of the chat, as a send takes it; empty when a run without a chat made the event." example:"16505551234"`
-	MessageID        string     `json:"messageId" doc:"The message that they were found in." example:"wamid.HBgL"`
-	Extractor        *Source    `json:"extractor" doc:"What found them; null: an event of a flow."`
-	Event            *FlowEvent `json:"event" doc:"What a flow says; null: values of an extractor."`
-	Values           Values     `json:"values" doc:"What was found, by name."`
+	ChatID           string     `json:"chatId" doc:"Id of the chat, for use in a send; empty if a run without a chat sent the event." example:"16505551234"`
+	MessageID        string     `json:"messageId" doc:"Id of the message that has the values." example:"wamid.HBgL"`
+	Extractor        *Source    `json:"extractor" doc:"Extractor that found the values; null for an event of a flow."`
+	Event            *FlowEvent `json:"event" doc:"Event of a flow; null for values of an extractor."`
+	Values           Values     `json:"values" doc:"The values, by name."`
 	MessageTimestamp int64      `json:"messageTimestamp" doc:"UNIX seconds." example:"1772366400"`
 }
 

@@ -92,7 +92,7 @@ func TestBadArguments(t *testing.T) {
 		"enum":             {`{"reference":1,"color":"blue"}`, []string{"color must be one of red, green"}},
 		"no bool":          {`{"reference":1,"active":"true"}`, []string{"active must be true or false"}},
 		"number for bool":  {`{"reference":1,"active":1}`, []string{"active must be true or false"}},
-		"no time":          {`{"reference":1,"at":"yesterday"}`, []string{"at is not of the right form"}},
+		"no time":          {`{"reference":1,"at":"yesterday"}`, []string{"at has the wrong form"}},
 		"no array":         {`{"reference":1,"items":{}}`, []string{"items must be an array"}},
 		"too many":         {`{"reference":1,"items":[{"name":"a"},{"name":"b"},{"name":"c"},{"name":"d"}]}`, []string{"items must have at most 3 elements"}},
 		"within an array":  {`{"reference":1,"items":[{"name":"a"},{"name":"","x":1},null,7,{}]}`, []string{"items[1].name must not be empty", "items[1].x is unknown", "items[2] must not be null: leave it out", "items[3] must be an object", "items[4].name is missing", "items must have at most 3 elements"}},

@@ -32,8 +32,8 @@ type Descriptor struct {
 	Name        string              `json:"name"`
 	Title       string              `json:"title"`
 	Description string              `json:"description"`
-	Permission  string              `json:"permission" doc:"What a caller needs besides mcp.execute."`
-	ReadOnly    bool                `json:"readOnly" doc:"It changes nothing."`
+	Permission  string              `json:"permission" doc:"Permission that a caller needs in addition to mcp.execute."`
+	ReadOnly    bool                `json:"readOnly" doc:"Whether the function changes nothing."`
 	Arguments   map[string]Argument `json:"arguments" nullable:"false"`
 	Returns     Returns             `json:"returns"`
 }
@@ -68,7 +68,7 @@ func (r *Registry) add(f *function) error {
 	defer r.adding.Unlock()
 	old := r.catalogue.Load()
 	if old.byName[f.tool.Name] != nil {
-		return errors.New("a function of that name is registered already")
+		return errors.New("a function with this name is already registered")
 	}
 	next := *old
 	next.order = append(slices.Clip(old.order), f)

@@ -260,7 +260,7 @@ func (d *decoder) unchecked(at *path, raw []byte, s *shape, dst reflect.Value) {
 		dec := json.NewDecoder(bytes.NewReader(raw))
 		dec.UseNumber()
 		if dec.Decode(dst.Addr().Interface()) != nil {
-			d.fail(at, "is not of the right form")
+			d.fail(at, "has the wrong form")
 		}
 	}
 }
@@ -299,6 +299,6 @@ func (d *decoder) sound(at *path, raw []byte) {
 func (d *decoder) unmarshaledText(at *path, text string, dst reflect.Value) {
 	u, ok := dst.Addr().Interface().(encoding.TextUnmarshaler)
 	if !ok || u.UnmarshalText([]byte(text)) != nil {
-		d.fail(at, "is not of the right form")
+		d.fail(at, "has the wrong form")
 	}
 }

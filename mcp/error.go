@@ -23,9 +23,9 @@ const (
 // texts: these must not repeat a value, which may be secret, and must not reveal
 // internals.
 type Error struct {
-	Code    string   `json:"code" doc:"Which error it is. Stable."`
-	Message string   `json:"message" doc:"What went wrong, for models and people."`
-	Details []Detail `json:"details" nullable:"false" doc:"What is wrong with which argument."`
+	Code    string   `json:"code" doc:"Stable identifier of the error."`
+	Message string   `json:"message" doc:"Explanation of the error, for models and people."`
+	Details []Detail `json:"details" nullable:"false" doc:"The problem with each invalid argument."`
 
 	// RetryAfter is how long to wait before another attempt; 0: unknown.
 	RetryAfter time.Duration `json:"-"`
@@ -37,8 +37,8 @@ func (e *Error) Error() string { return "mcp: " + e.Code + ": " + e.Message }
 
 // Detail says what is wrong with an argument.
 type Detail struct {
-	Argument string `json:"argument" doc:"Path of the argument, \"input.items[2].name\"; \"arguments\": all of them."`
-	Message  string `json:"message" doc:"Which rule it breaks."`
+	Argument string `json:"argument" doc:"Path of the argument, for example \"input.items[2].name\"; \"arguments\" for all of them."`
+	Message  string `json:"message" doc:"The rule that it breaks."`
 }
 
 // statuses maps codes to their HTTP statuses.

@@ -71,7 +71,7 @@ func (x *execution) run(ctx context.Context) (result []byte, failed *Error) {
 		return nil, failed
 	}
 	if x.f == nil {
-		return nil, refusal(CodeUnknownFunction, "there is no function of that name")
+		return nil, refusal(CodeUnknownFunction, "there is no function with this name: list the functions")
 	}
 	if x.problem != "" {
 		return nil, invalid([]Detail{{all, x.problem}})
@@ -107,7 +107,7 @@ func (x *execution) forbidden() *Error {
 	case allowed:
 		return nil
 	case len(only) > 0:
-		return refusal(CodeForbidden, "this needs the permission "+x.f.tool.Permission+" on every reference")
+		return refusal(CodeForbidden, "this needs the permission "+x.f.tool.Permission+" for every reference")
 	}
 	return refusal(CodeForbidden, "this needs the permission "+x.f.tool.Permission)
 }
@@ -151,10 +151,10 @@ func (x *execution) failure(ctx context.Context, err error) *Error {
 		x.logPanic(ctx, broken)
 		return internal()
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return refusal(CodeTimeout, "the function did not answer in time; what it does may still happen")
+		return refusal(CodeTimeout, "the function did not answer in time; it may still take effect")
 	case errors.As(err, &no) && ctx.Err() == nil, database.IsUnwritable(err):
 		log.ErrorContext(ctx, "a function call could not reach the database", slog.String("function", x.name), slog.Any("error", err))
-		return refusal(CodeUnavailable, "this is not possible at the moment: try again")
+		return refusal(CodeUnavailable, "this is temporarily not possible: try again")
 	}
 	if t := x.r.opts.Translate; t != nil {
 		if ours = t(err); ours != nil {
@@ -162,7 +162,7 @@ func (x *execution) failure(ctx context.Context, err error) *Error {
 		}
 	}
 	if ctx.Err() != nil {
-		return refusal(CodeUnavailable, "the call was ended before it was answered")
+		return refusal(CodeUnavailable, "the call was cancelled before it was answered")
 	}
 	log.ErrorContext(ctx, "a function failed", slog.String("function", x.name), slog.Any("error", err))
 	return internal()
@@ -185,5 +185,5 @@ func (x *execution) chosen(ctx context.Context, e *Error) *Error {
 }
 
 func internal() *Error {
-	return refusal(CodeInternal, "something went wrong; the log has it")
+	return refusal(CodeInternal, "the function failed; the server's log has the cause")
 }

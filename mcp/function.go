@@ -177,7 +177,7 @@ func check[In, Out any](f Function[In, Out]) error {
 	case !functionName.MatchString(f.Name):
 		return fmt.Errorf("Function.Name must match %s", functionName)
 	case f.Description == "":
-		return fmt.Errorf("Function.Description is missing: it is all that a model knows")
+		return fmt.Errorf("Function.Description is missing: a model knows nothing else about the function")
 	case f.Handler == nil:
 		return fmt.Errorf("Function.Handler is missing")
 	case f.Limit < -1 || f.Limit > maxLimit:

@@ -32,7 +32,7 @@ const (
 func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 	if x.r.stray.Load() >= MaxStray {
 		x.r.opts.Logger.ErrorContext(ctx, "too many functions run past their deadlines")
-		return nil, refusal(CodeUnavailable, "this is not possible at the moment: try again")
+		return nil, refusal(CodeUnavailable, "this is temporarily not possible: try again")
 	}
 	reports := &progress{to: x.req.Progress}
 	defer reports.end()
@@ -129,7 +129,7 @@ func encode(out any) ([]byte, error) {
 	case jsonscan.Kind(result) != '{':
 		return nil, errors.New("the result is not an object")
 	case len(result) > MaxResult:
-		return nil, refusal(CodeTooLarge, fmt.Sprintf("the result has more than %d bytes: ask for less", MaxResult))
+		return nil, refusal(CodeTooLarge, fmt.Sprintf("the result has more than %d bytes: request less at once", MaxResult))
 	}
 	return result, nil
 }

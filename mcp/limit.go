@@ -115,9 +115,9 @@ func (t *charge) decide(full map[bucket]int64, now int64) bool {
 		if wait <= t.wait {
 			continue
 		}
-		t.wait, t.over = wait, fmt.Sprintf("this function has a limit of %d calls a minute and user", s.rate)
+		t.wait, t.over = wait, fmt.Sprintf("this function allows each user %d calls per minute", s.rate)
 		if s.function == "" {
-			t.over = fmt.Sprintf("the account has a limit of %d calls a minute", s.rate)
+			t.over = fmt.Sprintf("the account may make %d calls per minute", s.rate)
 		}
 	}
 	if t.wait > 0 {

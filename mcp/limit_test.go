@@ -139,7 +139,7 @@ func TestLimitsTogether(t *testing.T) {
 		now.move(5 * time.Second) // pong has one more, the account has none
 		e := refused(t, call(t, r, ana, "pong", ""), mcp.CodeRateLimited)
 		require.Equal(t, 5*time.Second, e.RetryAfter)
-		require.Contains(t, e.Message, "the account has a limit of 6 calls a minute; try again in 5 s")
+		require.Contains(t, e.Message, "the account may make 6 calls per minute; try again in 5 s")
 		now.move(5 * time.Second)
 		require.Equal(t, 1, callMany(t, 5, ana, "pong", r), "what the account refused was not taken from the function")
 	})
@@ -155,7 +155,7 @@ func TestRetryAfter(t *testing.T) {
 		e := refused(t, out, mcp.CodeRateLimited)
 		require.Equal(t, http.StatusTooManyRequests, out.Status())
 		require.Equal(t, 8571428*time.Microsecond, e.RetryAfter)
-		require.Equal(t, "this function has a limit of 7 calls a minute and user; try again in 9 s", e.Message)
+		require.Equal(t, "this function allows each user 7 calls per minute; try again in 9 s", e.Message)
 		now.move(e.RetryAfter - time.Microsecond)
 		refused(t, call(t, r, ana, "ping", ""), mcp.CodeRateLimited)
 		now.move(time.Microsecond)

@@ -35,8 +35,8 @@ type Outcome struct {
 	Function      string          `json:"function"`
 	Result        json.RawMessage `json:"result"` // nil unless Success
 	Error         *Error          `json:"error"`  // nil if Success
-	ExecutionTime float64         `json:"executionTime" doc:"Milliseconds."`
-	Timestamp     string          `json:"timestamp" doc:"When it was answered, ISO 8601."`
+	ExecutionTime float64         `json:"executionTime" doc:"Duration of the call, in milliseconds."`
+	Timestamp     string          `json:"timestamp" doc:"Time of the answer, in ISO 8601."`
 }
 
 // Status returns the HTTP status of the outcome.

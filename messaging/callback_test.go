@@ -31,7 +31,7 @@ const (
 // knows the owner's token only.
 func cloudSetup(t testing.TB, db *sqlx.DB) (*fixture, *graphtest.Server) {
 	t.Helper()
-	graph := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{
+	graph := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{
 		{PhoneNumberID: "1001", BusinessAccountID: "2001", AccessToken: ownerToken, AppSecret: ownerSecret},
 		{PhoneNumberID: "1002", BusinessAccountID: "2001", AccessToken: ownerToken, AppSecret: ownerSecret},
 	}})
@@ -300,7 +300,7 @@ func TestCloudLineEndToEnd(t *testing.T) {
 		}))
 		defer server.Close()
 		graph.SetCallback(server.URL)
-		wrote, err := graph.Write(t.Context(), graphtest.Inbound{Line: "1001", From: "16505551234", Text: "hello", At: epoch})
+		wrote, err := graph.Write(t.Context(), graphtest.Inbound{Number: "1001", From: "16505551234", Text: "hello", At: epoch})
 		require.NoError(t, err)
 
 		req := messaging.SendRequest{Reference: ref, ChatID: "+1 (650) 555-1234", Content: provider.Text{Text: "hi"}, ReplyTo: wrote, Wait: timeout}

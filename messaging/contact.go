@@ -98,10 +98,10 @@ func (a *Account) ChatIDs(ctx context.Context, ref provider.ReferenceID, chatID 
 
 // Identity holds the names of a person, or of a group, on a reference.
 type Identity struct {
-	ChatID   string  `json:"chatId" doc:"Of the chat, as it is written now." example:"16505551234"`
+	ChatID   string  `json:"chatId" doc:"Current id of the chat." example:"16505551234"`
 	Phone    *string `json:"phone" example:"16505551234"`
-	LID      *string `json:"lid" doc:"WhatsApp's hidden id."`
-	UserID   *string `json:"userId" doc:"Business-scoped, or page-scoped." example:"US.40070010020030040055"`
+	LID      *string `json:"lid" doc:"Hidden id of WhatsApp (LID)."`
+	UserID   *string `json:"userId" doc:"Business-scoped or page-scoped id of the user." example:"US.40070010020030040055"`
 	Username *string `json:"username"`
 }
 

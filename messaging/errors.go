@@ -60,7 +60,7 @@ func Refused(err error) (Refusal, bool) {
 	var refused *Error
 	switch {
 	case errors.As(err, &missing):
-		return Refusal{Code: CodeNotFound, Message: "the request names what is not there", Field: missing.Field, Why: missing.Message}, true
+		return Refusal{Code: CodeNotFound, Message: "an object in the request does not exist", Field: missing.Field, Why: missing.Message}, true
 	case errors.As(err, &bad):
 		return Refusal{Code: CodeValidation, Message: "the request is not valid", Field: bad.Field, Why: bad.Message}, true
 	case errors.As(err, &refused):

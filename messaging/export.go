@@ -46,7 +46,7 @@ type ExportedCall struct {
 // ExportedReport is what the network reported that is no message and no status,
 // or that could not be read.
 type ExportedReport struct {
-	Kind      string          `json:"kind" doc:"Of a dead letter: why it could not be read."`
+	Kind      string          `json:"kind" doc:"Kind of report; for a dead letter, the reason why it could not be processed."`
 	ID        string          `json:"id"`
 	Body      json.RawMessage `json:"body"`
 	CreatedAt UnixTime        `json:"createdAt"`
@@ -55,9 +55,9 @@ type ExportedReport struct {
 // ExportedMessage is a message with what else is held of it.
 type ExportedMessage struct {
 	Message  Message          `json:"message"`
-	Statuses []ExportedStatus `json:"statuses" nullable:"false" doc:"When it reached them."`
-	Content  json.RawMessage  `json:"content,omitempty" doc:"What was sent, of a message of the account."`
-	Raw      json.RawMessage  `json:"raw,omitempty" doc:"What the network reported, of a message that was not understood."`
+	Statuses []ExportedStatus `json:"statuses" nullable:"false" doc:"Statuses of the message and their times."`
+	Content  json.RawMessage  `json:"content,omitempty" doc:"Content of a sent message."`
+	Raw      json.RawMessage  `json:"raw,omitempty" doc:"The network's report of a received message that was not understood."`
 	File     *ExportedFile    `json:"file,omitempty"`
 }
 
@@ -71,7 +71,7 @@ type ExportedStatus struct {
 type ExportedFile struct {
 	Media
 	Name    string `json:"name"`
-	Waiting bool   `json:"waiting" doc:"It is still being fetched."`
+	Waiting bool   `json:"waiting" doc:"Whether the file is still being fetched."`
 }
 
 // Export returns what is held on a contact or a group. An id of which nothing

@@ -49,7 +49,7 @@ func (a *Groups) reference(ctx context.Context, ref provider.ReferenceID) (*grou
 	}
 	m, ok := sess.(provider.GroupManager)
 	if !ok {
-		return nil, &Error{Code: CodeUnsupported, Message: "A line of type " + string(row.Kind) + " cannot manage groups."}
+		return nil, &Error{Code: CodeUnsupported, Message: "A reference of type " + string(row.Kind) + " cannot manage groups."}
 	}
 	return &groupReference{a.s, row, p, m}, refusal.CheckUsable(row)
 }
@@ -71,7 +71,7 @@ func (a *Groups) Create(ctx context.Context, ref provider.ReferenceID, n NewGrou
 		return Group{}, err
 	}
 	if len(who) == 0 {
-		return Group{}, &Invalid{Field: "participants", Message: "must name somebody"}
+		return Group{}, &Invalid{Field: "participants", Message: "must have at least one person"}
 	}
 	calling, cancel := context.WithTimeout(ctx, connection.CallTimeout)
 	defer cancel()
@@ -281,7 +281,7 @@ func (a *Groups) Edit(ctx context.Context, ref provider.ReferenceID, chatID stri
 		return Group{}, err
 	}
 	if len(steps) == 0 && !e.Leave {
-		return Group{}, &Invalid{Field: "subject", Message: "or something else to change is required"}
+		return Group{}, &Invalid{Field: "subject", Message: "or another change is required"}
 	}
 	var refused []provider.RefusedParticipant
 	for _, step := range steps {

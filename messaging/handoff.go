@@ -17,10 +17,10 @@ const TakeOver = 30 * time.Minute
 // it is given back; who only writes in it, for [TakeOver].
 type Handoff struct {
 	Since  UnixTime  `json:"since"`
-	Taken  bool      `json:"taken" doc:"A person has it; else one is asked for."`
-	Until  *UnixTime `json:"until" doc:"When bots answer again; null: when the chat is given back."`
-	Target string    `json:"target" doc:"Whom the bot asked for."`
-	Note   string    `json:"note" doc:"What the bot says about it."`
+	Taken  bool      `json:"taken" doc:"true: a person has taken over the chat; false: the bot has asked for a person."`
+	Until  *UnixTime `json:"until" doc:"Time at which bots may answer again; null: when the person gives the chat back."`
+	Target string    `json:"target" doc:"The person or team that the bot asked for."`
+	Note   string    `json:"note" doc:"Note of the bot for that person."`
 
 	pause bool
 }

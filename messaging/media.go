@@ -26,8 +26,8 @@ type Media struct {
 	Reference  provider.ReferenceID `json:"-"` // that it was uploaded for, or came to
 	ID         string               `json:"mediaId"`
 	MimeType   string               `json:"mimetype" example:"image/jpeg"`
-	FileLength int64                `json:"fileLength" doc:"Bytes."`
-	FileURL    string               `json:"fileUrl" doc:"Path below the base address."`
+	FileLength int64                `json:"fileLength" doc:"Size in bytes."`
+	FileURL    string               `json:"fileUrl" doc:"Path of the file, relative to the base address."`
 }
 
 // SaveMedia keeps a file of at most [MaxMedia] bytes, as it is read. Beside
@@ -37,7 +37,7 @@ func (a *Account) SaveMedia(ctx context.Context, ref provider.ReferenceID, n New
 		return Media{}, err
 	}
 	if a.s.opts.Media == nil {
-		return Media{}, &Error{Code: CodeUnsupported, Message: "This server keeps no files."}
+		return Media{}, &Error{Code: CodeUnsupported, Message: "This server does not store files."}
 	}
 	if err := a.s.admit(ctx, a.s.db, a.id, WantStorage, 1); err != nil {
 		return Media{}, err

@@ -145,7 +145,7 @@ func TestFilesThatCannotBeSent(t *testing.T) {
 			var missing *messaging.Missing
 			require.ErrorAs(t, err, &missing)
 			require.ErrorIs(t, err, messaging.ErrNotFound)
-			require.Equal(t, messaging.Missing{Field: "message.mediaId", Message: "names no file of this account"}, *missing)
+			require.Equal(t, messaging.Missing{Field: "message.mediaId", Message: "must be the id of a file of this account"}, *missing)
 		}
 		require.Empty(t, f.depot.net.attempts())
 		require.Zero(t, count(t, f.db, `SELECT count(*) FROM messaging_message`), "nothing was stored")

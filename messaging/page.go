@@ -7,7 +7,7 @@ import (
 // Page is one page of a list. Items is never nil.
 type Page[T any] struct {
 	Items []T     `json:"items" nullable:"false"`
-	Next  *string `json:"next" doc:"Cursor of the next page; null on the last."`
+	Next  *string `json:"next" doc:"Cursor of the next page; null on the last page."`
 }
 
 // List bounds a page.

@@ -96,7 +96,7 @@ func TestRatesOfALine(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		const one, others, perSecond, burst = "16505550000", 240, 80, 45
-		net := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{{PhoneNumberID: "1001", BusinessAccountID: "2001", AccessToken: ownerToken, AppSecret: ownerSecret}}})
+		net := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{{PhoneNumberID: "1001", BusinessAccountID: "2001", AccessToken: ownerToken, AppSecret: ownerSecret}}})
 		t.Cleanup(net.Close)
 		left := &departures{next: graph.NewHTTPClient().Transport}
 		f := setup(t, db, config{options: func(o *messaging.Options) {

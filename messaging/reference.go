@@ -23,7 +23,7 @@ type Reference struct {
 	Account      string               `json:"-"`
 	Name         string               `json:"name"`
 	Type         provider.Kind        `json:"type"`
-	Settings     map[string]string    `json:"settings" doc:"Secrets show only their last four characters."`
+	Settings     map[string]string    `json:"settings" doc:"The settings. Of secrets, only the last four characters are returned."`
 	Session      Session              `json:"session"`
 	Capabilities Capabilities         `json:"capabilities"`
 	CreatedAt    UnixTime             `json:"createdAt"`
@@ -32,9 +32,9 @@ type Reference struct {
 
 // Capabilities says what a reference can do.
 type Capabilities struct {
-	Send      []string         `json:"send" nullable:"false" doc:"Types that it sends as they are."`
-	Media     map[string]int64 `json:"media" doc:"Most bytes by type."`
-	Window    *int64           `json:"window" doc:"Hours in which free-form messages may follow the contact's last one; null: always."`
+	Send      []string         `json:"send" nullable:"false" doc:"Types of messages that it sends unchanged."`
+	Media     map[string]int64 `json:"media" doc:"Maximum size in bytes, by type."`
+	Window    *int64           `json:"window" doc:"How long after the contact's last message free-form messages may be sent, in hours; null if always."`
 	Templates bool             `json:"templates"`
 	Groups    bool             `json:"groups"`
 	Typing    bool             `json:"typing"`

@@ -19,7 +19,7 @@ import (
 // content that was really sent, buttons and all, and as it is after what was
 // done to it since.
 type ScreenItem struct {
-	Direction string               `json:"direction" enum:"in,out" doc:"in: the contact received it."`
+	Direction string               `json:"direction" enum:"in,out" doc:"in: the contact received it; out: the contact sent it."`
 	ID        string               `json:"id"`
 	Reference provider.ReferenceID `json:"reference"`
 	ChatID    string               `json:"chatId"`

@@ -44,8 +44,8 @@ type Sent struct {
 // SendCheck says what would become of a send.
 type SendCheck struct {
 	Allowed         bool      `json:"allowed"`
-	Reason          *string   `json:"reason" doc:"The problem's code when it is not allowed."`
-	SentAs          string    `json:"sentAs" doc:"The type that would go out."`
+	Reason          *string   `json:"reason" doc:"Code of the problem if the send is not allowed."`
+	SentAs          string    `json:"sentAs" doc:"Type of the message that would be sent."`
 	Earliest        *UnixTime `json:"earliest"`
 	WindowExpiresAt *UnixTime `json:"windowExpiresAt"`
 }

@@ -112,7 +112,7 @@ func TestRefusedByTheNetwork(t *testing.T) {
 		{&provider.Rejected{Code: "131009", Message: "Parameter value is not valid"}, messaging.CodeProvider, messaging.Failure{Code: "131009", Message: "Parameter value is not valid"}},
 		{&provider.BadRecipient{Code: "131026", Message: "Undeliverable"}, messaging.CodeProvider, messaging.Failure{Code: "131026", Message: "Undeliverable"}},
 		{&provider.WindowClosed{Code: "131047", Message: "More than 24 hours"}, messaging.CodeWindowClosed, messaging.Failure{Code: "window_closed", Message: "More than 24 hours"}},
-		{&provider.Unsupported{What: "a text of 5000 characters"}, messaging.CodeUnsupported, messaging.Failure{Code: "unsupported", Message: "The line cannot send a text of 5000 characters."}},
+		{&provider.Unsupported{What: "a text of 5000 characters"}, messaging.CodeUnsupported, messaging.Failure{Code: "unsupported", Message: "The reference cannot send a text of 5000 characters."}},
 	}
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()

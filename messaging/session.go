@@ -81,7 +81,7 @@ func (a *Sessions) Link(ctx context.Context, id provider.ReferenceID, phone stri
 	case err != nil:
 		return Session{}, err
 	case !a.s.store.Connects(row.Kind):
-		return Session{}, &Invalid{Field: "method", Message: "is for lines that are linked to a phone"}
+		return Session{}, &Invalid{Field: "method", Message: "is only allowed for references that are linked to a phone"}
 	case phone == "":
 		return a.connect(ctx, row, "")
 	}

@@ -51,7 +51,7 @@ const lookUp = "AS claimed"
 // token only.
 func costSetup(t *testing.T, db *sqlx.DB) (*fixture, *costed, *testkit.Asked) {
 	t.Helper()
-	net := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{
+	net := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{
 		{PhoneNumberID: "1001", BusinessAccountID: "2001", AccessToken: ownerToken, AppSecret: ownerSecret},
 	}})
 	t.Cleanup(net.Close)

@@ -32,7 +32,7 @@ func (a *References) Subscribe(ctx context.Context, id provider.ReferenceID, cal
 	}
 	sub, ok := sess.(provider.Subscriber)
 	if !ok {
-		return &Error{Code: CodeUnsupported, Message: "A line of type " + string(row.Kind) + " receives without a subscription."}
+		return &Error{Code: CodeUnsupported, Message: "A reference of type " + string(row.Kind) + " receives events without a subscription."}
 	}
 	err = sub.Subscribe(ctx, callbackURL)
 	broken := refusal.BrokenRules(err)
@@ -58,7 +58,7 @@ func checkCallbackURL(raw string) error {
 	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || text.Sanitize(raw) != raw:
 		return &Invalid{Field: "callbackUrl", Message: "must be an absolute https URL"}
 	case u.User != nil || u.Fragment != "":
-		return &Invalid{Field: "callbackUrl", Message: "must have neither a user nor a fragment"}
+		return &Invalid{Field: "callbackUrl", Message: "must not have a user or a fragment"}
 	}
 	return nil
 }

@@ -41,9 +41,9 @@ type Caller interface {
 // Part is the part of a callback that belongs to one reference, or to all
 // references of one group.
 type Part struct {
-	Line  string // the network's id of the reference, or ""
-	Group string // the network's id of the group, or ""
-	Body  json.RawMessage
+	NetworkID string // the network's id of the reference, or ""
+	Group     string // the network's id of the group, or ""
+	Body      json.RawMessage
 }
 
 // Bad is an item of a callback that could not be read.

@@ -11,22 +11,22 @@ import (
 // Account is what belongs to its users together.
 type Account struct {
 	ID               string              `json:"id"`
-	Plan             *string             `json:"plan" doc:"What its subscription is called; null: it has none."`
-	Status           *string             `json:"status" doc:"Of the subscription, in the words of Stripe: trialing, active, past_due, canceled, unpaid, paused, …; null: it has none."`
-	CurrentPeriodEnd *messaging.UnixTime `json:"currentPeriodEnd" doc:"Of the subscription; null: unknown."`
+	Plan             *string             `json:"plan" doc:"Name of the plan; null if there is no subscription."`
+	Status           *string             `json:"status" doc:"Stripe's status of the subscription: trialing, active, past_due, canceled, unpaid, paused or another; null if there is no subscription."`
+	CurrentPeriodEnd *messaging.UnixTime `json:"currentPeriodEnd" doc:"End of the subscription's current period; null if unknown."`
 	Usage            AccountUsage        `json:"usage"`
 	Quotas           AccountQuotas       `json:"quotas"`
 }
 
 // AccountUsage is what an account has, and has done this month.
 type AccountUsage struct {
-	Since       messaging.UnixTime `json:"since" doc:"Messages and deliveries are counted from here on: the beginning of this month in UTC."`
+	Since       messaging.UnixTime `json:"since" doc:"Time from which messages and deliveries are counted: the start of this month in UTC."`
 	References  int64              `json:"references"`
 	Users       int64              `json:"users"`
-	MessagesIn  int64              `json:"messagesIn" doc:"Messages of contacts, also those that were deleted."`
-	MessagesOut int64              `json:"messagesOut" doc:"Own messages, wherever they were written."`
-	Deliveries  int64              `json:"deliveries" doc:"Webhook deliveries that arrived."`
-	MediaBytes  int64              `json:"mediaBytes" doc:"Of the files that are kept now."`
+	MessagesIn  int64              `json:"messagesIn" doc:"Messages received from contacts, including deleted ones."`
+	MessagesOut int64              `json:"messagesOut" doc:"Messages sent by the account, from this server or another device."`
+	Deliveries  int64              `json:"deliveries" doc:"Webhook deliveries that succeeded."`
+	MediaBytes  int64              `json:"mediaBytes" doc:"Size of the files stored now, in bytes."`
 }
 
 // Account shows an account. It is cheap, however much the account has.
@@ -73,19 +73,19 @@ func (s *Server) DeleteAccount(ctx context.Context, id string) error {
 
 // AccountQuotas are the quotas of an account.
 type AccountQuotas struct {
-	References QuotaState `json:"references" doc:"Connected numbers, pages and accounts."`
-	Contacts   QuotaState `json:"contacts" doc:"Chats with people. A contact who writes first is never refused."`
-	Storage    QuotaState `json:"storage" doc:"Bytes of the files that are kept, of chats and projects, and of the published versions of flows and bots. A file that a contact sends is never refused."`
-	Messages   QuotaState `json:"messages" doc:"Own messages, a day in UTC. Received ones are never refused."`
-	Runs       QuotaState `json:"runs" doc:"Runs of flows and bots, a day in UTC. A run that a message of a contact begins is counted and never refused."`
-	API        QuotaState `json:"api" doc:"Requests a minute, on each node."`
+	References QuotaState `json:"references" doc:"Number of connected numbers, pages and accounts (references)."`
+	Contacts   QuotaState `json:"contacts" doc:"Number of chats with people. A contact who writes first is never refused."`
+	Storage    QuotaState `json:"storage" doc:"Bytes of the files of chats and projects, and of the published versions of flows and bots. A file from a contact is never refused."`
+	Messages   QuotaState `json:"messages" doc:"Messages sent by the account, per day in UTC. Received messages are never refused."`
+	Runs       QuotaState `json:"runs" doc:"Runs of flows and bots, per day in UTC. A run that a contact's message starts is counted, but never refused."`
+	API        QuotaState `json:"api" doc:"Requests per minute, on each node of the server."`
 }
 
 // QuotaState is how a quota stands.
 type QuotaState struct {
-	Limit    *int64              `json:"limit" doc:"null: unlimited."`
+	Limit    *int64              `json:"limit" doc:"null if there is no limit."`
 	Used     int64               `json:"used"`
-	ResetsAt *messaging.UnixTime `json:"resetsAt" doc:"When it begins anew; null: it goes down when something is deleted."`
+	ResetsAt *messaging.UnixTime `json:"resetsAt" doc:"Time when the count starts again at 0; null if the count only falls when something is deleted."`
 }
 
 // accountQuotas shows the quotas of an account.

@@ -113,7 +113,7 @@ func setUp(t *testing.T, f fixture, g *graphtest.Server, name, word, phone, numb
 // read, statuses of nothing.
 func (e *estate) callbacks(t *testing.T, g *graphtest.Server) {
 	t.Helper()
-	_, err := g.Write(t.Context(), graphtest.Inbound{Line: e.number, From: e.phone, Name: e.word, Text: e.word})
+	_, err := g.Write(t.Context(), graphtest.Inbound{Number: e.number, From: e.phone, Name: e.word, Text: e.word})
 	require.NoError(t, err)
 	l := cloudLine(e.number)
 	change := func(field, value string) string {
@@ -177,7 +177,7 @@ func TestDeleteAccount(t *testing.T) {
 		const word, phone, number = "canary7f3a", "16505550777", "7700770077"
 		var f fixture
 		g := startGraph(t, &graphOptions{
-			Lines: []line{cloudLine(number), cloudLine("8800")}, Callback: "http://trunkline.test/webhooks/provider",
+			Numbers: []line{cloudLine(number), cloudLine("8800")}, Callback: "http://trunkline.test/webhooks/provider",
 			HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
 		})
 		folder, c := t.TempDir(), &clock{}

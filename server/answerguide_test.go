@@ -114,7 +114,7 @@ func TestAnswerGuide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			number := cloudLine("900")
-			g := startGraph(t, &graphtest.Options{Lines: []graphtest.Line{number}})
+			g := startGraph(t, &graphtest.Options{Numbers: []graphtest.Number{number}})
 			f := working(t, setup(t, func(c *server.Config) { c.GraphURL, c.WebhookAllow = g.URL, []string{"127.0.0.1"} }))
 			running := httptest.NewServer(f)
 			t.Cleanup(running.Close)

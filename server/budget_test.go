@@ -122,7 +122,7 @@ func TestBudgetAfterRestart(t *testing.T) {
 		var f fixture
 		l := cloudLine("900")
 		g := startGraph(t, &graphOptions{
-			Lines: []line{l}, Callback: "http://trunkline.test/webhooks/provider",
+			Numbers: []line{l}, Callback: "http://trunkline.test/webhooks/provider",
 			HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
 		})
 		begin := func() (stop func()) {

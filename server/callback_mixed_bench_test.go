@@ -17,7 +17,7 @@ import (
 func BenchmarkCallbackMixed(b *testing.B) {
 	durably(b, func(b *testing.B, url string) {
 		const phone = "106540352242924"
-		net := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{{PhoneNumberID: phone, BusinessAccountID: "102290129340398", AccessToken: "token", AppSecret: benchSecret}}})
+		net := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{{PhoneNumberID: phone, BusinessAccountID: "102290129340398", AccessToken: "token", AppSecret: benchSecret}}})
 		b.Cleanup(net.Close)
 		image := net.Files.Put("", "image/png", picture(b, 40, 30))
 		s := benchServer(b, url, keeping(b), func(c *server.Config) { c.GraphURL = net.URL })

@@ -89,15 +89,15 @@ func working(t *testing.T, f fixture) fixture {
 }
 
 // cloudLine is a line of the fake network.
-func cloudLine(number string) graphtest.Line {
-	return graphtest.Line{
+func cloudLine(number string) graphtest.Number {
+	return graphtest.Number{
 		PhoneNumberID: number, BusinessAccountID: number + "99", AccessToken: "token-of-" + number,
 		AppSecret: "app-secret-of-" + number, VerifyToken: "verify-token-of-" + number,
 	}
 }
 
 // reference is the body that makes a reference of a line.
-func reference(l graphtest.Line) string {
+func reference(l graphtest.Number) string {
 	b, err := json.Marshal(map[string]any{
 		"name": "Cloud", "type": "provider-cloud",
 		"settings": map[string]string{
@@ -200,6 +200,6 @@ func fits(placeholder string, got any) bool {
 }
 
 type (
-	line         = graphtest.Line
+	line         = graphtest.Number
 	graphOptions = graphtest.Options
 )

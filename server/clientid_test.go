@@ -108,7 +108,7 @@ func TestSends_AreMatchedWithTheirEvents(t *testing.T) {
 func localCloud(t *testing.T, db *sqlx.DB, o *graphOptions) (client, *graphtest.Server) {
 	t.Helper()
 	var f fixture
-	o.Lines, o.Callback = []line{cloudLine("900")}, "http://trunkline.test/webhooks/provider"
+	o.Numbers, o.Callback = []line{cloudLine("900")}, "http://trunkline.test/webhooks/provider"
 	o.HTTPClient = into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) }))
 	g := startGraph(t, o)
 	f = working(t, setupOn(t, db, func(c *server.Config) { c.GraphURL, c.WebhookAllow = g.URL, []string{"127.0.0.1"} }))

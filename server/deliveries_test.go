@@ -151,7 +151,7 @@ func TestDeliveriesOfASend(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		g := startGraph(t, &graphOptions{Lines: []line{cloudLine("860")}})
+		g := startGraph(t, &graphOptions{Numbers: []line{cloudLine("860")}})
 		f := working(t, setupOn(t, db, func(c *server.Config) { local(c); c.GraphURL = g.URL }))
 		ana := f.as(t, "ana")
 		ref := ana.line(t, reference(cloudLine("860")))
@@ -241,7 +241,7 @@ func TestTestEvent(t *testing.T) {
 		require.NoError(t, json.Unmarshal(got.body, &body))
 		var want any
 		require.NoError(t, json.Unmarshal(fmt.Appendf(nil, `{"reference":%d,"ref":%d,"remoteJid":"15555550100::single","chatId":"15555550100@sandbox","mine":false,"id":"<≈test->","pushName":"Test",
-			"verifiedBizName":"","messageTimestamp":"<now>","type":"text","status":"DELIVERED","text":"This is a test event. Nobody wrote it."}`, ref, ref), &want))
+			"verifiedBizName":"","messageTimestamp":"<now>","type":"text","status":"DELIVERED","text":"This is a test event. No contact wrote it."}`, ref, ref), &want))
 		alike(t, "$", want, body, string(got.body))
 
 		h.answer(503)

@@ -69,7 +69,7 @@ func TestInterface(t *testing.T) {
 		l := cloudLine("870")
 		var f fixture
 		g := startGraph(t, &graphOptions{
-			Lines: []line{l}, Callback: "http://trunkline.test/webhooks/provider",
+			Numbers: []line{l}, Callback: "http://trunkline.test/webhooks/provider",
 			HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
 		})
 		g.Templates.Put(shipped(l.BusinessAccountID))

@@ -135,7 +135,7 @@ func live(t *testing.T, db *sqlx.DB) *lives {
 	l.hook = receiver.URL
 	var f fixture
 	l.network = startGraph(t, &graphOptions{
-		Lines: []line{l.number()}, Statuses: []string{"sent", "delivered"}, Callback: "http://trunkline.test/webhooks/provider",
+		Numbers: []line{l.number()}, Statuses: []string{"sent", "delivered"}, Callback: "http://trunkline.test/webhooks/provider",
 		HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
 	})
 	log := &logBuffer{}

@@ -159,7 +159,7 @@ func (w *walker) outside(t *testing.T, who string, op documented, theirs map[str
 	t.Helper()
 	if slices.Contains(op.References, "account") {
 		a := w.fire(t, shot{why: who, op: op, statuses: []int{403}})
-		require.Contains(t, a.Body.String(), op.permission()+" is required on every reference", op.name())
+		require.Contains(t, a.Body.String(), op.permission()+" is required for every reference", op.name())
 		return
 	}
 	if op.raw() {

@@ -194,7 +194,7 @@ func TestCatalogueOverREST(t *testing.T) {
 	t.Parallel()
 	plain, more := setup(t, nil).as(t, "ana"), setup(t, withTestFunctions).as(t, "ana")
 	list := plain.call(t, "GET", "/service-mcp/functions", "").json(200)
-	require.Equal(t, "1.1.0", list["version"])
+	require.Equal(t, "1.1.1", list["version"])
 	require.EqualValues(t, 12, list["count"])
 	require.Len(t, list["functions"], 12)
 	for _, fn := range list["functions"].([]any) {

@@ -142,9 +142,9 @@ func TestSaveMediaRefused(t *testing.T) {
 
 // keepingOnCloud is a user with a line of a fake network, on a server that keeps
 // files, is called back, and reaches what the test serves.
-func keepingOnCloud(t *testing.T, db *sqlx.DB, line graphtest.Line) (client, int, *graphtest.Server) {
+func keepingOnCloud(t *testing.T, db *sqlx.DB, line graphtest.Number) (client, int, *graphtest.Server) {
 	t.Helper()
-	fake := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{line}})
+	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{line}})
 	t.Cleanup(fake.Close)
 	f := working(t, setupOn(t, db, func(c *server.Config) {
 		keeping(t)(c)

@@ -15,7 +15,7 @@ import (
 )
 
 // two is the body of a reference with the two values that it needs.
-func two(l graphtest.Line) string {
+func two(l graphtest.Number) string {
 	return fmt.Sprintf(`{"name":"Shop","type":"provider-cloud","settings":{"phoneNumberId":%q,"accessToken":%q}}`, l.PhoneNumberID, l.AccessToken)
 }
 
@@ -31,7 +31,7 @@ func issues(session any) []string {
 	return out
 }
 
-func hello(l graphtest.Line, id string) string {
+func hello(l graphtest.Number, id string) string {
 	return text(l.PhoneNumberID, l.BusinessAccountID, contact, id, "Hello")
 }
 
@@ -49,7 +49,7 @@ func TestOnboarding_TwoValues(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		l := cloudLine("860")
-		g := startGraph(t, &graphOptions{Lines: []line{l}})
+		g := startGraph(t, &graphOptions{Numbers: []line{l}})
 		f := setupOn(t, db, oneApp(g))
 		ana := f.as(t, "ana")
 		made := ana.call(t, "POST", "/reference", two(l)).json(201)
@@ -80,7 +80,7 @@ func TestOnboarding_NoSecret(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		l := cloudLine("861")
-		g := startGraph(t, &graphOptions{Lines: []line{l}})
+		g := startGraph(t, &graphOptions{Numbers: []line{l}})
 		f := setupOn(t, db, func(c *server.Config) { c.GraphURL = g.URL })
 		ana := f.as(t, "ana")
 		made := ana.call(t, "POST", "/reference", two(l)).json(201)
@@ -113,7 +113,7 @@ func TestOnboarding_FlagsBetweenStarts(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		l, own := cloudLine("862"), cloudLine("863")
-		g := startGraph(t, &graphOptions{Lines: []line{l, own}})
+		g := startGraph(t, &graphOptions{Numbers: []line{l, own}})
 		start := func(secret, token server.Secret) fixture {
 			return setupOn(t, db, func(c *server.Config) { c.GraphURL, c.MetaAppSecret, c.MetaVerifyToken = g.URL, secret, token })
 		}
@@ -145,7 +145,7 @@ func TestOnboarding_AccountUnknown(t *testing.T) {
 		l.AllAccounts, l.AppSecret = true, "the app's own secret"
 		var f fixture
 		into := into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) }))
-		g := startGraph(t, &graphOptions{Lines: []line{l}, Callback: "http://trunkline.test/webhooks/provider", HTTPClient: into})
+		g := startGraph(t, &graphOptions{Numbers: []line{l}, Callback: "http://trunkline.test/webhooks/provider", HTTPClient: into})
 		f = working(t, setupOn(t, db, oneApp(g)))
 		ana := f.as(t, "ana")
 		made := ana.call(t, "POST", "/reference", two(l)).json(201)
@@ -174,7 +174,7 @@ func TestOnboarding_AccountUnknown(t *testing.T) {
 func TestOnboarding_NetworkComesBack(t *testing.T) {
 	t.Parallel()
 	l := cloudLine("865")
-	g := startGraph(t, &graphOptions{Lines: []line{l}})
+	g := startGraph(t, &graphOptions{Numbers: []line{l}})
 	g.Fail(graphtest.Fault{Path: "/debug_token", Code: 2, Message: "Service temporarily unavailable"})
 	f := setup(t, oneApp(g))
 	ana := f.as(t, "ana")
@@ -193,7 +193,7 @@ func TestOnboarding_StrangerWithoutToken(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		l, theirs := cloudLine("866"), cloudLine("867")
-		g := startGraph(t, &graphOptions{Lines: []line{l, theirs}})
+		g := startGraph(t, &graphOptions{Numbers: []line{l, theirs}})
 		f := setupOn(t, db, oneApp(g))
 		const app = "the app's own secret"
 		eve := f.as(t, "eve")

@@ -216,7 +216,7 @@ func TestPasskeys_Refused(t *testing.T) {
 				credential := changed.sign(t, p.beginLogin(t))
 				d.key.Counter = changed.key.Counter
 				a := p.do(t, "POST", "/user/login/passkey", `{"credential":`+credential+`}`)
-				require.Equal(t, "the passkey is not known here, or the log-in took longer than 5 minutes", a.problem(401, "unauthorized").Detail)
+				require.Equal(t, "the passkey is unknown to this server, or the login took longer than 5 minutes: try again", a.problem(401, "unauthorized").Detail)
 			})
 		}
 		try("another origin", func(d *device) { d.site.Origin = "http://localhost:3001" })

@@ -59,7 +59,7 @@ func TestPreviews(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		l := cloudLine("880")
-		fake := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{l}})
+		fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{l}})
 		t.Cleanup(fake.Close)
 		f := working(t, setupOn(t, db, func(c *server.Config) {
 			keeping(t)(c)

@@ -56,13 +56,13 @@ type probeView struct {
 	Status   string `json:"status" enum:"ok"`
 	Version  string `json:"version"`
 	Database string `json:"database" enum:"sqlite,postgres"`
-	Uptime   int64  `json:"uptime" doc:"Seconds since the start"`
+	Uptime   int64  `json:"uptime" doc:"Seconds since the server started."`
 }
 
 func (p *probe) register(a *httpapi.API) {
 	httpapi.Register(a, httpapi.Operation{
-		ID: "Server_Probe", Method: http.MethodGet, Path: probePath, Summary: "Whether the server works",
-		About:  "Answers 503 when the store has no room for a message or cannot be written at all, and when the server is about to stop.",
+		ID: "Server_Probe", Method: http.MethodGet, Path: probePath, Summary: "Check whether the server works",
+		About:  "Answers 503 if there is no space for another message, the store cannot be written, or the server is about to stop.",
 		Errors: []int{http.StatusServiceUnavailable},
 	}, httpapi.Anyone, p.serve)
 }

@@ -37,7 +37,7 @@ func cloudReference(ref int, name, session string) string {
 func TestReferences(t *testing.T) {
 	t.Parallel()
 	line := cloudLine("700")
-	g := startGraph(t, &graphtest.Options{Lines: []graphtest.Line{line}})
+	g := startGraph(t, &graphtest.Options{Numbers: []graphtest.Number{line}})
 	onDatabases(t, func(c *server.Config) { c.GraphURL = g.URL }, func(t *testing.T, f fixture) {
 		ana := f.as(t, "ana")
 		require.JSONEq(t, `{"items":[],"next":null}`, ana.call(t, "GET", "/reference/list", "").Body.String())
@@ -89,7 +89,7 @@ func TestStartRefused(t *testing.T) {
 	t.Parallel()
 	good, stranger := cloudLine("710"), cloudLine("710")
 	stranger.AccessToken = "token-of-nobody"
-	g := startGraph(t, &graphtest.Options{Lines: []graphtest.Line{good}})
+	g := startGraph(t, &graphtest.Options{Numbers: []graphtest.Number{good}})
 	f := setup(t, func(c *server.Config) { c.GraphURL = g.URL })
 	ana := f.as(t, "ana")
 	ref := ana.line(t, reference(stranger))

@@ -29,7 +29,7 @@ func cloudLineTest(t *testing.T, db *sqlx.DB, l line, options *graphOptions, fn 
 	t.Helper()
 	var f fixture
 	o := *options
-	o.Lines, o.Callback = []line{l}, "http://trunkline.test/webhooks/provider"
+	o.Numbers, o.Callback = []line{l}, "http://trunkline.test/webhooks/provider"
 	o.HTTPClient = into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) }))
 	g := startGraph(t, &o)
 	f = working(t, setupOn(t, db, func(c *server.Config) { c.GraphURL, c.WebhookAllow = g.URL, []string{"127.0.0.1"} }))

@@ -23,7 +23,7 @@ func TestSessionEvents(t *testing.T) {
 		var f fixture
 		number := cloudLine("950")
 		g := startGraph(t, &graphtest.Options{
-			Lines: []graphtest.Line{number}, Callback: "http://trunkline.test/webhooks/provider",
+			Numbers: []graphtest.Number{number}, Callback: "http://trunkline.test/webhooks/provider",
 			HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
 		})
 		f = working(t, setupOn(t, db, func(c *server.Config) { c.GraphURL, c.WebhookAllow = g.URL, []string{"127.0.0.1"} }))

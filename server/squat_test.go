@@ -24,7 +24,7 @@ func TestSquatting(t *testing.T) {
 		for _, first := range []string{"owner", "stranger"} {
 			t.Run(name+", first the "+first, func(t *testing.T) {
 				t.Parallel()
-				g := startGraph(t, &graphOptions{Lines: []line{mine}})
+				g := startGraph(t, &graphOptions{Numbers: []line{mine}})
 				onDatabases(t, func(c *server.Config) { c.GraphURL, c.WebhookAllow = g.URL, []string{"127.0.0.1"} }, func(t *testing.T, f fixture) {
 					owner, thief := f.as(t, "owner"), f.as(t, "thief")
 					var ref, his int

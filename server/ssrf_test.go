@@ -97,7 +97,7 @@ func besiege(t *testing.T, db *sqlx.DB) *siege {
 	var f fixture
 	number := cloudLine("970")
 	s.graph = startGraph(t, &graphtest.Options{
-		Lines: []graphtest.Line{number}, Pages: []graphtest.Page{messengerPage()}, Callback: "http://trunkline.test/webhooks/provider",
+		Numbers: []graphtest.Number{number}, Pages: []graphtest.Page{messengerPage()}, Callback: "http://trunkline.test/webhooks/provider",
 		HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
 	})
 	keep := keeping(t)

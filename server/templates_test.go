@@ -283,7 +283,7 @@ func TestTemplatesElsewhere(t *testing.T) {
 func TestTemplateRefused_NamesAll(t *testing.T) {
 	t.Parallel()
 	l := cloudLine("881")
-	g := startGraph(t, &graphOptions{Lines: []line{l}})
+	g := startGraph(t, &graphOptions{Numbers: []line{l}})
 	f := setup(t, func(c *server.Config) { c.GraphURL = g.URL })
 	ana := f.as(t, "ana")
 	ref := ana.line(t, reference(l))

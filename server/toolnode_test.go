@@ -159,7 +159,7 @@ func TestUnreachableServer(t *testing.T) {
 	gone.Close()
 	id := ana.call(t, "POST", "/aiflow/server", fmt.Sprintf(`{"name":"shop","url":%q}`, gone.URL+"/secret")).json(201)["id"].(string)
 	ana.call(t, "POST", "/aiflow/server/"+id+"/refresh", "{}").problem(502, "provider_error")
-	require.Equal(t, "The server could not be reached, or speaks no MCP there.", ana.call(t, "GET", "/aiflow/server/"+id, "").json(200)["problem"])
+	require.Equal(t, "The server could not be reached, or does not support MCP at this address.", ana.call(t, "GET", "/aiflow/server/"+id, "").json(200)["problem"])
 	ana.call(t, "POST", "/aiflow/server", `{"name":"other","url":"http://example.org/mcp"}`).problem(422, "validation")
 }
 
@@ -261,7 +261,7 @@ func TestNested(t *testing.T) {
 	require.True(t, res.IsError)
 	text, err := json.Marshal(res)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "may begin no flow")
+	require.Contains(t, string(text), "cannot start another flow")
 }
 
 // headers adds headers to requests; empty ones are left out.

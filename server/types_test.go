@@ -37,7 +37,7 @@ type typesWorld struct {
 func startTypes(t *testing.T, db *sqlx.DB) *typesWorld {
 	t.Helper()
 	l := cloudLine("900")
-	return startWorld(t, db, &graphOptions{Lines: []line{l}}, reference(l))
+	return startWorld(t, db, &graphOptions{Numbers: []line{l}}, reference(l))
 }
 
 // startWorld is one with the line that a reference of this body makes.

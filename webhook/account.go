@@ -129,7 +129,7 @@ func (a *Account) insertTx(ctx context.Context, tx *database.Tx, row *delivery.E
 		return false, err
 	}
 	if n > maxEndpoints {
-		return false, invalid("url", "is one too many: a reference has at most %d", maxEndpoints)
+		return false, invalid("url", "would exceed the limit of %d webhooks of a reference: remove one first", maxEndpoints)
 	}
 	return true, nil
 }

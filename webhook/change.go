@@ -151,7 +151,7 @@ func unmask(headers, old []Header) error {
 			continue
 		}
 		if len(stored) == 0 {
-			return invalid(fmt.Sprintf("headers[%d].value", i), "is masked, and there is no value yet: give the value itself")
+			return invalid(fmt.Sprintf("headers[%d].value", i), "is masked, but no value is stored: give the value itself")
 		}
 		headers[i].Value = stored[0]
 	}

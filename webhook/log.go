@@ -97,7 +97,7 @@ func (f *DeliveryFilter) check() error {
 		return invalid("event", "must be one of %s", strings.Join(types, ", "))
 	}
 	if len(f.ChatIDs) > maxFilterIDs || len(f.MessageIDs) > maxFilterIDs {
-		return invalid("chatId", "is known by too many ids")
+		return invalid("chatId", "has too many ids")
 	}
 	states := []string{"", DeliveryPending, DeliveryDelivered, DeliveryFailed, DeliveryDead}
 	if !slices.Contains(states, f.State) {
@@ -132,7 +132,7 @@ func (f *DeliveryFilter) place() (place, error) {
 			return place{attempt: n}, nil
 		}
 	}
-	return place{}, invalid("cursor", "is not one that a list returned")
+	return place{}, invalid("cursor", "must be a cursor that a list returned")
 }
 
 func (a *Account) deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, string, error) {

@@ -80,7 +80,7 @@ func (r *Replay) check() error {
 	case len(r.IDs) > 0:
 		return nil
 	case r.Endpoint == "":
-		return invalid("endpoint", "is missing, and so are ids")
+		return invalid("endpoint", "is required without ids")
 	case !slices.Contains([]string{"", DeliveryDelivered, DeliveryFailed, DeliveryDead}, r.State):
 		return invalid("state", "must be one of %s, %s, %s", DeliveryDelivered, DeliveryFailed, DeliveryDead)
 	case !r.Until.IsZero() && r.Until.Before(r.Since):

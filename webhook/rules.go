@@ -55,7 +55,7 @@ func (d *Dispatcher) checkURL(raw string) error {
 	case err != nil:
 		return invalid("url", "is malformed")
 	case u.User != nil:
-		return invalid("url", "must not hold a user name or password: use a header")
+		return invalid("url", "must not have a user name or password: use a header")
 	case u.Fragment != "" || strings.Contains(raw, "#"):
 		return invalid("url", "must not have a fragment")
 	}
@@ -82,13 +82,13 @@ func checkHeaders(headers []Header) error {
 		case len(h.Key) > maxHeaderKey:
 			return invalid(key, "is longer than %d characters", maxHeaderKey)
 		case !isToken(h.Key):
-			return invalid(key, "holds a character that a header name cannot have")
+			return invalid(key, "has a character that a header name cannot have")
 		case slices.Contains(reserved, name), strings.HasPrefix(name, "webhook-"), strings.HasPrefix(name, "x-trunkline-"):
 			return invalid(key, "is set by Trunkline itself")
 		case len(h.Value) > maxHeaderValue:
 			return invalid(value, "is longer than %d bytes", maxHeaderValue)
 		case !isHeaderValue(h.Value):
-			return invalid(value, "holds a line break or another control character")
+			return invalid(value, "has a line break or another control character")
 		}
 	}
 	return nil
@@ -127,7 +127,7 @@ func checkEvents(names []string) ([]string, error) {
 		return types[:len(types)-optIn], nil
 	}
 	if len(names) == 0 {
-		return nil, invalid("events", "must name at least one event; an endpoint is switched off with enabled")
+		return nil, invalid("events", "must have at least one event; to switch a webhook off, use enabled")
 	}
 	wanted := map[string]bool{}
 	for i, n := range names {

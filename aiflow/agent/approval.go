@@ -108,7 +108,7 @@ func (c *consent) start(ctx context.Context, e *entry) error {
 	t := c.tools.byName[e.asked.Name]
 	if t == nil || t.hash != e.asked.Definition {
 		return c.journal.finish(ctx, e, statusDone, came(toolResult{
-			Content: codeChanged + ": the tool is not what it was when a person approved the call. It was not made.", IsError: true, Code: codeChanged,
+			Content: codeChanged + ": the tool has changed since a person approved the call. It was not called.", IsError: true, Code: codeChanged,
 		}))
 	}
 	if c.fresh(e) {

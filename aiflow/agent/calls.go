@@ -96,7 +96,7 @@ func (w *worker) judge(c llm.ToolCall) (*entry, error) {
 	t := w.tools.byName[c.Name]
 	if t == nil {
 		names := slices.Sorted(maps.Keys(w.tools.byName))
-		return w.refused(asked, codeNoTool, "There is no such tool. There are: "+strings.Join(names, ", "))
+		return w.refused(asked, codeNoTool, "There is no such tool. The tools are: "+strings.Join(names, ", "))
 	}
 	asked.Origin, asked.Definition, asked.Repeatable = t.Origin, t.hash, t.ReadOnly || t.Idempotent
 	asked.Private, asked.Untrusted, asked.Source, asked.Shared, asked.Others = t.Private, t.Untrusted, t.Source, t.Shared, t.Others
@@ -116,15 +116,15 @@ func (w *worker) judge(c llm.ToolCall) (*entry, error) {
 	}
 	switch made, same := w.journal.made(asked); {
 	case made >= w.limits.MaxToolCalls:
-		return w.refused(asked, codeMaxCalls, fmt.Sprintf("No more than %d calls may be made.", w.limits.MaxToolCalls))
+		return w.refused(asked, codeMaxCalls, fmt.Sprintf("You cannot make more than %d calls.", w.limits.MaxToolCalls))
 	case same >= maxSame:
-		return w.refused(asked, codeSame, "You have called it with the same arguments before. Use what it returned, or do something else.")
+		return w.refused(asked, codeSame, "You have already called it with these arguments. Use the earlier result, or do something else.")
 	}
 	status := statusStarted
 	if w.consent.needed(t) {
 		if len(asked.Arguments) > maxAsked {
 			asked.Invalid = true
-			return w.refused(asked, codeArguments, fmt.Sprintf("A person must approve the call, and can be shown no more than %d bytes of arguments.", maxAsked))
+			return w.refused(asked, codeArguments, fmt.Sprintf("A person must approve this call, and its arguments are too long to show: at most %d bytes are allowed.", maxAsked))
 		}
 		status = statusAsked
 	}

@@ -35,7 +35,7 @@ func (w *worker) end(ctx context.Context, e *entry, c *llm.ToolCall) (*flow.Mode
 	raw, err := t.arguments(c.Arguments)
 	if err != nil {
 		if w.journal.repairs() < w.maxRepairs() {
-			return nil, w.mend(ctx, "The arguments of "+toolFinish+" are wrong: "+err.Error())
+			return nil, w.mend(ctx, "The arguments of "+toolFinish+" are not valid: "+err.Error())
 		}
 		return w.result(flow.FinishInvalid, StopInvalid), nil
 	}
@@ -69,7 +69,7 @@ func (w *worker) conclude(ctx context.Context, e *entry) (*flow.ModelResult, err
 		why = StopRefused
 	}
 	if why == StopRefused && text == "" {
-		return nil, &flow.Error{Code: string(llm.CodeFiltered), Message: "The model declines to answer.", Detail: detail(why)}
+		return nil, &flow.Error{Code: string(llm.CodeFiltered), Message: "The model refuses to answer.", Detail: detail(why)}
 	}
 	if text == "" && why != StopDone {
 		return w.result(flow.FinishLimit, why), nil

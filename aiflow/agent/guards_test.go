@@ -327,7 +327,7 @@ func TestArguments(t *testing.T) {
 		require.Contains(t, result[0], "x")
 		require.Contains(t, result[1], "tool.bad_arguments")
 		require.Contains(t, result[2], "found")
-		require.Contains(t, result[3], "no valid JSON")
+		require.Contains(t, result[3], "not valid JSON")
 	})
 }
 

@@ -81,17 +81,17 @@ func (o *outward) arguments(t *tool, raw json.RawMessage) (json.RawMessage, erro
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return raw, errors.New("they are no valid JSON")
+		return raw, errors.New("they are not valid JSON")
 	}
 	if where := leading(o.rule, v); where != "" {
-		return raw, fmt.Errorf("%s leads to a host that is not allowed", where)
+		return raw, fmt.Errorf("%s has a host that is not allowed", where)
 	}
 	out, err := json.Marshal(o.rule.CleanValue(v))
 	if err != nil {
-		return raw, errors.New("they are no valid JSON")
+		return raw, errors.New("they are not valid JSON")
 	}
 	if _, err := t.arguments(string(out)); err != nil {
-		return raw, errors.New("they hold links that are not allowed")
+		return raw, errors.New("they have links that are not allowed")
 	}
 	return canonical(out)
 }

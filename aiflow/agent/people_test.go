@@ -301,7 +301,7 @@ func TestConverse(t *testing.T) {
 		f.agrees(t, model)
 		require.Equal(t, []string{
 			"turn Which order? done", "told A done", "turn  done", "tool find done", "turn Anything else? done", "told No done",
-			"turn  done", "told The arguments of finish are wrong: /: missing property 'text'; /: additional properties 'words' not allowed done", "turn  done",
+			"turn  done", "told The arguments of finish are not valid: /: missing property 'text'; /: additional properties 'words' not allowed done", "turn  done",
 		}, f.entries(t, d.ID))
 	})
 }

@@ -33,7 +33,7 @@ func (w *worker) release(ctx context.Context, turn *entry, r *flow.ModelResult) 
 		return nil, err
 	}
 	if e.Status == statusApproved && w.consent.fresh(e) {
-		err = w.journal.finish(ctx, e, statusDone, came(toolResult{Content: "It was said."}))
+		err = w.journal.finish(ctx, e, statusDone, came(toolResult{Content: "The message was sent."}))
 	} else if e.Status == statusApproved {
 		err = w.consent.askAgain(ctx, e)
 	}

@@ -150,6 +150,6 @@ func TestLinksOfArguments(t *testing.T) {
 		d := f.ask(t, config{"tools": []string{"tell"}, "instructions": "Our shop is https://shop.example."}, "Go")
 		require.Equal(t, "Done.", output(t, d))
 		require.Equal(t, []string{`{"order":"https://evil.example/before"}`, `{"order":"See [link removed], or https://shop.example."}`}, made.all())
-		require.Contains(t, results(model.Requests()[3])[2], "order leads to a host that is not allowed")
+		require.Contains(t, results(model.Requests()[3])[2], "order has a host that is not allowed")
 	})
 }

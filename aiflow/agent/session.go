@@ -99,12 +99,12 @@ func (s *Service) open(ctx context.Context, r runtime.Request, req flow.ModelReq
 			return nil, err
 		}
 	case errors.Is(err, sql.ErrNoRows):
-		return nil, &flow.Error{Code: "internal", Message: "What the agent did before is not known any more."}
+		return nil, &flow.Error{Code: "internal", Message: "The agent's earlier actions are no longer stored."}
 	case err != nil:
 		return nil, fmt.Errorf("reading the session of an agent: %w", err)
 	}
 	if w.session.Run != r.Run.ID || w.session.Node != r.Call.Node {
-		return nil, &flow.Error{Code: "internal", Message: "What the agent kept belongs to another node."}
+		return nil, &flow.Error{Code: "internal", Message: "The agent's stored actions belong to another node."}
 	}
 	var o opening
 	if err := json.Unmarshal([]byte(w.session.Messages), &o); err != nil {
@@ -133,7 +133,7 @@ func (w *worker) found(ctx context.Context) error {
 		return err
 	}
 	if depth > maxDepth {
-		return &flow.Error{Code: "agent.depth", Message: "An agent in a function that an agent called cannot call one that has an agent."}
+		return &flow.Error{Code: "agent.depth", Message: "A function that an agent called cannot call another function that has an agent."}
 	}
 	history, err := w.recall(ctx)
 	if err != nil {
@@ -301,6 +301,6 @@ func (w *worker) completeLeft(ctx context.Context, e *entry) error {
 		return nil // it is made once more
 	}
 	return w.journal.finish(ctx, e, statusUnknown, came(toolResult{
-		Content: "effect.unknown: the call was begun, and nobody knows whether it was made. It is not repeated.", IsError: true, Code: flow.CodeUnknown,
+		Content: "effect.unknown: the call was started and its outcome is unknown. It is not repeated.", IsError: true, Code: flow.CodeUnknown,
 	}))
 }

@@ -70,17 +70,17 @@ func (w *worker) findTools(ctx context.Context) error {
 func (w *worker) ownTools() (out []llm.Tool) {
 	if slices.Contains(w.limits.Outputs, string(flow.FinishHandoff)) {
 		out = append(out, llm.Tool{Origin: toolHandoff, ReadOnly: true, ToolSpec: llm.ToolSpec{
-			Name: toolHandoff, Description: "Hands the conversation over to a person. Call it when you are asked for one, or cannot help. It ends your work.",
-			Schema: json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string","description":"What the person should know."}},"additionalProperties":false}`),
+			Name: toolHandoff, Description: "Passes the conversation to a person. Call it when the contact asks for a person, or when you cannot help. It ends your work.",
+			Schema: json.RawMessage(`{"type":"object","properties":{"reason":{"type":"string","description":"Information for the person."}},"additionalProperties":false}`),
 		}})
 	}
 	if w.limits.Converse {
 		schema := w.req.Schema
-		about := "Ends the conversation. Call it when nothing is left to be said or asked; text is the last thing that the contact is told."
+		about := "Ends the conversation. Call it when there is nothing left to say or ask; text is the last message to the contact."
 		if !w.req.JSON {
 			schema = json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"The last message to the contact."}},"required":["text"],"additionalProperties":false}`)
 		} else {
-			about = "Ends the conversation with what it was for."
+			about = "Ends the conversation with its result."
 		}
 		out = append(out, llm.Tool{Origin: toolFinish, ReadOnly: true, ToolSpec: llm.ToolSpec{Name: toolFinish, Description: about, Schema: schema}})
 	}
@@ -93,7 +93,7 @@ func (b *toolbox) add(t llm.Tool) error {
 		return fmt.Errorf("there are more than %d", maxTools)
 	}
 	if b.byName[t.Name] != nil {
-		return errors.New("another has its name")
+		return errors.New("another tool has its name")
 	}
 	schema, err := structured.Compile(t.Schema)
 	if err != nil {
@@ -120,7 +120,7 @@ func (t *tool) arguments(written string) (json.RawMessage, error) {
 	}
 	raw := json.RawMessage(written)
 	if !json.Valid(raw) {
-		return nil, errors.New("they are no valid JSON")
+		return nil, errors.New("they are not valid JSON")
 	}
 	_, v, err := t.schema.Read(written)
 	var bad *structured.Misfit
@@ -184,15 +184,15 @@ func (b *toolbox) failed(ctx, tctx context.Context, t *tool, err error, within t
 	case errors.As(err, &known):
 		return toolResult{Content: known.Code + ": " + known.Message, IsError: true, Code: known.Code}, statusDone, nil
 	case tctx.Err() != nil && (t.ReadOnly || t.Idempotent):
-		return toolResult{Content: fmt.Sprintf("tool.timeout: there was no answer within %s.", within), IsError: true, Code: "tool.timeout"}, statusDone, nil
+		return toolResult{Content: fmt.Sprintf("tool.timeout: it did not answer within %s.", within), IsError: true, Code: "tool.timeout"}, statusDone, nil
 	case tctx.Err() != nil:
 		return toolResult{
-			Content: fmt.Sprintf("effect.unknown: there was no answer within %s, and nobody knows whether it happened. Do not repeat it.", within),
+			Content: fmt.Sprintf("effect.unknown: it did not answer within %s, and its outcome is unknown. Do not repeat it.", within),
 			IsError: true, Code: flow.CodeUnknown,
 		}, statusUnknown, nil
 	}
 	b.log.WarnContext(ctx, "a tool of an agent failed", "tool", t.Origin, "run", b.run, "error", err)
-	return toolResult{Content: "tool.failed: it could not be done.", IsError: true, Code: "tool.failed"}, statusDone, nil
+	return toolResult{Content: "tool.failed: the tool failed.", IsError: true, Code: "tool.failed"}, statusDone, nil
 }
 
 // bounded is a structured result, unless it is too large to be kept.

@@ -145,7 +145,7 @@ func spoken(res *llm.Response) (*flow.ModelResult, error) {
 	case res.Stop == llm.StopRefused:
 		r.Finish, r.Text = flow.FinishRefused, ""
 	case r.Text == "" && res.Stop == llm.StopLength:
-		return nil, &flow.Error{Code: "llm.too_short", Message: "The model used up maxOutputTokens before it said anything."}
+		return nil, &flow.Error{Code: "llm.too_short", Message: "The model used up maxOutputTokens before its answer began."}
 	case r.Text == "":
 		return nil, &llm.Error{Code: llm.CodeMalformed, Message: "the model returned an empty answer", Provider: res.Provider, Model: res.Model}
 	}

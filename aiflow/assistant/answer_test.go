@@ -29,8 +29,8 @@ func TestAnswer(t *testing.T) {
 
 		q := f.asked(t)
 		require.Equal(t, "m", q.Model)
-		require.Equal(t, "You help with parcels.\n\nAnswer in the language in which the contact writes, unless you are told otherwise above. "+
-			"The contact's own language is de.", q.System)
+		require.Equal(t, "You help with parcels.\n\nAnswer in the language of the contact, unless the instructions above say otherwise. "+
+			"The contact's language is de.", q.System)
 		require.Equal(t, []llm.Message{llm.User("Where is my parcel?")}, q.Messages)
 		require.InDelta(t, 0.3, *q.Temperature, 0)
 		require.Equal(t, 200, q.MaxTokens)

@@ -76,9 +76,9 @@ func (c *call) language() string {
 	if c.in.JSON || c.req.Run.Chat.Key == "" {
 		return ""
 	}
-	rule := "Answer in the language in which the contact writes, unless you are told otherwise above."
+	rule := "Answer in the language of the contact, unless the instructions above say otherwise."
 	if c.in.Locale != "" {
-		rule += " The contact's own language is " + c.in.Locale + "."
+		rule += " The contact's language is " + c.in.Locale + "."
 	}
 	return rule
 }

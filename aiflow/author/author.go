@@ -62,7 +62,7 @@ func Propose(ctx context.Context, m llm.Model, types *flow.Types, w Request) (*P
 	_, err := structured.Generate(ctx, m, r, structured.Wanted{Schema: anything, Repair: w.Repair, Check: func(v any) error {
 		draft, is := v.(map[string]any)
 		if !is {
-			return &structured.Misfit{Problems: []string{"it is no JSON object"}}
+			return &structured.Misfit{Problems: []string{"it is not a JSON object"}}
 		}
 		draft["format"], draft["engine"], draft["slug"], draft["name"] = flow.Format, flow.EngineFlow, w.Slug, w.Name
 		if draft["kind"] == nil {

@@ -48,7 +48,7 @@ func (n NewCredential) checked() (NewCredential, error) {
 	for i, h := range n.Hosts {
 		host, ok := canonicalHost(h)
 		if !ok {
-			return n, &Invalid{Field: fmt.Sprintf("hosts[%d]", i), Message: "must be a host, with or without a port: api.example.org"}
+			return n, &Invalid{Field: fmt.Sprintf("hosts[%d]", i), Message: "must be a host, with or without a port, for example api.example.org"}
 		}
 		if !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
@@ -61,20 +61,20 @@ func (n NewCredential) checked() (NewCredential, error) {
 // checkKind refuses what the kind does not have, or lacks.
 func (n NewCredential) checkKind() error {
 	if n.Kind != Basic && n.Username != "" {
-		return &Invalid{Field: "username", Message: "is only for the kind basic"}
+		return &Invalid{Field: "username", Message: "is only allowed for the kind basic"}
 	}
 	if n.Kind != Header && n.Kind != Query && n.Field != "" {
-		return &Invalid{Field: "field", Message: "is only for the kinds header and query"}
+		return &Invalid{Field: "field", Message: "is only allowed for the kinds header and query"}
 	}
 	switch n.Kind {
 	case Bearer:
 	case Basic:
 		if strings.Contains(n.Username, ":") || hasControl(n.Username) || !utf8.ValidString(n.Username) || utf8.RuneCountInString(n.Username) > maxName {
-			return &Invalid{Field: "username", Message: "must be UTF-8 of at most 200 characters, none of them a colon or a control character"}
+			return &Invalid{Field: "username", Message: "must be UTF-8 of at most 200 characters, without colons and control characters"}
 		}
 	case Header:
 		if len(n.Field) > maxField || !headerName.MatchString(n.Field) || slices.Contains(framing, http.CanonicalHeaderKey(n.Field)) {
-			return &Invalid{Field: "field", Message: "must be the name of a header that is free to be set"}
+			return &Invalid{Field: "field", Message: "must be the name of a header that you can set"}
 		}
 	case Query:
 		if err := checkText("field", n.Field, maxField); err != nil {
@@ -95,7 +95,7 @@ func (n NewCredential) checkSecret() error {
 	case strings.HasPrefix(n.Secret, mask):
 		return &Invalid{Field: "secret", Message: "is the masked form, not the secret itself"}
 	case !utf8.ValidString(n.Secret) || hasControl(n.Secret):
-		return &Invalid{Field: "secret", Message: "must be one line of UTF-8"}
+		return &Invalid{Field: "secret", Message: "must be UTF-8 without line breaks"}
 	}
 	return nil
 }

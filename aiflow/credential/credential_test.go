@@ -212,7 +212,7 @@ func TestRefused(t *testing.T) {
 		s, err := credential.New(t.Context(), db, nil)
 		require.NoError(t, err)
 		_, err = s.For("acme").Create(t.Context(), good)
-		require.ErrorContains(t, err, "no secrets to seal it with")
+		require.ErrorContains(t, err, "no secrets to encrypt it with")
 	})
 }
 

@@ -81,7 +81,7 @@ func (a *Account) Create(ctx context.Context, n NewCredential) (Credential, erro
 		return Credential{}, err
 	}
 	if a.s.keys == nil {
-		return Credential{}, &Invalid{Field: "secret", Message: "cannot be kept: the service has no secrets to seal it with"}
+		return Credential{}, &Invalid{Field: "secret", Message: "cannot be stored: the service has no secrets to encrypt it with"}
 	}
 	id, err := uuid.NewV7()
 	if err != nil {

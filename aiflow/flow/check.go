@@ -39,7 +39,7 @@ func (c *Checker) Need(given bool, at ...any) {
 		return
 	}
 	name, _ := at[len(at)-1].(string)
-	c.Problem("config.required", "lacks "+name, "", at[:len(at)-1]...)
+	c.Problem("config.required", name+" is missing", "", at[:len(at)-1]...)
 }
 
 // Regexp compiles a regular expression (RE2) of at most 1,000 instructions, with
@@ -48,7 +48,7 @@ func (c *Checker) Need(given bool, at ...any) {
 func (c *Checker) Regexp(source string, at ...any) *regexp.Regexp {
 	re, _, err := pattern.Compile(source)
 	if err != nil {
-		c.Problem("value.regex", err.Error(), "regular expressions are those of RE2", at...)
+		c.Problem("value.regex", err.Error(), "the syntax is that of RE2", at...)
 		return nil
 	}
 	return re
@@ -70,12 +70,12 @@ func (c *Checker) Next(code, output, message, hint string) {
 func (c *Checker) OwnID(id string, at ...any) {
 	for _, o := range c.vertex.typ.Outputs {
 		if o.Name == id {
-			c.Problem("config.reserved", id+" is an output of every "+c.vertex.typ.Name, "give it another id", at...)
+			c.Problem("config.reserved", id+" is the name of an output of every "+c.vertex.typ.Name, "give it another id", at...)
 			return
 		}
 	}
 	if c.ids[id] {
-		c.Problem("config.twice", "the id "+id+" is given twice", "give it another id", at...)
+		c.Problem("config.twice", "the id "+id+" is used twice", "give it another id", at...)
 	}
 	c.ids[id] = true
 }
@@ -92,16 +92,16 @@ func (c *Checker) InLoop() {
 	switch v := c.vertex; {
 	case !v.reached:
 	case !v.may.loops():
-		c.Problem("loop.outside", "is not in a loop", "it must be reached from the output body of a loop")
+		c.Problem("loop.outside", "is not in a loop", "connect it to the output body of a loop")
 	case !v.must.loops():
-		c.Warn("loop.outside", "can also be reached outside of a loop, where it is an error", "")
+		c.Warn("loop.outside", "can also be reached outside of a loop, where it fails", "")
 	}
 }
 
 // OwnRoot checks a name that expressions see besides the fixed names.
 func (c *Checker) OwnRoot(name string, at ...any) {
 	if slices.Contains(fixedRoots, name) {
-		c.Problem("loop.names", name+" means something else already", "give it another name", at...)
+		c.Problem("loop.names", name+" already has another meaning", "give it another name", at...)
 	}
 }
 
@@ -124,7 +124,7 @@ func (c *Checker) Degrees(d Data, limit float64, at ...any) {
 		f = float64(i)
 	}
 	if err != nil || n == nil || f < -limit || f > limit {
-		c.Problem("message.location", "is not a coordinate", "", at...)
+		c.Problem("message.location", "is not a valid coordinate", "", at...)
 	}
 }
 
@@ -202,7 +202,7 @@ func (c *Checker) Given(code, what string, vals map[string]Data, declared map[st
 	}
 	for _, name := range keys(declared) {
 		if _, ok := vals[name]; !ok && declared[name].Required && len(declared[name].Default) == 0 {
-			c.Problem("config.required", "lacks "+name, declared[name].Description, at)
+			c.Problem("config.required", name+" is missing", declared[name].Description, at)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (r *report) checkVariables(d *Document, written map[string]bool) {
 		}
 	}
 	if all > max(maxVariables, len(d.Variables)) {
-		r.problem("document.variables", fmt.Sprintf("its nodes write %d variables; it may have %d", all, maxVariables), "")
+		r.problem("document.variables", fmt.Sprintf("the flow writes %d variables; at most %d are allowed", all, maxVariables), "")
 	}
 }
 
@@ -124,7 +124,7 @@ func (t *Types) vertex(r, lost *report, d *Document, id string) *vertex {
 		config = &tree{kind: kindObject}
 	}
 	if v.typ == nil && ownName.MatchString(v.node.Type) {
-		lost.problem("unknown.type", "this program has no node type "+v.node.Type, cmp.Or(values.DidYouMean(v.node.Type, t.names()), "register it where the program begins"), "type")
+		lost.problem("unknown.type", "this program has no node type "+v.node.Type, cmp.Or(values.DidYouMean(v.node.Type, t.names()), "register it when the program starts"), "type")
 		v.typ = newGone(v.node.Type)
 		v.config = goneConfig(v.node.Type, config)
 		return v
@@ -136,7 +136,7 @@ func (t *Types) vertex(r, lost *report, d *Document, id string) *vertex {
 		return v
 	}
 	if !v.typ.runs(d.Engine) {
-		r.problem("node.engine", v.node.Type+" is no node of the engine "+d.Engine, "", "type")
+		r.problem("node.engine", v.node.Type+" is not available in the engine "+d.Engine, "", "type")
 	}
 	before := len(r.problems)
 	v.config = v.typ.Config()

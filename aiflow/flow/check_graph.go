@@ -145,9 +145,9 @@ func (g *graph) target(id string) (code, message, hint string) {
 		}
 		return "graph.target", "there is no node " + values.Shorten(id), hint
 	case v.node.Type == "trigger":
-		return "graph.into_trigger", "nothing may lead to the trigger", "lead to the node behind it"
+		return "graph.into_trigger", "an edge leads to the trigger", "connect the edge to the node after the trigger"
 	case v.node.Type == "note":
-		return "graph.into_note", "nothing may lead to a note", ""
+		return "graph.into_note", "an edge leads to a note", ""
 	}
 	return "", "", ""
 }
@@ -162,7 +162,7 @@ func (g *graph) check(r *report) {
 		r.path = []any{"nodes", v.id}
 		g.checkNext(r, v)
 		if !v.reached && v.node.Type != "note" && g.vertices[g.document.Start] != nil {
-			r.warn("graph.unreachable", "no path leads here from the start", "")
+			r.warn("graph.unreachable", "no path leads from the start to this node", "")
 		}
 	}
 	g.checkRegions(r)
@@ -207,22 +207,22 @@ func (g *graph) checkTrigger(r *report) {
 	ids := g.triggers()
 	switch {
 	case len(ids) == 0:
-		r.problem("graph.trigger", "a flow has a trigger node", "add a node of type trigger and let start name it", "nodes")
+		r.problem("graph.trigger", "the flow has no trigger node", "add a node of type trigger and set start to its id", "nodes")
 	case len(ids) > 1:
 		for _, id := range ids {
 			if id != g.document.Start {
-				r.problem("graph.trigger", "a flow has only one trigger node", "one trigger listens to as many things as it lists in on", "nodes", id)
+				r.problem("graph.trigger", "the flow has more than one trigger node", "put all events into on of one trigger", "nodes", id)
 			}
 		}
 	}
 	if start := g.vertices[g.document.Start]; start != nil && start.node.Type != "trigger" && len(ids) > 0 {
-		r.problem("graph.start", "a flow starts with its trigger", "write "+ids[0], "start")
+		r.problem("graph.start", "the flow does not start with its trigger", "write "+ids[0], "start")
 	}
 }
 
 func (g *graph) checkFunction(r *report) {
 	for _, id := range g.triggers() {
-		r.problem("graph.trigger", "a function has no trigger", "it starts when it is called", "nodes", id)
+		r.problem("graph.trigger", "the function has a trigger", "remove it: a function starts when it is called", "nodes", id)
 	}
 	if len(g.document.Returns) == 0 {
 		return
@@ -232,7 +232,7 @@ func (g *graph) checkFunction(r *report) {
 			return
 		}
 	}
-	r.problem("function.return", "the function never returns what it declares", "end its paths with a return node", "returns")
+	r.problem("function.return", "the function never returns its declared values", "end its paths with a return node", "returns")
 }
 
 // checkNext reports connections to missing nodes and from outputs that the node
@@ -263,5 +263,5 @@ func outputHint(output string, known []string) string {
 	if hint := values.DidYouMean(output, known); hint != "" || len(known) == 0 {
 		return hint
 	}
-	return "it has " + strings.Join(known, ", ")
+	return "its outputs are " + strings.Join(known, ", ")
 }

@@ -186,7 +186,7 @@ func (g *graph) checkRegions(r *report) {
 			g.checkEdge(r, e, g.inside(v, e, v.must), falls)
 		}
 		if g.entries[v] > 0 && v.must.count() > limitRunFrames {
-			r.problem("loop.depth", fmt.Sprintf("is in more than %d loops", limitRunFrames), "")
+			r.problem("loop.depth", fmt.Sprintf("is nested in more than %d loops", limitRunFrames), "")
 		}
 	}
 }
@@ -203,10 +203,10 @@ func (g *graph) checkEdge(r *report, e edge, around set, falls map[*vertex]bool)
 		switch {
 		case e.to == l && around.has(region):
 			r.problem("loop.back", "leads from the body of "+l.id+" back to it, which would start the loop again inside itself",
-				"leave the output unconnected: the round ends there and the next one begins", at...)
+				"do not connect this output: the round ends there and the next one starts", at...)
 			return
 		case around.has(region) && !e.to.must.has(region) && falls[e.to]:
-			r.warn("loop.leaves", "leads out of the body of "+l.id+": what follows is a part of the round, and the loop continues after it",
+			r.warn("loop.leaves", "leads out of the body of "+l.id+": the nodes that follow are a part of the round, and the loop continues after them",
 				"end the round here, or end the loop with a break node and connect its output done", at...)
 			return
 		}
@@ -222,7 +222,7 @@ func (g *graph) checkEnds(r *report) {
 		}
 		r.path = []any{"nodes", v.id}
 		if chooses[v.node.Type] && len(v.edges) == 0 && !v.node.Disabled {
-			r.warn("graph.dead_end", "chooses between ways of which none is connected", "")
+			r.warn("graph.dead_end", "none of its outputs is connected", "")
 		}
 		if l, ok := v.config.(looper); ok && v.node.Next["body"] == "" && !l.LoopRole().Collects && !v.node.Disabled {
 			r.warn("loop.empty", "the loop has no body", "connect its output body")
@@ -238,7 +238,7 @@ func (g *graph) checkEnds(r *report) {
 				}
 			}
 			r.path = []any{"nodes", first.id}
-			r.warn("graph.endless", "begins a circle that nothing leaves and that never waits", "give it a way out, or a node that waits for something")
+			r.warn("graph.endless", "starts a cycle that has no exit and never waits", "add an exit, or a node that waits for something")
 		}
 	}
 }

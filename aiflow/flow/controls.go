@@ -127,7 +127,7 @@ func (t *Turn) Continue() (Exit, error) { return t.exitLoop(exitContinue) }
 // exitLoop returns an exit that is valid only in the body of a loop.
 func (t *Turn) exitLoop(kind exitKind) (Exit, error) {
 	if t.Loop() == nil {
-		return Exit{}, &Error{Code: "loop.none", Message: "there is no loop around the node"}
+		return Exit{}, &Error{Code: "loop.none", Message: "the node is not in a loop"}
 	}
 	return Exit{kind: kind}, nil
 }

@@ -90,7 +90,7 @@ var defaultKinds = map[string]byte{
 
 func (r *report) checkSize(size, limit int, at ...any) {
 	if size > limit {
-		r.problem("shape.size", fmt.Sprintf("has %d bytes; %d are allowed", size, limit), "", at...)
+		r.problem("shape.size", fmt.Sprintf("has %d bytes; at most %d are allowed", size, limit), "", at...)
 	}
 }
 
@@ -114,7 +114,7 @@ func (r *report) timezone(name string, at ...any) {
 		return
 	}
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
-		r.problem("value.timezone", "is not a time zone", "as Europe/Berlin or UTC", at...)
+		r.problem("value.timezone", "is not a valid time zone", "for example Europe/Berlin or UTC", at...)
 	}
 }
 

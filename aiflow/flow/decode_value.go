@@ -76,7 +76,7 @@ func (d decoder) object(v *tree, to reflect.Value, s *shape) {
 func (d decoder) known(v *tree, s *shape) {
 	for _, m := range v.members {
 		if !slices.ContainsFunc(s.fields, func(f field) bool { return f.name == m.name || f.alias == m.name && f.alias != "" }) {
-			d.problem("shape.unknown", "is not known here", values.DidYouMean(m.name, fieldNames(s)), m.name)
+			d.problem("shape.unknown", "is unknown", values.DidYouMean(m.name, fieldNames(s)), m.name)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func (d decoder) member(v *tree, to reflect.Value, f *field) {
 	switch {
 	case in != nil:
 	case f.required:
-		d.problem("shape.required", "lacks "+f.name, hintOf(f))
+		d.problem("shape.required", f.name+" is missing", hintOf(f))
 		return
 	case f.def != nil:
 		in = f.def
@@ -152,7 +152,7 @@ func (d decoder) mapping(v *tree, to reflect.Value, s *shape, r *rules) {
 	for _, m := range v.members {
 		d.push(m.name)
 		if p := values.Patterns[r.keys]; p != nil && !p.MatchString(m.name) {
-			d.problem("shape.pattern", "is not a name that is allowed here", "it must match "+p.String())
+			d.problem("shape.pattern", "is not a valid name", "it must match "+p.String())
 		}
 		item := reflect.New(to.Type().Elem()).Elem()
 		d.value(m.value, item, s.elem, r.items())
@@ -192,7 +192,7 @@ func (d decoder) raw(v *tree, to reflect.Value, s *shape, r *rules) {
 	}
 	if s.form == formSchema {
 		if raw := v.canonical(); r.max != nil && len(raw) > int(*r.max) {
-			d.problem("shape.size", fmt.Sprintf("has %d bytes; %d are allowed", len(raw), int(*r.max)), "")
+			d.problem("shape.size", fmt.Sprintf("has %d bytes; at most %d are allowed", len(raw), int(*r.max)), "")
 		}
 		to.Set(reflect.ValueOf(Schema{v}))
 		return
@@ -245,10 +245,10 @@ func (d decoder) literal(text string, r *rules) {
 		return
 	}
 	if p := values.Patterns[r.pattern]; p != nil && !p.MatchString(text) {
-		d.problem("shape.pattern", strconv.Quote(values.Shorten(text))+" is not allowed here", "it must match "+p.String())
+		d.problem("shape.pattern", strconv.Quote(values.Shorten(text))+" is not valid", "it must match "+p.String())
 	}
 	if r.enum != nil && !slices.Contains(r.enum, text) {
-		d.problem("shape.enum", strconv.Quote(values.Shorten(text))+" is not allowed here", "one of "+strings.Join(r.enum, ", "))
+		d.problem("shape.enum", strconv.Quote(values.Shorten(text))+" is not valid", "one of "+strings.Join(r.enum, ", "))
 	}
 }
 
@@ -260,7 +260,7 @@ func (d decoder) limit(text string, limit int) {
 func (d decoder) duration(text string, to reflect.Value, r *rules) {
 	v, err := values.ParseDuration(text)
 	if err != nil {
-		d.problem("shape.duration", strconv.Quote(values.Shorten(text))+" is not a duration", "as PT30S, PT10M, PT2H, P1D")
+		d.problem("shape.duration", strconv.Quote(values.Shorten(text))+" is not a duration", "for example PT30S, PT10M, PT2H or P1D")
 		return
 	}
 	if d.within(v.Seconds(), r, func(s float64) string { return values.FormatDuration(s) }) {
@@ -271,7 +271,7 @@ func (d decoder) duration(text string, to reflect.Value, r *rules) {
 func (d decoder) bytes(v *tree, to reflect.Value, r *rules) {
 	n, err := values.ParseBytes(v.text)
 	if err != nil || v.kind != kindString && v.kind != kindNumber {
-		d.problem("shape.bytes", "is not a size", "a number of bytes, or as 256KiB, 1MiB")
+		d.problem("shape.bytes", "is not a size", "a number of bytes, or for example 256KiB or 1MiB")
 		return
 	}
 	if d.within(float64(n), r, func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) + " bytes" }) {

@@ -24,20 +24,20 @@ const (
 // Document is a flow or a function as its author wrote it. [Decode] returns it. It
 // is read-only: changing its fields does not change what it compiles to.
 type Document struct {
-	Format       string           `json:"format" required:"true" max:"64" doc:"trunkline-flow/1"`
-	Kind         string           `json:"kind" required:"true" enum:"flow,function" doc:"A flow begins with its trigger; a function is called."`
-	Engine       string           `json:"engine" enum:"botengine,aiflow" doc:"Which engine runs it; without it, either."`
-	Slug         string           `json:"slug" required:"true" pattern:"slug" doc:"Its name in other documents."`
-	Name         string           `json:"name" required:"true" min:"1" max:"128" doc:"Its name for people."`
-	Description  string           `json:"description" max:"2000" doc:"What it is for."`
-	Start        string           `json:"start" required:"true" pattern:"node" doc:"Id of the node that it begins with."`
-	Settings     Settings         `json:"settings" doc:"What holds for all nodes."`
-	Variables    map[string]Typed `json:"variables" max:"200" keys:"variable" doc:"What vars holds."`
-	Args         map[string]Typed `json:"args" max:"32" doc:"Of a function: what it is given."`
-	Returns      map[string]Typed `json:"returns" max:"32" doc:"Of a function: what it gives back."`
-	Nodes        map[string]Node  `json:"nodes" required:"true" min:"1" max:"1000" keys:"node" doc:"The nodes by their ids."`
+	Format       string           `json:"format" required:"true" max:"64" doc:"Always trunkline-flow/1."`
+	Kind         string           `json:"kind" required:"true" enum:"flow,function" doc:"flow: starts with its trigger; function: is called by flows and agents."`
+	Engine       string           `json:"engine" enum:"botengine,aiflow" doc:"Engine that runs the document. If absent, either can."`
+	Slug         string           `json:"slug" required:"true" pattern:"slug" doc:"Name of the document in other documents."`
+	Name         string           `json:"name" required:"true" min:"1" max:"128" doc:"Name of the document, for people."`
+	Description  string           `json:"description" max:"2000" doc:"Purpose of the document, for people."`
+	Start        string           `json:"start" required:"true" pattern:"node" doc:"Id of the first node."`
+	Settings     Settings         `json:"settings" doc:"Settings for all nodes."`
+	Variables    map[string]Typed `json:"variables" max:"200" keys:"variable" doc:"Declarations of the variables in vars."`
+	Args         map[string]Typed `json:"args" max:"32" doc:"Arguments of a function."`
+	Returns      map[string]Typed `json:"returns" max:"32" doc:"Values that a function returns."`
+	Nodes        map[string]Node  `json:"nodes" required:"true" min:"1" max:"1000" keys:"node" doc:"The nodes, by id."`
 	Translations json.RawMessage  `json:"translations" doc:"Texts in other languages."`
-	Dependencies json.RawMessage  `json:"dependencies" doc:"Written at publish: which versions of functions and models are meant."`
+	Dependencies json.RawMessage  `json:"dependencies" doc:"Versions of functions and models, written when the document is published."`
 	UI           json.RawMessage  `json:"ui" doc:"Positions and notes of the editor."`
 
 	root     *tree // in the current format, without ui
@@ -50,29 +50,29 @@ type Document struct {
 
 // Settings apply to a whole document.
 type Settings struct {
-	Timezone      string        `json:"timezone" max:"64" default:"UTC" doc:"Name of the IANA database, as Europe/Berlin."`
-	Locale        string        `json:"locale" max:"35" pattern:"locale" doc:"Of numbers and dates, as de-DE."`
-	ReplyTimeout  time.Duration `json:"replyTimeout" min:"PT10S" max:"P30D" doc:"How long questions wait that say nothing else; without it for ever."`
-	OnError       string        `json:"onError" pattern:"node" doc:"Id of the node that errors go to which nobody took."`
-	Interruptible bool          `json:"interruptible" default:"false" doc:"Whether another flow's trigger may end a run of this one."`
+	Timezone      string        `json:"timezone" max:"64" default:"UTC" doc:"Time zone: a name of the IANA database, for example Europe/Berlin."`
+	Locale        string        `json:"locale" max:"35" pattern:"locale" doc:"Language of numbers and dates, for example de-DE."`
+	ReplyTimeout  time.Duration `json:"replyTimeout" min:"PT10S" max:"P30D" doc:"How long questions without a timeout of their own wait. Default: without limit."`
+	OnError       string        `json:"onError" pattern:"node" doc:"Id of the node for errors without a connected output error."`
+	Interruptible bool          `json:"interruptible" default:"false" doc:"Whether a trigger of another flow may end a run of this one."`
 }
 
 // Typed declares a variable, an argument or a returned value.
 type Typed struct {
-	Type        string          `json:"type" required:"true" enum:"string,number,integer,boolean,date,datetime,list,object,any" doc:"What it holds."`
-	Default     json.RawMessage `json:"default" any:"true" doc:"What it holds at first; without it nothing."`
-	Required    bool            `json:"required" doc:"Of an argument or a returned value: it must be given."`
-	Description string          `json:"description" max:"500" doc:"For people."`
+	Type        string          `json:"type" required:"true" enum:"string,number,integer,boolean,date,datetime,list,object,any" doc:"Type of the value."`
+	Default     json.RawMessage `json:"default" any:"true" doc:"Initial value. If absent, null."`
+	Required    bool            `json:"required" doc:"Whether an argument or a returned value must be given."`
+	Description string          `json:"description" max:"500" doc:"Purpose of the variable, for people."`
 	Secret      bool            `json:"secret" doc:"Whether its value is kept out of traces."`
 }
 
 // Node is one node.
 type Node struct {
-	Type     string            `json:"type" required:"true" max:"64" doc:"What it does."`
-	Name     string            `json:"name" max:"64" doc:"For people."`
-	Disabled bool              `json:"disabled" doc:"Whether it is passed through."`
-	Config   json.RawMessage   `json:"config" doc:"As its type has it."`
-	Next     map[string]string `json:"next" max:"60" keys:"output" itemPattern:"node" doc:"By output the id of the node that follows."`
+	Type     string            `json:"type" required:"true" max:"64" doc:"Type of the node."`
+	Name     string            `json:"name" max:"64" doc:"Name of the node, for people."`
+	Disabled bool              `json:"disabled" doc:"Whether the node is skipped."`
+	Config   json.RawMessage   `json:"config" doc:"Configuration, as the type defines it."`
+	Next     map[string]string `json:"next" max:"60" keys:"output" itemPattern:"node" doc:"Id of the next node, by output."`
 }
 
 // Canonical returns the document in canonical form: without white space and ui,
@@ -165,10 +165,10 @@ func upgrade(root *tree, r *report) *tree {
 	from, err := strconv.Atoi(text)
 	switch {
 	case format.kind != kindString || !known || err != nil || from < 1:
-		r.problem("format.unknown", "is no format of a flow", "write "+Format, "format")
+		r.problem("format.unknown", "is not a format of flows", "write "+Format, "format")
 		return nil
 	case from > version:
-		r.problem("format.newer", "is newer than this version of Trunkline knows", "the newest that it reads is "+Format, "format")
+		r.problem("format.newer", "is newer than this version of Trunkline", "upgrade Trunkline; the newest format that it reads is "+Format, "format")
 		return nil
 	}
 	return migrate(root, from, migrations)

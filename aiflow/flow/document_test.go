@@ -167,7 +167,7 @@ func TestProblemAsJSON(t *testing.T) {
 	_, problems := flow.Decode([]byte(`{}`))
 	raw, err := json.Marshal(problems[0])
 	require.NoError(t, err)
-	require.JSONEq(t, `{"severity":"error","code":"shape.required","nodeId":"","path":"","at":null,"message":"lacks format","hint":"trunkline-flow/1"}`, string(raw))
+	require.JSONEq(t, `{"severity":"error","code":"shape.required","nodeId":"","path":"","at":null,"message":"format is missing","hint":"Always trunkline-flow/1."}`, string(raw))
 	raw, err = json.Marshal(flow.Problem{Code: "x"})
 	require.NoError(t, err)
 	require.Contains(t, string(raw), `"hint":null`)
@@ -179,15 +179,15 @@ func TestProblemAsJSON(t *testing.T) {
 func TestDecodeSyntax(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		``:                                     "error shape.syntax : is no JSON: it ends too early",
-		"{\n  \"a\": 1,,}":                     "error shape.syntax : is no JSON: invalid character ',' looking for beginning of object key string at line 2, column 10",
-		`{} {}`:                                "error shape.syntax : is no JSON: something follows the value at line 1, column 2",
-		"{\"name\": \"\xff\"}":                 "error shape.syntax : is no JSON: it is not written in UTF-8",
+		``:                                     "error shape.syntax : is not JSON: the text ends too early",
+		"{\n  \"a\": 1,,}":                     "error shape.syntax : is not JSON: invalid character ',' looking for beginning of object key string at line 2, column 10",
+		`{} {}`:                                "error shape.syntax : is not JSON: there is text after the value at line 1, column 2",
+		"{\"name\": \"\xff\"}":                 "error shape.syntax : is not JSON: it is not UTF-8",
 		`[]`:                                   "error shape.type : must be an object, not a list",
-		`{"format": "trunkline-flow/2"}`:       "error format.newer /format: is newer than this version of Trunkline knows (the newest that it reads is trunkline-flow/1)",
-		`{"format": "other"}`:                  "error format.unknown /format: is no format of a flow (write trunkline-flow/1)",
-		`{"format": 1}`:                        "error format.unknown /format: is no format of a flow (write trunkline-flow/1)",
-		`"` + strings.Repeat("x", 3<<20) + `"`: "error shape.size : has 3145730 bytes; 2097152 are allowed",
+		`{"format": "trunkline-flow/2"}`:       "error format.newer /format: is newer than this version of Trunkline (upgrade Trunkline; the newest format that it reads is trunkline-flow/1)",
+		`{"format": "other"}`:                  "error format.unknown /format: is not a format of flows (write trunkline-flow/1)",
+		`{"format": 1}`:                        "error format.unknown /format: is not a format of flows (write trunkline-flow/1)",
+		`"` + strings.Repeat("x", 3<<20) + `"`: "error shape.size : has 3145730 bytes; at most 2097152 are allowed",
 	} {
 		d, problems := flow.Decode([]byte(raw))
 		require.Nil(t, d)

@@ -22,7 +22,7 @@ func TestCheckDraft(t *testing.T) {
 	} {
 		require.EqualError(t, flow.CheckDraft([]byte(draft)), want)
 	}
-	require.ErrorContains(t, flow.CheckDraft([]byte(`{"a":`)), "is no JSON")
+	require.ErrorContains(t, flow.CheckDraft([]byte(`{"a":`)), "is not JSON")
 }
 
 func TestSlugOf(t *testing.T) {

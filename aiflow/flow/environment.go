@@ -161,7 +161,7 @@ func (t *Types) inEnvironment(d *Document, c *compiled, env *Environment) (*Prog
 			r.path = nil
 		}
 		if !v.typ.runs(env.Engine) {
-			r.problem("node.engine", v.node.Type+" is no node of the engine "+env.Engine, "", "nodes", v.id, "type")
+			r.problem("node.engine", v.node.Type+" is not available in the engine "+env.Engine, "", "nodes", v.id, "type")
 		}
 	}
 	if env.Engine != "" && d.Engine != "" && d.Engine != env.Engine {
@@ -187,7 +187,7 @@ func (c *Checker) Function(slug string, env *Environment, at ...any) *Document {
 	switch {
 	case f == nil:
 		if env.Unpublished != nil && env.Unpublished(slug) {
-			c.Problem("unknown.function", "the function "+values.Shorten(slug)+" is not published", "publish it first", at...)
+			c.Problem("unknown.function", "the function "+values.Shorten(slug)+" is not published", "publish the function first", at...)
 			return nil
 		}
 		c.Problem("unknown.function", "there is no function "+values.Shorten(slug), values.DidYouMean(slug, keys(env.Functions)), at...)
@@ -261,7 +261,7 @@ func (t *triggerConfig) Refer(c *Checker, env *Environment) {
 	}
 	for i, name := range t.Channels {
 		if !slices.Contains(names, name) {
-			c.Warn("unknown.channel", "there is no line of kind "+values.Shorten(name), values.DidYouMean(name, names), "channels", i)
+			c.Warn("unknown.channel", "there is no reference of type "+values.Shorten(name), values.DidYouMean(name, names), "channels", i)
 		}
 	}
 }
@@ -324,7 +324,7 @@ func (l *linker) add(f called) {
 	}
 	c := l.types.compiled(d)
 	if Failed(d.problems) || Failed(c.problems) || len(c.gone) > 0 && !l.environment.Published {
-		l.report.problem("function.broken", "the function "+f.slug+" has errors", "correct them first", f.at...)
+		l.report.problem("function.broken", "the function "+f.slug+" has errors", "correct the errors first", f.at...)
 		return
 	}
 	program := *c.program

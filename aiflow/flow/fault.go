@@ -226,9 +226,9 @@ func (e *Error) undelivered() bool {
 
 // RetryConfig configures the retries of a call after temporary errors.
 type RetryConfig struct {
-	Max    int           `json:"max" default:"0" min:"0" max:"5" doc:"Attempts after the first."`
-	Delay  time.Duration `json:"delay" default:"PT1S" min:"PT0.1S" max:"PT60S" doc:"Before the second attempt."`
-	Factor float64       `json:"factor" default:"2" min:"1" max:"4" doc:"By which the delay grows each time."`
+	Max    int           `json:"max" default:"0" min:"0" max:"5" doc:"Maximum number of retries."`
+	Delay  time.Duration `json:"delay" default:"PT1S" min:"PT0.1S" max:"PT60S" doc:"Delay before the first retry."`
+	Factor float64       `json:"factor" default:"2" min:"1" max:"4" doc:"Factor by which the delay grows with each retry."`
 }
 
 // Safe reports whether the hints of a tool allow to retry a call that failed.
@@ -348,7 +348,7 @@ func repeated(recent []string) string {
 	for n := 1; n <= len(recent)/2; n++ {
 		last, before := recent[len(recent)-n:], recent[len(recent)-2*n:len(recent)-n]
 		if slices.Equal(last, before) {
-			return ", again and again: " + strings.Join(append(rotated(last), rotated(last)[0]), " → ")
+			return ", repeatedly: " + strings.Join(append(rotated(last), rotated(last)[0]), " → ")
 		}
 	}
 	if n := len(recent); n > keepRecent {
@@ -357,7 +357,7 @@ func repeated(recent []string) string {
 	if len(recent) == 0 {
 		return ""
 	}
-	return ", at last: " + strings.Join(recent, " → ")
+	return ", finally: " + strings.Join(recent, " → ")
 }
 
 // rotated rotates a circle so that it begins with the alphabetically first node.

@@ -16,9 +16,9 @@ import (
 
 // ownConfig is the configuration of a node that runs a function.
 type ownConfig struct {
-	Timeout time.Duration `json:"timeout" default:"PT10S" min:"PT1S" max:"PT300S" doc:"Of each attempt."`
-	Retry   RetryConfig   `json:"retry" doc:"What happens after an attempt that failed for now."`
-	SaveTo  string        `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the result."`
+	Timeout time.Duration `json:"timeout" default:"PT10S" min:"PT1S" max:"PT300S" doc:"Maximum duration of each attempt."`
+	Retry   RetryConfig   `json:"retry" doc:"How to retry after a temporary error."`
+	SaveTo  string        `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which the result is stored."`
 
 	own   *own
 	given Data // the configuration for the function
@@ -41,7 +41,7 @@ func (c *ownConfig) Step(t *Turn) (Exit, error) {
 	}
 	raw := values.Append(nil, v)
 	if len(raw) > maxOwn {
-		return Exit{}, tooLarge("the configuration has more than 256 KiB")
+		return Exit{}, tooLarge("the configuration is larger than 256 KiB")
 	}
 	if _, err := c.own.read(raw); err != nil {
 		return Exit{}, err
@@ -70,7 +70,7 @@ func (c *ownConfig) Resume(t *Turn, in Input) (Exit, error) {
 	t.Note(nil, map[string]any{"value": v})
 	output := cmp.Or(r.Output, c.own.pass)
 	if output == "error" || !slices.Contains(c.own.outputs, output) {
-		return Exit{}, &Error{Code: CodeNodeFailed, Message: "The function of " + c.own.name + " left by the output " + values.Shorten(output) + ", which the node type does not have."}
+		return Exit{}, &Error{Code: CodeNodeFailed, Message: "The function of " + c.own.name + " returned the output " + values.Shorten(output) + ", which the node type does not have."}
 	}
 	if err := t.Save(c.SaveTo, v); err != nil {
 		return Exit{}, err

@@ -55,14 +55,14 @@ func TestOwnNodeIsChecked(t *testing.T) {
 		`{"item":"cup"}`: "",
 		`{"item":"{{ vars.n }}","count":"{{ vars.n + 1 }}","words":["{{ vars.s }}"],"labels":{"a":[{"b":"{{ now }}"}]},"weight":"{{ vars.s }}",
 			"to":{"town":"{{ contact.name }}"},"key":"mine","gift":true,"timeout":"PT1M","retry":{"max":2},"saveTo":"n"}`: "",
-		`{}`:                                        "error shape.required /nodes/n/config: lacks item (What is asked for.)",
+		`{}`:                                        "error shape.required /nodes/n/config: item is missing (What is asked for.)",
 		`{"item":"a glass of wine"}`:                "error shape.length /nodes/n/config/item: has 15 characters; the maximum is 10 characters",
-		`{"item":"cup","amount":2}`:                 "error shape.unknown /nodes/n/config/amount: is not known here (did you mean count?)",
+		`{"item":"cup","amount":2}`:                 "error shape.unknown /nodes/n/config/amount: is unknown (did you mean count?)",
 		`{"item":"cup","count":0}`:                  "error shape.range /nodes/n/config/count: must be from 1 to 99",
 		`{"item":"cup","count":"two"}`:              "error shape.type /nodes/n/config/count: must be a number, not a string",
-		`{"item":"cup","colour":"{{ 1 }}"}`:         `error shape.enum /nodes/n/config/colour: "{{ 1 }}" is not allowed here (one of red, blue)`,
+		`{"item":"cup","colour":"{{ 1 }}"}`:         `error shape.enum /nodes/n/config/colour: "{{ 1 }}" is not valid (one of red, blue)`,
 		`{"item":"cup","words":"{{ vars.s }}"}`:     "error shape.type /nodes/n/config/words: must be a list, not a string",
-		`{"item":"cup","to":{}}`:                    "error shape.required /nodes/n/config/to: lacks town",
+		`{"item":"cup","to":{}}`:                    "error shape.required /nodes/n/config/to: town is missing",
 		`{"item":"cup","timeout":"PT1H"}`:           "error shape.range /nodes/n/config/timeout: must be from PT1S to PT5M",
 		`{"item":"{{ vars.x }}"}`:                   `error expression.unknown_member /nodes/n/config/item @8: uses the member "x", which is not declared`,
 		`{"item":"{{ 1 + }}"}`:                      "error expression.syntax /nodes/n/config/item @6: ",
@@ -180,8 +180,8 @@ func TestOwnNodeRuns(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"output":"none"}`:  "none",
 		`{"output":"out"}`:   "<nil>",
-		`{"output":"error"}`: "node.failed: The function of x.shelf left by the output error, which the node type does not have.",
-		`{"output":"no"}`:    "node.failed: The function of x.shelf left by the output no, which the node type does not have.",
+		`{"output":"error"}`: "node.failed: The function of x.shelf returned the output error, which the node type does not have.",
+		`{"output":"no"}`:    "node.failed: The function of x.shelf returned the output no, which the node type does not have.",
 		`{"nonsense`:         "internal: the result of the call cannot be read",
 		`{"value":"` + strings.Repeat("x", 70_000) + `"}`: "value.too_large: a text has at most 65,536 bytes",
 	} {
@@ -207,13 +207,13 @@ func TestOwnNodeOutOfBounds(t *testing.T) {
 	types := shelves(t, nothing)
 	for config, want := range map[string]string{
 		`{"item":"a {{ start.item }} of wine"}`:        "value.type: item: has 13 characters; the maximum is 10 characters",
-		`{"item":"{{ start.none }}"}`:                  "value.type: lacks item",
+		`{"item":"{{ start.none }}"}`:                  "value.type: item is missing",
 		`{"item":"cup","count":"{{ start.n * 100 }}"}`: "value.type: count: must be from 1 to 99",
 		`{"item":"cup","count":"{{ start.n / 2 }}"}`:   "value.type: count: must be of type integer",
 		`{"item":"cup","count":"{{ start.item }}"}`:    "value.type: count: must be of type integer",
 		`{"item":"{{ start.list }}"}`:                  "value.type: item: must be of type string",
 		`{"item":"cup","words":["{{ start.none }}"]}`:  "value.type: words.0: must be a string, not null",
-		`{"item":"cup","labels":{"a":"{{ repeat(\"x\", 60000) }}","b":"{{ repeat(\"x\", 60000) }}","c":"{{ repeat(\"x\", 60000) }}","d":"{{ repeat(\"x\", 60000) }}","e":"{{ repeat(\"x\", 60000) }}"}}`: "value.too_large: the configuration has more than 256 KiB",
+		`{"item":"cup","labels":{"a":"{{ repeat(\"x\", 60000) }}","b":"{{ repeat(\"x\", 60000) }}","c":"{{ repeat(\"x\", 60000) }}","d":"{{ repeat(\"x\", 60000) }}","e":"{{ repeat(\"x\", 60000) }}"}}`: "value.too_large: the configuration is larger than 256 KiB",
 	} {
 		_, turn := stocked(t, types, config)
 		require.NotNil(t, turn.State.Ended, config)
@@ -288,7 +288,7 @@ func TestOwnNodeIsGone(t *testing.T) {
 	d := decode(t, document("", ""))
 	_, problems := types.Compile(d, nil)
 	require.True(t, flow.Failed(problems))
-	require.Contains(t, lines(problems), "error unknown.type /nodes/n/type: this program has no node type x.shelf (register it where the program begins)")
+	require.Contains(t, lines(problems), "error unknown.type /nodes/n/type: this program has no node type x.shelf (register it when the program starts)")
 	p, problems := types.Compile(d, published)
 	require.NotNil(t, p, "%v", lines(problems))
 	turn, err := p.Step(nil, flow.Begin{}, goldenWorld(nil))
@@ -317,7 +317,7 @@ func TestOwnNodeIsGone(t *testing.T) {
 	caller := decode(t, []byte(one(`{"type":"call","config":{"function":"look"}}`)))
 	env := flow.Environment{Functions: map[string]*flow.Document{"look": function}}
 	_, problems = types.Compile(caller, &env)
-	require.Equal(t, []string{"error function.broken /nodes/n/config/function: the function look has errors (correct them first)"}, lines(problems))
+	require.Equal(t, []string{"error function.broken /nodes/n/config/function: the function look has errors (correct the errors first)"}, lines(problems))
 	env.Published = true
 	p, problems = types.Compile(caller, &env)
 	require.NotNil(t, p, "%v", lines(problems))

@@ -82,5 +82,5 @@ func TestScheduleOfTrigger(t *testing.T) {
 	require.Equal(t, []flow.Schedule{{Cron: "0 9 * * *", Timezone: "Asia/Kolkata"}, {Cron: "* * * * *", Timezone: "Europe/Berlin"}}, p.Trigger().Schedules())
 	_, problems = compile(t, node.NewTypes(), []byte(`{"format":"trunkline-flow/1","kind":"flow","slug":"s","name":"S","start":"t","nodes":{
 		"t":{"type":"trigger","config":{"on":[{"kind":"schedule","cron":"0 9 30 2 *"}]},"next":{"out":"e"}},"e":{"type":"end"}}}`), nil)
-	require.Equal(t, []string{"error trigger.cron /nodes/t/config/on/0/cron: names a day that never comes (as the 31st of February)"}, lines(problems))
+	require.Equal(t, []string{"error trigger.cron /nodes/t/config/on/0/cron: has a day that never comes (for example the 31st of February)"}, lines(problems))
 }

@@ -72,15 +72,15 @@ var kinds = map[byte]string{
 // problem, if raw is not JSON. It reports other problems to r.
 func parse(raw []byte, max int, r *report) *tree {
 	if len(raw) > max {
-		r.problem("shape.size", fmt.Sprintf("has %d bytes; %d are allowed", len(raw), max), "")
+		r.problem("shape.size", fmt.Sprintf("has %d bytes; at most %d are allowed", len(raw), max), "")
 		return nil
 	}
 	if !utf8.Valid(raw) {
-		r.problem("shape.syntax", "is no JSON: it is not written in UTF-8", "")
+		r.problem("shape.syntax", "is not JSON: it is not UTF-8", "")
 		return nil
 	}
 	if !json.Valid(raw) {
-		r.problem("shape.syntax", "is no JSON: "+syntaxError(raw), "")
+		r.problem("shape.syntax", "is not JSON: "+syntaxError(raw), "")
 		return nil
 	}
 	b := builder{report: r}
@@ -94,12 +94,12 @@ func syntaxError(raw []byte) string {
 	err := d.Decode(&any)
 	at := d.InputOffset()
 	if err == nil {
-		return "something follows the value at " + place(raw, at)
+		return "there is text after the value at " + place(raw, at)
 	}
 	if wrong, ok := err.(*json.SyntaxError); ok { //nolint:errorlint // not wrapped
 		return wrong.Error() + " at " + place(raw, wrong.Offset)
 	}
-	return "it ends too early"
+	return "the text ends too early"
 }
 
 func place(raw []byte, offset int64) string {
@@ -119,7 +119,7 @@ type builder struct {
 func (b *builder) build(raw []byte, depth int) *tree {
 	if depth > maxDepth {
 		if !b.deep {
-			b.problem("shape.depth", fmt.Sprintf("is nested deeper than %d levels", maxDepth), "")
+			b.problem("shape.depth", fmt.Sprintf("has more than %d levels", maxDepth), "")
 			b.deep = true
 		}
 		return &tree{kind: kindNull}

@@ -13,30 +13,30 @@ import (
 
 // triggerConfig is the configuration of a node that starts a flow.
 type triggerConfig struct {
-	On       []triggerRule `json:"on" max:"20" doc:"What starts the flow; any one of them is enough."`
-	Channels []string      `json:"channels" max:"20" doc:"Types of references on which it listens, such as provider-cloud; none: all."`
-	Groups   bool          `json:"groups" default:"false" doc:"Whether it also listens in groups."`
-	Cooldown time.Duration `json:"cooldown" default:"PT0S" max:"P30D" doc:"How long it stays silent in a chat after it was started there."`
-	Priority int           `json:"priority" default:"0" min:"-100" max:"100" doc:"Who answers when several could: the higher one."`
-	WhenBusy string        `json:"whenBusy" default:"ignore" enum:"ignore,interrupt,queue" doc:"What happens while a run is active in the chat."`
+	On       []triggerRule `json:"on" max:"20" doc:"Events that start the flow. Any one of them is enough."`
+	Channels []string      `json:"channels" max:"20" doc:"Types of references that can start the flow, for example provider-cloud. If empty, all types."`
+	Groups   bool          `json:"groups" default:"false" doc:"Whether messages in groups start the flow, too."`
+	Cooldown time.Duration `json:"cooldown" default:"PT0S" max:"P30D" doc:"How long after a start in a chat the flow does not start there again."`
+	Priority int           `json:"priority" default:"0" min:"-100" max:"100" doc:"Priority among the flows and bots that could answer. The highest one answers."`
+	WhenBusy string        `json:"whenBusy" default:"ignore" enum:"ignore,interrupt,queue" doc:"What happens to an event while a run is active in the chat."`
 }
 
 type triggerRule struct {
-	Kind          string   `json:"kind" required:"true" enum:"keyword,any_message,first_message,button,referral,schedule,api,manual,event" doc:"What it listens to."`
-	Keywords      []string `json:"keywords" max:"50" itemMin:"1" itemMax:"64" doc:"Words, or regular expressions (RE2) with match regex."`
-	Match         string   `json:"match" default:"exact" enum:"exact,contains,starts,regex" doc:"How a text is compared with the keywords."`
+	Kind          string   `json:"kind" required:"true" enum:"keyword,any_message,first_message,button,referral,schedule,api,manual,event" doc:"Kind of event."`
+	Keywords      []string `json:"keywords" max:"50" itemMin:"1" itemMax:"64" doc:"Words or, with match regex, regular expressions (RE2)."`
+	Match         string   `json:"match" default:"exact" enum:"exact,contains,starts,regex" doc:"How to compare a text with the keywords."`
 	CaseSensitive bool     `json:"caseSensitive" default:"false" doc:"Whether upper and lower case differ."`
-	Payload       string   `json:"payload" max:"1000" doc:"Of the button or the referral; empty: any."`
-	Cron          string   `json:"cron" max:"200" doc:"When a schedule starts it: minute, hour, day, month, weekday."`
-	Timezone      string   `json:"timezone" max:"64" doc:"Of cron; without it that of the settings."`
+	Payload       string   `json:"payload" max:"1000" doc:"Payload of the button or the referral. If empty, any payload."`
+	Cron          string   `json:"cron" max:"200" doc:"Schedule, as minute, hour, day, month and weekday."`
+	Timezone      string   `json:"timezone" max:"64" doc:"Time zone of cron. Default: that of the settings."`
 	Event         string   `json:"event" max:"64" doc:"Name of the event."`
 }
 
 // TriggerType returns the type of the node that starts a flow.
 func TriggerType() NodeType {
 	return NodeType{
-		Name: "trigger", Group: "flow", Text: "Starts the flow. Every flow has exactly one, and nothing leads to it.",
-		Outputs: []Output{{"out", "what the flow begins with"}},
+		Name: "trigger", Group: "flow", Text: "Starts the flow. Every flow has exactly one trigger.",
+		Outputs: []Output{{"out", "the flow starts"}},
 		Config:  func() Config { return &triggerConfig{} },
 	}
 }
@@ -69,7 +69,7 @@ func (t *triggerConfig) Check(c *Checker) {
 		c.Timezone(r.Timezone, "on", i, "timezone")
 	}
 	if size > maxKeywordPatterns {
-		c.Problem("value.regex", fmt.Sprintf("the regular expressions repeat too much: they need %d instructions of the %d they may have together", size, maxKeywordPatterns), "", "on")
+		c.Problem("value.regex", fmt.Sprintf("the regular expressions repeat too much: they need %d instructions, and all together may have %d", size, maxKeywordPatterns), "", "on")
 	}
 }
 
@@ -85,7 +85,7 @@ func (r triggerRule) checkCron(c *Checker, i int) {
 		c.Problem("trigger.cron", message, hint, at...)
 	})
 	if fine && !times.comes() {
-		c.Problem("trigger.cron", "names a day that never comes", "as the 31st of February", at...)
+		c.Problem("trigger.cron", "has a day that never comes", "for example the 31st of February", at...)
 	}
 }
 

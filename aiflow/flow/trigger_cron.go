@@ -30,7 +30,7 @@ const everyHour = 1<<24 - 1
 func parseCron(text string, bad func(message, hint string)) cron {
 	parts := strings.Fields(text)
 	if len(parts) != len(cronFields) {
-		bad("has no five fields", "minute, hour, day, month, weekday: 0 9 * * 1-5")
+		bad("must have five fields", "minute, hour, day, month, weekday: 0 9 * * 1-5")
 		return cron{}
 	}
 	var sets [len(cronFields)]uint64
@@ -38,7 +38,7 @@ func parseCron(text string, bad func(message, hint string)) cron {
 		for item := range strings.SplitSeq(parts[i], ",") {
 			set, ok := cronItem(item, f.low, f.high)
 			if !ok {
-				bad("the "+f.name+" "+strconv.Quote(values.Shorten(item))+" is none", "from "+strconv.Itoa(f.low)+" to "+strconv.Itoa(f.high))
+				bad("the "+f.name+" "+strconv.Quote(values.Shorten(item))+" is not valid", "from "+strconv.Itoa(f.low)+" to "+strconv.Itoa(f.high))
 			}
 			sets[i] |= set
 		}

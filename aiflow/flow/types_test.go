@@ -84,7 +84,7 @@ func TestRegisterLater(t *testing.T) {
 	types := node.NewTypes()
 	raw := []byte(one(`{"type": "x.plain", "config": {"outs": ["a", "b:*"]}, "next": {"a": "n", "b:x": "n", "c": "n"}}`))
 	_, problems := compile(t, types, raw, nil)
-	require.Equal(t, []string{"error unknown.type /nodes/n/type: this program has no node type x.plain (register it where the program begins)"}, lines(problems))
+	require.Equal(t, []string{"error unknown.type /nodes/n/type: this program has no node type x.plain (register it when the program starts)"}, lines(problems))
 
 	require.NoError(t, types.Register(flow.NodeType{Name: "x.plain", Wait: "event", Config: func() flow.Config { return &plain{} }}))
 	_, problems = compile(t, types, raw, nil)
@@ -155,8 +155,8 @@ func TestFunctions(t *testing.T) {
 		"self": {}, "ping": {},
 		"lost":   {"error unknown.function /nodes/n/config/function: the function lost calls nowhere, which does not exist"},
 		"deep":   {"error unknown.function /nodes/n/config/function: the function lost calls nowhere, which does not exist"},
-		"broken": {"error function.broken /nodes/n/config/function: the function broken has errors (correct them first)"},
-		"uses":   {"error function.broken /nodes/n/config/function: the function broken has errors (correct them first)"},
+		"broken": {"error function.broken /nodes/n/config/function: the function broken has errors (correct the errors first)"},
+		"uses":   {"error function.broken /nodes/n/config/function: the function broken has errors (correct the errors first)"},
 		"f0":     {"error document.functions /nodes/n/config/function: needs more than 100 functions"},
 		"f50":    {},
 	} {
@@ -207,22 +207,22 @@ func TestSizes(t *testing.T) {
 		"200 variables":  {variables(200), ""},
 		"201 variables":  {variables(201), "error shape.length /variables: has 201 members; the maximum is 200 members"},
 		"ui":             {with(`"ui": {"x": "` + strings.Repeat("x", (256<<10)-8) + `"}`), ""},
-		"large ui":       {with(`"ui": {"x": "` + strings.Repeat("x", (256<<10)-7) + `"}`), "error shape.size /ui: has 262145 bytes; 262144 are allowed"},
-		"large":          {with(`"translations": {"x": "` + strings.Repeat("x", flow.MaxBytes) + `"}`), "error shape.size : has 1048710 bytes; 1048576 are allowed"},
+		"large ui":       {with(`"ui": {"x": "` + strings.Repeat("x", (256<<10)-7) + `"}`), "error shape.size /ui: has 262145 bytes; at most 262144 are allowed"},
+		"large":          {with(`"translations": {"x": "` + strings.Repeat("x", flow.MaxBytes) + `"}`), "error shape.size : has 1048710 bytes; at most 1048576 are allowed"},
 		"spaces":         {with(`"ui": ` + strings.Repeat(" ", flow.MaxBytes) + `{}`), ""},
 		"long value":     {one(`{"type": "set", "config": {"assign": [{"var": "v", "value": [` + strings.Repeat("1,", 1000) + `1]}]}}`), "error shape.length /nodes/n/config/assign/0/value: has 1001 items; a list has at most 1000"},
 		"deep value":     {one(`{"type": "set", "config": {"assign": [{"var": "v", "value": ` + strings.Repeat("[", 33) + strings.Repeat("]", 33) + `}]}}`), "error value.depth /nodes/n/config/assign/0/value" + strings.Repeat("/0", 32) + ": has more than 32 levels"},
 		"large template": {one(`{"type": "message", "config": {"text": "` + "{{ 1 }}" + strings.Repeat("x", 4993) + `"}}`), "error shape.length /nodes/n/config/text: has 5000 characters; the maximum is 4096 characters"},
 		"large body": {
 			one(`{"type": "http", "config": {"url": "https://x.example", "method": "POST", "body": {"kind": "json", "value": [` + strings.Repeat(`"`+strings.Repeat("x", 60_000)+`", `, 5) + `1]}}}`),
-			"error shape.size /nodes/n/config/body/value: has more than 256 KiB",
+			"error shape.size /nodes/n/config/body/value: is larger than 256 KiB",
 		},
 		"large schema": {
 			one(`{"type": "assistant", "config": {"model": "m/x", "output": {"mode": "json", "schema": {"x": "` + strings.Repeat("x", 32<<10) + `"}}}}`),
-			"error shape.size /nodes/n/config/output/schema: has 32776 bytes; 32768 are allowed",
+			"error shape.size /nodes/n/config/output/schema: has 32776 bytes; at most 32768 are allowed",
 		},
 		"16 loops": {loops(17), ""},
-		"17 loops": {loops(18), "error loop.depth /nodes/l17: is in more than 16 loops"},
+		"17 loops": {loops(18), "error loop.depth /nodes/l17: is nested in more than 16 loops"},
 	} {
 		_, problems := compile(t, types, []byte(c.document), nil)
 		var errors []string

@@ -88,7 +88,7 @@ func changeAt(v any, rest string, to func(any) (any, error)) (any, error) {
 	name, rest := values.CutPath(rest[1:])
 	m, ok := v.(map[string]any)
 	if !ok && v != nil {
-		return nil, wrongType(name + " is looked for in a value that is not an object")
+		return nil, wrongType(name + " is not found: its value is not an object")
 	}
 	item, err := changeAt(m[name], rest, to)
 	if err != nil {
@@ -111,9 +111,9 @@ func changeItem(v any, rest string, to func(any) (any, error)) (any, error) {
 	list, ok := v.([]any)
 	switch {
 	case err != nil:
-		return nil, wrongType("[" + index + "] is no number")
+		return nil, wrongType("[" + index + "] is not a number")
 	case !ok && v != nil:
-		return nil, wrongType("[" + index + "] is looked for in a value that is not a list")
+		return nil, wrongType("[" + index + "] is not found: its value is not a list")
 	case i < 0 || i > len(list):
 		return nil, wrongType("the list has no item " + index)
 	}

@@ -144,9 +144,9 @@ var (
 	// ErrNotWaiting is returned for an input that the run does not wait for:
 	// another message, a cancelled timer, or an input for a run that has ended. The
 	// run is unchanged.
-	ErrNotWaiting = apierr.New("flow", apierr.Conflict, "the run does not wait for this")
+	ErrNotWaiting = apierr.New("flow", apierr.Conflict, "the run does not wait for this event")
 	// ErrOtherDocument is returned if the state belongs to another document.
-	ErrOtherDocument = apierr.New("flow", apierr.Conflict, "the flow has changed since the simulation began: begin again")
+	ErrOtherDocument = apierr.New("flow", apierr.Conflict, "the flow has changed since the simulation started: start it again")
 )
 
 // Input is an input that makes a run take a turn: one of the types below.

@@ -88,7 +88,7 @@ func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, err
 		return File{}, &Invalid{Field: "data", Message: "has no text"}
 	}
 	if len(passages) > maxPassages {
-		return File{}, &Invalid{Field: "data", Message: fmt.Sprintf("has more than %d sections: divide it", maxPassages)}
+		return File{}, &Invalid{Field: "data", Message: fmt.Sprintf("has more than %d sections: split it into several files", maxPassages)}
 	}
 	id, err := uuid.NewV7()
 	if err != nil {

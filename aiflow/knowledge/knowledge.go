@@ -33,7 +33,7 @@ type Invalid = apierr.Invalid
 
 // ErrUnsupported reports a type of file from which no text can be extracted.
 var ErrUnsupported = apierr.New("knowledge", apierr.Unsupported,
-	"no text can be taken out of such a file: text, Markdown, CSV, JSON and HTML are understood")
+	"text cannot be extracted from this type of file: use text, Markdown, CSV, JSON or HTML")
 
 // TooLarge reports that a file, its text including repeated headings, or all files
 // of its project have too many bytes.
@@ -43,7 +43,7 @@ type TooLarge struct {
 }
 
 func (e *TooLarge) Error() string {
-	return fmt.Sprintf("knowledge: the %s has more than %d bytes", e.What, e.Limit)
+	return fmt.Sprintf("knowledge: the %s is larger than %d bytes", e.What, e.Limit)
 }
 
 // Texts are texts to embed.

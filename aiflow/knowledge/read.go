@@ -162,7 +162,7 @@ func table(data []byte) ([]section, error) {
 			return []section{s}, nil
 		}
 		if err != nil {
-			return nil, &Invalid{Field: "data", Message: "is no CSV: " + err.Error()}
+			return nil, &Invalid{Field: "data", Message: "is not valid CSV: " + err.Error()}
 		}
 		if names == nil {
 			for i := range row {
@@ -197,7 +197,7 @@ func tree(data []byte) ([]section, error) {
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return nil, &Invalid{Field: "data", Message: "is no JSON: " + err.Error()}
+		return nil, &Invalid{Field: "data", Message: "is not valid JSON: " + err.Error()}
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, &Invalid{Field: "data", Message: "is more than one JSON value"}
@@ -286,7 +286,7 @@ func website(data []byte) ([]section, error) {
 		switch z.Next() {
 		case html.ErrorToken:
 			if err := z.Err(); !errors.Is(err, io.EOF) {
-				return nil, &Invalid{Field: "data", Message: fmt.Sprintf("is no HTML: %v", err)}
+				return nil, &Invalid{Field: "data", Message: fmt.Sprintf("is not valid HTML: %v", err)}
 			}
 			if w.flush(); w.left < 0 {
 				return nil, &TooLarge{"text", maxText}

@@ -55,7 +55,7 @@ func (a *Account) reserve(ctx context.Context, tx *database.Tx, project string, 
 	case room.Bytes+row.Bytes > MaxProject:
 		return &TooLarge{"project", MaxProject}
 	case room.Files >= maxFiles:
-		return &Invalid{Field: "name", Message: fmt.Sprintf("is one file too many: a project has at most %d", maxFiles)}
+		return &Invalid{Field: "name", Message: fmt.Sprintf("exceeds the limit of %d files in a project: delete one first", maxFiles)}
 	}
 	err = tx.GetContext(ctx, &row.Number, `INSERT INTO knowledge_file (id, account, project, name, type, bytes, passages, words, lengths, created_us, ready, due_us)
 		SELECT $1, account, id, $2, $3, $4, $5, 0, $6, $7, FALSE, $8 FROM aiflow_project WHERE id = $9 AND account = $10 AND NOT removed RETURNING number`,

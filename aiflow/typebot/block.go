@@ -44,9 +44,9 @@ var hints = map[string]string{
 	"payment input": "send the link of a payment page, and wait for an event that says it was paid",
 	"Google Sheets": "call a web service with an http node",
 	"Email":         "call a mail service with an http node",
-	"Chatwoot":      "a handoff node gives the chat to a person",
-	"Loop":          "a loop node repeats what is behind its body",
-	"Return":        "a path ends where nothing is connected",
+	"Chatwoot":      "use a handoff node",
+	"Loop":          "use a loop node",
+	"Return":        "do not connect the last output",
 }
 
 // textBubble sends a text, or is the prompt of the input behind it.
@@ -61,7 +61,7 @@ func (b *builder) textBubble(p place) (more int) {
 		}
 	}
 	if said == "" {
-		b.changed(p, "", "the bubble has no text and is left out")
+		b.changed(p, "", "the bubble has no text and was left out")
 		return 0
 	}
 	b.step(p, "message", map[string]any{"text": said})
@@ -73,12 +73,12 @@ func (b *builder) mediaBubble(p place, kind string) {
 	content := b.graph.at(p).object("content")
 	url := b.template(p, strings.TrimSpace(content.text("url")))
 	if url == "" {
-		b.changed(p, "", "the bubble has no address and is left out")
+		b.changed(p, "", "the bubble has no address and was left out")
 		return
 	}
 	if kind == "embed" || kind == "video" && !slices.Contains([]string{".mp4", ".3gp"}, strings.ToLower(path.Ext(strings.Split(url, "?")[0]))) {
 		node := b.step(p, "message", map[string]any{"text": url})
-		b.changed(p, node.id, "what is embedded is sent as its address")
+		b.changed(p, node.id, "embedded content is sent as its address")
 		return
 	}
 	b.step(p, "message", map[string]any{"kind": kind, "media": map[string]any{"url": url}})

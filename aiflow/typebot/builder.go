@@ -129,7 +129,7 @@ func (b *builder) rules() []any {
 		if len(condition.objects("comparisons")) > 0 {
 			b.problems = append(b.problems, flow.Problem{
 				Severity: flow.SeverityWarning, Code: codeChanged, NodeID: startID, Path: "/settings/whatsApp/startCondition",
-				Message: "the condition is none of keywords: the flow begins at any message",
+				Message: "the condition has no keywords: the flow starts with any message",
 			})
 		}
 		return []any{map[string]any{"kind": "any_message"}}

@@ -15,7 +15,7 @@ func (b *builder) http(p place) {
 	}
 	url := b.template(p, strings.TrimSpace(request.text("url")))
 	if url == "" {
-		b.omit(p, codeBlock, "the request has no address in the export", "enter it in an http node")
+		b.omit(p, codeBlock, "the request has no address in the export", "enter it in the http node")
 		return
 	}
 	config := map[string]any{"url": url, "method": method(request)}
@@ -127,7 +127,7 @@ func (b *builder) extract(p place, options object) []any {
 		case bodyPath.MatchString(at) && compiles("vars."+strings.TrimPrefix(at, "data.")):
 			where += "." + strings.TrimPrefix(at, "data.")
 		default:
-			b.problem("error", codeCode, p, "", "the path of a response is none: "+own+" is not set", "write it in extract of the http node")
+			b.problem("error", codeCode, p, "", "the path in the response is not valid: "+own+" is not set", "write it in extract of the http node")
 			continue
 		}
 		out = append(out, map[string]any{"var": own, "path": where})
@@ -144,7 +144,7 @@ func (b *builder) model(p place) {
 		action = options.text("task")
 	}
 	if !strings.EqualFold(action, "Create chat completion") && !strings.EqualFold(action, "Create Chat Message") {
-		b.omit(p, codeBlock, "\""+truncate(action, 60)+"\" of a language model has no counterpart", "an assistant or an agent node asks models")
+		b.omit(p, codeBlock, "\""+truncate(action, 60)+"\" of a language model has no counterpart", "use an assistant or an agent node")
 		return
 	}
 	config := map[string]any{"model": modelName(in.text("type"), options.text("model")), "send": false}
@@ -159,7 +159,7 @@ func (b *builder) model(p place) {
 		}
 	}
 	node := b.step(p, "assistant", config)
-	b.changed(p, node.id, "the model needs a key of this server; the conversation is what the assistant remembers")
+	b.changed(p, node.id, "the model needs a key on this server; the memory of the assistant replaces the messages")
 }
 
 // modelName is a model with its provider. Other providers than two are asked

@@ -44,7 +44,7 @@ func (b *builder) input(p place, prompt string) bool {
 			config["expect"] = "datetime"
 		}
 		if options.is("isRange") {
-			b.changed(p, node.id, "a range of dates is asked as one date")
+			b.changed(p, node.id, "a range of dates became one date")
 		}
 	case "rating input":
 		length, is := options.number("length")
@@ -57,7 +57,7 @@ func (b *builder) input(p place, prompt string) bool {
 		}
 	case "file input":
 		if options.is("isMultipleAllowed") {
-			b.changed(p, node.id, "one file is taken, not several")
+			b.changed(p, node.id, "only one file is accepted")
 		}
 	}
 	return true
@@ -75,7 +75,7 @@ func (b *builder) bound(p place, node *part, name string) {
 	case len(variables) == 1 && texts[0]+texts[1] == "" && b.names.byName[variables[0]] != "":
 		node.config[name] = "{{ number(vars." + b.names.byName[variables[0]] + ") }}"
 	case options.text(name) != "":
-		b.changed(p, node.id, name+" is no number and is left out")
+		b.changed(p, node.id, name+" is not a number and was left out")
 	}
 }
 
@@ -96,7 +96,7 @@ func (b *builder) choice(p place, prompt string, config map[string]any) bool {
 			config["prompt"] = map[string]any{"text": prompt}
 		}
 		node := b.step(p, "question", config)
-		b.changed(p, node.id, "the choices come from a variable: any text is taken")
+		b.changed(p, node.id, "the choices come from a variable: any text is accepted")
 		return true
 	}
 	has := prompt != ""
@@ -109,10 +109,10 @@ func (b *builder) choice(p place, prompt string, config map[string]any) bool {
 	b.chosen(p, node, choices)
 	options := b.graph.at(p).object("options")
 	if options.is("isMultipleChoice") {
-		b.changed(p, node.id, "one choice is taken, not several")
+		b.changed(p, node.id, "only one choice is accepted")
 	}
 	if b.graph.at(p).text("type") == "picture choice input" {
-		b.changed(p, node.id, "choices are shown without their pictures")
+		b.changed(p, node.id, "the pictures of the choices were left out")
 	}
 	return has
 }
@@ -123,7 +123,7 @@ func (b *builder) choices(p place) []choice {
 	ids, titles := map[string]bool{}, map[string]bool{}
 	items := b.graph.at(p).objects("items")
 	if len(items) > maxChoices {
-		b.problem("error", codeBlock, p, "", fmt.Sprintf("has more than %d choices: the others are left out", maxChoices), "")
+		b.problem("error", codeBlock, p, "", fmt.Sprintf("has more than %d choices: the others were left out", maxChoices), "")
 		items = items[:maxChoices]
 	}
 	for i, item := range items {
@@ -133,7 +133,7 @@ func (b *builder) choices(p place) []choice {
 		}
 		title := b.template(p, raw)
 		if title == "" || titles[strings.ToLower(title)] {
-			b.changed(p, "", fmt.Sprintf("choice %d has no title of its own and is left out", i+1))
+			b.changed(p, "", fmt.Sprintf("choice %d has no title of its own and was left out", i+1))
 			continue
 		}
 		titles[strings.ToLower(title)] = true

@@ -36,13 +36,13 @@ func (b *builder) when(p place, content object) (string, bool) {
 	for _, c := range content.objects("comparisons") {
 		term, ok := b.names.comparison(c)
 		if !ok {
-			b.problem("error", codeBlock, p, "", "a comparison has no counterpart: its way is left out", "write it as a branch of the condition")
+			b.problem("error", codeBlock, p, "", "a comparison has no counterpart: its branch was left out", "add it as a branch of the condition")
 			return "", false
 		}
 		terms = append(terms, "("+term+")")
 	}
 	if len(terms) == 0 {
-		b.changed(p, "", "a condition compares nothing: its way is left out")
+		b.changed(p, "", "a condition compares nothing: its branch was left out")
 		return "", false
 	}
 	if content.text("logicalOperator") == "OR" {
@@ -132,15 +132,15 @@ func re2(pattern string) (string, bool) {
 func (b *builder) redirect(p place) {
 	url := b.template(p, strings.TrimSpace(b.graph.at(p).object("options").text("url")))
 	if url == "" {
-		b.changed(p, "", "leads to no address and is left out")
+		b.changed(p, "", "has no address and was left out")
 		return
 	}
 	node := b.step(p, "message", map[string]any{"text": url})
-	b.changed(p, node.id, "the address is sent")
+	b.changed(p, node.id, "the address is sent as a message")
 }
 
 func (b *builder) script(p place) {
-	b.omit(p, codeCode, "JavaScript does not run here", "set nodes and expressions do what most scripts do, http nodes the rest")
+	b.omit(p, codeCode, "JavaScript is not supported", "use set nodes with expressions, and http nodes for the rest")
 }
 
 // wait waits for some seconds.
@@ -164,7 +164,7 @@ func (b *builder) jump(p place) {
 		b.graph.through[p] = link{to: to}
 		return
 	}
-	b.changed(p, "", "jumps nowhere and is left out")
+	b.changed(p, "", "has no target and was left out")
 }
 
 // typebotLink continues in a group of the same typebot, or in another one.
@@ -176,7 +176,7 @@ func (b *builder) typebotLink(p place) {
 			return
 		}
 	}
-	b.omit(p, codeBlock, "it leads into another typebot", "import that one too, into the same project, and put a flow node here")
+	b.omit(p, codeBlock, "it leads to another typebot", "import that typebot into the same project, and use a flow node here")
 }
 
 // abTest draws one of two ways.

@@ -35,7 +35,7 @@ func (b *builder) template(p place, text string) string {
 			continue
 		}
 		out.WriteString("{{{{" + escape(variables[i]) + "}}")
-		b.changed(p, "", "{{"+truncate(variables[i], 60)+"}} names no variable and stays as it is written")
+		b.changed(p, "", "{{"+truncate(variables[i], 60)+"}} is not a variable and stays unchanged")
 	}
 	return out.String()
 }

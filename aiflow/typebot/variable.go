@@ -20,7 +20,7 @@ func (b *builder) setVariable(p place) {
 	options := b.graph.at(p).object("options")
 	own := b.names.variable(options.text("variableId"))
 	if own == "" {
-		b.changed(p, "", "sets no variable and is left out")
+		b.changed(p, "", "sets no variable and was left out")
 		return
 	}
 	assign := func(list ...any) { b.step(p, "set", map[string]any{"assign": list}) }
@@ -45,7 +45,7 @@ func (b *builder) setVariable(p place) {
 	case kind == "" || kind == "Custom":
 		v, ok := b.custom(p, options)
 		if !ok {
-			b.omit(p, codeCode, "JavaScript does not run here: "+own+" is not set", "write the value as an expression in a set node")
+			b.omit(p, codeCode, "JavaScript is not supported: "+own+" is not set", "write the value as an expression in a set node")
 			return
 		}
 		assign(to(own, v))

@@ -42,7 +42,7 @@ func TestTalk(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-var number = graphtest.Line{
+var number = graphtest.Number{
 	PhoneNumberID: "106540352242922", BusinessAccountID: "102290129340398",
 	AccessToken: "token", AppSecret: "app secret", VerifyToken: "verify word",
 }
@@ -51,7 +51,7 @@ var number = graphtest.Line{
 // as the real one does: all that lies between the bot and the phone is tested.
 func TestNumber(t *testing.T) {
 	t.Parallel()
-	meta := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{number}, Statuses: []string{"delivered"}})
+	meta := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{number}, Statuses: []string{"delivered"}})
 	t.Cleanup(meta.Close)
 	b := start(t, meta.URL)
 	web := httptest.NewServer(b)

@@ -23,11 +23,11 @@ const customer = "16505551234"
 // meta returns a fake of Meta's API with an approved template, and the settings for it.
 func meta(t *testing.T) (fake *graphtest.Server, settings map[string]string) {
 	t.Helper()
-	number := graphtest.Line{
+	number := graphtest.Number{
 		PhoneNumberID: "106540352242922", BusinessAccountID: "102290129340398",
 		AccessToken: "token", AppSecret: "app secret", VerifyToken: "verify word",
 	}
-	fake = graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{number}})
+	fake = graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{number}})
 	t.Cleanup(fake.Close)
 	fake.Templates.Put(graphtest.Template{
 		Account: number.BusinessAccountID, Name: "shipped", Language: "en_US", Category: "UTILITY", Status: "APPROVED", Format: "POSITIONAL",

@@ -64,7 +64,7 @@ func (d *WordList) add(field, text, value string) error {
 		return nil // the first entry that has it
 	}
 	if len(d.exact) == MaxEntries {
-		return fmt.Errorf("%s is one too many: the limit is %d, with synonyms", field, MaxEntries)
+		return fmt.Errorf("%s is one too many: the limit is %d, including synonyms", field, MaxEntries)
 	}
 	d.exact[key] = value
 	d.limit = max(d.limit, len(tokens))

@@ -25,7 +25,7 @@ const (
 )
 
 // errNoModels reports that no models are configured.
-var errNoModels = &llm.Error{Code: llm.CodeNoModel, Message: "no models are set up here"}
+var errNoModels = &llm.Error{Code: llm.CodeNoModel, Message: "this server has no models: configure one"}
 
 // question is what an extractor asks a model.
 type question struct {

@@ -137,7 +137,7 @@ func (c *compiled) readEntity() error {
 		return err
 	}
 	if len(config.Types)+len(config.Dictionary) == 0 {
-		return &Invalid{Field: "config.types", Message: "must name what to look for"}
+		return &Invalid{Field: "config.types", Message: "must have at least one type"}
 	}
 	for i, t := range config.Types {
 		if !slices.Contains(entity.Types(), t) {
@@ -145,7 +145,7 @@ func (c *compiled) readEntity() error {
 		}
 	}
 	if slices.Contains(config.Types, entity.Dictionary) && len(config.Dictionary) == 0 {
-		return &Invalid{Field: "config.dictionary", Message: "must have words"}
+		return &Invalid{Field: "config.dictionary", Message: "must have at least one value for the type dictionary"}
 	}
 	if len(config.Locale) > maxLocale || len(config.Region) > maxLocale {
 		return &Invalid{Field: "config.locale", Message: "must be a locale such as pt-BR, and region one such as BR"}

@@ -11,7 +11,7 @@ var (
 	// another account.
 	ErrNotFound = apierr.New("extractor", apierr.NotFound, "there is no such extractor")
 	// ErrUntrained reports intents that have not been learned yet.
-	ErrUntrained = apierr.New("extractor", apierr.Conflict, "the intents have not been learned yet")
+	ErrUntrained = apierr.New("extractor", apierr.Conflict, "the intents have not been learned yet: wait until training is ready")
 )
 
 // Invalid reports a value that breaks a rule. It has the Field, a path in the

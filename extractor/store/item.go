@@ -112,9 +112,9 @@ func (a *Account) roomTx(ctx context.Context, tx *database.Tx, r row) error {
 	case err != nil:
 		return fmt.Errorf("measuring extractors: %w", err)
 	case others.Count >= maxAll:
-		return &Invalid{Field: "kind", Message: fmt.Sprintf("is refused: an account has at most %d extractors", maxAll)}
+		return &Invalid{Field: "kind", Message: fmt.Sprintf("would exceed the limit of %d extractors in an account: delete one first", maxAll)}
 	case others.Bytes+len(r.Config) > maxConfigs:
-		return &Invalid{Field: "config", Message: fmt.Sprintf("is too large: the configs of an account have at most %d MiB together", maxConfigs>>20)}
+		return &Invalid{Field: "config", Message: fmt.Sprintf("would exceed the limit of %d MiB for the configs of an account: shorten or delete one", maxConfigs>>20)}
 	}
 	return nil
 }

@@ -12,36 +12,36 @@ import (
 
 // chatArguments name a chat.
 type chatArguments struct {
-	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the line, as list_references shows it."`
-	ChatID    string               `json:"chatId" minLength:"1" maxLength:"512" doc:"Id of the chat on that line, as list_chats shows it; a phone number works on lines that have phone numbers."`
+	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the reference, as list_references returns it."`
+	ChatID    string               `json:"chatId" minLength:"1" maxLength:"512" doc:"Id of the chat in that reference, as list_chats returns it. A phone number works if the network has phone numbers."`
 }
 
 func (s *service) chats(r *mcp.Registry) error {
 	return errors.Join(
 		add(r, mcp.Function[toggleBot, toggledBot]{
-			Name: "toggle_bot", Title: "Let bots answer a chat, or not", Permission: chatsSend, Reference: "reference", Idempotent: true,
-			Description: "Lets bots and flows answer in one chat (active true), or silences them there (active false), for example before a person takes over. " +
-				"Messages are still received. Returns the new state as botActive and the one before as previousState: 1 active, 0 silenced. " +
-				"To switch one bot on or off on its whole line use set_bot_active.",
+			Name: "toggle_bot", Title: "Switch bots on or off in a chat", Permission: chatsSend, Reference: "reference", Idempotent: true,
+			Description: "Lets bots and flows answer in one chat (active true), or switches them off there (active false), for example before a person takes over. " +
+				"Messages are still received. Returns the new state as botActive and the previous one as previousState: 1 on, 0 off. " +
+				"To switch one bot on or off in its whole reference, use set_bot_active.",
 			Handler: s.toggleBot, Plan: s.planToggle,
 		}, nil),
 		add(r, mcp.Function[setVariable, variableSet]{
 			Name: "set_variable", Title: "Set a variable of a chat", Permission: chatsSend, Reference: "reference", Idempotent: true, Destructive: true,
-			Description: "Stores a named value with a chat, replacing what the name had; bots and flows read it as vars.NAME. " +
-				"value is always given as text and stored as what valueType says. With valueType json and the value null the variable is removed. " +
-				"All variables of a chat take at most 64 KiB.",
+			Description: "Stores a named value with a chat and replaces its previous value. Bots and flows read it as vars.NAME. " +
+				"value is always a text; valueType says what it is converted to. valueType json with the value null removes the variable. " +
+				"All variables of a chat together take at most 64 KiB.",
 			Handler: s.setVariable, Plan: s.planVariable,
 		}, map[string]string{"variables": "value"}),
 		add(r, mcp.Function[chatArguments, variables]{
 			Name: "get_variables", Title: "Read the variables of a chat", Permission: chatsRead, Reference: "reference", ReadOnly: true,
-			Description: "Returns every variable that is kept with a chat, as one object by their names: what bots, flows and set_variable have stored, such as a name or an order number.",
+			Description: "Returns all variables of a chat as one object, by name: values that bots, flows and set_variable have stored, such as a name or an order number.",
 			Handler:     s.getVariables,
 		}, nil),
 		add(r, mcp.Function[listChats, chatList]{
-			Name: "list_chats", Title: "List the chats of a line", Permission: chatsRead, Reference: "reference", ReadOnly: true,
-			Description: "Lists the conversations of one line, the newest activity first, each with its id (the chatId of other functions), the contact's name, " +
-				"unread (messages nobody has read), botActive, tags, variables and its last message. Use search to find somebody by a part of the name, phone number or id. " +
-				"Times are UNIX seconds. When next is not empty, give it as cursor for the chats after these.",
+			Name: "list_chats", Title: "List the chats of a reference", Permission: chatsRead, Reference: "reference", ReadOnly: true,
+			Description: "Lists the chats of one reference, latest activity first. Each has its id (the chatId of other functions), the contact's name, " +
+				"unread (number of unread messages), botActive, tags, variables and its last message. Use search to find a contact by a part of the name, phone number or id. " +
+				"Times are UNIX seconds. If next is not empty, pass it as cursor to get the next chats.",
 			Handler: s.listChats,
 		}, nil),
 	)
@@ -49,14 +49,14 @@ func (s *service) chats(r *mcp.Registry) error {
 
 type toggleBot struct {
 	chatArguments
-	Active bool `json:"active" doc:"true: bots may answer; false: they stay silent."`
+	Active bool `json:"active" doc:"true: bots may answer; false: they do not answer."`
 }
 
 type toggledBot struct {
 	ChatID        string               `json:"chatId" doc:"Id of the chat."`
-	Reference     provider.ReferenceID `json:"reference" doc:"Id of the line."`
-	BotActive     int                  `json:"botActive" doc:"1: bots answer; 0: they are silenced."`
-	PreviousState int                  `json:"previousState" doc:"What botActive was before."`
+	Reference     provider.ReferenceID `json:"reference" doc:"Id of the reference."`
+	BotActive     int                  `json:"botActive" doc:"1: bots may answer; 0: they do not answer."`
+	PreviousState int                  `json:"previousState" doc:"Previous value of botActive."`
 }
 
 func (s *service) toggleBot(ctx context.Context, c mcp.Call, in toggleBot) (toggledBot, error) {
@@ -92,8 +92,8 @@ func number(b bool) int {
 
 type variables struct {
 	ChatID    string                     `json:"chatId" doc:"Id of the chat."`
-	Reference provider.ReferenceID       `json:"reference" doc:"Id of the line."`
-	Variables map[string]json.RawMessage `json:"variables" doc:"The values by their names."`
+	Reference provider.ReferenceID       `json:"reference" doc:"Id of the reference."`
+	Variables map[string]json.RawMessage `json:"variables" doc:"The values by name."`
 }
 
 func (s *service) getVariables(ctx context.Context, c mcp.Call, in chatArguments) (variables, error) {
@@ -102,15 +102,15 @@ func (s *service) getVariables(ctx context.Context, c mcp.Call, in chatArguments
 }
 
 type listChats struct {
-	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the line, as list_references shows it."`
-	Search    string               `json:"search,omitempty" maxLength:"200" private:"true" doc:"Part of a name, phone number or id."`
-	Limit     int                  `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"How many chats, at most."`
-	Cursor    string               `json:"cursor,omitempty" maxLength:"200" doc:"next of the answer before."`
+	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the reference, as list_references returns it."`
+	Search    string               `json:"search,omitempty" maxLength:"200" private:"true" doc:"Part of a name, a phone number or an id."`
+	Limit     int                  `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of chats."`
+	Cursor    string               `json:"cursor,omitempty" maxLength:"200" doc:"The next of the previous answer."`
 }
 
 type chatList struct {
-	Chats []json.RawMessage `json:"chats" doc:"The chats, newest activity first."`
-	Next  string            `json:"next" doc:"Cursor of the chats after these; empty: there are no more."`
+	Chats []json.RawMessage `json:"chats" doc:"The chats, latest activity first."`
+	Next  string            `json:"next" doc:"Cursor of the next chats; empty if there are no more."`
 }
 
 func (s *service) listChats(ctx context.Context, c mcp.Call, in listChats) (chatList, error) {

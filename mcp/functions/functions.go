@@ -77,7 +77,7 @@ type service struct {
 
 // Version is the version of the catalogue of the twelve functions: patch for
 // changed texts, minor for additions, major for other changes.
-const Version = "1.1.0"
+const Version = "1.1.1"
 
 // Register adds the twelve functions to a registry, before any others.
 func Register(r *mcp.Registry, m *messaging.Service, opts *Options) error {

@@ -13,21 +13,21 @@ import (
 func (s *service) lines(r *mcp.Registry) error {
 	return errors.Join(
 		add(r, mcp.Function[listReferences, referenceList]{
-			Name: "list_references", Title: "List the lines of the account", Permission: referencesRead, Listing: true, ReadOnly: true,
-			Description: "Lists the configured chat lines, called references: WhatsApp numbers, Messenger pages and simulated phones. Call it first: the id of a line " +
-				"is the argument reference of all other functions. Each comes with its name, type, state (CONNECTED: it works) and what it can send. The oldest 1,000 are shown.",
+			Name: "list_references", Title: "List the references of the account", Permission: referencesRead, Listing: true, ReadOnly: true,
+			Description: "Lists the references of the account: connected WhatsApp numbers, Messenger pages and simulated phones. Call it first: the id of a reference " +
+				"is the argument reference of all other functions. Each has its name, type, state (CONNECTED: it works) and the types of messages that it can send. The oldest 1,000 are returned.",
 			Handler: s.listReferences,
 		}, nil),
 		add(r, mcp.Function[referenceArgument, referenceStatus]{
-			Name: "get_reference_status", Title: "See whether a line works", Permission: referencesRead, Reference: "reference", ReadOnly: true,
-			Description: "Says how one line stands with its network: CONNECTED, or why not. Use it when sends are refused or stay PENDING. " +
-				"connectedAt is in UNIX seconds, 0 when it is not connected; lastError is empty when there is none.",
+			Name: "get_reference_status", Title: "Check whether a reference works", Permission: referencesRead, Reference: "reference", ReadOnly: true,
+			Description: "Returns the state of the reference's connection: CONNECTED, or why it is not connected. Use it when sends are refused or stay PENDING. " +
+				"connectedAt is in UNIX seconds, or 0 if it is not connected. lastError is empty if there is no error.",
 			Handler: s.referenceStatus,
 		}, nil),
 		add(r, mcp.Function[listTemplates, templateList]{
-			Name: "list_templates", Title: "List the message templates of a line", Permission: chatsRead, Reference: "reference", ReadOnly: true,
-			Description: "Lists the message templates of a WhatsApp Business line, which are what may be sent when a contact has not written for 24 hours; only APPROVED ones can. " +
-				"Each comes with name, language, category, status and its components. Other types of lines answer unsupported. At most 1,000 are shown: narrow them by status.",
+			Name: "list_templates", Title: "List the message templates of a reference", Permission: chatsRead, Reference: "reference", ReadOnly: true,
+			Description: "Lists the message templates of a WhatsApp Business number. If a contact has not written for 24 hours, only templates can be sent, and only APPROVED ones. " +
+				"Each has its name, language, category, status and components. Other types of references answer unsupported. At most 1,000 are returned: use status to get fewer.",
 			Handler: s.listTemplates,
 		}, nil),
 	)
@@ -35,26 +35,26 @@ func (s *service) lines(r *mcp.Registry) error {
 
 // referenceArgument names a reference.
 type referenceArgument struct {
-	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the line, as list_references shows it."`
+	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the reference, as list_references returns it."`
 }
 
 type listReferences struct {
-	Type string `json:"type,omitempty" maxLength:"64" doc:"Only lines of this type, such as provider-cloud, provider-web, provider-messenger or provider-sandbox."`
+	Type string `json:"type,omitempty" maxLength:"64" doc:"Only references of this type, such as provider-cloud, provider-web, provider-messenger or provider-sandbox."`
 }
 
 type referenceList struct {
-	References []referenceItem `json:"references" doc:"The lines, oldest first."`
+	References []referenceItem `json:"references" doc:"The references, oldest first."`
 }
 
 // referenceItem is what a caller needs to choose a reference.
 type referenceItem struct {
-	ID        provider.ReferenceID `json:"id" doc:"The argument reference of other functions."`
-	Name      string               `json:"name" doc:"What its owner calls it."`
-	Type      string               `json:"type" doc:"The kind of line."`
-	State     string               `json:"state" doc:"CONNECTED when it works."`
-	Send      []string             `json:"send" doc:"Types of messages that it sends as they are."`
-	Templates bool                 `json:"templates" doc:"It has message templates."`
-	Groups    bool                 `json:"groups" doc:"It has groups."`
+	ID        provider.ReferenceID `json:"id" doc:"Id of the reference, for the argument reference of other functions."`
+	Name      string               `json:"name" doc:"Name that its owner gave it."`
+	Type      string               `json:"type" doc:"Type of the reference, such as provider-cloud."`
+	State     string               `json:"state" doc:"State of the connection. CONNECTED: it works."`
+	Send      []string             `json:"send" doc:"Types of messages that it sends unchanged."`
+	Templates bool                 `json:"templates" doc:"Whether it has message templates."`
+	Groups    bool                 `json:"groups" doc:"Whether it has groups."`
 	CreatedAt int64                `json:"createdAt" doc:"UNIX seconds."`
 }
 
@@ -96,12 +96,12 @@ func whole[T any](fetch func(messaging.List) (messaging.Page[T], error)) ([]T, e
 }
 
 type referenceStatus struct {
-	Reference   provider.ReferenceID `json:"reference" doc:"Id of the line."`
-	Name        string               `json:"name" doc:"What its owner calls it."`
-	Type        string               `json:"type" doc:"The kind of line."`
-	State       string               `json:"state" enum:"STOPPED,STARTING,PAIRING,CONNECTED,RECONNECTING,LOGGED_OUT,FAILED" doc:"How it stands."`
-	ConnectedAt int64                `json:"connectedAt" doc:"UNIX seconds; 0: it is not connected."`
-	LastError   string               `json:"lastError" doc:"Why it is not connected, as code: words; empty: no error."`
+	Reference   provider.ReferenceID `json:"reference" doc:"Id of the reference."`
+	Name        string               `json:"name" doc:"Name that its owner gave it."`
+	Type        string               `json:"type" doc:"Type of the reference, such as provider-cloud."`
+	State       string               `json:"state" enum:"STOPPED,STARTING,PAIRING,CONNECTED,RECONNECTING,LOGGED_OUT,FAILED" doc:"State of the connection. CONNECTED: it works."`
+	ConnectedAt int64                `json:"connectedAt" doc:"UNIX seconds; 0 if it is not connected."`
+	LastError   string               `json:"lastError" doc:"The reason why it is not connected, as code: text; empty if there is no error."`
 }
 
 func (s *service) referenceStatus(ctx context.Context, c mcp.Call, in referenceArgument) (referenceStatus, error) {
@@ -121,7 +121,7 @@ func (s *service) referenceStatus(ctx context.Context, c mcp.Call, in referenceA
 
 type listTemplates struct {
 	referenceArgument
-	Status string `json:"status,omitempty" enum:"PENDING,APPROVED,REJECTED,DISABLED" doc:"Only templates of this status."`
+	Status string `json:"status,omitempty" enum:"PENDING,APPROVED,REJECTED,DISABLED" doc:"Only templates with this status."`
 }
 
 type templateList struct {

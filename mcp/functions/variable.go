@@ -13,13 +13,13 @@ import (
 type setVariable struct {
 	chatArguments
 	Name      string `json:"name" minLength:"1" maxLength:"200" doc:"Name of the variable."`
-	Value     string `json:"value" maxLength:"65536" private:"true" doc:"The value as text: 42, true, {\"city\":\"Lima\"} or anything."`
-	ValueType string `json:"valueType,omitempty" enum:"string,number,boolean,json" default:"string" doc:"What the text stands for."`
+	Value     string `json:"value" maxLength:"65536" private:"true" doc:"The value as text, for example 42, true or {\"city\":\"Lima\"}."`
+	ValueType string `json:"valueType,omitempty" enum:"string,number,boolean,json" default:"string" doc:"Type that the text is converted to."`
 }
 
 type variableSet struct {
 	ChatID    string               `json:"chatId" doc:"Id of the chat."`
-	Reference provider.ReferenceID `json:"reference" doc:"Id of the line."`
+	Reference provider.ReferenceID `json:"reference" doc:"Id of the reference."`
 	Name      string               `json:"name" doc:"Name of the variable."`
 	Value     string               `json:"value" doc:"The value as text."`
 }
@@ -48,7 +48,7 @@ func (in setVariable) value() (json.RawMessage, error) {
 	case "number":
 		var n json.Number
 		if v = jsonOf(v); v == nil || v[0] == '"' || json.Unmarshal(v, &n) != nil || n == "" {
-			return nil, badValue("must be a number, such as 42 or -1.5")
+			return nil, badValue("must be a number, for example 42 or -1.5")
 		}
 	case "boolean":
 		if s := string(v); s != "true" && s != "false" {
@@ -56,7 +56,7 @@ func (in setVariable) value() (json.RawMessage, error) {
 		}
 	case "json":
 		if v = jsonOf(v); v == nil {
-			return nil, badValue("must be JSON")
+			return nil, badValue("must be valid JSON")
 		}
 	default:
 		return json.Marshal(in.Value)

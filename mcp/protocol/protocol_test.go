@@ -65,10 +65,10 @@ func TestTools(t *testing.T) {
 			"id": {"type": "string", "description": "Whose it is.", "maxLength": 40}}},
 		"outputSchema": {"type": "object", "anyOf": [{"required": ["reference", "id", "state"]}, {"required": ["error"]}], "properties": {
 			"reference": {"type": "integer"}, "id": {"type": "string"}, "state": {"type": "string"},
-			"error": {"type": "object", "description": "Why the call failed; then nothing else is present.", "required": ["code", "message", "details"],
+			"error": {"type": "object", "description": "The reason why the call failed. Then there are no other members.", "required": ["code", "message", "details"],
 				"properties": {
-					"code": {"type": "string", "description": "Which error it is. Stable."},
-					"message": {"type": "string", "description": "What went wrong."},
+					"code": {"type": "string", "description": "Stable identifier of the error."},
+					"message": {"type": "string", "description": "Explanation of the error."},
 					"details": {"type": "array", "items": {"type": "object", "required": ["argument", "message"],
 						"properties": {"argument": {"type": "string"}, "message": {"type": "string"}}}}}}}}
 	}`, string(got))

@@ -10,9 +10,9 @@ import (
 const failureMember = "error"
 
 // failureSchema describes failureMember.
-const failureSchema = `{"type":"object","description":"Why the call failed; then nothing else is present.","properties":{` +
-	`"code":{"type":"string","description":"Which error it is. Stable."},` +
-	`"message":{"type":"string","description":"What went wrong."},` +
+const failureSchema = `{"type":"object","description":"The reason why the call failed. Then there are no other members.","properties":{` +
+	`"code":{"type":"string","description":"Stable identifier of the error."},` +
+	`"message":{"type":"string","description":"Explanation of the error."},` +
 	`"details":{"type":"array","items":{"type":"object","properties":{"argument":{"type":"string"},"message":{"type":"string"}},` +
 	`"required":["argument","message"]}}},"required":["code","message","details"]}`
 

@@ -95,7 +95,7 @@ func (a *Account) find(ctx context.Context, server, tool string) (target, *toolR
 	r, err := a.named(ctx, server)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return target{}, nil, &Error{Code: CodeConnect, Message: "There is no MCP server of this name."}
+		return target{}, nil, &Error{Code: CodeConnect, Message: "There is no MCP server with this name."}
 	case err != nil:
 		return target{}, nil, err
 	case !r.Enabled:
@@ -110,7 +110,7 @@ func (a *Account) find(ctx context.Context, server, tool string) (target, *toolR
 			return target{server: r}, &rows[i], rows[i].forbidden()
 		}
 	}
-	return target{}, nil, &Error{Code: CodeTool, Message: "The MCP server has no tool of this name."}
+	return target{}, nil, &Error{Code: CodeTool, Message: "The MCP server has no tool with this name."}
 }
 
 func (a *Account) program(name string, p Program) target {
@@ -213,7 +213,7 @@ func (r *toolRow) among(list []*sdk.Tool) error {
 		}
 		return &Error{Code: CodeTool, Message: "The tool has changed and must be approved again."}
 	}
-	return &Error{Code: CodeTool, Message: "The MCP server has no tool of this name."}
+	return &Error{Code: CodeTool, Message: "The MCP server has no tool with this name."}
 }
 
 // perform makes the call. lost reports that the server did not know the session,
@@ -241,7 +241,7 @@ func (s *Service) perform(ctx context.Context, conn *session, c Call) (out Resul
 func (x *exchange) failed(err error, program bool) *Error {
 	status := int(x.status.Load())
 	if x.large.Load() || errors.Is(err, errTooLarge) {
-		return &Error{Code: CodeTool, Message: "The answer has more than 1 MB."}
+		return &Error{Code: CodeTool, Message: "The answer is larger than 1 MB."}
 	}
 	if wire := answered(err); wire != nil && wire.Code == jsonrpc.CodeInvalidParams {
 		return &Error{Code: CodeArguments, Message: truncate(wire.Message)}
@@ -250,13 +250,13 @@ func (x *exchange) failed(err error, program bool) *Error {
 	}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusTooManyRequests:
-		return &Error{Code: CodeConnect, Message: fmt.Sprintf("The server refused the call with the status %d.", status)}
+		return &Error{Code: CodeConnect, Message: fmt.Sprintf("The server refused the call with status %d.", status)}
 	case !x.reached.Load() && !program:
 		return unreached(err)
 	case status >= http.StatusMultipleChoices:
-		return &Error{Code: CodeTimeout, Message: fmt.Sprintf("The server answered with the status %d.", status)}
+		return &Error{Code: CodeTimeout, Message: fmt.Sprintf("The server answered with status %d.", status)}
 	}
-	return &Error{Code: CodeTimeout, Message: "There was no answer in time."}
+	return &Error{Code: CodeTimeout, Message: "The server did not answer in time."}
 }
 
 // Codes of the client's own errors: it is closing, the server is, or the request
@@ -279,7 +279,7 @@ func answered(err error) *jsonrpc.Error {
 // client's own text, which may contain an address with a secret.
 func unreached(err error) *Error {
 	var known *Error
-	why := "The server could not be reached, or speaks no MCP there."
+	why := "The server could not be reached, or does not support MCP at this address."
 	switch {
 	case errors.As(err, &known):
 		return known

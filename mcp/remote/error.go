@@ -32,10 +32,10 @@ var (
 	// account.
 	ErrNotFound = apierr.New("remote", apierr.NotFound, "there is no such MCP server")
 	// ErrTaken reports a name that another server of the account has.
-	ErrTaken = apierr.New("remote", apierr.Conflict, "another MCP server has this name")
+	ErrTaken = apierr.New("remote", apierr.Conflict, "another MCP server has this name: choose another name")
 	// ErrChanged reports an approval of a tool that has changed since or no longer
 	// exists.
-	ErrChanged = apierr.New("remote", apierr.Conflict, "a tool is not, or no more, what was to be approved: look at it again")
+	ErrChanged = apierr.New("remote", apierr.Conflict, "a tool has changed since you looked at it: look at it again, then approve it")
 )
 
 // Invalid reports a value that breaks a rule. It has the Field, a path in the

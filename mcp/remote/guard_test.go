@@ -78,7 +78,7 @@ func TestChanged(t *testing.T) {
 			_, err = f.Refresh(t.Context(), s.ID)
 			require.NoError(t, err)
 			_, err = f.call(t, "pay", "{}")
-			require.Equal(t, "The MCP server has no tool of this name.", refused(t, err, remote.CodeTool))
+			require.Equal(t, "The MCP server has no tool with this name.", refused(t, err, remote.CodeTool))
 			change(srv)
 			now, err = f.Refresh(t.Context(), s.ID)
 			require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestSlow(t *testing.T) {
 				_, err := f.call(t, name, "{}")
 				var e *remote.Error
 				require.ErrorAs(t, err, &e)
-				require.Equal(t, remote.Error{Code: remote.CodeTimeout, Message: "There was no answer in time.", Safe: safe}, *e)
+				require.Equal(t, remote.Error{Code: remote.CodeTimeout, Message: "The server did not answer in time.", Safe: safe}, *e)
 				require.Less(t, time.Since(started), patient/2)
 			}
 			require.Eventually(t, func() bool { // a call may take longer while the machine is paused
@@ -188,7 +188,7 @@ func TestAnswers(t *testing.T) {
 	f := sqlite(t, remote.Options{Call: 8 * time.Second})
 	f.approved(t, srv.URL)
 	_, err := f.call(t, "huge", "{}")
-	require.Equal(t, "The answer has more than 1 MB.", refused(t, err, remote.CodeTool))
+	require.Equal(t, "The answer is larger than 1 MB.", refused(t, err, remote.CodeTool))
 	_, err = f.call(t, "fails", "{}")
 	require.Less(t, len(refused(t, err, remote.CodeTool)), 2100)
 

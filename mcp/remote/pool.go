@@ -17,7 +17,7 @@ const (
 var (
 	errBroken = errors.New("the server has failed several times in a row; it is not called for 30 seconds")
 	errLate   = errors.New("the server did not answer in time")
-	errClosed = errors.New("the service has ended")
+	errClosed = errors.New("the server is about to stop")
 )
 
 // pool keeps one connection to each server that is in use.

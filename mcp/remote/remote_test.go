@@ -69,7 +69,7 @@ func TestCall(t *testing.T) {
 			require.NoError(t, err)
 			require.ElementsMatch(t, []string{"stock", "hello", "list"}, known["shop"])
 			_, err = f.For("other").Call(t.Context(), remote.Call{Server: "shop", Tool: "hello"})
-			require.Equal(t, "There is no MCP server of this name.", refused(t, err, remote.CodeConnect))
+			require.Equal(t, "There is no MCP server with this name.", refused(t, err, remote.CodeConnect))
 		}
 	})
 }
@@ -206,5 +206,5 @@ func TestArguments(t *testing.T) {
 	require.NoError(t, err, "nothing is fetched, the server decides")
 	require.Equal(t, "fine", out.Text)
 	_, err = f.call(t, "absent", `{}`)
-	require.Equal(t, "The MCP server has no tool of this name.", refused(t, err, remote.CodeTool))
+	require.Equal(t, "The MCP server has no tool with this name.", refused(t, err, remote.CodeTool))
 }

@@ -109,9 +109,9 @@ func (s *Service) checkURL(address string) error {
 	case len(address) > maxURL:
 		return &Invalid{Field: "url", Message: "must have at most 2048 characters"}
 	case err != nil:
-		return &Invalid{Field: "url", Message: "must be an address that begins with https://"}
+		return &Invalid{Field: "url", Message: "must be a URL that begins with https://"}
 	case u.User != nil:
-		return &Invalid{Field: "url", Message: "must hold no user or password: that is what credentials are for"}
+		return &Invalid{Field: "url", Message: "must not have a user or password: use a credential"}
 	}
 	if err := s.guard.CheckURL(address); err != nil {
 		return &Invalid{Field: "url", Message: err.Error()}
@@ -124,7 +124,7 @@ func (s *Service) checkURL(address string) error {
 
 func checkCredential(id string) error {
 	if id != "" && uuid.Validate(id) != nil {
-		return &Invalid{Field: "credential", Message: "is not an id of a credential"}
+		return &Invalid{Field: "credential", Message: "must be the id of a credential"}
 	}
 	return nil
 }
@@ -278,7 +278,7 @@ func (s *Service) checkChange(c Change) error {
 	}
 	for i, p := range c.Approve {
 		if !keepable(p.Name) {
-			errs = append(errs, &Invalid{Field: fmt.Sprintf("tools[%d].name", i), Message: "is not a name of a tool"})
+			errs = append(errs, &Invalid{Field: fmt.Sprintf("tools[%d].name", i), Message: "must be the name of a tool of this server"})
 		}
 	}
 	return errors.Join(errs...)

@@ -26,7 +26,7 @@ const (
 	idempotencyHeader = "Idempotency-Key"
 )
 
-var errTooLarge = errors.New("the answer has more than 1 MB")
+var errTooLarge = errors.New("the answer is larger than 1 MB")
 
 // exchange is the state of the request of a call.
 type exchange struct {

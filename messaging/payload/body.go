@@ -30,12 +30,12 @@ type Body struct {
 // Attachment holds the members of an image, a video, a document or an audio.
 // Each type has its own share of them; what is unknown is "" or 0.
 type Attachment struct {
-	MimeType string `json:"mimetype" doc:"May carry a codecs parameter." example:"image/jpeg"`
-	Title    string `json:"title" doc:"Of the document."`
+	MimeType string `json:"mimetype" doc:"Media type, possibly with a codecs parameter." example:"image/jpeg"`
+	Title    string `json:"title" doc:"Title of the document."`
 	// FileLength counts bytes. In JSON it is a number for an image, and a
 	// string of digits for the others.
-	FileLength    int64  `json:"fileLength" doc:"Bytes."`
-	Seconds       int64  `json:"seconds" doc:"Duration."`
+	FileLength    int64  `json:"fileLength" doc:"Size in bytes."`
+	Seconds       int64  `json:"seconds" doc:"Duration in seconds."`
 	PageCount     int64  `json:"pageCount"`
 	Height        int64  `json:"height" doc:"Pixels."`
 	Width         int64  `json:"width" doc:"Pixels."`
@@ -45,7 +45,7 @@ type Attachment struct {
 	Caption       string `json:"caption"`
 	// FileURL is below the server's base address; "" when the file could not
 	// be had, which the payload's error explains.
-	FileURL string `json:"fileUrl" doc:"Path below the base address; empty when the file could not be had."`
+	FileURL string `json:"fileUrl" doc:"Path of the file, relative to the base address; empty if the file is not available."`
 }
 
 // typeMembers are the members that each type has, in the order in which they
@@ -63,7 +63,7 @@ func inDigits(kind, member string) bool { return member == "fileLength" && kind 
 
 // Extras holds the members that are only there when they apply.
 type Extras struct {
-	Sticker     bool                       `json:"sticker,omitempty" doc:"The image is a sticker."`
+	Sticker     bool                       `json:"sticker,omitempty" doc:"Whether the image is a sticker."`
 	Location    *provider.Location         `json:"location,omitempty"`
 	Contacts    []provider.Card            `json:"contacts,omitempty" nullable:"false"`
 	Reply       *provider.Reply            `json:"reply,omitempty"`
@@ -71,20 +71,20 @@ type Extras struct {
 	Order       *provider.Order            `json:"order,omitempty"`
 	Poll        *Poll                      `json:"poll,omitempty"`
 	Form        *Form                      `json:"form,omitempty"`
-	Template    *SentTemplate              `json:"template,omitempty" doc:"The template that the message is, with its parameters; the text is what the contact reads of it, as far as that is known."`
+	Template    *SentTemplate              `json:"template,omitempty" doc:"The template of the message, with its parameters. text has what the contact reads, as far as it is known."`
 	Unsupported *provider.Unknown          `json:"unsupported,omitempty"`
 	Participant *Participant               `json:"participant,omitempty"`
 	Context     *Quote                     `json:"context,omitempty"`
-	Referral    json.RawMessage            `json:"referral,omitempty" doc:"The advertisement or post that it came from, as the network gives it."`
+	Referral    json.RawMessage            `json:"referral,omitempty" doc:"The advertisement or post that the contact came from, in the network's form."`
 	Edited      *MessageRef                `json:"edited,omitempty" doc:"The message whose content this one replaces."`
 	Revoked     *MessageRef                `json:"revoked,omitempty" doc:"The message that was deleted."`
-	Extracted   map[string]json.RawMessage `json:"extracted,omitempty" doc:"What the extractors found, by name."`
+	Extracted   map[string]json.RawMessage `json:"extracted,omitempty" doc:"Values that the extractors found, by name."`
 }
 
 // Participant is who wrote in a group.
 type Participant struct {
 	RemoteJID string `json:"remoteJid"`
-	ChatID    string `json:"chatId" doc:"Id of the chat with this person alone, as a send takes it; empty in messages that are older than this member."`
+	ChatID    string `json:"chatId" doc:"Id of the chat with this person alone, for use in a send. Empty in old messages, which were stored without it."`
 	PushName  string `json:"pushName"`
 }
 

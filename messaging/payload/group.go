@@ -10,11 +10,11 @@ type Group struct {
 	Reference    provider.ReferenceID `json:"reference"`
 	Subject      string               `json:"subject"`
 	Description  string               `json:"description"`
-	Admin        bool                 `json:"admin" doc:"The account may change it."`
-	Participants []GroupMember        `json:"participants" nullable:"false" doc:"The account itself is not among them."`
-	InviteLink   *string              `json:"inviteLink" doc:"By which anybody can join; null: only administrators see it."`
-	Left         bool                 `json:"left" doc:"The account has just left it."`
-	Refused      []GroupRefusal       `json:"refused" nullable:"false" doc:"With whom the network did not do what this request asked for."`
+	Admin        bool                 `json:"admin" doc:"Whether the account may change the group."`
+	Participants []GroupMember        `json:"participants" nullable:"false" doc:"Participants other than the account itself."`
+	InviteLink   *string              `json:"inviteLink" doc:"Link with which anyone can join; null if only administrators can see it."`
+	Left         bool                 `json:"left" doc:"Whether the account left with this request."`
+	Refused      []GroupRefusal       `json:"refused" nullable:"false" doc:"People for whom the network refused the change."`
 	CreatedAt    *UnixTime            `json:"createdAt"`
 }
 
@@ -29,7 +29,7 @@ type GroupMember struct {
 // GroupRefusal is a person for whom a change could not be made.
 type GroupRefusal struct {
 	ChatID string  `json:"chatId"`
-	Error  Failure `json:"error" doc:"In the network's own words."`
+	Error  Failure `json:"error" doc:"The network's own error."`
 }
 
 // NewGroup is what a group is made from.

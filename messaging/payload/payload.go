@@ -11,19 +11,19 @@ type MessagePayload struct {
 	Body
 	// Error is why an attachment could not be had, or why an own message has
 	// the status FAIL; else nil, and no member.
-	Error *Failure `json:"error,omitempty" doc:"Why the file could not be had, or, with the status FAIL, why the message failed."`
+	Error *Failure `json:"error,omitempty" doc:"The reason why the file is not available or, with the status FAIL, why the message failed."`
 }
 
 // Head holds the members that every message has.
 type Head struct {
 	Reference        provider.ReferenceID `json:"reference" example:"1"`
-	Ref              provider.ReferenceID `json:"ref" doc:"The same as reference." example:"1"`
+	Ref              provider.ReferenceID `json:"ref" doc:"Same value as reference." example:"1"`
 	RemoteJID        string               `json:"remoteJid" example:"16505551234::single"`
-	ChatID           string               `json:"chatId" doc:"Id of the chat, as a send takes it." example:"16505551234"`
-	Mine             bool                 `json:"mine" doc:"The account itself wrote it."`
+	ChatID           string               `json:"chatId" doc:"Id of the chat, for use in a send." example:"16505551234"`
+	Mine             bool                 `json:"mine" doc:"Whether the account wrote it."`
 	ID               string               `json:"id" example:"wamid.HBgL"`
-	RequestID        string               `json:"requestId,omitempty" doc:"Of a message that was sent here: our id of it, which is its id until the network has given one. It stays the same, and is in the answer of the send." example:"out-01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44"`
-	ClientID         string               `json:"clientId,omitempty" doc:"The clientId that the send was given." example:"order-1001"`
+	RequestID        string               `json:"requestId,omitempty" doc:"Id that this server gave a sent message. It does not change, and the answer of the send has it; id has the same value until the network assigns one." example:"out-01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44"`
+	ClientID         string               `json:"clientId,omitempty" doc:"The clientId of the send." example:"order-1001"`
 	PushName         string               `json:"pushName" example:"Ana"`
 	VerifiedBizName  string               `json:"verifiedBizName"`
 	MessageTimestamp UnixTime             `json:"messageTimestamp" example:"1772366400"`
@@ -33,17 +33,17 @@ type Head struct {
 // StatusPayload is what integrators receive when a message's status rises.
 type StatusPayload struct {
 	Head
-	At    UnixTime `json:"at" doc:"When the message reached the status, as the network reports it; when the network does not say, when it was reported." example:"1772366400"`
-	Error *Failure `json:"error,omitempty" doc:"With the status FAIL: why."`
+	At    UnixTime `json:"at" doc:"Time at which the message reached the status, as the network reports it; if the network does not say, the time of the report." example:"1772366400"`
+	Error *Failure `json:"error,omitempty" doc:"With the status FAIL: the reason."`
 }
 
 // CallPayload is what integrators receive when a contact calls.
 type CallPayload struct {
 	Reference        provider.ReferenceID `json:"reference" example:"1"`
-	Ref              provider.ReferenceID `json:"ref" doc:"The same as reference." example:"1"`
+	Ref              provider.ReferenceID `json:"ref" doc:"Same value as reference." example:"1"`
 	RemoteJID        string               `json:"remoteJid" example:"16505551234::single"`
-	ChatID           string               `json:"chatId" doc:"Id of the chat, as a send takes it." example:"16505551234"`
-	ID               string               `json:"id" doc:"The same in all events of one call." example:"wacid.HBgL"`
+	ChatID           string               `json:"chatId" doc:"Id of the chat, for use in a send." example:"16505551234"`
+	ID               string               `json:"id" doc:"Id of the call, the same in all of its events." example:"wacid.HBgL"`
 	Status           provider.CallStatus  `json:"status" enum:"ringing,accepted,rejected,missed,ended" example:"ringing"`
 	Video            bool                 `json:"video"`
 	MessageTimestamp UnixTime             `json:"messageTimestamp" example:"1772366400"`
@@ -52,7 +52,7 @@ type CallPayload struct {
 // SessionPayload is what integrators receive when a session changes its state.
 type SessionPayload struct {
 	Reference provider.ReferenceID `json:"reference" example:"1"`
-	Ref       provider.ReferenceID `json:"ref" doc:"The same as reference." example:"1"`
+	Ref       provider.ReferenceID `json:"ref" doc:"Same value as reference." example:"1"`
 	State     State                `json:"state" enum:"STOPPED,STARTING,PAIRING,CONNECTED,RECONNECTING,LOGGED_OUT,FAILED" example:"CONNECTED"`
 	LastError *SessionError        `json:"lastError"`
 	Timestamp UnixTime             `json:"timestamp" example:"1772366400"`
@@ -70,7 +70,7 @@ type Message struct {
 type Details struct {
 	Direction string   `json:"direction" enum:"in,out"`
 	Actor     Actor    `json:"actor" enum:"contact,user,api,bot,flow,agent,phone"`
-	SentAs    string   `json:"sentAs,omitempty" doc:"The type that was sent when the line lacks the one asked for."`
+	SentAs    string   `json:"sentAs,omitempty" doc:"Type that was sent, if the network does not support the requested type."`
 	Error     *Failure `json:"error"`
 }
 
@@ -78,7 +78,7 @@ type Details struct {
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	Advice  string `json:"advice,omitempty" doc:"What can be done about it, where that is known."`
+	Advice  string `json:"advice,omitempty" doc:"What you can do about it, if that is known."`
 }
 
 // Text is the message, with the advice in brackets.

@@ -30,7 +30,7 @@ type Session struct {
 	State       State                `json:"state" enum:"STOPPED,STARTING,PAIRING,CONNECTED,RECONNECTING,LOGGED_OUT,FAILED"`
 	QR          *QR                  `json:"qr"`
 	PairingCode *string              `json:"pairingCode"`
-	Account     *SessionAccount      `json:"account" doc:"Who the line speaks for, as the network says."`
+	Account     *SessionAccount      `json:"account" doc:"The connected account, as the network reports it."`
 	ConnectedAt *UnixTime            `json:"connectedAt"`
 	Health      Health               `json:"health"`
 	LastError   *SessionError        `json:"lastError"`
@@ -58,14 +58,14 @@ type Health struct {
 	LastProbeAt   *UnixTime `json:"lastProbeAt"`
 	// Reports of the network are there when a session is asked for by itself;
 	// those that follow from the settings always.
-	Reports []HealthReport `json:"reports,omitempty" nullable:"false" doc:"What does not work with the settings that the line has, such as callbacks.unverified. When the session is asked for by itself also what the network last said of the line: its quality, limits, account and credentials."`
+	Reports []HealthReport `json:"reports,omitempty" nullable:"false" doc:"Problems that follow from the reference's settings, for example callbacks.unverified. A request for this one session also returns the network's latest reports about the reference: quality, limits, account and credentials."`
 }
 
 // HealthReport is the latest that a network said of one side of a reference's
 // health: its quality and limits, the account above it, its credentials.
 type HealthReport struct {
-	Kind    string   `json:"kind" example:"phone_number" doc:"The network's word for what it is about."`
+	Kind    string   `json:"kind" example:"phone_number" doc:"The network's name of the subject."`
 	Level   string   `json:"level" enum:"news,good,warning,stopped"`
-	Message string   `json:"message" example:"GREEN: CONNECTED, STANDARD: limit TIER_10K" doc:"In the network's words."`
+	Message string   `json:"message" example:"GREEN: CONNECTED, STANDARD: limit TIER_10K" doc:"The network's own text."`
 	At      UnixTime `json:"at"`
 }

@@ -10,15 +10,15 @@ import (
 
 // Template is a message template of a reference, as its network last described it.
 type Template struct {
-	ID             string               `json:"id" doc:"The network's id."`
+	ID             string               `json:"id" doc:"The network's id of the template."`
 	Reference      provider.ReferenceID `json:"reference"`
 	Name           string               `json:"name"`
 	Category       string               `json:"category" doc:"MARKETING, UTILITY or AUTHENTICATION." example:"UTILITY"`
 	Language       string               `json:"language" example:"en_US"`
-	Components     []json.RawMessage    `json:"components" nullable:"false" doc:"As the network has them."`
+	Components     []json.RawMessage    `json:"components" nullable:"false" doc:"The components, in the network's form."`
 	Status         string               `json:"status" enum:"PENDING,APPROVED,REJECTED,DISABLED"`
-	ProviderStatus string               `json:"providerStatus" doc:"The network's own word." example:"PAUSED"`
-	Reason         *string              `json:"reason" doc:"Why it has its status."`
+	ProviderStatus string               `json:"providerStatus" doc:"The network's name of the status." example:"PAUSED"`
+	Reason         *string              `json:"reason" doc:"The network's reason for the status."`
 	Quality        *string              `json:"quality" doc:"GREEN, YELLOW, RED or UNKNOWN." example:"GREEN"`
 	UpdatedAt      UnixTime             `json:"updatedAt"`
 }
@@ -26,7 +26,7 @@ type Template struct {
 // TemplatePreview is what a contact would see of a template.
 type TemplatePreview struct {
 	Text    string           `json:"text"`
-	Header  string           `json:"header,omitempty" doc:"Its text; of a file its address, or else its kind."`
+	Header  string           `json:"header,omitempty" doc:"Text of the header; for a file, its address or else its kind."`
 	Footer  string           `json:"footer,omitempty"`
 	Buttons []TemplateButton `json:"buttons,omitempty" nullable:"false"`
 }
@@ -35,7 +35,7 @@ type TemplatePreview struct {
 type TemplateButton struct {
 	Type string `json:"type" example:"URL"`
 	Text string `json:"text"`
-	URL  string `json:"url,omitempty" doc:"Where it leads."`
+	URL  string `json:"url,omitempty" doc:"Address that the button opens."`
 }
 
 // Plain is what a record says of a template that was sent.

@@ -80,9 +80,9 @@ func routeEntry(parts []provider.Part, entry graph.Value) []provider.Part {
 			break
 		}
 		value := change.Get("value")
-		part := provider.Part{Line: value.Get("metadata").Get("phone_number_id").ID(), Group: id.ID(), Body: timed(at, change)}
+		part := provider.Part{NetworkID: value.Get("metadata").Get("phone_number_id").ID(), Group: id.ID(), Body: timed(at, change)}
 		parts = append(parts, part)
-		if part.Line != "" {
+		if part.NetworkID != "" {
 			continue
 		}
 		if account := partner(value); account != "" && account != part.Group {
@@ -118,7 +118,7 @@ func timed(at, change graph.Value) json.RawMessage {
 
 // Parse reads one change. Of items with the same id it keeps the first.
 func (*Provider) Parse(part provider.Part) ([]provider.Event, []provider.Bad) {
-	r := reader{Reader: graph.Reader{Line: part.Line}}
+	r := reader{Reader: graph.Reader{NetworkID: part.NetworkID}}
 	var field string
 	for name, value := range jsonscan.Members(part.Body) {
 		switch string(name) {

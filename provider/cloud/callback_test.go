@@ -62,7 +62,7 @@ func TestRoute(t *testing.T) {
 	var got []part
 	for _, p := range parts {
 		require.True(t, json.Valid(p.Body))
-		got = append(got, part{p.Line, p.Group, string(p.Body)})
+		got = append(got, part{p.NetworkID, p.Group, string(p.Body)})
 	}
 	require.Equal(t, []part{
 		{"11", "100", `{"value":{"metadata":{"display_phone_number":"1","phone_number_id":"11"},"messages":[{"id":"a"}]},"field":"messages"}`},

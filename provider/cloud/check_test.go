@@ -12,9 +12,9 @@ import (
 )
 
 // checked opens a reference as it is at the network and checks it.
-func checked(t *testing.T, line graphtest.Line, faults ...graphtest.Fault) provider.Account {
+func checked(t *testing.T, line graphtest.Number, faults ...graphtest.Fault) provider.Account {
 	t.Helper()
-	fake := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{line}})
+	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{line}})
 	t.Cleanup(fake.Close)
 	fake.Fail(faults...)
 	session, err := cloud.New(&cloud.Options{GraphURL: fake.URL}).Open(t.Context(), provider.Reference{Settings: settings()}, nil)
@@ -40,25 +40,25 @@ func TestHealthOfALine(t *testing.T) {
 	good := []any{provider.HealthGood, "GREEN", "CONNECTED, STANDARD, AVAILABLE", "TIER_2K"}
 	valid := []any{provider.HealthGood, "VALID", "", ""}
 	for name, c := range map[string]struct {
-		change func(l *graphtest.Line)
+		change func(l *graphtest.Number)
 		fault  []graphtest.Fault
 		want   map[string][]any
 	}{
-		"good": {func(*graphtest.Line) {}, nil, map[string][]any{"phone_number": good, "access_token": valid}},
+		"good": {func(*graphtest.Number) {}, nil, map[string][]any{"phone_number": good, "access_token": valid}},
 		"low quality": {
-			func(l *graphtest.Line) { l.Quality, l.Limit, l.Throughput = "RED", "TIER_250", "HIGH" }, nil,
+			func(l *graphtest.Number) { l.Quality, l.Limit, l.Throughput = "RED", "TIER_250", "HIGH" }, nil,
 			map[string][]any{"phone_number": {provider.HealthWarning, "RED", "CONNECTED, HIGH, AVAILABLE", "TIER_250"}, "access_token": valid},
 		},
 		"token ends soon": {
-			func(l *graphtest.Line) { l.TokenExpires = soon }, nil,
+			func(l *graphtest.Number) { l.TokenExpires = soon }, nil,
 			map[string][]any{"phone_number": good, "access_token": {provider.HealthWarning, "EXPIRES", ends(soon), ""}},
 		},
 		"token ends later": {
-			func(l *graphtest.Line) { l.TokenExpires = far }, nil,
+			func(l *graphtest.Number) { l.TokenExpires = far }, nil,
 			map[string][]any{"phone_number": good, "access_token": {provider.HealthGood, "VALID", ends(far), ""}},
 		},
 		"token cannot be asked about": {
-			func(*graphtest.Line) {},
+			func(*graphtest.Number) {},
 			[]graphtest.Fault{{Path: "/debug_token", Code: 100, Message: "no"}},
 			map[string][]any{"phone_number": good},
 		},
@@ -78,7 +78,7 @@ func TestNumbersOfTheAccount(t *testing.T) {
 	t.Parallel()
 	other := fakeLine()
 	other.PhoneNumberID, other.DisplayNumber = "700100200301", "+1 555-000-0000"
-	fake, _, _ := setup(t, graphtest.Options{Lines: []graphtest.Line{other}})
+	fake, _, _ := setup(t, graphtest.Options{Numbers: []graphtest.Number{other}})
 	c, err := client(fake)
 	require.NoError(t, err)
 	numbers, next, err := c.Numbers(t.Context(), "")

@@ -22,7 +22,7 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, providertest.Harness{
-		New:     conformanceLine,
+		New:     conformanceSetup,
 		ChatIDs: []string{"+1 (650) 555-1234", "16505551234", "US.40070010020030040055", "120363041234567890@g.us"},
 		Contents: []provider.Content{
 			provider.Media{Kind: provider.Image, URL: "https://files.example/a.png", Caption: "A picture"},
@@ -42,11 +42,11 @@ func opening(data string) func(context.Context) (io.ReadCloser, error) {
 	return func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(data)), nil }
 }
 
-// conformanceLine is a reference with the fake behind it.
-func conformanceLine(t *testing.T) providertest.Line {
-	fake := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{fakeLine()}})
+// conformanceSetup is a reference with the fake behind it.
+func conformanceSetup(t *testing.T) providertest.Setup {
+	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{fakeLine()}})
 	t.Cleanup(fake.Close)
-	return providertest.Line{
+	return providertest.Setup{
 		Provider:  cloud.New(&cloud.Options{GraphURL: fake.URL, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}),
 		Reference: provider.Reference{ID: 1, Name: "Shop", Settings: settings()},
 		Shown: func() []string {

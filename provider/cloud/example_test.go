@@ -13,7 +13,7 @@ import (
 // A reference can be used without package messaging; here its network is a fake.
 func Example() {
 	ctx := context.Background()
-	network := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{{
+	network := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{{
 		PhoneNumberID: "700100200300", BusinessAccountID: "800100200300", AccessToken: "token",
 	}}})
 	defer network.Close()
@@ -47,7 +47,7 @@ func Example() {
 // A program that needs more than the common contract makes typed calls.
 func ExampleClient_Send() {
 	ctx := context.Background()
-	network := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{{
+	network := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{{
 		PhoneNumberID: "700100200300", BusinessAccountID: "800100200300", AccessToken: "token",
 	}}})
 	defer network.Close()
@@ -92,7 +92,7 @@ func ExampleProvider_Parse() {
 		for _, event := range events {
 			if m, ok := event.(*provider.Message); ok {
 				text, _ := m.Content.(provider.Text)
-				fmt.Println(part.Line, m.From.Name, m.Chat.ChatID, text.Text)
+				fmt.Println(part.NetworkID, m.From.Name, m.Chat.ChatID, text.Text)
 			}
 		}
 	}

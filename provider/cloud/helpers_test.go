@@ -24,8 +24,8 @@ func settings() provider.Settings {
 	}
 }
 
-func fakeLine() graphtest.Line {
-	return graphtest.Line{
+func fakeLine() graphtest.Number {
+	return graphtest.Number{
 		PhoneNumberID: lineID, BusinessAccountID: accountID, AccessToken: "token",
 		AppSecret: "app secret", VerifyToken: "verify word",
 	}
@@ -34,7 +34,7 @@ func fakeLine() graphtest.Line {
 // setup opens the reference against a fake.
 func setup(t *testing.T, o graphtest.Options) (*graphtest.Server, *cloud.Provider, provider.Session) {
 	t.Helper()
-	o.Lines = append(o.Lines, fakeLine())
+	o.Numbers = append(o.Numbers, fakeLine())
 	fake := graphtest.Start(&o)
 	t.Cleanup(fake.Close)
 	p := cloud.New(&cloud.Options{GraphURL: fake.URL, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})

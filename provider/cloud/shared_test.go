@@ -93,8 +93,8 @@ func translate(t *testing.T, body []byte) []expectation {
 				continue
 			}
 			seen[id] = true
-			put(x, "phone_number_id", part.Line)
-			if part.Line == "" {
+			put(x, "phone_number_id", part.NetworkID)
+			if part.NetworkID == "" {
 				put(x, "waba_id", part.Group)
 			}
 			out = append(out, x.whole(t))

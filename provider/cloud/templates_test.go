@@ -65,7 +65,7 @@ func TestTemplates(t *testing.T) {
 	_, err = m.CreateTemplate(t.Context(), definition("welcome", "de", "Willkommen"))
 	var rejected *provider.Rejected
 	require.ErrorAs(t, err, &rejected)
-	require.Equal(t, "There is a template of this name in this language.", rejected.Advice)
+	require.Equal(t, "A template with this name exists in this language.", rejected.Advice)
 
 	list, pages = everyTemplate(t, m)
 	require.Len(t, list, 5)

@@ -108,7 +108,7 @@ var codes = map[int]meaning{
 	551:    {class: recipient, advice: notNow},
 	130403: {class: recipient, advice: "The contact has blocked the number."},
 	131021: {class: recipient, advice: "A number cannot write to itself."},
-	131026: {class: recipient, advice: "The contact cannot get it: no WhatsApp under this number, an old version, or Meta's terms not accepted."},
+	131026: {class: recipient, advice: "The contact cannot receive the message: the number has no WhatsApp, the app is too old, or Meta's terms were not accepted."},
 	131030: {class: recipient, advice: "A test number writes only to the numbers listed in the app's dashboard: add this one."},
 
 	33:      {class: rejected, advice: "There is no such object, or the token may not see it: check the ids in the reference's settings."},
@@ -155,7 +155,7 @@ var codes = map[int]meaning{
 	136025:  {class: rejected, advice: "The verification code is wrong."},
 	137000:  {class: rejected, advice: "The contact has another identity than expected: make sure that it is still the same person."},
 	2388019: {class: rejected, advice: "The account has as many templates as it may: delete some."},
-	2388024: {class: rejected, advice: "There is a template of this name in this language."},
+	2388024: {class: rejected, advice: "A template with this name exists in this language."},
 	2388039: {class: rejected, advice: fixRequest},
 	2388040: {class: rejected, advice: "A part of the template is too long."},
 	2388047: {class: rejected, advice: "The template's header is not as it must be."},

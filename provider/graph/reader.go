@@ -9,14 +9,14 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Reader collects what is read from one part of a callback. Line and At
+// Reader collects what is read from one part of a callback. NetworkID and At
 // distinguish items that have no id.
 type Reader struct {
-	Line   string // the network's id of the reference, or ""
-	At     Value  // time of the entry, or nil
-	Events []provider.Event
-	Bad    []provider.Bad
-	seen   map[string]bool // keys of events
+	NetworkID string // the network's id of the reference, or ""
+	At        Value  // time of the entry, or nil
+	Events    []provider.Event
+	Bad       []provider.Bad
+	seen      map[string]bool // keys of events
 }
 
 // Reject records an item that cannot be read.
@@ -72,7 +72,7 @@ func (r *Reader) Each(name string, array Value, read func(item Value)) {
 // reference, in an entry of the same time, are a repeat.
 func (r *Reader) Key(name string, item Value) string {
 	h := sha256.New()
-	for _, s := range [][]byte{[]byte(r.Line), r.At, item} {
+	for _, s := range [][]byte{[]byte(r.NetworkID), r.At, item} {
 		h.Write(s)
 		h.Write([]byte{0})
 	}

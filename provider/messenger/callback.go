@@ -52,7 +52,7 @@ func (*Provider) Route(body []byte) ([]provider.Part, error) {
 			return nil, fmt.Errorf("messenger: the callback has more than %d entries", maxParts)
 		}
 		entry := graph.Value(raw)
-		parts = append(parts, provider.Part{Line: entry.Get("id").ID(), Body: json.RawMessage(entry)})
+		parts = append(parts, provider.Part{NetworkID: entry.Get("id").ID(), Body: json.RawMessage(entry)})
 	}
 	return parts, nil
 }

@@ -15,7 +15,7 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, providertest.Harness{
-		New:     conformanceLine,
+		New:     conformanceSetup,
 		ChatIDs: []string{maria, maria + "@messenger", " " + maria + "@messenger "},
 		Contents: []provider.Content{
 			provider.Media{Kind: provider.Image, URL: "https://files.example/a.png", Caption: "A picture"},
@@ -29,10 +29,10 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// conformanceLine is a page with the fake behind it.
-func conformanceLine(t *testing.T) providertest.Line {
+// conformanceSetup is a page with the fake behind it.
+func conformanceSetup(t *testing.T) providertest.Setup {
 	fake, p := fakeNetwork(t, graphtest.Options{})
-	return providertest.Line{
+	return providertest.Setup{
 		Provider:  p,
 		Reference: provider.Reference{ID: 1, Name: "Shop", Settings: settings()},
 		Shown: func() []string {

@@ -78,7 +78,7 @@ func (r *reader) edit(in *item, v graph.Value) {
 		number = r.made("edit", in)
 	}
 	if m := r.open(in, id+apart+"edit"+number); m != nil {
-		m.Mine = in.sender == r.Line
+		m.Mine = in.sender == r.NetworkID
 		m.Edits, m.Content = id, provider.Text{Text: v.Get("text").Text()}
 		r.Add(m.ID, m)
 	}
@@ -110,7 +110,7 @@ func (r *reader) reaction(in *item, v graph.Value) {
 			c.Emoji = emojis["other"]
 		}
 	}
-	m.Mine = in.sender == r.Line
+	m.Mine = in.sender == r.NetworkID
 	m.Content = c
 	r.Add(m.ID, m)
 }

@@ -11,7 +11,7 @@ import (
 
 // Parse reads one entry. Of items with the same id it keeps the first.
 func (*Provider) Parse(part provider.Part) ([]provider.Event, []provider.Bad) {
-	r := reader{graph.Reader{Line: part.Line}}
+	r := reader{graph.Reader{NetworkID: part.NetworkID}}
 	entry := graph.Value(part.Body)
 	if !json.Valid(part.Body) || !entry.Object() {
 		r.Reject("an entry that is no object", entry)
@@ -100,7 +100,7 @@ func (r *reader) change(v graph.Value) {
 // contact returns the one of the two that is not the page. If the page wrote,
 // the network does not always put it first.
 func (r *reader) contact(in *item) provider.Address {
-	if in.sender == "" || in.sender == r.Line {
+	if in.sender == "" || in.sender == r.NetworkID {
 		return person(in.recipient)
 	}
 	return person(in.sender)

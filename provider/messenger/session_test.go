@@ -164,7 +164,7 @@ func TestFiles(t *testing.T) {
 	require.Equal(t, []string{"file", "file"}, []string{shown[0].Type, shown[1].Type})
 	require.Equal(t, id, shown[1].FileID)
 	for _, f := range fake.Files.All() {
-		require.Equal(t, graphtest.File{ID: f.ID, Line: page, Name: "of_fer.pdf", MIME: "application/pdf", Data: []byte("%PDF")}, f)
+		require.Equal(t, graphtest.File{ID: f.ID, Owner: page, Name: "of_fer.pdf", MIME: "application/pdf", Data: []byte("%PDF")}, f)
 	}
 	require.Len(t, fake.Files.All(), 2)
 

@@ -110,7 +110,7 @@ func translate(t *testing.T, body []byte) []expectation {
 		events, bad := p.Parse(part)
 		require.Empty(t, bad)
 		for _, e := range events {
-			x := expect(e, part.Line)
+			x := expect(e, part.NetworkID)
 			if key := x.key(t); seen[key] {
 				continue
 			} else {

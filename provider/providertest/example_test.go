@@ -12,8 +12,8 @@ import (
 func ExampleRun() {
 	_ = func(t *testing.T) { // func TestConformance(t *testing.T)
 		providertest.Run(t, providertest.Harness{
-			New: func(*testing.T) providertest.Line {
-				return providertest.Line{Provider: sandbox.New(), Reference: provider.Reference{ID: 1}}
+			New: func(*testing.T) providertest.Setup {
+				return providertest.Setup{Provider: sandbox.New(), Reference: provider.Reference{ID: 1}}
 			},
 			ChatIDs: []string{"ana@sandbox", "Ana"},
 			Junk:    []string{"", "a b", "@sandbox"},

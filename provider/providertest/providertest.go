@@ -3,7 +3,7 @@
 // fake one that implements the network's protocol:
 //
 //	func TestConformance(t *testing.T) {
-//		providertest.Run(t, providertest.Harness{New: newLine, ChatIDs: []string{"ana@sandbox"}, Junk: []string{""}})
+//		providertest.Run(t, providertest.Harness{New: newSetup, ChatIDs: []string{"ana@sandbox"}, Junk: []string{""}})
 //	}
 //
 // The suite finds optional abilities by type assertion, as package messaging
@@ -25,7 +25,7 @@ import (
 // Harness describes a kind of reference to the suite.
 type Harness struct {
 	// New returns a new line and its peer. Each subtest calls it.
-	New func(t *testing.T) Line
+	New func(t *testing.T) Setup
 	// ChatIDs are chat ids as users write them. The first is that of a contact
 	// who can be written to.
 	ChatIDs []string
@@ -36,9 +36,9 @@ type Harness struct {
 	Contents []provider.Content
 }
 
-// Line is a configured reference with the peer behind it. Optional fields may
+// Setup is a provider with a configured reference and the peer behind it. Optional fields may
 // be nil; what needs them is then not tested.
-type Line struct {
+type Setup struct {
 	Provider  provider.Provider
 	Reference provider.Reference
 	// Shown returns the texts that the contact's phone shows, in order.
@@ -108,7 +108,7 @@ func Run(t *testing.T, h Harness) {
 
 // fixture is a new line with what the tests need.
 type fixture struct {
-	Line
+	Setup
 	h     Harness
 	inbox *inbox
 	to    provider.Address
@@ -116,7 +116,7 @@ type fixture struct {
 
 func setup(t *testing.T, h Harness) *fixture {
 	t.Helper()
-	f := &fixture{Line: h.New(t), h: h, inbox: &inbox{arrived: make(chan provider.Event, 64)}}
+	f := &fixture{Setup: h.New(t), h: h, inbox: &inbox{arrived: make(chan provider.Event, 64)}}
 	require.NotNil(t, f.Shown, "the harness must say what the contact sees")
 	var err error
 	f.to, err = f.Provider.Address(h.ChatIDs[0])

@@ -97,7 +97,7 @@ func callerEvents(t *testing.T, f *fixture) {
 	parts, err := c.Route(body)
 	require.NoError(t, err)
 	require.Len(t, parts, 1)
-	require.Equal(t, line, parts[0].Line)
+	require.Equal(t, line, parts[0].NetworkID)
 	if group != "" {
 		require.Equal(t, group, parts[0].Group)
 	}

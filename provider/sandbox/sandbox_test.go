@@ -27,9 +27,9 @@ func TestConformance(t *testing.T) {
 func conform(t *testing.T, settings provider.Settings) {
 	t.Helper()
 	providertest.Run(t, providertest.Harness{
-		New: func(*testing.T) providertest.Line {
+		New: func(*testing.T) providertest.Setup {
 			p := &watched{Provider: sandbox.New(), seen: map[string]bool{}}
-			return providertest.Line{Provider: p, Reference: provider.Reference{ID: 1, Name: "Sandbox", Settings: settings}, Shown: p.shown}
+			return providertest.Setup{Provider: p, Reference: provider.Reference{ID: 1, Name: "Sandbox", Settings: settings}, Shown: p.shown}
 		},
 		ChatIDs: []string{"ana@sandbox", "bob", " Carla-2.b_c ", "DORA@sandbox", "friends@g.us"},
 		Contents: []provider.Content{

@@ -21,11 +21,11 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	ana := fake.AddPhone(&webtest.PhoneOptions{Name: "Ana"})
 	providertest.Run(t, providertest.Harness{
-		New: func(t *testing.T) providertest.Line {
+		New: func(t *testing.T) providertest.Setup {
 			f := paired(t, testkit.Open(t, testkit.SQLiteURL(t)))
 			f.close(t)
 			require.NoError(t, f.device.AwaitGone(soon(t)))
-			return providertest.Line{
+			return providertest.Setup{
 				Provider: &watched{f.p, ana}, Reference: f.ref, Fail: f.fails,
 				Shown: func() []string { return shownBy(ana, f.owner) },
 				Say: func(t *testing.T, text string) {

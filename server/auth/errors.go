@@ -27,18 +27,18 @@ var (
 	// ErrGrant reports that a caller would give a permission that the caller
 	// lacks, or change a user who has one.
 	ErrGrant = apierr.New("auth", apierr.Forbidden,
-		"the caller lacks a permission that is granted, or that the user has who is changed")
+		"you can only grant permissions that you have, and only change users whose permissions you have")
 	// ErrUndeliverable is for Options.SendReset: there is no use in trying
 	// again.
 	ErrUndeliverable = errors.New("auth: the mail cannot be delivered")
 	// ErrOwner reports what only an owner of the account may do: change an owner,
 	// or make one.
-	ErrOwner = apierr.New("auth", apierr.Forbidden, "only an owner of the account makes or changes an owner")
+	ErrOwner = apierr.New("auth", apierr.Forbidden, "only an owner of the account can create or change an owner")
 	// ErrTokens reports a user who has [MaxTokens] scoped tokens.
-	ErrTokens = apierr.New("auth", apierr.Conflict, "the user has 100 tokens for programs, and may have no more: revoke one first")
+	ErrTokens = apierr.New("auth", apierr.Conflict, "the user has 100 tokens for programs, which is the maximum: revoke one first")
 	// ErrLastOwner reports a change after which the account would have no owner
 	// who may log in.
-	ErrLastOwner = apierr.New("auth", "last_owner", "an account keeps one owner who may log in: make another user an owner first")
+	ErrLastOwner = apierr.New("auth", "last_owner", "an account needs an owner who can log in: make another user an owner first")
 )
 
 // Invalid reports a value that breaks a rule. It has the Field, a path in the

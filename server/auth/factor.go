@@ -65,7 +65,7 @@ func (s *SecondFactor) Confirm(ctx context.Context, by Caller, code string) (cod
 		return recordFactorTx(ctx, tx, by.User, by.Email, factorOf(true))
 	})
 	if errors.Is(err, secondfactor.ErrCode) {
-		return nil, &Invalid{Field: "code", Message: "is not what the app shows now"}
+		return nil, &Invalid{Field: "code", Message: "is not the code that the app shows now"}
 	}
 	return codes, err
 }

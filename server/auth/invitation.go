@@ -233,7 +233,7 @@ func (r invitationRow) invitation() Invitation {
 // valid: it has ended, the inviter may no longer give what it gives, or the
 // e-mail is a user's by now.
 func (s *Invitations) Accept(ctx context.Context, token string, n NewUser) (Session, error) {
-	hash, void := hashOpaque(token), &Invalid{Field: "token", Message: "is not valid, or no longer"}
+	hash, void := hashOpaque(token), &Invalid{Field: "token", Message: "is not valid, or no longer valid: ask for a new invitation"}
 	var row invitationRow
 	err := s.db.GetContext(ctx, &row, `SELECT `+invitationColumns+` FROM auth_invitation WHERE hash = $1 AND expires_us > $2`,
 		hash, database.Micros(s.now()))

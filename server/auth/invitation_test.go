@@ -31,7 +31,7 @@ func refusedToken(t *testing.T, err error, why string) {
 	t.Helper()
 	var bad *auth.Invalid
 	require.ErrorAs(t, err, &bad, why)
-	require.Equal(t, auth.Invalid{Field: "token", Message: "is not valid, or no longer"}, *bad, why)
+	require.Equal(t, auth.Invalid{Field: "token", Message: "is not valid, or no longer valid: ask for a new invitation"}, *bad, why)
 }
 
 func TestInvitation(t *testing.T) {

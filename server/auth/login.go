@@ -89,7 +89,7 @@ func (s *Users) ConfirmPassword(ctx context.Context, by Caller, password string,
 		err = s.passwords.refused(ctx, u, a, s.passwords.prove(ctx, u, password))
 	}
 	if errors.Is(err, ErrCredentials) {
-		return &Invalid{Field: "password", Message: "is not that of the user"}
+		return &Invalid{Field: "password", Message: "is not the user's password"}
 	}
 	if err != nil {
 		return err

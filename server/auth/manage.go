@@ -171,11 +171,11 @@ func (ch *UserChange) checkPasswordOf(u userRow) error {
 // confirm has users show their password before they change it or their e-mail.
 func (s *Users) confirm(ctx context.Context, by Caller, ch UserChange) error {
 	if ch.CurrentPassword == "" {
-		return &Invalid{Field: "currentPassword", Message: "is required to change one's own e-mail or password"}
+		return &Invalid{Field: "currentPassword", Message: "is required to change your own e-mail or password"}
 	}
 	err := s.ConfirmPassword(ctx, by, ch.CurrentPassword, ch.Address)
 	if _, wrong := err.(*Invalid); wrong { //nolint:errorlint // it is returned as it is
-		return &Invalid{Field: "currentPassword", Message: "is not the present password"}
+		return &Invalid{Field: "currentPassword", Message: "is not the current password"}
 	}
 	return err
 }

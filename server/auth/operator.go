@@ -65,7 +65,7 @@ func (o *Operator) Create(ctx context.Context, account string, n NewUser, permis
 	}
 	if own {
 		if !owner {
-			return User{}, &Invalid{Field: "account", Message: "is required for a user who is no owner: the first user of an account is"}
+			return User{}, &Invalid{Field: "account", Message: "is required: the first user of a new account must be an owner"}
 		}
 		id, err := uuid.NewV7()
 		if err != nil {

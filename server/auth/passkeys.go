@@ -15,7 +15,7 @@ import (
 
 // ErrPasskey reports a passkey that is refused; it does not say whether it is
 // unknown, belongs to a user who is disabled, or has not proved anything.
-var ErrPasskey = apierr.New("auth", apierr.Unauthorized, "the passkey is not known here, or the log-in took longer than 5 minutes")
+var ErrPasskey = apierr.New("auth", apierr.Unauthorized, "the passkey is unknown to this server, or the login took longer than 5 minutes: try again")
 
 // Passkeys keeps the passkeys of users, and signs users in with them. It is
 // safe for concurrent use.
@@ -69,10 +69,10 @@ func (s *Passkeys) Add(ctx context.Context, by Caller, name string, response []b
 	fresh, err := s.store.Verify(ctx, u.holder(), response)
 	switch {
 	case errors.Is(err, passkey.ErrChallenge):
-		return out, &Invalid{Field: "credential", Message: "answers no challenge of the last 5 minutes, or one that was answered: begin again"}
+		return out, &Invalid{Field: "credential", Message: "answers a challenge that is unknown, older than 5 minutes or already answered: start again"}
 	case errors.Is(err, passkey.ErrResponse):
 		s.log.InfoContext(ctx, "passkey not added", slog.Any("error", err))
-		return out, &Invalid{Field: "credential", Message: "is not a passkey for this site, made by a user whom the device has verified"}
+		return out, &Invalid{Field: "credential", Message: "is not a valid passkey for this site with verification of the user: create a new one"}
 	case err != nil:
 		return out, err
 	}

@@ -35,19 +35,19 @@ type Described struct {
 // Catalogue describes every permission.
 func Catalogue() []Described {
 	return []Described{
-		{UsersManage, "Manage the users of the account, export and erase what is held on contacts, read the audit log"},
-		{ReferencesRead, "See the lines and their sessions"},
-		{ReferencesWrite, "Add, change and delete lines, and let simulated contacts write"},
+		{UsersManage, "Manage the users of the account, export and erase stored data about contacts, read the audit log"},
+		{ReferencesRead, "See references and their sessions"},
+		{ReferencesWrite, "Add, change and delete references, and simulate contacts"},
 		{SessionsManage, "Start and log out sessions"},
 		{ChatsRead, "Read chats, messages and templates"},
-		{ChatsSend, "Send messages and files, mark chats as read, change what is kept with a chat"},
+		{ChatsSend, "Send messages and files, mark chats as read, change the data of chats"},
 		{TemplatesManage, "Create and delete message templates"},
 		{BotsManage, "Build, publish and run bots"},
-		{FlowsManage, "Build, publish and run flows, with their credentials, servers and approvals"},
+		{FlowsManage, "Build, publish and run flows, with their credentials, MCP servers and approvals"},
 		{ExtractorsManage, "Configure and run extractors"},
 		{WebhooksManage, "Configure webhooks, read and replay deliveries"},
-		{UsageRead, "See what models were used and what it cost"},
-		{MCPExecute, "Call functions as an agent does; each needs its own permission, too"},
+		{UsageRead, "See the use of language models and its cost"},
+		{MCPExecute, "Call functions like an agent; each function needs its own permission, too"},
 	}
 }
 
@@ -105,13 +105,13 @@ type RoleSet struct {
 // Roles describes every role, that with the most permissions first.
 func Roles() []RoleSet {
 	return []RoleSet{
-		{RoleOwner, "Everything, also of users who are added later: makes other owners and deletes the account", AllPermissions()},
-		{RoleAdmin, "Everything except what concerns owners", AllPermissions()},
+		{RoleOwner, "Has every permission; creates other owners and deletes the account", AllPermissions()},
+		{RoleAdmin, "Has every permission, but cannot change owners or delete the account", AllPermissions()},
 		{RoleBuilder, "Builds bots, flows, extractors, templates and webhooks, and tries them in chats", []Permission{
 			ReferencesRead, ChatsRead, ChatsSend, TemplatesManage, BotsManage, FlowsManage, ExtractorsManage, WebhooksManage, UsageRead, MCPExecute,
 		}},
 		{RoleAgent, "Reads and answers chats", []Permission{ReferencesRead, ChatsRead, ChatsSend}},
-		{RoleViewer, "Sees references, chats and what models cost, and changes nothing", []Permission{ReferencesRead, ChatsRead, UsageRead}},
+		{RoleViewer, "Sees references, chats and the cost of models, and changes nothing", []Permission{ReferencesRead, ChatsRead, UsageRead}},
 	}
 }
 

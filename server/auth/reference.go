@@ -111,7 +111,7 @@ func normalPermissions(ps []Permission) ([]Permission, error) {
 	for _, p := range ps {
 		base, reference := p.Split()
 		if !slices.Contains(AllPermissions(), base) {
-			return nil, &Invalid{Field: "permissions", Message: "names a permission that does not exist"}
+			return nil, &Invalid{Field: "permissions", Message: "must be permissions that exist: GET /user/permissions lists them"}
 		}
 		if reference != 0 && !base.Limitable() && !slices.Contains(unlimited, string(base)) {
 			unlimited = append(unlimited, string(base))
@@ -148,7 +148,7 @@ func (s *Users) checkReferences(ctx context.Context, account string, ps, stored 
 		}
 	}
 	if !has {
-		return &Invalid{Field: "permissions", Message: "are limited to a reference that does not exist"}
+		return &Invalid{Field: "permissions", Message: "are limited to a reference that does not exist in this account"}
 	}
 	return nil
 }

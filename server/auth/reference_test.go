@@ -121,7 +121,7 @@ func TestLimitedGrantsRefused(t *testing.T) {
 	}
 	refused(f, "users.manage, flows.manage, mcp.execute", "users.manage@1", "chats.read@1", "flows.manage@1", "mcp.execute@2", "users.manage@2")
 	refused(f, "reference that does not exist", "chats.read@1", "chats.read@3")
-	refused(f, "permission that does not exist", "chats.read@x")
+	refused(f, "must be permissions that exist", "chats.read@x")
 	refused(f, "at most", many...)
 	refused(setup(t, db, auth.Options{}, secret), "reference that does not exist", "chats.read@1")
 	_, err := operator(t, f).Create(t.Context(), boss.Account, auth.NewUser{Email: "b@example.org", Name: "B", Password: password}, []auth.Permission{"chats.read@1"})

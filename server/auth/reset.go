@@ -88,7 +88,7 @@ func (s *Service) Reset(ctx context.Context, token, password string) error {
 	if err := CheckPassword(password); err != nil {
 		return err
 	}
-	hash, used := hashOpaque(token), &Invalid{Field: "token", Message: "is not valid, or no longer"}
+	hash, used := hashOpaque(token), &Invalid{Field: "token", Message: "is not valid, or no longer valid: request a new link"}
 	var user string
 	now := database.Micros(s.opts.Now())
 	// Who has no link must not make us hash.

@@ -55,11 +55,11 @@ func (s *Tokens) Create(ctx context.Context, by Caller, n NewToken) (id, token s
 		return "", "", err
 	}
 	if len(n.Permissions) == 0 {
-		return "", "", &Invalid{Field: "permissions", Message: "must name at least one"}
+		return "", "", &Invalid{Field: "permissions", Message: "must have at least one permission"}
 	}
 	now, expires := s.now(), n.ExpiresAt.Truncate(time.Second)
 	if !expires.After(now) || expires.Sub(now) > MaxTokenTTL {
-		return "", "", &Invalid{Field: "expiresAt", Message: "must be later than now, and at most a year"}
+		return "", "", &Invalid{Field: "expiresAt", Message: "must be in the future, and at most a year from now"}
 	}
 	if by.missing(n.Permissions) {
 		return "", "", ErrGrant

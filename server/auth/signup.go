@@ -275,7 +275,7 @@ func (s *Service) sendSignUp(ctx context.Context, id string) (string, error) {
 // Device. The link works once. It returns [Invalid], of the field token when
 // the link is not, or no longer, valid.
 func (s *Service) ConfirmSignUp(ctx context.Context, token string, n NewUser) (Session, error) {
-	used := &Invalid{Field: "token", Message: "is not valid, or no longer"}
+	used := &Invalid{Field: "token", Message: "is not valid, or no longer valid: sign up again"}
 	var row signUpRow
 	err := s.db.GetContext(ctx, &row, `SELECT id, email, name, password FROM auth_signup WHERE hash = $1 AND expires_us > $2`,
 		hashOpaque(token), database.Micros(s.opts.Now()))
@@ -293,7 +293,7 @@ func (s *Service) ConfirmSignUp(ctx context.Context, token string, n NewUser) (S
 	case err != nil:
 		return Session{}, err
 	case !right:
-		return Session{}, &Invalid{Field: "password", Message: "is not the one that was given at the sign-up"}
+		return Session{}, &Invalid{Field: "password", Message: "is not the password of the sign-up"}
 	}
 	n.Email, n.Name = row.Email, row.Name
 	u, err := s.users.ownerRow(n, h)

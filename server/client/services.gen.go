@@ -12,19 +12,19 @@ import (
 // services are what the API consists of.
 type services struct {
 	Aiflow     *Aiflow     // Projects, flows, their versions and runs.
-	Auth       *Auth       // Users, what they may do, and their tokens.
-	Billing    *Billing    // What an account has subscribed to.
-	Botengine  *Botengine  // Bots of one flow.
-	Credential *Credential // Secrets that flows and foreign servers use.
-	Extractor  *Extractor  // What finds values in messages.
-	Knowledge  *Knowledge  // Files that assistants answer from.
+	Auth       *Auth       // Users, their permissions and their tokens.
+	Billing    *Billing    // Subscriptions of accounts.
+	Botengine  *Botengine  // Bots, which have one flow each.
+	Credential *Credential // Secrets for flows and foreign MCP servers.
+	Extractor  *Extractor  // Extractors, which find values in messages.
+	Knowledge  *Knowledge  // Files that assistants use for answers.
 	MCP        *MCP        // Functions that AI agents call.
-	Messaging  *Messaging  // Lines, their sessions, chats, messages, groups and templates.
+	Messaging  *Messaging  // References, their sessions, chats, messages, groups and templates.
 	Remote     *Remote     // Foreign MCP servers whose tools agents may use.
-	Sandbox    *Sandbox    // Simulated contacts of a sandbox line.
+	Sandbox    *Sandbox    // Simulated contacts of a sandbox reference.
 	Server     *Server     // The server and the account.
-	Usage      *Usage      // What language models were asked for, and what it cost.
-	Webhooks   *Webhooks   // Where events are delivered, and what became of them.
+	Usage      *Usage      // Usage and cost of language models.
+	Webhooks   *Webhooks   // Webhooks and their deliveries.
 }
 
 func (c *Client) bind() {
@@ -49,36 +49,37 @@ func (c *Client) bind() {
 // Aiflow: Projects, flows, their versions and runs.
 type Aiflow struct{ c *Client }
 
-// Approve is POST /aiflow/run/{runId}/approve: Let an agent use a tool, or not.
+// Approve is POST /aiflow/run/{runId}/approve: Approve or refuse a tool call of an agent.
 //
-// The consent is for the call that the step shows, with these arguments. 404 if the run has no step
-// of this id that asks.
+// The approval is for the call in the step, with its arguments. Answers 404 if the run has no step
+// with this id that waits for approval.
 //
 // Needs the permission `flows.manage`.
 //
 // A scoped token is refused.
 //
-// A step that has been answered stays as it is. Once the run has ended it is a 409.
+// A step that has been answered does not change. Answers 409 if the run has ended.
 func (s *Aiflow) Approve(ctx context.Context, runID string, in ApproveRequest) (*Run, error) {
 	r := request{id: "Aiflow_Approve", method: http.MethodPost, path: "/aiflow/run/{runId}/approve", body: in}
 	r.inPath("runId", runID)
 	return answer[Run](ctx, s.c, &r)
 }
 
-// Bind is PUT /aiflow/flow/{flowId}/bind: Have a flow listen on a line, or not.
+// Bind is PUT /aiflow/flow/{flowId}/bind: Bind a flow to a reference, or unbind it.
 //
-// Its published trigger node says to what. A function is refused.
+// The trigger node of the published version says which events start the flow. A function cannot be
+// bound.
 //
 // Needs the permission `flows.manage`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Aiflow) Bind(ctx context.Context, flowID string, in BindRequest) (*Page[Binding], error) {
 	r := request{id: "Aiflow_Bind", method: http.MethodPut, path: "/aiflow/flow/{flowId}/bind", body: in}
 	r.inPath("flowId", flowID)
 	return answer[Page[Binding]](ctx, s.c, &r)
 }
 
-// Bindings is GET /aiflow/flow/{flowId}/bind: List the lines on which a flow listens.
+// Bindings is GET /aiflow/flow/{flowId}/bind: List the references that a flow is bound to.
 //
 // Needs the permission `flows.manage`.
 //
@@ -93,30 +94,30 @@ func (s *Aiflow) Bindings(ctx context.Context, flowID string) (*Page[Binding], e
 //
 // Needs the permission `flows.manage`.
 //
-// Once the run has ended it is a 409.
+// Answers 409 if the run has ended.
 func (s *Aiflow) Cancel(ctx context.Context, runID string, in CancelRequest) (*Run, error) {
 	r := request{id: "Aiflow_Cancel", method: http.MethodPost, path: "/aiflow/run/{runId}/cancel", body: in}
 	r.inPath("runId", runID)
 	return answer[Run](ctx, s.c, &r)
 }
 
-// Create is POST /aiflow/flow: Make a flow or a function.
+// Create is POST /aiflow/flow: Create a flow or a function.
 //
-// A draft may be any object; `problems` says where it is wrong. What it is, its `kind` says.
+// `kind` says which of them it is. The draft may be any object; `problems` lists its errors.
 //
 // Needs the permission `flows.manage`.
 //
-// Sent again it makes another flow, or is refused where the slug is taken.
+// A repeated request creates another flow, or is refused if the slug is taken.
 func (s *Aiflow) Create(ctx context.Context, in AiflowCreateRequest) (*Flow, error) {
 	r := request{id: "Aiflow_Create", method: http.MethodPost, path: "/aiflow/flow", body: in}
 	return answer[Flow](ctx, s.c, &r)
 }
 
-// CreateProject is POST /aiflow/project: Make a project for flows.
+// CreateProject is POST /aiflow/project: Create a project for flows.
 //
 // Needs the permission `flows.manage`.
 //
-// Sent again it makes another project.
+// A repeated request creates another project.
 func (s *Aiflow) CreateProject(ctx context.Context, in CreateProjectRequest) (*Project, error) {
 	r := request{id: "Aiflow_CreateProject", method: http.MethodPost, path: "/aiflow/project", body: in}
 	return answer[Project](ctx, s.c, &r)
@@ -124,11 +125,11 @@ func (s *Aiflow) CreateProject(ctx context.Context, in CreateProjectRequest) (*P
 
 // Delete is DELETE /aiflow/flow/{flowId}: Delete a flow.
 //
-// Its runs end. Flows that were published with a function keep it.
+// Ends its runs. Published flows that use a deleted function keep their copy of it.
 //
 // Needs the permission `flows.manage`.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Aiflow) Delete(ctx context.Context, flowID string) (*Done, error) {
 	r := request{id: "Aiflow_Delete", method: http.MethodDelete, path: "/aiflow/flow/{flowId}"}
 	r.inPath("flowId", flowID)
@@ -137,11 +138,11 @@ func (s *Aiflow) Delete(ctx context.Context, flowID string) (*Done, error) {
 
 // DeleteProject is DELETE /aiflow/project/{projectId}: Delete a project with its flows.
 //
-// Their runs end.
+// Ends their runs.
 //
 // Needs the permission `flows.manage`.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Aiflow) DeleteProject(ctx context.Context, projectID string) (*Done, error) {
 	r := request{id: "Aiflow_DeleteProject", method: http.MethodDelete, path: "/aiflow/project/{projectId}"}
 	r.inPath("projectId", projectID)
@@ -161,17 +162,17 @@ func (s *Aiflow) Detail(ctx context.Context, runID string) (*RunDetail, error) {
 
 // DiffParams are what [Aiflow.Diff] may be told; nil: nothing.
 type DiffParams struct {
-	// A version; 0, or without it: the published one.
+	// The version to compare from. Default, and 0: the published version.
 	From *int64 `query:"from"`
-	// A version; 0, or without it: the draft.
+	// The version to compare to. Default, and 0: the draft.
 	To *int64 `query:"to"`
 }
 
 // Diff is GET /aiflow/flow/{flowId}/diff: Compare two versions of a flow.
 //
-// Without parameters it says what publishing the draft would change. What means the same is not
-// told: the order of members, how numbers are written, and `ui`. Lists of the same length are
-// compared item by item, others as a whole.
+// Without parameters, it shows what publishing the draft would change. Differences without a
+// meaning are left out: the order of members, the notation of numbers, and `ui`. Lists of the same
+// length are compared item by item, other lists as a whole.
 //
 // Needs the permission `flows.manage`.
 //
@@ -182,39 +183,39 @@ func (s *Aiflow) Diff(ctx context.Context, flowID string, p *DiffParams) (*FlowD
 	return answer[FlowDiff](ctx, s.c, &r)
 }
 
-// DraftFromText is POST /aiflow/flow/{flowId}/draft-from-text: Propose a draft of a flow after a
+// DraftFromText is POST /aiflow/flow/{flowId}/draft-from-text: Propose a draft of a flow from a
 // description.
 //
-// A model writes it, and corrects it up to three times while it has problems. Nothing is saved and
-// nothing published: PATCH the flow with the draft to take it. Of `mock/…` models, and where the
-// server has no other, a few rules make a small draft: it asks for what the text says that it asks
-// for.
+// A model writes the draft and corrects it up to three times while it has problems. Nothing is
+// saved or published: to use the draft, PATCH the flow with it. For `mock/…` models, and if the
+// server has no model, a few rules create a small draft that asks for the values that the
+// description mentions.
 //
 // Needs the permission `flows.manage`.
 //
-// Changes nothing; sent again it asks the model again, which is paid for again.
+// Changes nothing. A repeated request asks the model again, at a further cost.
 func (s *Aiflow) DraftFromText(ctx context.Context, flowID string, in DraftFromTextRequest) (*DraftProposal, error) {
 	r := request{id: "Aiflow_DraftFromText", method: http.MethodPost, path: "/aiflow/flow/{flowId}/draft-from-text", body: in}
 	r.inPath("flowId", flowID)
 	return answer[DraftProposal](ctx, s.c, &r)
 }
 
-// Event is POST /aiflow/run/{runId}/event: Give a run an event that it waits for.
+// Event is POST /aiflow/run/{runId}/event: Send an event to a run that waits for it.
 //
 // Needs the permission `flows.manage`.
 //
-// A run that does not wait for the event stays as it is. Once it has ended it is a 409.
+// A run that does not wait for the event does not change. Answers 409 if the run has ended.
 func (s *Aiflow) Event(ctx context.Context, runID string, in EventRequest) (*Run, error) {
 	r := request{id: "Aiflow_Event", method: http.MethodPost, path: "/aiflow/run/{runId}/event", body: in}
 	r.inPath("runId", runID)
 	return answer[Run](ctx, s.c, &r)
 }
 
-// Export is GET /aiflow/project/{projectId}/export: Show a project as one document.
+// Export is GET /aiflow/project/{projectId}/export: Export a project as one document.
 //
-// Its flows with their drafts and what is published of them, each with the functions that it was
-// published with. Lines, runs, tests and earlier versions stay behind, and so do credentials. A
-// project of more than 500 flows, or of more than 8 MiB of them, is a 409.
+// Contains its flows, each with its draft and its published version with the functions of that
+// version. References, runs, tests, earlier versions and credentials are not included. A project
+// with more than 500 flows, or more than 8 MiB of them, answers 409.
 //
 // Needs the permission `flows.manage`.
 //
@@ -240,13 +241,13 @@ func (s *Aiflow) Flow(ctx context.Context, flowID string) (*Flow, error) {
 type FlowsParams struct {
 	// Only flows of this project.
 	ProjectID string `query:"projectId"`
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Flows is GET /aiflow/flow/list: List flows, the oldest first.
+// Flows is GET /aiflow/flow/list: List flows, oldest first.
 //
 // Needs the permission `flows.manage`.
 //
@@ -270,26 +271,26 @@ func (s *Aiflow) AllFlows(ctx context.Context, p *FlowsParams) iter.Seq2[Flow, e
 	})
 }
 
-// Import is POST /aiflow/project/import: Make a project of such a document, or of an export of
-// Typebot.
+// Import is POST /aiflow/project/import: Import a project from such a document, or from an export
+// of Typebot.
 //
-// All of it or nothing, with new ids. Drafts are taken as they are. What was published is published
-// again; what cannot be stays a draft, and its `problems` say why. An export of Typebot, versions 3
-// to 6, becomes one flow that stays a draft: its `problems` name what has no counterpart, by its
-// place in the export, and what is wrong with the draft.
+// Imports all or nothing, with new ids. Drafts are imported unchanged. Published versions are
+// published again; if that is not possible, the flow stays a draft and `problems` has the reasons.
+// An export of Typebot, versions 3 to 6, becomes one flow that stays a draft. Its `problems` list
+// what has no counterpart, with the position in the export, and the problems of the draft.
 //
 // Needs the permission `flows.manage`.
 //
-// Sent again it makes another project.
+// A repeated request creates another project.
 func (s *Aiflow) Import(ctx context.Context, in ImportRequest) (*ImportedProject, error) {
 	r := request{id: "Aiflow_Import", method: http.MethodPost, path: "/aiflow/project/import", body: in}
 	return answer[ImportedProject](ctx, s.c, &r)
 }
 
-// Models is GET /aiflow/model: List the language models that flows may name.
+// Models is GET /aiflow/model: List the language models that flows can use.
 //
-// Each provider is asked which it has. One that cannot say is shown with an error; flows may name
-// its models all the same.
+// Asks each provider for its models. A provider that fails is listed with an error; flows can still
+// use its models.
 //
 // Needs the permission `flows.manage`.
 //
@@ -299,11 +300,11 @@ func (s *Aiflow) Models(ctx context.Context) (*Models, error) {
 	return answer[Models](ctx, s.c, &r)
 }
 
-// Palette is GET /aiflow/palette: The node types that flows and bots are made of.
+// Palette is GET /aiflow/palette: List the node types of flows and bots.
 //
-// What an editor needs to know: for each type its group, its outputs, the engines that have it, and
-// the JSON Schema of its config, with `x-kind` where a text is more than that (template,
-// expression, data, duration, bytes, schema).
+// Describes for an editor the group, outputs and engines of each type, and the JSON Schema of its
+// configuration. `x-kind` marks texts with a special form (template, expression, data, duration,
+// bytes, schema).
 //
 // Changes nothing.
 func (s *Aiflow) Palette(ctx context.Context) (*FlowPalette, error) {
@@ -324,13 +325,13 @@ func (s *Aiflow) Project(ctx context.Context, projectID string) (*Project, error
 
 // ProjectsParams are what [Aiflow.Projects] may be told; nil: nothing.
 type ProjectsParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Projects is GET /aiflow/project/list: List projects, the oldest first.
+// Projects is GET /aiflow/project/list: List projects, oldest first.
 //
 // Needs the permission `flows.manage`.
 //
@@ -356,41 +357,41 @@ func (s *Aiflow) AllProjects(ctx context.Context, p *ProjectsParams) iter.Seq2[P
 
 // Publish is POST /aiflow/flow/{flowId}/publish: Publish the draft of a flow.
 //
-// Freezes it as a numbered version, together with the functions that it calls as they are published
-// now. Runs that are under way go on with the version that they began with. A draft with errors is
-// refused, and each of them is named.
+// Saves the draft as a numbered version, together with the published versions of the functions that
+// it calls. Runs in progress continue with the version that they started with. A draft with errors
+// is refused with a list of them.
 //
 // Needs the permission `flows.manage`.
 //
-// A draft that is published already, with the same functions, makes no further version.
+// A draft that is published already with the same functions creates no new version.
 func (s *Aiflow) Publish(ctx context.Context, flowID string, in FlowAction) (*Flow, error) {
 	r := request{id: "Aiflow_Publish", method: http.MethodPost, path: "/aiflow/flow/{flowId}/publish", body: in}
 	r.inPath("flowId", flowID)
 	return answer[Flow](ctx, s.c, &r)
 }
 
-// Rename is POST /aiflow/flow/{flowId}/rename: Give a flow or a function another slug.
+// Rename is POST /aiflow/flow/{flowId}/rename: Change the slug of a flow or a function.
 //
-// In its draft, and in one transaction in all drafts of the project that call it or jump to it.
-// What is published stays as it is: `published` lists the versions that know the old slug. Those
-// that call a function go on with it as they were published; those that jump to a flow are to be
-// published after it.
+// Changes its draft and, in the same transaction, all drafts of the project that call it or jump to
+// it. Published versions do not change: `published` lists those with the old slug. Versions that
+// call the function keep working, because they contain it. Versions that jump to the flow must be
+// published again.
 //
 // Needs the permission `flows.manage`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Aiflow) Rename(ctx context.Context, flowID string, in RenameRequest) (*RenamedFlow, error) {
 	r := request{id: "Aiflow_Rename", method: http.MethodPost, path: "/aiflow/flow/{flowId}/rename", body: in}
 	r.inPath("flowId", flowID)
 	return answer[RenamedFlow](ctx, s.c, &r)
 }
 
-// Replay is POST /aiflow/flow/{flowId}/replay: Play past runs against the draft.
+// Replay is POST /aiflow/flow/{flowId}/replay: Replay past runs with the draft.
 //
-// What came to each run comes again, at the same times, to the version that it ran and to the
-// draft; the answer says what the draft does differently. Nothing is sent and no call is made:
-// calls get the answers that the run got. Without `runs` and `chats` these are the last 20 runs.
-// What came more than 30 days ago is not known any more.
+// Sends the events of each run again, at the same times, to the version that it used and to the
+// draft, and returns what the draft does differently. Nothing is sent and no call is made: calls
+// get the recorded answers. Without `runs` and `chats`, the last 20 runs are replayed. Events that
+// are older than 30 days are no longer stored.
 //
 // Needs the permission `flows.manage`.
 //
@@ -401,28 +402,28 @@ func (s *Aiflow) Replay(ctx context.Context, flowID string, in PastRuns) (*Page[
 	return answer[Page[Replay]](ctx, s.c, &r)
 }
 
-// Retry is POST /aiflow/run/{runId}/retry: Have a failed run go on with the step that failed.
+// Retry is POST /aiflow/run/{runId}/retry: Retry a failed run at the step that failed.
 //
-// What it did before stays done. A call that must not be made twice, and may have been made, is
-// made again only with `repeat`; it has the `Idempotency-Key` of its first attempt. 409 if the run
-// did not fail by an error, or another one is active in its chat. Answers after the turn, at the
-// latest after 10 s.
+// Completed steps are not repeated. A call that must not be made twice, and whose outcome is
+// unknown, is repeated only with `repeat`, with the same `Idempotency-Key` as before. Answers 409
+// if the run did not fail with an error, or another run is active in its chat. Answers after the
+// turn, and after 10 seconds at the latest.
 //
 // Needs the permission `flows.manage`.
 //
-// A run that has not failed again is a 409.
+// Answers 409 if the run has not failed again.
 func (s *Aiflow) Retry(ctx context.Context, runID string, in RetryRequest) (*Run, error) {
 	r := request{id: "Aiflow_Retry", method: http.MethodPost, path: "/aiflow/run/{runId}/retry", body: in}
 	r.inPath("runId", runID)
 	return answer[Run](ctx, s.c, &r)
 }
 
-// Rollback is POST /aiflow/flow/{flowId}/rollback: Make an earlier version the one that runs, and
-// the draft.
+// Rollback is POST /aiflow/flow/{flowId}/rollback: Roll a flow and its draft back to an earlier
+// version.
 //
 // Needs the permission `flows.manage`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Aiflow) Rollback(ctx context.Context, flowID string, in RollbackRequest) (*Flow, error) {
 	r := request{id: "Aiflow_Rollback", method: http.MethodPost, path: "/aiflow/flow/{flowId}/rollback", body: in}
 	r.inPath("flowId", flowID)
@@ -431,19 +432,19 @@ func (s *Aiflow) Rollback(ctx context.Context, flowID string, in RollbackRequest
 
 // AiflowRunsParams are what [Aiflow.Runs] may be told; nil: nothing.
 type AiflowRunsParams struct {
-	// Only runs of this flow. Those of functions that it calls are left out, unless parent is given.
+	// Only runs of this flow. Runs of functions that it calls are listed only with parent.
 	FlowID string `query:"flowId"`
-	// Only runs that this run began, those of functions included.
+	// Only runs that this run started, including those of functions.
 	Parent string `query:"parent"`
 	// Only runs in this state. One of running, waiting, completed, failed, cancelled.
 	Status string `query:"status"`
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Runs is GET /aiflow/run: List runs of flows, the newest first.
+// Runs is GET /aiflow/run: List runs of flows, newest first.
 //
 // Needs the permission `flows.manage`.
 //
@@ -467,26 +468,26 @@ func (s *Aiflow) AllRuns(ctx context.Context, p *AiflowRunsParams) iter.Seq2[Run
 	})
 }
 
-// SetTests is PUT /aiflow/flow/{flowId}/test: Keep tests beside it.
+// SetTests is PUT /aiflow/flow/{flowId}/test: Store tests.
 //
-// In place of those that were there. One that cannot be played is refused, and its place named.
+// Replaces the stored tests. A test that cannot be run is refused, with its position in `errors`.
 //
 // Needs the permission `flows.manage`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Aiflow) SetTests(ctx context.Context, flowID string, in TestList) (*TestList, error) {
 	r := request{id: "Aiflow_SetTests", method: http.MethodPut, path: "/aiflow/flow/{flowId}/test", body: in}
 	r.inPath("flowId", flowID)
 	return answer[TestList](ctx, s.c, &r)
 }
 
-// Simulate is POST /aiflow/flow/{flowId}/simulate: Play a step of a conversation that nobody has.
+// Simulate is POST /aiflow/flow/{flowId}/simulate: Simulate one step of a conversation.
 //
-// Without `state` a run begins, whatever the trigger says, and `input` or `message` is what began
-// it; else `state` is that of the answer before, and one thing happens: `input`, `message`,
-// `advance`, `event`, `take`, `close`, `approve` or `cancel`. Nothing is sent or kept; calls have
-// the answers of `given.mocks`, and fail with `simulate.no_mock` where none fits. A state of
-// another draft is a 409: begin anew.
+// Without `state` a new run starts, regardless of the trigger, with `input` or `message`. Otherwise
+// give the `state` of the previous response and exactly one event: `input`, `message`, `advance`,
+// `event`, `take`, `close`, `approve` or `cancel`. Nothing is sent or stored. Calls get the answers
+// of `given.mocks`; a call without one fails with `simulate.no_mock`. A state of another draft
+// answers 409: start a new simulation.
 //
 // Needs the permission `flows.manage`.
 //
@@ -499,22 +500,22 @@ func (s *Aiflow) Simulate(ctx context.Context, flowID string, in SimulationInput
 
 // Start is POST /aiflow/run: Run a flow.
 //
-// What is published of it. Without `chatId` it sends nothing. Without `reference` it is the one
-// line that the flow is bound to, else the one that has the chat. Answers after the first turn, at
-// the latest after 10 s.
+// Runs the published version. Without `chatId` the flow cannot send messages. The default
+// `reference` is the only one that the flow is bound to, or else the only one that has the chat.
+// Answers after the first turn, and after 10 seconds at the latest.
 //
 // Needs the permission `flows.manage`.
 //
-// Sent again it begins another run.
+// A repeated request starts another run.
 func (s *Aiflow) Start(ctx context.Context, in StartRequest) (*Run, error) {
 	r := request{id: "Aiflow_Start", method: http.MethodPost, path: "/aiflow/run", body: in}
 	return answer[Run](ctx, s.c, &r)
 }
 
-// Test is POST /aiflow/flow/{flowId}/test: Play its tests.
+// Test is POST /aiflow/flow/{flowId}/test: Run its tests.
 //
-// Those that are kept beside it, or `tests`, against the draft, or `version`. Nothing is sent or
-// kept. All together may take 10,000 steps.
+// Runs the stored tests, or `tests`, with the draft or with `version`. Nothing is sent or stored.
+// All tests together may take 10,000 steps.
 //
 // Needs the permission `flows.manage`.
 //
@@ -525,7 +526,7 @@ func (s *Aiflow) Test(ctx context.Context, flowID string, in TestRun) (*TestRepo
 	return answer[TestReport](ctx, s.c, &r)
 }
 
-// Tests is GET /aiflow/flow/{flowId}/test: List the tests that are kept beside it.
+// Tests is GET /aiflow/flow/{flowId}/test: List the stored tests.
 //
 // Needs the permission `flows.manage`.
 //
@@ -538,18 +539,19 @@ func (s *Aiflow) Tests(ctx context.Context, flowID string) (*TestList, error) {
 
 // AiflowUpdateParams are what [Aiflow.Update] may be told; nil: nothing.
 type AiflowUpdateParams struct {
-	// The ETag of what was changed.
+	// The ETag of the revision that you changed. The request is refused if the object has changed
+	// since.
 	IfMatch string `header:"If-Match"`
 }
 
 // Update is PATCH /aiflow/flow/{flowId}: Change the name or the draft of a flow.
 //
-// With `If-Match` = the flow's `ETag`, its revision, a change of an older revision is refused:
-// somebody else was faster. What is published stays as it is.
+// With `If-Match` = the flow's `ETag` (its revision), the change is refused if the flow was changed
+// since. The published version does not change.
 //
 // Needs the permission `flows.manage`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Aiflow) Update(ctx context.Context, flowID string, in AiflowUpdateRequest, p *AiflowUpdateParams) (*Flow, error) {
 	r := request{id: "Aiflow_Update", method: http.MethodPatch, path: "/aiflow/flow/{flowId}", body: in, params: p}
 	r.inPath("flowId", flowID)
@@ -560,7 +562,7 @@ func (s *Aiflow) Update(ctx context.Context, flowID string, in AiflowUpdateReque
 //
 // Needs the permission `flows.manage`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Aiflow) UpdateProject(ctx context.Context, projectID string, in UpdateProjectRequest) (*Project, error) {
 	r := request{id: "Aiflow_UpdateProject", method: http.MethodPatch, path: "/aiflow/project/{projectId}", body: in}
 	r.inPath("projectId", projectID)
@@ -569,15 +571,16 @@ func (s *Aiflow) UpdateProject(ctx context.Context, projectID string, in UpdateP
 
 // UsedByParams are what [Aiflow.UsedBy] may be told; nil: nothing.
 type UsedByParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// UsedBy is GET /aiflow/flow/{flowId}/usedby: List what uses a function, the oldest first.
+// UsedBy is GET /aiflow/flow/{flowId}/usedby: List the flows and functions that use a function,
+// oldest first.
 //
-// Published versions that came with it, be it that a function of theirs calls it, and drafts that
+// Lists published versions that contain it, directly or through another function, and drafts that
 // call it.
 //
 // Needs the permission `flows.manage`.
@@ -603,7 +606,7 @@ func (s *Aiflow) AllUsedBy(ctx context.Context, flowID string, p *UsedByParams) 
 	})
 }
 
-// Validate is POST /aiflow/flow/{flowId}/validate: Say what is wrong with the draft of a flow.
+// Validate is POST /aiflow/flow/{flowId}/validate: Validate the draft of a flow.
 //
 // Needs the permission `flows.manage`.
 //
@@ -616,13 +619,13 @@ func (s *Aiflow) Validate(ctx context.Context, flowID string, in FlowAction) (*P
 
 // AiflowVersionsParams are what [Aiflow.Versions] may be told; nil: nothing.
 type AiflowVersionsParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Versions is GET /aiflow/flow/{flowId}/versions: List what was published of a flow, the oldest
+// Versions is GET /aiflow/flow/{flowId}/versions: List the published versions of a flow, oldest
 // first.
 //
 // Needs the permission `flows.manage`.
@@ -648,54 +651,55 @@ func (s *Aiflow) AllVersions(ctx context.Context, flowID string, p *AiflowVersio
 	})
 }
 
-// Auth: Users, what they may do, and their tokens.
+// Auth: Users, their permissions and their tokens.
 type Auth struct{ c *Client }
 
 // AcceptInvitation is POST /user/invitation/accept: Accept an invitation.
 //
-// Makes the user, also where sign-up is closed. With `cookie: true`, for browsers, the answer also
-// sets a session cookie: 12 hours from the last request, 7 days at most.
+// Creates the user, even if sign-up is closed. With `cookie: true`, for browsers, the response also
+// sets a session cookie. It is valid for 12 hours after the last request, and 7 days at most.
 //
-// Sent again it is a 422: the link works once.
+// A repeated request answers 422: the link works once.
 func (s *Auth) AcceptInvitation(ctx context.Context, in AcceptInvitationRequest) (*SessionView, error) {
 	r := request{id: "Auth_AcceptInvitation", method: http.MethodPost, path: "/user/invitation/accept", body: in}
 	return answer[SessionView](ctx, s.c, &r)
 }
 
-// AddPasskey is POST /user/passkeys: Add the passkey that the browser has made.
+// AddPasskey is POST /user/passkeys: Add the passkey that the browser has created.
 //
-// From then on it signs the user in, without a password and without a code of a second factor. A
-// user has 20 at most.
+// The passkey then signs the user in without a password and without a second factor. A user can
+// have 20 passkeys.
 //
 // A scoped token is refused.
 //
-// Sent again it is a 422: the challenge was answered.
+// A repeated request answers 422: the challenge was answered.
 func (s *Auth) AddPasskey(ctx context.Context, in AddPasskeyRequest) (*Passkey, error) {
 	r := request{id: "Auth_AddPasskey", method: http.MethodPost, path: "/user/passkeys", body: in}
 	return answer[Passkey](ctx, s.c, &r)
 }
 
-// BeginPasskey is POST /user/passkeys/begin: Begin to add a passkey.
+// BeginPasskey is POST /user/passkeys/begin: Start to add a passkey.
 //
-// `publicKey` is what `PublicKeyCredential.parseCreationOptionsFromJSON` of a browser takes. It is
-// good for one answer, to any node, within 5 minutes. Passkeys need a base URL with https and a
-// host name, or http://localhost; elsewhere the answer is 404.
+// Pass `publicKey` to `PublicKeyCredential.parseCreationOptionsFromJSON` of the browser. The
+// challenge is valid for one answer, to any node, within 5 minutes. Passkeys need a base URL with
+// https and a host name, or http://localhost; otherwise the answer is 404.
 //
 // A scoped token is refused.
 //
-// Sent again it makes another challenge; those before are good for 5 minutes.
+// A repeated request creates another challenge; previous ones stay valid for 5 minutes.
 func (s *Auth) BeginPasskey(ctx context.Context, in Password) (*Ceremony, error) {
 	r := request{id: "Auth_BeginPasskey", method: http.MethodPost, path: "/user/passkeys/begin", body: in}
 	return answer[Ceremony](ctx, s.c, &r)
 }
 
-// BeginPasskeyLogin is POST /user/login/passkey/begin: Begin to log in with a passkey.
+// BeginPasskeyLogin is POST /user/login/passkey/begin: Start to log in with a passkey.
 //
-// `publicKey` is what `PublicKeyCredential.parseRequestOptionsFromJSON` of a browser takes. It is
-// good for one answer, to any node, within 5 minutes. It names no user: the passkey does. Passkeys
-// need a base URL with https and a host name, or http://localhost; elsewhere the answer is 404.
+// Pass `publicKey` to `PublicKeyCredential.parseRequestOptionsFromJSON` of the browser. The
+// challenge is valid for one answer, to any node, within 5 minutes. It does not name a user: the
+// passkey does. Passkeys need a base URL with https and a host name, or http://localhost; otherwise
+// the answer is 404.
 //
-// Sent again it makes another challenge; those before are good for 5 minutes.
+// A repeated request creates another challenge; previous ones stay valid for 5 minutes.
 func (s *Auth) BeginPasskeyLogin(ctx context.Context) (*Ceremony, error) {
 	r := request{id: "Auth_BeginPasskeyLogin", method: http.MethodPost, path: "/user/login/passkey/begin"}
 	return answer[Ceremony](ctx, s.c, &r)
@@ -704,12 +708,12 @@ func (s *Auth) BeginPasskeyLogin(ctx context.Context) (*Ceremony, error) {
 // ConfirmSecondFactor is POST /user/second-factor/confirm: Confirm the authenticator app with a
 // code.
 //
-// From then on POST /user/login needs a code. The answer has ten recovery codes, each of which
-// takes the place of one code; they are shown only now.
+// From then on, POST /user/login needs a code. The response has ten recovery codes, which are not
+// shown again. Each replaces one code of the app.
 //
 // A scoped token is refused.
 //
-// Sent again it is a 409: the second factor is set up.
+// A repeated request answers 409: the second factor is active.
 func (s *Auth) ConfirmSecondFactor(ctx context.Context, in ConfirmSecondFactorRequest) (*Recovery, error) {
 	r := request{id: "Auth_ConfirmSecondFactor", method: http.MethodPost, path: "/user/second-factor/confirm", body: in}
 	return answer[Recovery](ctx, s.c, &r)
@@ -717,10 +721,11 @@ func (s *Auth) ConfirmSecondFactor(ctx context.Context, in ConfirmSecondFactorRe
 
 // ConfirmSignUp is POST /user/signup/confirm: Confirm a sign-up with the link of its mail.
 //
-// The password is that of the sign-up. The link works once. With `cookie: true`, for browsers, the
-// answer also sets a session cookie: 12 hours from the last request, 7 days at most.
+// Requires the password of the sign-up. The link works once. With `cookie: true`, for browsers, the
+// response also sets a session cookie. It is valid for 12 hours after the last request, and 7 days
+// at most.
 //
-// Sent again it is a 422: the link works once.
+// A repeated request answers 422: the link works once.
 func (s *Auth) ConfirmSignUp(ctx context.Context, in ConfirmSignUpRequest) (*SessionView, error) {
 	r := request{id: "Auth_ConfirmSignUp", method: http.MethodPost, path: "/user/signup/confirm", body: in}
 	return answer[SessionView](ctx, s.c, &r)
@@ -729,26 +734,26 @@ func (s *Auth) ConfirmSignUp(ctx context.Context, in ConfirmSignUpRequest) (*Ses
 // ConnectOIDC is POST /user/oidc/connect: Connect the caller with an identity at the sign-in
 // provider.
 //
-// Open `url` in the same browser, whose cookie the answer sets. From then on the caller signs in
-// there, too.
+// Open `url` in the same browser, in which the response sets a cookie. The caller can then sign in
+// with the provider, too.
 //
 // A scoped token is refused.
 //
-// Sent again it begins another sign-in; the one before ends.
+// A repeated request starts another sign-in and ends the previous one.
 func (s *Auth) ConnectOIDC(ctx context.Context, in Password) (*Connect, error) {
 	r := request{id: "Auth_ConnectOIDC", method: http.MethodPost, path: "/user/oidc/connect", body: in}
 	return answer[Connect](ctx, s.c, &r)
 }
 
-// CreateToken is POST /user/token: Make a token for a program.
+// CreateToken is POST /user/token: Create a token for a program.
 //
-// It has those of the caller's rights that it names, as long as he has them, and is shown only
-// once. It ends with `expiresAt`, at most a year from now, when it is revoked, or with a new
-// password of its owner. A user has 100 at most.
+// It has the given permissions as long as the caller has them, and is shown only once. It ends at
+// `expiresAt`, at most a year from now, when it is revoked, or when its owner gets a new password.
+// A user can have 100 of them.
 //
 // A scoped token is refused.
 //
-// Sent again it makes another token.
+// A repeated request creates another token.
 func (s *Auth) CreateToken(ctx context.Context, in CreateTokenRequest) (*NewToken, error) {
 	r := request{id: "Auth_CreateToken", method: http.MethodPost, path: "/user/token", body: in}
 	return answer[NewToken](ctx, s.c, &r)
@@ -756,14 +761,15 @@ func (s *Auth) CreateToken(ctx context.Context, in CreateTokenRequest) (*NewToke
 
 // CreateUser is POST /user: Add a user to the account.
 //
-// With `permissions` or a `role`, of which the caller lacks nothing; only an owner adds an owner.
-// An invitation lets new users choose their passwords: `POST /user/invitation`.
+// Requires `permissions` or a `role`. The caller must have all of these permissions; only an owner
+// can add an owner. To let the new user choose the password, send an invitation: `POST
+// /user/invitation`.
 //
 // Needs the permission `users.manage`.
 //
 // A scoped token is refused.
 //
-// Sent again it is a 409: the e-mail has a user.
+// A repeated request answers 409: the e-mail has a user.
 func (s *Auth) CreateUser(ctx context.Context, in CreateUserRequest) (*User, error) {
 	r := request{id: "Auth_CreateUser", method: http.MethodPost, path: "/user", body: in}
 	return answer[User](ctx, s.c, &r)
@@ -771,28 +777,28 @@ func (s *Auth) CreateUser(ctx context.Context, in CreateUserRequest) (*User, err
 
 // DeleteUser is DELETE /user/{userId}: Delete a user.
 //
-// The user's tokens and cookies end at once. A caller deletes only users who have no permission
-// that the caller lacks, and owners only as an owner. An account keeps one owner who may log in.
+// The user's tokens and cookies end at once. The caller must have every permission of the user;
+// only an owner can delete an owner. An account keeps at least one owner who can log in.
 //
 // Needs the permission `users.manage`.
 //
 // A scoped token is refused.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Auth) DeleteUser(ctx context.Context, userID string) (*Done, error) {
 	r := request{id: "Auth_DeleteUser", method: http.MethodDelete, path: "/user/{userId}"}
 	r.inPath("userId", userID)
 	return answer[Done](ctx, s.c, &r)
 }
 
-// EnrolSecondFactor is POST /user/second-factor: Begin to set up an authenticator app.
+// EnrolSecondFactor is POST /user/second-factor: Start to set up an authenticator app.
 //
-// Makes a secret for an app that shows codes (TOTP: RFC 6238, SHA-1, 6 digits, 30 seconds). It
-// counts once POST /user/second-factor/confirm has seen a code.
+// Creates a secret for an app that shows codes (TOTP: RFC 6238, SHA-1, 6 digits, 30 seconds). The
+// second factor is active after POST /user/second-factor/confirm has received a code.
 //
 // A scoped token is refused.
 //
-// Sent again it makes another secret; the one before counts no more.
+// A repeated request creates another secret; the previous one is no longer valid.
 func (s *Auth) EnrolSecondFactor(ctx context.Context, in Password) (*Enrolment, error) {
 	r := request{id: "Auth_EnrolSecondFactor", method: http.MethodPost, path: "/user/second-factor", body: in}
 	return answer[Enrolment](ctx, s.c, &r)
@@ -800,13 +806,13 @@ func (s *Auth) EnrolSecondFactor(ctx context.Context, in Password) (*Enrolment, 
 
 // InvitationsParams are what [Auth.Invitations] may be told; nil: nothing.
 type InvitationsParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Invitations is GET /user/invitation: List the open invitations of the account, the oldest first.
+// Invitations is GET /user/invitation: List the open invitations of the account, oldest first.
 //
 // Needs the permission `users.manage`.
 //
@@ -832,16 +838,17 @@ func (s *Auth) AllInvitations(ctx context.Context, p *InvitationsParams) iter.Se
 
 // Invite is POST /user/invitation: Invite a person into the account.
 //
-// The link works once, within 7 days. With a mail server a mail brings it, which shows that the
-// person has the mailbox, and `link` is null; without, or with `mail: false`, `link` is in the
-// answer, and only there. It gives `permissions` or a `role`, of which the caller lacks nothing;
-// only an owner invites an owner. The link is void when its inviter may no longer add such a user.
+// The link works once, within 7 days. If the server sends mail, the person gets the link by mail,
+// which proves the address, and `link` is null. Otherwise, or with `mail: false`, only this
+// response has the `link`. The invitation has `permissions` or a `role`, and the caller must have
+// all of its permissions; only an owner can invite an owner. The link stops working when its sender
+// may no longer add such a user.
 //
 // Needs the permission `users.manage`.
 //
 // A scoped token is refused.
 //
-// Sent again it makes another invitation, and sends another mail.
+// A repeated request creates another invitation and sends another mail.
 func (s *Auth) Invite(ctx context.Context, in InviteRequest) (*Invited, error) {
 	r := request{id: "Auth_Invite", method: http.MethodPost, path: "/user/invitation", body: in}
 	return answer[Invited](ctx, s.c, &r)
@@ -849,13 +856,14 @@ func (s *Auth) Invite(ctx context.Context, in InviteRequest) (*Invited, error) {
 
 // Login is POST /user/login: Log in.
 //
-// The token is valid for 12 hours. Ten failures in 15 minutes close the address for the rest of
-// them, but not to a user who has logged in from there before, and never to a browser in which the
-// user has. A user with a second factor gives a `code`, too: without it a right password is a 401
-// `second_factor_required`. With `cookie: true`, for browsers, the answer also sets a session
-// cookie: 12 hours from the last request, 7 days at most.
+// The token is valid for 12 hours. After ten failures in 15 minutes, the server refuses the address
+// until the 15 minutes have passed, except for a user who has logged in from it before, and except
+// for a browser in which the user has. A user with a second factor also needs a `code`: without it,
+// a correct password answers 401 `second_factor_required`. With `cookie: true`, for browsers, the
+// response also sets a session cookie. It is valid for 12 hours after the last request, and 7 days
+// at most.
 //
-// Sent again it makes another token; the first stays valid.
+// A repeated request creates another token; the first stays valid.
 func (s *Auth) Login(ctx context.Context, in LoginRequest) (*SessionView, error) {
 	r := request{id: "Auth_Login", method: http.MethodPost, path: "/user/login", body: in}
 	return answer[SessionView](ctx, s.c, &r)
@@ -863,13 +871,13 @@ func (s *Auth) Login(ctx context.Context, in LoginRequest) (*SessionView, error)
 
 // LoginPasskey is POST /user/login/passkey: Log in with a passkey.
 //
-// A passkey that is not known here, or proves nothing, is a 401 `unauthorized`. One whose counter
-// of signatures went back is a 401 `passkey_copied` that names it. Ten failures in 15 minutes close
-// the address for the rest of them, but never to a browser in which the user has logged in. With
-// `cookie: true`, for browsers, the answer also sets a session cookie: 12 hours from the last
-// request, 7 days at most.
+// An unknown or invalid passkey answers 401 `unauthorized`. A passkey whose signature counter
+// decreased answers 401 `passkey_copied`, with its name. After ten failures in 15 minutes, the
+// server refuses the address until the 15 minutes have passed, except for a browser in which the
+// user has logged in. With `cookie: true`, for browsers, the response also sets a session cookie.
+// It is valid for 12 hours after the last request, and 7 days at most.
 //
-// Sent again it is a 401: the challenge was answered.
+// A repeated request answers 401: the challenge was answered.
 func (s *Auth) LoginPasskey(ctx context.Context, in LoginPasskeyRequest) (*SessionView, error) {
 	r := request{id: "Auth_LoginPasskey", method: http.MethodPost, path: "/user/login/passkey", body: in}
 	return answer[SessionView](ctx, s.c, &r)
@@ -877,16 +885,16 @@ func (s *Auth) LoginPasskey(ctx context.Context, in LoginPasskeyRequest) (*Sessi
 
 // Logout is POST /user/logout: Log out.
 //
-// Ends the session of the token and that of the cookie of the request, on every node at once. A
-// log-in with `cookie: true` is one session: its token and its cookie end together.
+// Ends the session of the request's token and that of its cookie, on every node at once. A login
+// with `cookie: true` is one session: its token and its cookie end together.
 //
-// Sent again it is answered 401: the session is over.
+// A repeated request answers 401: the session has ended.
 func (s *Auth) Logout(ctx context.Context) (*Done, error) {
 	r := request{id: "Auth_Logout", method: http.MethodPost, path: "/user/logout"}
 	return answer[Done](ctx, s.c, &r)
 }
 
-// Methods is GET /user/methods: How users sign in to this server.
+// Methods is GET /user/methods: Show how users can sign in to this server.
 //
 // Changes nothing.
 func (s *Auth) Methods(ctx context.Context) (*Methods, error) {
@@ -894,7 +902,7 @@ func (s *Auth) Methods(ctx context.Context) (*Methods, error) {
 	return answer[Methods](ctx, s.c, &r)
 }
 
-// Passkeys is GET /user/passkeys: List the caller's passkeys, the oldest first.
+// Passkeys is GET /user/passkeys: List the caller's passkeys, oldest first.
 //
 // A scoped token is refused.
 //
@@ -904,7 +912,8 @@ func (s *Auth) Passkeys(ctx context.Context) (*Page[Passkey], error) {
 	return answer[Page[Passkey]](ctx, s.c, &r)
 }
 
-// Permissions is GET /user/permissions: What the token may be used for, and what there is.
+// Permissions is GET /user/permissions: List the caller's permissions, and all permissions and
+// roles.
 //
 // Changes nothing.
 func (s *Auth) Permissions(ctx context.Context) (*Permissions, error) {
@@ -914,11 +923,12 @@ func (s *Auth) Permissions(ctx context.Context) (*Permissions, error) {
 
 // RemovePasskey is DELETE /user/passkeys/{passkeyId}: Remove a passkey of the caller.
 //
-// It signs nobody in from then on. Sessions that began with it go on: see DELETE /user/sessions.
+// It can no longer be used to sign in. Existing sessions continue: end them with DELETE
+// /user/sessions.
 //
 // A scoped token is refused.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Auth) RemovePasskey(ctx context.Context, passkeyID string, in Password) (*Done, error) {
 	r := request{id: "Auth_RemovePasskey", method: http.MethodDelete, path: "/user/passkeys/{passkeyId}", body: in}
 	r.inPath("passkeyId", passkeyID)
@@ -929,7 +939,7 @@ func (s *Auth) RemovePasskey(ctx context.Context, passkeyID string, in Password)
 //
 // A scoped token is refused.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Auth) RemoveSecondFactor(ctx context.Context, in Password) (*Done, error) {
 	r := request{id: "Auth_RemoveSecondFactor", method: http.MethodDelete, path: "/user/second-factor", body: in}
 	return answer[Done](ctx, s.c, &r)
@@ -939,7 +949,7 @@ func (s *Auth) RemoveSecondFactor(ctx context.Context, in Password) (*Done, erro
 //
 // A scoped token is refused.
 //
-// Sent again it makes other codes; those before count no more.
+// A repeated request creates other codes; the previous ones are no longer valid.
 func (s *Auth) RenewRecoveryCodes(ctx context.Context, in Password) (*Recovery, error) {
 	r := request{id: "Auth_RenewRecoveryCodes", method: http.MethodPost, path: "/user/second-factor/recovery", body: in}
 	return answer[Recovery](ctx, s.c, &r)
@@ -947,11 +957,12 @@ func (s *Auth) RenewRecoveryCodes(ctx context.Context, in Password) (*Recovery, 
 
 // Reset is POST /user/reset: Set a new password without the old one.
 //
-// With an e-mail: sends its user, if there is one, a link that is valid for 30 minutes and works
-// once. The answer is the same for every e-mail, which gets three mails an hour at most. With the
-// token of a link and a password: sets it, and ends older tokens and cookies.
+// With an e-mail: sends its user, if there is one, a link that works once within 30 minutes. The
+// response is the same for every e-mail. An address gets at most three mails an hour. With the
+// token of a link and a password: sets the password, and ends all earlier tokens and cookies.
 //
-// An e-mail sent again gets another link. A link works once: sent again it is refused.
+// A repeated request with an e-mail sends another link. A repeated request with a token is refused:
+// a link works once.
 func (s *Auth) Reset(ctx context.Context, in ResetRequest) (*Done, error) {
 	r := request{id: "Auth_Reset", method: http.MethodPost, path: "/user/reset", body: in}
 	return answer[Done](ctx, s.c, &r)
@@ -959,13 +970,13 @@ func (s *Auth) Reset(ctx context.Context, in ResetRequest) (*Done, error) {
 
 // ResetPasskeys is DELETE /user/{userId}/passkeys: Remove all passkeys of another user.
 //
-// For a user whose devices are lost. You need every permission that the user has.
+// For a user who has lost the devices. The caller must have every permission of the user.
 //
 // Needs the permission `users.manage`.
 //
 // A scoped token is refused.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Auth) ResetPasskeys(ctx context.Context, userID string) (*Done, error) {
 	r := request{id: "Auth_ResetPasskeys", method: http.MethodDelete, path: "/user/{userId}/passkeys"}
 	r.inPath("userId", userID)
@@ -975,14 +986,14 @@ func (s *Auth) ResetPasskeys(ctx context.Context, userID string) (*Done, error) 
 // ResetSecondFactor is DELETE /user/{userId}/second-factor: Remove the second factor of another
 // user.
 //
-// For a user who has lost the app and the recovery codes. You need every permission that the user
-// has.
+// For a user who has lost the app and the recovery codes. The caller must have every permission of
+// the user.
 //
 // Needs the permission `users.manage`.
 //
 // A scoped token is refused.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Auth) ResetSecondFactor(ctx context.Context, userID string) (*Done, error) {
 	r := request{id: "Auth_ResetSecondFactor", method: http.MethodDelete, path: "/user/{userId}/second-factor"}
 	r.inPath("userId", userID)
@@ -991,13 +1002,13 @@ func (s *Auth) ResetSecondFactor(ctx context.Context, userID string) (*Done, err
 
 // RevokeInvitation is DELETE /user/invitation/{invitationId}: Revoke an invitation.
 //
-// The caller must have the permissions that it gives.
+// The caller must have all permissions of the invitation.
 //
 // Needs the permission `users.manage`.
 //
 // A scoped token is refused.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Auth) RevokeInvitation(ctx context.Context, invitationID string) (*Done, error) {
 	r := request{id: "Auth_RevokeInvitation", method: http.MethodDelete, path: "/user/invitation/{invitationId}"}
 	r.inPath("invitationId", invitationID)
@@ -1006,11 +1017,11 @@ func (s *Auth) RevokeInvitation(ctx context.Context, invitationID string) (*Done
 
 // RevokeSession is DELETE /user/sessions/{sessionId}: End a session or token.
 //
-// It is refused on every node at once. Its user may be another than the caller, as with GET.
+// Every node refuses it at once. It may belong to another user.
 //
 // A scoped token is refused.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Auth) RevokeSession(ctx context.Context, sessionID string) (*Done, error) {
 	r := request{id: "Auth_RevokeSession", method: http.MethodDelete, path: "/user/sessions/{sessionId}"}
 	r.inPath("sessionId", sessionID)
@@ -1025,13 +1036,13 @@ type RevokeSessionsParams struct {
 
 // RevokeSessions is DELETE /user/sessions: End all other sessions and tokens of a user.
 //
-// All but that of the request, tokens for programs included. They are refused on every node at
-// once. Those of another user need the permission `users.manage`, and the user must have no
-// permission that the caller lacks; those of an owner need an owner.
+// Ends all except the session of the request, including tokens for programs. Every node refuses
+// them at once. For another user, the caller needs the permission `users.manage` and must have
+// every permission of that user; only an owner may do it for an owner.
 //
 // A scoped token is refused.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Auth) RevokeSessions(ctx context.Context, p *RevokeSessionsParams) (*Done, error) {
 	r := request{id: "Auth_RevokeSessions", method: http.MethodDelete, path: "/user/sessions", params: p}
 	return answer[Done](ctx, s.c, &r)
@@ -1039,18 +1050,18 @@ func (s *Auth) RevokeSessions(ctx context.Context, p *RevokeSessionsParams) (*Do
 
 // RevokeToken is DELETE /user/token/{tokenId}: Revoke a token for a program.
 //
-// It is refused everywhere at once.
+// Every node refuses it at once.
 //
 // A scoped token is refused.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Auth) RevokeToken(ctx context.Context, tokenID string) (*Done, error) {
 	r := request{id: "Auth_RevokeToken", method: http.MethodDelete, path: "/user/token/{tokenId}"}
 	r.inPath("tokenId", tokenID)
 	return answer[Done](ctx, s.c, &r)
 }
 
-// SecondFactor is GET /user/second-factor: Whether the caller's logins need a second factor.
+// SecondFactor is GET /user/second-factor: Show whether the caller has a second factor.
 //
 // A scoped token is refused.
 //
@@ -1062,19 +1073,19 @@ func (s *Auth) SecondFactor(ctx context.Context) (*SecondFactor, error) {
 
 // SessionsParams are what [Auth.Sessions] may be told; nil: nothing.
 type SessionsParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 	// Id of another user of the account. Default: the caller.
 	User string `query:"user"`
 }
 
-// Sessions is GET /user/sessions: List the sessions and tokens of a user, the oldest first.
+// Sessions is GET /user/sessions: List the sessions and tokens of a user, oldest first.
 //
-// Log-ins with a cookie or a token alone, and tokens for programs. Those of another user need the
-// permission `users.manage`, and the user must have no permission that the caller lacks; those of
-// an owner need an owner.
+// Lists logins with a cookie or a token only, and tokens for programs. For another user, the caller
+// needs the permission `users.manage` and must have every permission of that user; only an owner
+// may do it for an owner.
 //
 // A scoped token is refused.
 //
@@ -1100,13 +1111,14 @@ func (s *Auth) AllSessions(ctx context.Context, p *SessionsParams) iter.Seq2[Ope
 
 // SignUp is POST /user/signup: Sign up.
 //
-// Makes an account and its first user, who has every permission. Where the server sends mail, all
-// but its first account get a 202 and a mail with a link instead, which is valid for 24 hours; the
-// answer is the same for an e-mail that has an account already, whose user is told by mail. With
-// `cookie: true`, for browsers, the answer also sets a session cookie: 12 hours from the last
-// request, 7 days at most.
+// Creates an account and its first user, who is its owner. If the server sends mail, every sign-up
+// after the first answers 202 and sends a mail with a link that is valid for 24 hours. The response
+// is the same for an e-mail that already has an account; its user then gets a mail that says so.
+// With `cookie: true`, for browsers, the response also sets a session cookie. It is valid for 12
+// hours after the last request, and 7 days at most.
 //
-// Sent again it is a 409: the e-mail has an account. Where the server sends mail, it sends another.
+// A repeated request answers 409: the e-mail has an account. If the server sends mail, it sends
+// another one.
 func (s *Auth) SignUp(ctx context.Context, in SignUpRequest) (*SignUpAnswer, error) {
 	r := request{id: "Auth_SignUp", method: http.MethodPost, path: "/user/signup", body: in}
 	return answer[SignUpAnswer](ctx, s.c, &r)
@@ -1114,13 +1126,13 @@ func (s *Auth) SignUp(ctx context.Context, in SignUpRequest) (*SignUpAnswer, err
 
 // TokensParams are what [Auth.Tokens] may be told; nil: nothing.
 type TokensParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Tokens is GET /user/token: List the caller's tokens for programs, the oldest first.
+// Tokens is GET /user/token: List the caller's tokens for programs, oldest first.
 //
 // A scoped token is refused.
 //
@@ -1146,23 +1158,23 @@ func (s *Auth) AllTokens(ctx context.Context, p *TokensParams) iter.Seq2[Token, 
 
 // UpdateUser is PATCH /user/{userId}: Change a user.
 //
-// Users may change themselves: their e-mail and password with `currentPassword`. Others, and
-// `permissions`, `role` and `disabled`, need the permission `users.manage`. A caller grants only
-// permissions that the caller has, and changes only users who have no others. Only an owner makes
-// and changes owners. An account keeps one owner who may log in. A new password ends older tokens
-// and cookies.
+// Users can change their own e-mail and password with `currentPassword`. To change other users, or
+// `permissions`, `role` and `disabled`, the caller needs the permission `users.manage`. The caller
+// can only grant permissions that the caller has, and change users who have no others. Only an
+// owner can create and change owners. An account keeps at least one owner who can log in. A new
+// password ends all earlier tokens and cookies.
 //
 // A scoped token is refused.
 //
-// The same request again changes nothing more, but a new password is the `currentPassword` from
-// then on.
+// A repeated request has no further effect, but after a change of the password it needs the new one
+// as `currentPassword`.
 func (s *Auth) UpdateUser(ctx context.Context, userID string, in UpdateUserRequest) (*User, error) {
 	r := request{id: "Auth_UpdateUser", method: http.MethodPatch, path: "/user/{userId}", body: in}
 	r.inPath("userId", userID)
 	return answer[User](ctx, s.c, &r)
 }
 
-// User is GET /user/me: Who the token belongs to.
+// User is GET /user/me: Show the user of the token.
 //
 // Changes nothing.
 func (s *Auth) User(ctx context.Context) (*User, error) {
@@ -1172,13 +1184,13 @@ func (s *Auth) User(ctx context.Context) (*User, error) {
 
 // UsersParams are what [Auth.Users] may be told; nil: nothing.
 type UsersParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Users is GET /user/list: List the users of the account, the oldest first.
+// Users is GET /user/list: List the users of the account, oldest first.
 //
 // Needs the permission `users.manage`.
 //
@@ -1202,10 +1214,10 @@ func (s *Auth) AllUsers(ctx context.Context, p *UsersParams) iter.Seq2[User, err
 	})
 }
 
-// Billing: What an account has subscribed to.
+// Billing: Subscriptions of accounts.
 type Billing struct{ c *Client }
 
-// Botengine: Bots of one flow.
+// Botengine: Bots, which have one flow each.
 type Botengine struct{ c *Client }
 
 // Bot is GET /bot/{botId}: Show a bot.
@@ -1221,15 +1233,15 @@ func (s *Botengine) Bot(ctx context.Context, botID string) (*Bot, error) {
 
 // BotsParams are what [Botengine.Bots] may be told; nil: nothing.
 type BotsParams struct {
-	// Only bots of this line.
+	// Only bots of this reference.
 	Reference *int64 `query:"reference"`
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Bots is GET /bot/list: List bots, the oldest first.
+// Bots is GET /bot/list: List bots, oldest first.
 //
 // Needs the permission `bots.manage`.
 //
@@ -1253,15 +1265,14 @@ func (s *Botengine) AllBots(ctx context.Context, p *BotsParams) iter.Seq2[Bot, e
 	})
 }
 
-// Create is POST /bot: Make a bot.
+// Create is POST /bot: Create a bot.
 //
-// It answers nobody before it is published. Without `flow` it gets a draft with nothing but its
-// trigger; with both, the trigger is written into the flow. A draft may be wrong: `problems` says
-// where.
+// It answers only after it is published. Without `flow`, its draft has only a trigger. If both are
+// given, `trigger` replaces the trigger of the flow. The draft may have errors: see `problems`.
 //
 // Needs the permission `bots.manage`.
 //
-// Sent again it makes another bot.
+// A repeated request creates another bot.
 func (s *Botengine) Create(ctx context.Context, in BotengineCreateRequest) (*Bot, error) {
 	r := request{id: "Botengine_Create", method: http.MethodPost, path: "/bot", body: in}
 	return answer[Bot](ctx, s.c, &r)
@@ -1269,11 +1280,11 @@ func (s *Botengine) Create(ctx context.Context, in BotengineCreateRequest) (*Bot
 
 // Delete is DELETE /bot/{botId}: Delete a bot.
 //
-// Its conversations end.
+// Ends its conversations.
 //
 // Needs the permission `bots.manage`.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Botengine) Delete(ctx context.Context, botID string) (*Done, error) {
 	r := request{id: "Botengine_Delete", method: http.MethodDelete, path: "/bot/{botId}"}
 	r.inPath("botId", botID)
@@ -1293,25 +1304,25 @@ func (s *Botengine) Detail(ctx context.Context, runID string) (*RunDetail, error
 
 // Publish is POST /bot/{botId}/publish: Publish the draft of a bot.
 //
-// Freezes it as a numbered version, which answers from now on; conversations that are under way go
-// on with the version that they began with. A draft with errors is refused, and each of them is
-// named.
+// Saves the draft as a numbered version, which answers from now on. Conversations in progress
+// continue with the version that they started with. A draft with errors is refused with a list of
+// them.
 //
 // Needs the permission `bots.manage`.
 //
-// A draft that is published already makes no further version.
+// A draft that is published already creates no new version.
 func (s *Botengine) Publish(ctx context.Context, botID string, in BotAction) (*Bot, error) {
 	r := request{id: "Botengine_Publish", method: http.MethodPost, path: "/bot/{botId}/publish", body: in}
 	r.inPath("botId", botID)
 	return answer[Bot](ctx, s.c, &r)
 }
 
-// Replay is POST /bot/{botId}/replay: Play past runs against the draft.
+// Replay is POST /bot/{botId}/replay: Replay past runs with the draft.
 //
-// What came to each run comes again, at the same times, to the version that it ran and to the
-// draft; the answer says what the draft does differently. Nothing is sent and no call is made:
-// calls get the answers that the run got. Without `runs` and `chats` these are the last 20 runs.
-// What came more than 30 days ago is not known any more.
+// Sends the events of each run again, at the same times, to the version that it used and to the
+// draft, and returns what the draft does differently. Nothing is sent and no call is made: calls
+// get the recorded answers. Without `runs` and `chats`, the last 20 runs are replayed. Events that
+// are older than 30 days are no longer stored.
 //
 // Needs the permission `bots.manage`.
 //
@@ -1322,15 +1333,16 @@ func (s *Botengine) Replay(ctx context.Context, botID string, in PastRuns) (*Pag
 	return answer[Page[Replay]](ctx, s.c, &r)
 }
 
-// Run is POST /bot/{botId}/run: Have a bot take one turn in a chat.
+// Run is POST /bot/{botId}/run: Let a bot take one turn in a chat.
 //
-// As if the contact had written `input`: a conversation of the bot that waits in the chat goes on,
-// else one begins, whatever its trigger says. The published version runs, or the draft of a bot
-// that was never published. Answers after the turn, at the latest after 10 s.
+// Works as if the contact had written `input`: the bot's waiting conversation in the chat
+// continues, or a new one starts regardless of the trigger. Uses the published version, or the
+// draft of a bot that was never published. Answers after the turn, and after 10 seconds at the
+// latest.
 //
 // Needs the permission `bots.manage`.
 //
-// Sent again it is another turn.
+// A repeated request is another turn.
 func (s *Botengine) Run(ctx context.Context, botID string, in RunRequest) (*RunReply, error) {
 	r := request{id: "Botengine_Run", method: http.MethodPost, path: "/bot/{botId}/run", body: in}
 	r.inPath("botId", botID)
@@ -1339,13 +1351,13 @@ func (s *Botengine) Run(ctx context.Context, botID string, in RunRequest) (*RunR
 
 // BotengineRunsParams are what [Botengine.Runs] may be told; nil: nothing.
 type BotengineRunsParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Runs is GET /bot/{botId}/runs: List the runs of a bot, the newest first.
+// Runs is GET /bot/{botId}/runs: List the runs of a bot, newest first.
 //
 // Needs the permission `bots.manage`.
 //
@@ -1370,26 +1382,26 @@ func (s *Botengine) AllRuns(ctx context.Context, botID string, p *BotengineRunsP
 	})
 }
 
-// SetTests is PUT /bot/{botId}/test: Keep tests beside it.
+// SetTests is PUT /bot/{botId}/test: Store tests.
 //
-// In place of those that were there. One that cannot be played is refused, and its place named.
+// Replaces the stored tests. A test that cannot be run is refused, with its position in `errors`.
 //
 // Needs the permission `bots.manage`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Botengine) SetTests(ctx context.Context, botID string, in TestList) (*TestList, error) {
 	r := request{id: "Botengine_SetTests", method: http.MethodPut, path: "/bot/{botId}/test", body: in}
 	r.inPath("botId", botID)
 	return answer[TestList](ctx, s.c, &r)
 }
 
-// Simulate is POST /bot/{botId}/simulate: Play a step of a conversation that nobody has.
+// Simulate is POST /bot/{botId}/simulate: Simulate one step of a conversation.
 //
-// Without `state` a run begins, whatever the trigger says, and `input` or `message` is what began
-// it; else `state` is that of the answer before, and one thing happens: `input`, `message`,
-// `advance`, `event`, `take`, `close`, `approve` or `cancel`. Nothing is sent or kept; calls have
-// the answers of `given.mocks`, and fail with `simulate.no_mock` where none fits. A state of
-// another draft is a 409: begin anew.
+// Without `state` a new run starts, regardless of the trigger, with `input` or `message`. Otherwise
+// give the `state` of the previous response and exactly one event: `input`, `message`, `advance`,
+// `event`, `take`, `close`, `approve` or `cancel`. Nothing is sent or stored. Calls get the answers
+// of `given.mocks`; a call without one fails with `simulate.no_mock`. A state of another draft
+// answers 409: start a new simulation.
 //
 // Needs the permission `bots.manage`.
 //
@@ -1400,10 +1412,10 @@ func (s *Botengine) Simulate(ctx context.Context, botID string, in SimulationInp
 	return answer[Simulation](ctx, s.c, &r)
 }
 
-// Test is POST /bot/{botId}/test: Play its tests.
+// Test is POST /bot/{botId}/test: Run its tests.
 //
-// Those that are kept beside it, or `tests`, against the draft, or `version`. Nothing is sent or
-// kept. All together may take 10,000 steps.
+// Runs the stored tests, or `tests`, with the draft or with `version`. Nothing is sent or stored.
+// All tests together may take 10,000 steps.
 //
 // Needs the permission `bots.manage`.
 //
@@ -1414,7 +1426,7 @@ func (s *Botengine) Test(ctx context.Context, botID string, in TestRun) (*TestRe
 	return answer[TestReport](ctx, s.c, &r)
 }
 
-// Tests is GET /bot/{botId}/test: List the tests that are kept beside it.
+// Tests is GET /bot/{botId}/test: List the stored tests.
 //
 // Needs the permission `bots.manage`.
 //
@@ -1427,25 +1439,26 @@ func (s *Botengine) Tests(ctx context.Context, botID string) (*TestList, error) 
 
 // BotengineUpdateParams are what [Botengine.Update] may be told; nil: nothing.
 type BotengineUpdateParams struct {
-	// The ETag of what was changed.
+	// The ETag of the revision that you changed. The request is refused if the object has changed
+	// since.
 	IfMatch string `header:"If-Match"`
 }
 
 // Update is PATCH /bot/{botId}: Change a bot.
 //
-// Changes its draft; what is published stays as it is. With `If-Match` = the bot's `ETag`, its
-// revision, a change of an older revision is refused: somebody else was faster.
+// Changes the draft; the published version does not change. With `If-Match` = the bot's `ETag` (its
+// revision), the change is refused if the bot was changed since.
 //
 // Needs the permission `bots.manage`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Botengine) Update(ctx context.Context, botID string, in BotengineUpdateRequest, p *BotengineUpdateParams) (*Bot, error) {
 	r := request{id: "Botengine_Update", method: http.MethodPatch, path: "/bot/{botId}", body: in, params: p}
 	r.inPath("botId", botID)
 	return answer[Bot](ctx, s.c, &r)
 }
 
-// Validate is POST /bot/{botId}/validate: Say what is wrong with the draft of a bot.
+// Validate is POST /bot/{botId}/validate: Validate the draft of a bot.
 //
 // Needs the permission `bots.manage`.
 //
@@ -1458,13 +1471,13 @@ func (s *Botengine) Validate(ctx context.Context, botID string, in BotAction) (*
 
 // BotengineVersionsParams are what [Botengine.Versions] may be told; nil: nothing.
 type BotengineVersionsParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Versions is GET /bot/{botId}/versions: List what was published of a bot, the oldest first.
+// Versions is GET /bot/{botId}/versions: List the published versions of a bot, oldest first.
 //
 // Needs the permission `bots.manage`.
 //
@@ -1489,32 +1502,32 @@ func (s *Botengine) AllVersions(ctx context.Context, botID string, p *BotengineV
 	})
 }
 
-// Credential: Secrets that flows and foreign servers use.
+// Credential: Secrets for flows and foreign MCP servers.
 type Credential struct{ c *Client }
 
-// Create is POST /aiflow/credential: Keep a credential.
+// Create is POST /aiflow/credential: Store a credential.
 //
-// HTTP nodes (`auth`) and MCP servers (`credential`) name it by its id. The secret is sealed at
-// rest and never shown again, and no run, log or simulation holds it. With `hosts` it is sent
-// nowhere else, and it is sent over https only, but to what --webhook-allow names; redirects to
+// HTTP nodes (`auth`) and MCP servers (`credential`) use it by its id. The secret is encrypted at
+// rest and never returned again, and no run, log or simulation contains it. It is sent only to
+// `hosts` if they are given, and only over https except to hosts in --webhook-allow. Redirects to
 // another host never carry it.
 //
 // Needs the permission `flows.manage`.
 //
-// Sent again it keeps another credential.
+// A repeated request stores another credential.
 func (s *Credential) Create(ctx context.Context, in CredentialCreateRequest) (*CredentialView, error) {
 	r := request{id: "Credential_Create", method: http.MethodPost, path: "/aiflow/credential", body: in}
 	return answer[CredentialView](ctx, s.c, &r)
 }
 
-// Delete is DELETE /aiflow/credential/{credentialId}: Delete a credential, whoever uses it.
+// Delete is DELETE /aiflow/credential/{credentialId}: Delete a credential.
 //
-// At once: HTTP nodes that name it end with the error `http.credential`, MCP servers that do cannot
-// be reached, and flows that do cannot be published.
+// Takes effect at once, even if it is in use: HTTP nodes with it end with the error
+// `http.credential`, MCP servers with it cannot be reached, and flows with it cannot be published.
 //
 // Needs the permission `flows.manage`.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Credential) Delete(ctx context.Context, credentialID string) (*Done, error) {
 	r := request{id: "Credential_Delete", method: http.MethodDelete, path: "/aiflow/credential/{credentialId}"}
 	r.inPath("credentialId", credentialID)
@@ -1523,13 +1536,13 @@ func (s *Credential) Delete(ctx context.Context, credentialID string) (*Done, er
 
 // ListParams are what [Credential.List] may be told; nil: nothing.
 type ListParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// List is GET /aiflow/credential: List credentials, the oldest first.
+// List is GET /aiflow/credential: List credentials, oldest first.
 //
 // Needs the permission `flows.manage`.
 //
@@ -1553,20 +1566,20 @@ func (s *Credential) AllList(ctx context.Context, p *ListParams) iter.Seq2[Crede
 	})
 }
 
-// Extractor: What finds values in messages.
+// Extractor: Extractors, which find values in messages.
 type Extractor struct{ c *Client }
 
-// Create is POST /extractor: Make an extractor.
+// Create is POST /extractor: Create an extractor.
 //
-// It finds values in the messages of contacts: before anybody is asked who answers a message, all
-// extractors of its line, of the line's bots and of the flows that listen there read it. What they
-// find becomes variables of the chat and `extracted` of the message, and each that found something
-// makes one `data` event. Intents are learned in the background (`training`); what was learned
-// before serves until then.
+// It finds values in messages of contacts. Before a message goes to a bot or flow, it is read by
+// all extractors of its reference, of the reference's bots and of the flows that are bound to the
+// reference. Values become variables of the chat and `extracted` of the message, and each extractor
+// that found values sends one `data` event. Intents are learned in the background (`training`);
+// until then the previously learned intents are used.
 //
 // Needs the permission `extractors.manage`.
 //
-// Sent again it makes another extractor.
+// A repeated request creates another extractor.
 func (s *Extractor) Create(ctx context.Context, in ExtractorCreateRequest) (*ExtractorView, error) {
 	r := request{id: "Extractor_Create", method: http.MethodPost, path: "/extractor", body: in}
 	return answer[ExtractorView](ctx, s.c, &r)
@@ -1576,7 +1589,7 @@ func (s *Extractor) Create(ctx context.Context, in ExtractorCreateRequest) (*Ext
 //
 // Needs the permission `extractors.manage`.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Extractor) Delete(ctx context.Context, extractorID string) (*Done, error) {
 	r := request{id: "Extractor_Delete", method: http.MethodDelete, path: "/extractor/{extractorId}"}
 	r.inPath("extractorId", extractorID)
@@ -1585,12 +1598,12 @@ func (s *Extractor) Delete(ctx context.Context, extractorID string) (*Done, erro
 
 // Evaluate is POST /extractor/{extractorId}/evaluate: Run the tests of an extractor.
 //
-// Says how many of `config.tests` find what they should, and which do not; of intents also what is
-// taken for what (`nomatch`: nothing was found).
+// Returns how many of `config.tests` passed and which failed; for intents also which ones were
+// mistaken for another (`nomatch`: nothing was found).
 //
 // Needs the permission `extractors.manage`.
 //
-// Changes nothing; a model is asked again.
+// Changes nothing. A model is asked again.
 func (s *Extractor) Evaluate(ctx context.Context, extractorID string, in EvaluateRequest) (*Evaluation, error) {
 	r := request{id: "Extractor_Evaluate", method: http.MethodPost, path: "/extractor/{extractorId}/evaluate", body: in}
 	r.inPath("extractorId", extractorID)
@@ -1610,19 +1623,19 @@ func (s *Extractor) Extractor(ctx context.Context, extractorID string) (*Extract
 
 // ExtractorsParams are what [Extractor.Extractors] may be told; nil: nothing.
 type ExtractorsParams struct {
-	// Only extractors of this line and its bots.
+	// Only extractors of this reference and its bots.
 	Reference *int64 `query:"reference"`
 	// Only extractors of this bot.
 	Bot string `query:"bot"`
 	// Only extractors of this flow.
 	Flow string `query:"flow"`
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Extractors is GET /extractor/list: List extractors, the oldest first.
+// Extractors is GET /extractor/list: List extractors, oldest first.
 //
 // Needs the permission `extractors.manage`.
 //
@@ -1646,15 +1659,15 @@ func (s *Extractor) AllExtractors(ctx context.Context, p *ExtractorsParams) iter
 	})
 }
 
-// Try is POST /extractor/{extractorId}/run: Run an extractor on a text or a message.
+// Try is POST /extractor/{extractorId}/run: Try an extractor on a text or a message.
 //
-// Nothing is kept of what it finds, and no event is made. Either `text` is given, with what is
-// known of its writer, or `reference`, `chatId` and `messageId`, which also needs the permission
-// `chats.read`. Intents that have never been learned are a 409.
+// Stores nothing and sends no event. Give either `text`, with what is known about its writer, or
+// `reference`, `chatId` and `messageId`; the latter also needs the permission `chats.read`. An
+// extractor whose intents were never learned answers 409.
 //
 // Needs the permission `extractors.manage`.
 //
-// Changes nothing; a model is asked again.
+// Changes nothing. A model is asked again.
 func (s *Extractor) Try(ctx context.Context, extractorID string, in TryRequest) (*ExtractorFound, error) {
 	r := request{id: "Extractor_Try", method: http.MethodPost, path: "/extractor/{extractorId}/run", body: in}
 	r.inPath("extractorId", extractorID)
@@ -1663,42 +1676,40 @@ func (s *Extractor) Try(ctx context.Context, extractorID string, in TryRequest) 
 
 // Update is PATCH /extractor/{extractorId}: Change an extractor.
 //
-// `config` is replaced as a whole.
+// `config` is replaced completely.
 //
 // Needs the permission `extractors.manage`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Extractor) Update(ctx context.Context, extractorID string, in ExtractorUpdateRequest) (*ExtractorView, error) {
 	r := request{id: "Extractor_Update", method: http.MethodPatch, path: "/extractor/{extractorId}", body: in}
 	r.inPath("extractorId", extractorID)
 	return answer[ExtractorView](ctx, s.c, &r)
 }
 
-// Knowledge: Files that assistants answer from.
+// Knowledge: Files that assistants use for answers.
 type Knowledge struct{ c *Client }
 
-// Add is POST /aiflow/project/{projectId}/file: Give the assistants of a project a file to answer
-// from.
+// Add is POST /aiflow/project/{projectId}/file: Add a file to a project for its assistants.
 //
-// Text, Markdown, CSV, JSON and HTML in UTF-8, of at most 10 MiB, and 100 MiB a project. It is cut
-// into passages; those that fit a question are shown to the assistant that answers it. Only its
-// text is kept.
+// Text, Markdown, CSV, JSON and HTML in UTF-8, at most 10 MiB per file and 100 MiB per project. The
+// text is split into passages. An assistant gets those that match the question. Only the text is
+// stored.
 //
 // Needs the permission `flows.manage`.
 //
-// Sent again it adds another file.
+// A repeated request adds another file.
 func (s *Knowledge) Add(ctx context.Context, projectID string, in AddRequest) (*ProjectFileView, error) {
 	r := request{id: "Knowledge_Add", method: http.MethodPost, path: "/aiflow/project/{projectId}/file", body: in}
 	r.inPath("projectId", projectID)
 	return answer[ProjectFileView](ctx, s.c, &r)
 }
 
-// Delete is DELETE /aiflow/project/{projectId}/file/{fileId}: Take a file away from the assistants
-// of a project.
+// Delete is DELETE /aiflow/project/{projectId}/file/{fileId}: Remove a file from a project.
 //
 // Needs the permission `flows.manage`.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Knowledge) Delete(ctx context.Context, projectID string, fileID string) (*Done, error) {
 	r := request{id: "Knowledge_Delete", method: http.MethodDelete, path: "/aiflow/project/{projectId}/file/{fileId}"}
 	r.inPath("projectId", projectID)
@@ -1708,13 +1719,13 @@ func (s *Knowledge) Delete(ctx context.Context, projectID string, fileID string)
 
 // FilesParams are what [Knowledge.Files] may be told; nil: nothing.
 type FilesParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Files is GET /aiflow/project/{projectId}/file: List the files of a project, the oldest first.
+// Files is GET /aiflow/project/{projectId}/file: List the files of a project, oldest first.
 //
 // Needs the permission `flows.manage`.
 //
@@ -1739,8 +1750,7 @@ func (s *Knowledge) AllFiles(ctx context.Context, projectID string, p *FilesPara
 	})
 }
 
-// Search is POST /aiflow/project/{projectId}/search: Show which passages an assistant would be
-// shown.
+// Search is POST /aiflow/project/{projectId}/search: Search the passages as an assistant would.
 //
 // Needs the permission `flows.manage`.
 //
@@ -1756,26 +1766,26 @@ type MCP struct{ c *Client }
 
 // AuditParams are what [MCP.Audit] may be told; nil: nothing.
 type AuditParams struct {
-	// Only calls of this user, by id.
+	// Only calls by this user: an id.
 	User string `query:"user"`
 	// Only calls of this function.
 	Function string `query:"function"`
-	// ok, or the code of an error.
+	// ok, or an error code.
 	Outcome string `query:"outcome"`
-	// UNIX seconds: answered then or later.
+	// UNIX seconds. Only calls answered at this time or later.
 	From *int64 `query:"from"`
-	// UNIX seconds: answered before; 0: now.
+	// UNIX seconds. Only calls answered before this time. Default, and 0: now.
 	To *int64 `query:"to"`
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Audit is GET /service-mcp/audit: List the calls of functions by agents, the newest first.
+// Audit is GET /service-mcp/audit: List the calls of functions by agents, newest first.
 //
-// Every call stands here, refused ones too, whichever way it came: over REST, in a batch, or over
-// the protocol. Secrets, what was said and what was written are left out of the arguments.
+// Includes refused calls and all ways to call: REST, batches and MCP. Secrets and texts of messages
+// are left out of the arguments.
 //
 // Needs the permission `users.manage`.
 //
@@ -1801,12 +1811,12 @@ func (s *MCP) AllAudit(ctx context.Context, p *AuditParams) iter.Seq2[AuditedCal
 
 // Batch is POST /service-mcp/batch: Call up to 50 functions in parallel.
 //
-// The results stand in the order of the calls. Each succeeds or fails alone, and counts against the
-// limits.
+// Returns the results in the order of the calls. Each call succeeds or fails independently, and
+// counts against the limits.
 //
 // Needs the permission `mcp.execute`.
 //
-// Sent again it calls all functions again.
+// A repeated request calls all functions again.
 func (s *MCP) Batch(ctx context.Context, in BatchRequest) (*BatchResult, error) {
 	r := request{id: "MCP_Batch", method: http.MethodPost, path: "/service-mcp/batch", body: in}
 	return answer[BatchResult](ctx, s.c, &r)
@@ -1814,14 +1824,14 @@ func (s *MCP) Batch(ctx context.Context, in BatchRequest) (*BatchResult, error) 
 
 // Execute is POST /service-mcp/execute: Call a function.
 //
-// Arguments are checked, the call is limited, and it stands in the audit log whatever became of it.
-// A call that fails answers with the status of its error, and the same shape. With `dryRun` every
-// check is made and the function says what it would do: `result` is `{dryRun: true, plan}`.
+// Arguments are validated, rate limits apply, and every call is in the audit log. A failed call
+// answers with the status of its error and the same members. With `dryRun`, the server makes all
+// checks and the function describes what it would do: `result` is `{dryRun: true, plan}`.
 //
 // Needs the permission `mcp.execute`.
 //
-// Sent again it calls the function again; whether that does no more than once, the function's
-// `idempotent` says.
+// A repeated request calls the function again. The function's `idempotent` says whether that has a
+// further effect.
 func (s *MCP) Execute(ctx context.Context, in ExecuteRequest) (*McpOutcome, error) {
 	r := request{id: "MCP_Execute", method: http.MethodPost, path: "/service-mcp/execute", body: in}
 	return answer[McpOutcome](ctx, s.c, &r)
@@ -1829,9 +1839,9 @@ func (s *MCP) Execute(ctx context.Context, in ExecuteRequest) (*McpOutcome, erro
 
 // Functions is GET /service-mcp/functions: List the functions that agents may call.
 //
-// All of them, whatever the caller's permissions: a call needs `mcp.execute` and the function's
-// own. `version` is that of the catalogue: a patch changes texts, a minor version adds, a major one
-// does anything else.
+// Lists all functions, regardless of the caller's permissions. A call needs `mcp.execute` and the
+// function's own permission. `version` is the version of the catalogue: a patch version changes
+// texts, a minor version adds something, a major version changes or removes something.
 //
 // Needs the permission `mcp.execute`.
 //
@@ -1841,20 +1851,20 @@ func (s *MCP) Functions(ctx context.Context) (*FunctionList, error) {
 	return answer[FunctionList](ctx, s.c, &r)
 }
 
-// Messaging: Lines, their sessions, chats, messages, groups and templates.
+// Messaging: References, their sessions, chats, messages, groups and templates.
 type Messaging struct{ c *Client }
 
 // ChatsParams are what [Messaging.Chats] may be told; nil: nothing.
 type ChatsParams struct {
-	// Part of a name or an id.
+	// Only chats with this text in a name or an id.
 	Search string `query:"search"`
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Chats is GET /chats/list: List the chats of a line, newest activity first.
+// Chats is GET /chats/list: List the chats of a reference, latest activity first.
 //
 // Needs the permission `chats.read`.
 //
@@ -1879,11 +1889,10 @@ func (s *Messaging) AllChats(ctx context.Context, reference int64, p *ChatsParam
 	})
 }
 
-// CheckNumber is GET /chats/check: Ask a line's network whether a phone number has an account
-// there.
+// CheckNumber is GET /chats/check: Check whether a phone number has an account on the network.
 //
-// An answer is kept for 24 hours. A line asks for at most 20 new numbers a minute; what exceeds
-// that is a `rate_limited`. Lines whose network cannot be asked answer `unsupported`.
+// Results are cached for 24 hours. A reference checks at most 20 new numbers a minute; further
+// requests answer `rate_limited`. References whose network has no such check answer `unsupported`.
 //
 // Needs the permission `chats.read`.
 //
@@ -1895,51 +1904,51 @@ func (s *Messaging) CheckNumber(ctx context.Context, reference int64, phone stri
 	return answer[Number](ctx, s.c, &r)
 }
 
-// CreateGroup is POST /chats/group: Make a group.
+// CreateGroup is POST /chats/group: Create a group.
 //
-// Those whom the network would not add are in `refused`. Lines that cannot manage groups answer
-// `unsupported`; whoever can send to groups does so with their chat ids.
+// `refused` lists the people whom the network did not add. References that cannot manage groups
+// answer `unsupported`. A reference that can send to groups uses their chat ids.
 //
 // Needs the permission `chats.send`.
 //
-// Sent again it makes another group.
+// A repeated request creates another group.
 func (s *Messaging) CreateGroup(ctx context.Context, in CreateGroupRequest) (*Group, error) {
 	r := request{id: "Messaging_CreateGroup", method: http.MethodPost, path: "/chats/group", body: in}
 	return answer[Group](ctx, s.c, &r)
 }
 
-// CreateReference is POST /reference: Add a chat line.
+// CreateReference is POST /reference: Add a reference.
 //
 // Needs the permission `references.write`.
 //
-// Sent again it adds another line.
+// A repeated request adds another reference.
 func (s *Messaging) CreateReference(ctx context.Context, in CreateReferenceRequest) (*Reference, error) {
 	r := request{id: "Messaging_CreateReference", method: http.MethodPost, path: "/reference", body: in}
 	return answer[Reference](ctx, s.c, &r)
 }
 
-// CreateTemplate is POST /templates: Hand in a message template for approval.
+// CreateTemplate is POST /templates: Submit a message template for approval.
 //
-// The network may approve or reject it at once, and change its category.
+// The network may approve or reject it immediately, and may change its category.
 //
 // Needs the permission `templates.manage`.
 //
-// Sent again the network refuses it: the name is taken in that language.
+// The network refuses a repeated request: the name exists in that language.
 func (s *Messaging) CreateTemplate(ctx context.Context, in CreateTemplateRequest) (*Template, error) {
 	r := request{id: "Messaging_CreateTemplate", method: http.MethodPost, path: "/templates", body: in}
 	return answer[Template](ctx, s.c, &r)
 }
 
-// DeleteChat is DELETE /chats: Erase everything that is held on a contact or a group.
+// DeleteChat is DELETE /chats: Erase all stored data about a contact or a group.
 //
-// All that an export shows goes: messages, files, what the contact wrote in groups, what was
-// queued. The log of deliveries keeps when they went out, without what was in them. The chat is not
-// found any more from the answer on, and the stream says `resync`; a job erases the rest. What
-// comes later begins a new chat.
+// Erases what an export contains: messages, files, messages of the contact in groups, and queued
+// messages. The log of deliveries keeps the times, but not the bodies. The chat is no longer found
+// after the response, and the stream sends `resync`; a job erases the rest. A later message of the
+// contact starts a new chat.
 //
 // Needs the permission `users.manage`.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Messaging) DeleteChat(ctx context.Context, reference int64, chatID string) (*Deleting, error) {
 	r := request{id: "Messaging_DeleteChat", method: http.MethodDelete, path: "/chats"}
 	r.inQuery("reference", reference)
@@ -1947,14 +1956,14 @@ func (s *Messaging) DeleteChat(ctx context.Context, reference int64, chatID stri
 	return answer[Deleting](ctx, s.c, &r)
 }
 
-// DeleteReference is DELETE /reference/{id}: Remove a chat line with its chats and messages.
+// DeleteReference is DELETE /reference/{id}: Delete a reference with its chats and messages.
 //
-// It is not found any more from the answer on: nothing comes to it, and nothing that waits is sent.
-// A job erases what it had.
+// After the response it is no longer found, receives nothing, and waiting messages are not sent. A
+// job erases its data.
 //
 // Needs the permission `references.write`.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Messaging) DeleteReference(ctx context.Context, id int64) (*Deleting, error) {
 	r := request{id: "Messaging_DeleteReference", method: http.MethodDelete, path: "/reference/{id}"}
 	r.inPath("id", id)
@@ -1963,15 +1972,15 @@ func (s *Messaging) DeleteReference(ctx context.Context, id int64) (*Deleting, e
 
 // DeleteTemplateParams are what [Messaging.DeleteTemplate] may be told; nil: nothing.
 type DeleteTemplateParams struct {
-	// Absent: all languages.
+	// Only this language. If absent, all languages.
 	Language string `query:"language"`
 }
 
-// DeleteTemplate is DELETE /templates: Delete a message template, in one language or in all.
+// DeleteTemplate is DELETE /templates: Delete a message template in one language or in all.
 //
 // Needs the permission `templates.manage`.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Messaging) DeleteTemplate(ctx context.Context, reference int64, name string, p *DeleteTemplateParams) (*Done, error) {
 	r := request{id: "Messaging_DeleteTemplate", method: http.MethodDelete, path: "/templates", params: p}
 	r.inQuery("reference", reference)
@@ -1981,26 +1990,26 @@ func (s *Messaging) DeleteTemplate(ctx context.Context, reference int64, name st
 
 // EditGroup is PATCH /chats/group: Change a group, or leave it.
 //
-// First its subject, then its participants, then the link, and last the account leaves. All is
-// checked before the network is asked for anything; when it refuses a step, those before it stay.
-// Lines that cannot manage groups answer `unsupported`; whoever can send to groups does so with
-// their chat ids.
+// The changes are made in this order: subject, participants, invitation link, leaving the group.
+// The server checks all of them before the first request to the network. If the network refuses
+// one, the changes before it remain. References that cannot manage groups answer `unsupported`. A
+// reference that can send to groups uses their chat ids.
 //
 // Needs the permission `chats.send`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Messaging) EditGroup(ctx context.Context, in EditGroupRequest) (*Group, error) {
 	r := request{id: "Messaging_EditGroup", method: http.MethodPatch, path: "/chats/group", body: in}
 	return answer[Group](ctx, s.c, &r)
 }
 
-// Explain is GET /chats/explain: Tell what became of a message, step by step.
+// Explain is GET /chats/explain: Explain step by step how a message was processed.
 //
-// Steps are `received` (from the network, with its report where that is kept), `stored`, `attempt`
-// (to hand it to the network), `status`, `file`, `held` (its events wait for a file), `extracted`
-// (values were found in it), `routed` (to a bot or a flow: why that one answers, or why none),
-// `run` (which took it, or which wrote it), `sent` (what the run wrote then) and `webhook` (an
-// attempt to deliver an event of it). There will be others.
+// Steps are `received` (from the network; with its report, if that is stored), `stored`, `attempt`
+// (to send it to the network), `status`, `file`, `held` (its events wait for a file), `extracted`
+// (extractors found values), `routed` (to a bot or a flow, with the reason), `run` (the run that
+// took or sent the message), `sent` (other messages that the run sent) and `webhook` (an attempt to
+// deliver an event). More kinds may be added.
 //
 // Needs the permission `chats.read`.
 //
@@ -2013,11 +2022,12 @@ func (s *Messaging) Explain(ctx context.Context, reference int64, chatID string,
 	return answer[Explanation](ctx, s.c, &r)
 }
 
-// Export is GET /chats/export: Export everything that is held on a contact or a group.
+// Export is GET /chats/export: Export all stored data about a contact or a group.
 //
-// The chat and its ids, its messages with their statuses, files and what was sent, what the contact
-// wrote in groups, calls, what the network reported of it, and the deliveries to webhooks with
-// their bodies. The answer is written as it is read; one that breaks off is no JSON.
+// The export has the chat and its ids, its messages with statuses, files and the content of sends,
+// messages of the contact in groups, calls, other reports of the network about it, and webhook
+// deliveries with their bodies. The response is streamed; a response that is cut off is not valid
+// JSON.
 //
 // Needs the permission `users.manage`.
 //
@@ -2029,10 +2039,10 @@ func (s *Messaging) Export(ctx context.Context, reference int64, chatID string) 
 	return answer[Exported](ctx, s.c, &r)
 }
 
-// Group is GET /chats/group: Show a group as its network has it now.
+// Group is GET /chats/group: Show a group as the network has it now.
 //
-// Lines that cannot manage groups answer `unsupported`; whoever can send to groups does so with
-// their chat ids.
+// References that cannot manage groups answer `unsupported`. A reference that can send to groups
+// uses their chat ids.
 //
 // Needs the permission `chats.read`.
 //
@@ -2048,26 +2058,26 @@ func (s *Messaging) Group(ctx context.Context, reference int64, chatID string) (
 //
 // Needs the permission `sessions.manage`.
 //
-// A session that has ended stays as it is.
+// A session that has ended does not change.
 func (s *Messaging) Logout(ctx context.Context, in MessagingLogoutRequest) (*Session, error) {
 	r := request{id: "Messaging_Logout", method: http.MethodPost, path: "/reference/session/logout", body: in}
 	return answer[Session](ctx, s.c, &r)
 }
 
-// MarkRead is POST /chats/read: Mark a chat's messages as read, up to one of them or all.
+// MarkRead is POST /chats/read: Mark the messages of a chat as read: all, or up to one message.
 //
 // Needs the permission `chats.send`.
 //
-// Sent again it changes nothing but for what has arrived in between.
+// A repeated request marks only messages that have arrived since.
 func (s *Messaging) MarkRead(ctx context.Context, in MarkReadRequest) (*ReadResult, error) {
 	r := request{id: "Messaging_MarkRead", method: http.MethodPost, path: "/chats/read", body: in}
 	return answer[ReadResult](ctx, s.c, &r)
 }
 
-// Message is GET /messages/{messageId}: Read a message, by any of its ids or by its clientId.
+// Message is GET /messages/{messageId}: Read a message by one of its ids or its clientId.
 //
-// The id is the network's, the `requestId` of the send, or the `clientId` that it was given. Of
-// several messages with one `clientId` the newest is returned.
+// The id is the network's id, the `requestId` of the send or the `clientId` of the send. If several
+// messages have the same `clientId`, the newest is returned.
 //
 // Needs the permission `chats.read`.
 //
@@ -2081,17 +2091,17 @@ func (s *Messaging) Message(ctx context.Context, messageID string, reference int
 
 // MessagesParams are what [Messaging.Messages] may be told; nil: nothing.
 type MessagesParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// Cursor: messages older than it.
+	// A cursor. Only messages that are older.
 	Before string `query:"before"`
-	// The same as before: next of the page before.
+	// Same as before: the next of the previous page.
 	Cursor string `query:"cursor"`
-	// Cursor: messages newer than it.
+	// A cursor. Only messages that are newer.
 	After string `query:"after"`
 	// Only messages with this status. One of FAIL, PENDING, SENDING, DELIVERED, READ, PLAYED.
 	Status string `query:"status"`
-	// Only what came in, or only what the account sent. One of in, out.
+	// Only received messages, or only sent ones. One of in, out.
 	Direction string `query:"direction"`
 	// Only sends with this clientId.
 	ClientID string `query:"clientId"`
@@ -2123,9 +2133,9 @@ func (s *Messaging) AllMessages(ctx context.Context, reference int64, chatID str
 	})
 }
 
-// PreviewTemplate is POST /templates/preview: Fill in a message template without sending it.
+// PreviewTemplate is POST /templates/preview: Preview a message template with its parameters.
 //
-// What sending would refuse is refused with the same problem.
+// Answers with the same problems as a send. Nothing is sent.
 //
 // Needs the permission `chats.read`.
 //
@@ -2135,7 +2145,7 @@ func (s *Messaging) PreviewTemplate(ctx context.Context, in PreviewTemplateReque
 	return answer[TemplatePreview](ctx, s.c, &r)
 }
 
-// Reference is GET /reference/{id}: Show a chat line.
+// Reference is GET /reference/{id}: Show a reference.
 //
 // Needs the permission `references.read`.
 //
@@ -2148,15 +2158,15 @@ func (s *Messaging) Reference(ctx context.Context, id int64) (*Reference, error)
 
 // ReferencesParams are what [Messaging.References] may be told; nil: nothing.
 type ReferencesParams struct {
-	// Only lines of this type.
+	// Only references of this type.
 	Type string `query:"type"`
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// References is GET /reference/list: List chat lines.
+// References is GET /reference/list: List references.
 //
 // Needs the permission `references.read`.
 //
@@ -2180,9 +2190,10 @@ func (s *Messaging) AllReferences(ctx context.Context, p *ReferencesParams) iter
 	})
 }
 
-// Resolve is GET /chats/resolve: Find the names of a contact by any of them.
+// Resolve is GET /chats/resolve: Look up the ids and names of a contact by one of them.
 //
-// By any id that its chat has or had, in any form that a send takes, or by its user name.
+// Accepts any current or former id of the chat, in any form that a send accepts, or the contact's
+// user name.
 //
 // Needs the permission `chats.read`.
 //
@@ -2196,32 +2207,33 @@ func (s *Messaging) Resolve(ctx context.Context, reference int64, id string) (*I
 
 // SendParams are what [Messaging.Send] may be told; nil: nothing.
 type SendParams struct {
-	// Seconds to wait for the first attempt; 0: not at all.
+	// How long to wait for the first attempt, in seconds. 0: do not wait.
 	Wait *int64 `query:"wait"`
-	// 1: only say what would become of it.
+	// 1: check the send without sending it.
 	DryRun *int64 `query:"dryRun"`
-	// Visible ASCII. The same key and body within 24 h answer with the first message and send nothing.
+	// Visible ASCII. A request with the same key and body within 24 hours returns the first message
+	// and sends nothing.
 	IdempotencyKey string `header:"Idempotency-Key"`
 }
 
 // Send is POST /chats/send: Send a message.
 //
-// Stores the message and waits for the first attempt to hand it to the network. A message that the
-// network took has the status SENDING and the network's id; one that is still on its way is PENDING
-// with an id of ours, which stays an alias. With `dryRun=1` nothing is sent: the answer says what
-// would become of it.
+// Stores the message and waits for the first attempt to send it. A message that the network
+// accepted has the status SENDING and the network's id. A message that is still waiting has the
+// status PENDING and an id of this server, which stays valid. With `dryRun=1` the server checks the
+// send and returns the result without sending.
 //
 // Needs the permission `chats.send`.
 //
-// Sent again it sends another message, unless both requests have the same `Idempotency-Key`: then
-// the answer is the message's current record with `Idempotent-Replayed: true`, for 24 hours. The
-// same key with another body is a 409.
+// A repeated request sends another message, unless both have the same `Idempotency-Key`: for 24
+// hours, the answer is then the message's current record with `Idempotent-Replayed: true`. The same
+// key with another body answers 409.
 func (s *Messaging) Send(ctx context.Context, in SendRequest, p *SendParams) (*SendAnswer, error) {
 	r := request{id: "Messaging_Send", method: http.MethodPost, path: "/chats/send", body: in, params: p}
 	return answer[SendAnswer](ctx, s.c, &r)
 }
 
-// SessionStatus is GET /reference/session/status: How a line stands with its network.
+// SessionStatus is GET /reference/session/status: Show the session of a reference.
 //
 // Needs the permission `references.read`.
 //
@@ -2232,11 +2244,11 @@ func (s *Messaging) SessionStatus(ctx context.Context, reference int64) (*Sessio
 	return answer[Session](ctx, s.c, &r)
 }
 
-// StartSession is POST /reference/session/start: Connect a line, or check its credentials.
+// StartSession is POST /reference/session/start: Connect a reference, or check its credentials.
 //
 // Needs the permission `sessions.manage`.
 //
-// A session that has been started stays as it is.
+// A session that is started already does not change.
 func (s *Messaging) StartSession(ctx context.Context, in StartSessionRequest) (*Session, error) {
 	r := request{id: "Messaging_StartSession", method: http.MethodPost, path: "/reference/session/start", body: in}
 	return answer[Session](ctx, s.c, &r)
@@ -2244,20 +2256,20 @@ func (s *Messaging) StartSession(ctx context.Context, in StartSessionRequest) (*
 
 // TemplatesParams are what [Messaging.Templates] may be told; nil: nothing.
 type TemplatesParams struct {
-	// The whole name.
+	// Only the template with exactly this name.
 	Name string `query:"name"`
 	// Only templates with this status. One of PENDING, APPROVED, REJECTED, DISABLED.
 	Status string `query:"status"`
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Templates is GET /templates: List the message templates of a line.
+// Templates is GET /templates: List the message templates of a reference.
 //
-// From our copy, which follows what the network reports and is fetched again every six hours. Lines
-// of other types than provider-cloud and provider-sandbox answer `unsupported`.
+// Reads the server's copy, which follows the reports of the network and is fetched again every six
+// hours. References of other types than provider-cloud and provider-sandbox answer `unsupported`.
 //
 // Needs the permission `chats.read`.
 //
@@ -2282,12 +2294,11 @@ func (s *Messaging) AllTemplates(ctx context.Context, reference int64, p *Templa
 	})
 }
 
-// Triggers is GET /reference/{id}/triggers: List the bots and flows that listen on a line, in the
-// order in which they are asked.
+// Triggers is GET /reference/{id}/triggers: List the bots and flows of a reference, in the order in
+// which they are asked.
 //
-// Published bots of the line, and published flows that are bound to it: the higher `priority`
-// first, of two alike the one with the narrower rule, and then the older. Those that are switched
-// off come last.
+// Lists published bots of the reference and published flows that are bound to it: the higher
+// `priority` first, then the narrower rule, then the older one. Inactive ones are last.
 //
 // Needs the permission `references.read`.
 //
@@ -2298,21 +2309,21 @@ func (s *Messaging) Triggers(ctx context.Context, id int64) (*Page[Listener], er
 	return answer[Page[Listener]](ctx, s.c, &r)
 }
 
-// UpdateChat is PATCH /chats: Change what is kept with a chat.
+// UpdateChat is PATCH /chats: Change the data of a chat.
 //
 // Needs the permission `chats.send`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Messaging) UpdateChat(ctx context.Context, in UpdateChatRequest) (*Chat, error) {
 	r := request{id: "Messaging_UpdateChat", method: http.MethodPatch, path: "/chats", body: in}
 	return answer[Chat](ctx, s.c, &r)
 }
 
-// UpdateReference is PATCH /reference/{id}: Change a chat line.
+// UpdateReference is PATCH /reference/{id}: Change a reference.
 //
 // Needs the permission `references.write`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Messaging) UpdateReference(ctx context.Context, id int64, in UpdateReferenceRequest) (*Reference, error) {
 	r := request{id: "Messaging_UpdateReference", method: http.MethodPatch, path: "/reference/{id}", body: in}
 	r.inPath("id", id)
@@ -2324,40 +2335,40 @@ type Remote struct{ c *Client }
 
 // Create is POST /aiflow/server: Register a foreign MCP server.
 //
-// Flows and agents call it by its name. Nobody asks for its tools before `refresh`, and none may be
-// used before it is approved. It must have a public address and be reached over https, unless
-// --webhook-allow names it.
+// Flows and agents call it by its name. Its tools are fetched with `refresh`, and each tool must be
+// approved before it can be used. It must have a public address and use https, unless
+// --webhook-allow has its host.
 //
 // Needs the permission `flows.manage`.
 //
-// Sent again it is a 409: the name is taken.
+// A repeated request answers 409: the name is taken.
 func (s *Remote) Create(ctx context.Context, in RemoteCreateRequest) (*RemoteView, error) {
 	r := request{id: "Remote_Create", method: http.MethodPost, path: "/aiflow/server", body: in}
 	return answer[RemoteView](ctx, s.c, &r)
 }
 
-// Delete is DELETE /aiflow/server/{serverId}: Delete a foreign MCP server, whoever uses it.
+// Delete is DELETE /aiflow/server/{serverId}: Delete a foreign MCP server.
 //
-// Tool nodes that call it end with the error `mcp.connect`, and flows that name it cannot be
+// Tool nodes that call it end with the error `mcp.connect`, and flows that use it cannot be
 // published.
 //
 // Needs the permission `flows.manage`.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Remote) Delete(ctx context.Context, serverID string) (*Done, error) {
 	r := request{id: "Remote_Delete", method: http.MethodDelete, path: "/aiflow/server/{serverId}"}
 	r.inPath("serverId", serverID)
 	return answer[Done](ctx, s.c, &r)
 }
 
-// Refresh is POST /aiflow/server/{serverId}/refresh: Ask a foreign MCP server for its tools.
+// Refresh is POST /aiflow/server/{serverId}/refresh: Fetch the tools of a foreign MCP server.
 //
-// Over a new connection, within 25 s. A server that cannot be asked is a 502; `problem` says so,
-// too.
+// Uses a new connection and takes at most 25 seconds. A server that fails answers 502, and
+// `problem` has the reason.
 //
 // Needs the permission `flows.manage`.
 //
-// Sent again it asks again.
+// A repeated request fetches the tools again.
 func (s *Remote) Refresh(ctx context.Context, serverID string, in RefreshRequest) (*RemoteView, error) {
 	r := request{id: "Remote_Refresh", method: http.MethodPost, path: "/aiflow/server/{serverId}/refresh", body: in}
 	r.inPath("serverId", serverID)
@@ -2377,13 +2388,13 @@ func (s *Remote) Server(ctx context.Context, serverID string) (*RemoteView, erro
 
 // ServersParams are what [Remote.Servers] may be told; nil: nothing.
 type ServersParams struct {
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Servers is GET /aiflow/server: List foreign MCP servers, the oldest first.
+// Servers is GET /aiflow/server: List foreign MCP servers, oldest first.
 //
 // Needs the permission `flows.manage`.
 //
@@ -2407,27 +2418,26 @@ func (s *Remote) AllServers(ctx context.Context, p *ServersParams) iter.Seq2[Rem
 	})
 }
 
-// Update is PATCH /aiflow/server/{serverId}: Change a foreign MCP server, approve its tools.
+// Update is PATCH /aiflow/server/{serverId}: Change a foreign MCP server, or approve its tools.
 //
-// An approval is for the `hash` that was looked at, of the tool's name, description, schema and
-// hints: a tool that is another now is a 409, and one that becomes another is off until it is
-// approved again. Another `url` is another server: its tools are forgotten. `credential` "" is
-// none.
+// An approval is for the `hash` of the tool's name, description, schema and hints. If the tool has
+// changed since, the answer is 409. A tool that changes later cannot be used until it is approved
+// again. A change of `url` removes all tools. `credential` "" removes the credential.
 //
 // Needs the permission `flows.manage`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Remote) Update(ctx context.Context, serverID string, in RemoteUpdateRequest) (*RemoteView, error) {
 	r := request{id: "Remote_Update", method: http.MethodPatch, path: "/aiflow/server/{serverId}", body: in}
 	r.inPath("serverId", serverID)
 	return answer[RemoteView](ctx, s.c, &r)
 }
 
-// Sandbox: Simulated contacts of a sandbox line.
+// Sandbox: Simulated contacts of a sandbox reference.
 type Sandbox struct{ c *Client }
 
-// Echo is GET /sandbox/{reference}/echo: The last 100 deliveries that went to trunkline://echo,
-// newest first.
+// Echo is GET /sandbox/{reference}/echo: List the last 100 deliveries to trunkline://echo, newest
+// first.
 //
 // Needs the permission `chats.read`.
 //
@@ -2440,19 +2450,19 @@ func (s *Sandbox) Echo(ctx context.Context, reference int64) (*Page[Echoed], err
 
 // ScreenParams are what [Sandbox.Screen] may be told; nil: nothing.
 type ScreenParams struct {
-	// Only this contact's phone.
+	// Only the phone of this contact.
 	From string `query:"from"`
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Screen is GET /sandbox/{reference}/messages: What the simulated contacts' phones show, newest
-// first.
+// Screen is GET /sandbox/{reference}/messages: List the messages on the phones of simulated
+// contacts, newest first.
 //
-// Edits, deletions and reactions are no messages of their own: they change the one that they are
-// about, which then has `edited`, `deleted` or `reactions` [{emoji, mine, from?}].
+// Edits, deletions and reactions are not messages of their own. They change the message, which then
+// has `edited`, `deleted` or `reactions` [{emoji, mine, from?}].
 //
 // Needs the permission `chats.read`.
 //
@@ -2477,10 +2487,10 @@ func (s *Sandbox) AllScreen(ctx context.Context, reference int64, p *ScreenParam
 	})
 }
 
-// Typing is GET /sandbox/{reference}/typing: The chats whose simulated phones show that an answer
-// is being written.
+// Typing is GET /sandbox/{reference}/typing: List the chats in which simulated contacts see the
+// typing indicator.
 //
-// For 25 seconds, or until the next message is there.
+// The indicator is shown for 25 seconds, or until the next message.
 //
 // Needs the permission `chats.read`.
 //
@@ -2491,15 +2501,15 @@ func (s *Sandbox) Typing(ctx context.Context, reference int64) (*Page[Typing], e
 	return answer[Page[Typing]](ctx, s.c, &r)
 }
 
-// Write is POST /sandbox/{reference}/messages: Let a simulated contact write.
+// Write is POST /sandbox/{reference}/messages: Write as a simulated contact.
 //
 // The body is `{from, pushName?, group?, type, …}` with the members of the type as in a send.
-// `edit` and `revoke` change a message of the contact's own, `reaction` any that its phone shows.
-// What the contact was sent before counts as read.
+// `edit` and `revoke` change one of the contact's own messages, `reaction` any message on its
+// phone. Earlier messages to the contact are marked as read.
 //
 // Needs the permission `references.write`.
 //
-// Sent again the contact writes again.
+// A repeated request writes another message.
 func (s *Sandbox) Write(ctx context.Context, reference int64, in WriteRequest) (*Written, error) {
 	r := request{id: "Sandbox_Write", method: http.MethodPost, path: "/sandbox/{reference}/messages", body: in}
 	r.inPath("reference", reference)
@@ -2509,7 +2519,7 @@ func (s *Sandbox) Write(ctx context.Context, reference int64, in WriteRequest) (
 // Server: The server and the account.
 type Server struct{ c *Client }
 
-// Account is GET /account: Show the account, its subscription and what it uses.
+// Account is GET /account: Show the account, its subscription and its usage.
 //
 // Changes nothing.
 func (s *Server) Account(ctx context.Context) (*Account, error) {
@@ -2519,37 +2529,38 @@ func (s *Server) Account(ctx context.Context) (*Account, error) {
 
 // AuditLogParams are what [Server.AuditLog] may be told; nil: nothing.
 type AuditLogParams struct {
-	// Only what this user did, by id.
+	// Only actions of this user: an id.
 	User string `query:"user"`
-	// Only what actors of this kind did. One of cookie, login, token, agent, operator, system, nobody.
+	// Only actions of this kind of actor. One of cookie, login, token, agent, operator, system,
+	// nobody.
 	Kind string `query:"kind"`
 	// Only this action.
 	Action string `query:"action"`
-	// Only what was done to objects of this type.
+	// Only actions on objects of this type.
 	ObjectType string `query:"objectType"`
-	// Only what was done to the object with this id.
+	// Only actions on the object with this id.
 	ObjectID string `query:"objectId"`
-	// Only what concerns this reference.
+	// Only actions on this reference or on its objects.
 	Reference *int64 `query:"reference"`
-	// UNIX seconds: then or later.
+	// UNIX seconds. Only entries at this time or later.
 	Since *int64 `query:"since"`
-	// UNIX seconds: before; 0: now.
+	// UNIX seconds. Only entries before this time. Default, and 0: now.
 	Until *int64 `query:"until"`
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
-	// csv: a document for a spreadsheet instead of a page. One of json, csv.
+	// csv: return a CSV document instead of a page. One of json, csv.
 	Format string `query:"format"`
 }
 
-// AuditLog is GET /audit: List what was done in the account, the newest first.
+// AuditLog is GET /audit: List the entries of the audit log, newest first.
 //
-// Every change is an entry, written in the change's own transaction: who did what to which object,
-// and from where. So are log-ins, wrong passwords of users, and exports. Entries hold the names of
-// what was changed, and neither secrets nor texts of messages. With `format=csv` the answer is a
-// CSV document of up to 50,000 entries, whose header `Link` has the address of the next, if there
-// is one.
+// Every change has an entry, which is written in the transaction of the change: who did what to
+// which object, and from where. Logins, failed logins and exports have entries, too. An entry has
+// the names of the changed fields, but no secrets and no texts of messages. With `format=csv` the
+// response is a CSV document of up to 50,000 entries. If there are more, its header `Link` has the
+// address of the next document.
 //
 // Needs the permission `users.manage`.
 //
@@ -2573,27 +2584,27 @@ func (s *Server) AllAuditLog(ctx context.Context, p *AuditLogParams) iter.Seq2[A
 	})
 }
 
-// DeleteAccount is DELETE /account: Delete the account with everything that belongs to it.
+// DeleteAccount is DELETE /account: Delete the account and all of its data.
 //
-// Takes the caller's own password. All its users, tokens and sessions end at once. Its lines end
-// their sessions, and then its chats, messages, files, webhooks and logs are erased, which goes on
-// after the answer.
+// Requires the caller's own password. All users, tokens and sessions of the account end at once,
+// and so do the sessions of its references. A job then erases chats, messages, files, webhooks and
+// logs after the response.
 //
-// Only an owner of the account may do it.
+// Only an owner of the account may use it.
 //
 // A scoped token is refused.
 //
-// Once it is done, the same request is answered 401: its user is gone.
+// A repeated request answers 401: the user no longer exists.
 func (s *Server) DeleteAccount(ctx context.Context, in DeleteAccountRequest) (*Deleting, error) {
 	r := request{id: "Server_DeleteAccount", method: http.MethodDelete, path: "/account", body: in}
 	return answer[Deleting](ctx, s.c, &r)
 }
 
-// Job is GET /jobs/{id}: Show a job: what goes on behind an answer.
+// Job is GET /jobs/{id}: Show a background job.
 //
-// The answer to the deletion of a chat, a reference or the account has its job. What is being
-// deleted is not listed or served any more. A job that has ended is shown for 30 days. The job of a
-// deleted account ends with the account's users: there is nobody left to ask for it.
+// The response to the deletion of a chat, a reference or the account has its job. The object is no
+// longer listed or found meanwhile. A finished job is shown for 30 days. The job of a deleted
+// account cannot be shown after the account's users are erased.
 //
 // Changes nothing.
 func (s *Server) Job(ctx context.Context, id string) (*Job, error) {
@@ -2602,10 +2613,10 @@ func (s *Server) Job(ctx context.Context, id string) (*Job, error) {
 	return answer[Job](ctx, s.c, &r)
 }
 
-// Probe is GET /probe: Whether the server works.
+// Probe is GET /probe: Check whether the server works.
 //
-// Answers 503 when the store has no room for a message or cannot be written at all, and when the
-// server is about to stop.
+// Answers 503 if there is no space for another message, the store cannot be written, or the server
+// is about to stop.
 //
 // Changes nothing.
 func (s *Server) Probe(ctx context.Context) (*Probe, error) {
@@ -2613,10 +2624,10 @@ func (s *Server) Probe(ctx context.Context) (*Probe, error) {
 	return answer[Probe](ctx, s.c, &r)
 }
 
-// Usage: What language models were asked for, and what it cost.
+// Usage: Usage and cost of language models.
 type Usage struct{ c *Client }
 
-// Budgets is GET /aiusage/budget: Show the budgets for language models, and what is spent of them.
+// Budgets is GET /aiusage/budget: Show the budgets for language models and what is spent.
 //
 // Needs the permission `usage.read`.
 //
@@ -2628,35 +2639,35 @@ func (s *Usage) Budgets(ctx context.Context) (*Budgets, error) {
 
 // UsageDetailParams are what [Usage.Detail] may be told; nil: nothing.
 type UsageDetailParams struct {
-	// UNIX seconds: begun then or later; 0: 30 days before to.
+	// UNIX seconds. Only calls that started at this time or later. 0: 30 days before to.
 	From *int64 `query:"from"`
-	// UNIX seconds: begun before; 0: now.
+	// UNIX seconds. Only calls that started before this time. 0: now.
 	To *int64 `query:"to"`
-	// Only calls in chats of this line.
+	// Only calls in chats of this reference.
 	Reference *int64 `query:"reference"`
-	// Only calls in this chat, by its chatId.
+	// Only calls in the chat with this chatId.
 	Chat string `query:"chat"`
-	// Only calls for this: assistant, agent, extractor, draft, knowledge, …
+	// Only calls for this feature: assistant, agent, extractor, draft, knowledge or another.
 	Feature string `query:"feature"`
-	// Only calls of this flow, by id.
+	// Only calls of this flow: an id.
 	Flow string `query:"flow"`
-	// Only calls of this run, by id.
+	// Only calls of this run: an id.
 	Run string `query:"run"`
-	// Only calls that this user asked for, by id.
+	// Only calls that this user requested: an id.
 	User string `query:"user"`
 	// Only calls of this provider.
 	Provider string `query:"provider"`
-	// The model that answered, as the provider calls it.
+	// The model that answered, as the provider names it.
 	Model string `query:"model"`
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Detail is GET /aiusage/detail: List calls of language models, the newest first.
+// Detail is GET /aiusage/detail: List calls of language models, newest first.
 //
-// Every call stands here from before it is made. What was asked and answered is not kept.
+// A call is listed from before it is made. Prompts and answers are not stored.
 //
 // Needs the permission `usage.read`.
 //
@@ -2680,10 +2691,10 @@ func (s *Usage) AllDetail(ctx context.Context, p *UsageDetailParams) iter.Seq2[U
 	})
 }
 
-// MissingPricing is GET /aiusage/missing-pricing: List models without a price that were used.
+// MissingPricing is GET /aiusage/missing-pricing: List used models without a price.
 //
-// Those with most calls first. PUT /aiusage/pricing gives them prices, POST /aiusage/reprice their
-// calls a cost.
+// Sorted by number of calls, highest first. Set prices with PUT /aiusage/pricing, then apply them
+// with POST /aiusage/reprice.
 //
 // Needs the permission `usage.read`.
 //
@@ -2693,10 +2704,10 @@ func (s *Usage) MissingPricing(ctx context.Context) (*MissingPrices, error) {
 	return answer[MissingPrices](ctx, s.c, &r)
 }
 
-// Pricing is GET /aiusage/pricing: Show the prices that the account has set.
+// Pricing is GET /aiusage/pricing: Show the account's own prices of language models.
 //
-// They go before those of `sources`, which hold for every account: a file of the operator's, and
-// the built-in table.
+// They take precedence over `sources`, which apply to all accounts: a file of the operator and the
+// built-in table.
 //
 // Needs the permission `usage.read`.
 //
@@ -2706,14 +2717,13 @@ func (s *Usage) Pricing(ctx context.Context) (*Pricing, error) {
 	return answer[Pricing](ctx, s.c, &r)
 }
 
-// Reprice is POST /aiusage/reprice: Price calls again by the prices of now.
+// Reprice is POST /aiusage/reprice: Recalculate the cost of calls with the current prices.
 //
-// `changed` counts the calls whose cost, or the reason for it, is another than before: a second
-// time it is 0.
+// `changed` counts the calls whose cost, or cost status, has changed.
 //
 // Needs the permission `users.manage`.
 //
-// Sent again it changes nothing, unless prices were set in between.
+// A repeated request changes nothing, unless prices were set since.
 func (s *Usage) Reprice(ctx context.Context, in RepriceRequest) (*Repriced, error) {
 	r := request{id: "Usage_Reprice", method: http.MethodPost, path: "/aiusage/reprice", body: in}
 	return answer[Repriced](ctx, s.c, &r)
@@ -2721,39 +2731,39 @@ func (s *Usage) Reprice(ctx context.Context, in RepriceRequest) (*Repriced, erro
 
 // RollupParams are what [Usage.Rollup] may be told; nil: nothing.
 type RollupParams struct {
-	// UNIX seconds: begun then or later; 0: 30 days before to.
+	// UNIX seconds. Only calls that started at this time or later. 0: 30 days before to.
 	From *int64 `query:"from"`
-	// UNIX seconds: begun before; 0: now.
+	// UNIX seconds. Only calls that started before this time. 0: now.
 	To *int64 `query:"to"`
-	// Only calls in chats of this line.
+	// Only calls in chats of this reference.
 	Reference *int64 `query:"reference"`
-	// Only calls in this chat, by its chatId.
+	// Only calls in the chat with this chatId.
 	Chat string `query:"chat"`
-	// Only calls for this: assistant, agent, extractor, draft, knowledge, …
+	// Only calls for this feature: assistant, agent, extractor, draft, knowledge or another.
 	Feature string `query:"feature"`
-	// Only calls of this flow, by id.
+	// Only calls of this flow: an id.
 	Flow string `query:"flow"`
-	// Only calls of this run, by id.
+	// Only calls of this run: an id.
 	Run string `query:"run"`
-	// Only calls that this user asked for, by id.
+	// Only calls that this user requested: an id.
 	User string `query:"user"`
 	// Only calls of this provider.
 	Provider string `query:"provider"`
-	// The model that answered, as the provider calls it.
+	// The model that answered, as the provider names it.
 	Model string `query:"model"`
-	// One or two, divided by a comma.
+	// One or two groups, separated by a comma.
 	GroupBy []string `query:"groupBy"`
-	// IANA name.
+	// IANA name of the time zone.
 	Timezone string `query:"timezone"`
 }
 
-// Rollup is GET /aiusage/rollup: Sum calls of language models.
+// Rollup is GET /aiusage/rollup: Sum up calls of language models.
 //
-// By one or two groups. Hours, days, weeks and months are those of `timezone`; each between `from`
-// and `to` has its row, for each value of the other group, and they are in order. Other groups
-// begin with the dearest. There are at most 5,000 rows: `truncated` says that some are left out,
-// `total` is of all calls. `cost` is of the calls that have one, and so the least they cost where
-// `unpricedCalls` is not 0.
+// Groups by one or two keys. Hours, days, weeks and months are in `timezone`; there is a row for
+// each one between `from` and `to` and each value of the other group, in order of time. Other
+// groups are sorted by cost, highest first. There are at most 5,000 rows; `truncated` is true if
+// some are left out. `total` includes all calls. `cost` includes only calls with a known cost: it
+// is a lower bound if `unpricedCalls` is not 0.
 //
 // Needs the permission `usage.read`.
 //
@@ -2765,44 +2775,44 @@ func (s *Usage) Rollup(ctx context.Context, p *RollupParams) (*UsageRollup, erro
 
 // SetBudgets is PUT /aiusage/budget: Set the budgets for language models.
 //
-// Replaces all of them; what was spent before counts. A call must fit every budget that is for it,
-// by the most that it can take: else it is not made, and its node goes on with its fallback or its
-// error output. The budget of a `project`, `flow` or `chat` without an id is for each of them by
-// itself. A model whose price is not known counts only against `tokens`, or is refused with
-// `unpriced: refuse`.
+// Replaces all budgets; earlier spending counts. A call must fit every budget that applies to it
+// with its maximum cost and tokens. Otherwise it is not made, and its node continues with its
+// fallback or its output error. A budget of `project`, `flow` or `chat` without an id applies to
+// each of them separately. A model without a known price counts only against `tokens`, or is
+// refused with `unpriced: refuse`.
 //
 // Needs the permission `users.manage`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Usage) SetBudgets(ctx context.Context, in SetBudgetsRequest) (*Budgets, error) {
 	r := request{id: "Usage_SetBudgets", method: http.MethodPut, path: "/aiusage/budget", body: in}
 	return answer[Budgets](ctx, s.c, &r)
 }
 
-// SetPricing is PUT /aiusage/pricing: Set prices of the account's own.
+// SetPricing is PUT /aiusage/pricing: Set the account's own prices of language models.
 //
-// Replaces all of them. They hold for calls from now on; POST /aiusage/reprice is for those before.
-// A model is found by the name that the provider gives it in its answer, then by that without a
-// date at its end (-2026-01-05, -20260105).
+// Replaces all of them. They apply to calls from now on; POST /aiusage/reprice applies them to
+// earlier calls. A price is found by the model's name in the provider's answer, or by that name
+// without a date at its end (-2026-01-05, -20260105).
 //
 // Needs the permission `users.manage`.
 //
 // A scoped token is refused.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Usage) SetPricing(ctx context.Context, in SetPricingRequest) (*Pricing, error) {
 	r := request{id: "Usage_SetPricing", method: http.MethodPut, path: "/aiusage/pricing", body: in}
 	return answer[Pricing](ctx, s.c, &r)
 }
 
-// Webhooks: Where events are delivered, and what became of them.
+// Webhooks: Webhooks and their deliveries.
 type Webhooks struct{ c *Client }
 
-// Delete is DELETE /references/hookconf/{endpointId}: Remove a webhook with what waits for it.
+// Delete is DELETE /references/hookconf/{endpointId}: Remove a webhook with its pending deliveries.
 //
 // Needs the permission `webhooks.manage`.
 //
-// Once it is done, the same request is answered 404.
+// A repeated request answers 404.
 func (s *Webhooks) Delete(ctx context.Context, endpointID string) (*Done, error) {
 	r := request{id: "Webhooks_Delete", method: http.MethodDelete, path: "/references/hookconf/{endpointId}"}
 	r.inPath("endpointId", endpointID)
@@ -2811,28 +2821,28 @@ func (s *Webhooks) Delete(ctx context.Context, endpointID string) (*Done, error)
 
 // DeliveriesParams are what [Webhooks.Deliveries] may be told; nil: nothing.
 type DeliveriesParams struct {
-	// Only to this endpointId.
+	// Only deliveries to this endpointId.
 	Endpoint string `query:"endpoint"`
 	// Only deliveries in this state. One of pending, delivered, failed, dead.
 	State string `query:"state"`
-	// Any of the chat's ids.
+	// Any id of the chat, current or former.
 	ChatID string `query:"chatId"`
 	// Any of the message's ids.
 	MessageID string `query:"messageId"`
-	// message, status, data, calls, subscription or session.
+	// Kind of event: message, status, data, calls, subscription or session.
 	Event string `query:"event"`
-	// The most items of a page. A number above 200 counts as 200.
+	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// next of the page before.
+	// The next of the previous page.
 	Cursor string `query:"cursor"`
 }
 
-// Deliveries is GET /references/deliveries: List what was, and what is to be, delivered to the
-// webhooks of a line.
+// Deliveries is GET /references/deliveries: List pending and past webhook deliveries of a
+// reference.
 //
-// Pending deliveries come first, by the time of their event, then those that are over, in the order
-// in which that came about; the newest first in both. The log of a webhook that was removed stays
-// until retention ends.
+// Pending deliveries are first, by the time of their event, then finished ones, by the time at
+// which they finished; newest first in both. The log of a removed webhook is kept until its
+// retention ends.
 //
 // Needs the permission `webhooks.manage`.
 //
@@ -2857,7 +2867,7 @@ func (s *Webhooks) AllDeliveries(ctx context.Context, reference int64, p *Delive
 	})
 }
 
-// Endpoints is GET /references/hookconf: List the webhooks of a line.
+// Endpoints is GET /references/hookconf: List the webhooks of a reference.
 //
 // Needs the permission `webhooks.manage`.
 //
@@ -2870,57 +2880,58 @@ func (s *Webhooks) Endpoints(ctx context.Context, reference int64) (*Page[Endpoi
 
 // Put is POST /references/hookconf: Add a webhook, or update the headers of the one with this URL.
 //
-// On a sandbox line the URL may be trunkline://echo: deliveries then go to a built-in receiver.
+// For a sandbox reference the URL may be trunkline://echo: a built-in receiver then gets the
+// deliveries.
 //
 // Needs the permission `webhooks.manage`.
 //
-// The same request again changes nothing more.
+// A repeated request has no further effect.
 func (s *Webhooks) Put(ctx context.Context, in PutRequest) (*HookconfResult, error) {
 	r := request{id: "Webhooks_Put", method: http.MethodPost, path: "/references/hookconf", body: in}
 	return answer[HookconfResult](ctx, s.c, &r)
 }
 
 // Register is POST /references/registerWebHook: Register a webhook and get its signing secret, or
-// subscribe at the provider.
+// subscribe at the network.
 //
-// With `webhook`: answers 201 with the secret for a new URL, 200 without it for one that exists.
-// With `provider: true` instead: the line's network is told to post its events, to `callbackUrl`
-// or, without it, to the address in the network's own settings, and the answer is `{"success":
-// true}`. The network calls `callbackUrl` at once with the line's `verifyToken`.
+// With `webhook`: answers 201 with the secret for a new URL, 200 without it for an existing one.
+// With `provider: true`: asks the reference's network to post its events to `callbackUrl`, by
+// default to the address in the network's own settings, and answers `{"success": true}`. The
+// network calls `callbackUrl` immediately with the reference's `verifyToken`.
 //
 // Needs the permission `webhooks.manage`.
 //
-// The same request again changes nothing more, and does not show the secret again.
+// A repeated request has no further effect and does not return the secret.
 func (s *Webhooks) Register(ctx context.Context, in RegisterRequest) (*RegisterAnswer, error) {
 	r := request{id: "Webhooks_Register", method: http.MethodPost, path: "/references/registerWebHook", body: in}
 	return answer[RegisterAnswer](ctx, s.c, &r)
 }
 
-// Replay is POST /references/deliveries/replay: Deliver again, by ids or everything of a webhook in
-// a span of time.
+// Replay is POST /references/deliveries/replay: Deliver again: given deliveries, or all of a
+// webhook in a time span.
 //
-// Give either `ids` or `endpoint`. What is delivered again has its old `webhook-id` and
-// `X-Trunkline-Sequence`, and holds back nothing newer. Deliveries that are pending, or no longer
-// stored, are left out of the count.
+// Give either `ids` or `endpoint`. Replayed deliveries have their old `webhook-id` and
+// `X-Trunkline-Sequence`, and do not delay newer ones. Deliveries that are pending or no longer
+// stored are not counted.
 //
 // Needs the permission `webhooks.manage`.
 //
-// Sent again it delivers again what has been delivered in between.
+// A repeated request delivers again what was delivered since.
 func (s *Webhooks) Replay(ctx context.Context, in WebhooksReplayRequest) (*ReplayResult, error) {
 	r := request{id: "Webhooks_Replay", method: http.MethodPost, path: "/references/deliveries/replay", body: in}
 	return answer[ReplayResult](ctx, s.c, &r)
 }
 
-// Test is POST /references/hookconf/{endpointId}/test: Send a test event to a webhook and show what
-// it answers.
+// Test is POST /references/hookconf/{endpointId}/test: Send a test event to a webhook and show its
+// response.
 //
-// The event is a `message` with the text "This is a test event. Nobody wrote it.", signed as usual,
-// with `X-Trunkline-Sequence: 0`. It is sent whatever the webhook's state and filter, appears in
-// the log, and is not repeated.
+// The event is a `message` with the text "This is a test event. No contact wrote it.", signed as
+// usual, with `X-Trunkline-Sequence: 0`. It is sent regardless of the webhook's state and events,
+// is in the log, and is not retried.
 //
 // Needs the permission `webhooks.manage`.
 //
-// Sent again it sends another test event.
+// A repeated request sends another test event.
 func (s *Webhooks) Test(ctx context.Context, endpointID string) (*Attempt, error) {
 	r := request{id: "Webhooks_Test", method: http.MethodPost, path: "/references/hookconf/{endpointId}/test"}
 	r.inPath("endpointId", endpointID)
@@ -2931,7 +2942,7 @@ func (s *Webhooks) Test(ctx context.Context, endpointID string) (*Attempt, error
 //
 // Needs the permission `webhooks.manage`.
 //
-// The same request again changes nothing more, but with `rotateSecret` it makes another secret.
+// A repeated request has no further effect, except that `rotateSecret` creates another secret.
 func (s *Webhooks) Update(ctx context.Context, endpointID string, in WebhooksUpdateRequest) (*Endpoint, error) {
 	r := request{id: "Webhooks_Update", method: http.MethodPatch, path: "/references/hookconf/{endpointId}", body: in}
 	r.inPath("endpointId", endpointID)

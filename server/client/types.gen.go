@@ -5,60 +5,60 @@ package client
 import "encoding/json"
 
 type AcceptInvitationRequest struct {
-	// Also set a session cookie.
+	// Whether to set a session cookie as well. Default: false.
 	Cookie *bool `json:"cookie,omitzero"`
-	// Required when the invitation has none.
+	// Name of the user. Required if the invitation has no name.
 	Name     *string `json:"name,omitzero"`
 	Password string  `json:"password"`
-	// The part behind # in the link.
+	// The part of the link after the #.
 	Token string `json:"token"`
 }
 
 type Account struct {
-	// Of the subscription; null: unknown.
+	// End of the subscription's current period; null if unknown.
 	CurrentPeriodEnd *int64 `json:"currentPeriodEnd"`
 	ID               string `json:"id"`
-	// What its subscription is called; null: it has none.
+	// Name of the plan; null if there is no subscription.
 	Plan   *string       `json:"plan"`
 	Quotas AccountQuotas `json:"quotas"`
-	// Of the subscription, in the words of Stripe: trialing, active, past_due, canceled, unpaid,
-	// paused, …; null: it has none.
+	// Stripe's status of the subscription: trialing, active, past_due, canceled, unpaid, paused or
+	// another; null if there is no subscription.
 	Status *string      `json:"status"`
 	Usage  AccountUsage `json:"usage"`
 }
 
 type AccountQuotas struct {
-	// Requests a minute, on each node.
+	// Requests per minute, on each node of the server.
 	API QuotaState `json:"api"`
-	// Chats with people. A contact who writes first is never refused.
+	// Number of chats with people. A contact who writes first is never refused.
 	Contacts QuotaState `json:"contacts"`
-	// Own messages, a day in UTC. Received ones are never refused.
+	// Messages sent by the account, per day in UTC. Received messages are never refused.
 	Messages QuotaState `json:"messages"`
-	// Connected numbers, pages and accounts.
+	// Number of connected numbers, pages and accounts (references).
 	References QuotaState `json:"references"`
-	// Runs of flows and bots, a day in UTC. A run that a message of a contact begins is counted and
+	// Runs of flows and bots, per day in UTC. A run that a contact's message starts is counted, but
 	// never refused.
 	Runs QuotaState `json:"runs"`
-	// Bytes of the files that are kept, of chats and projects, and of the published versions of flows
-	// and bots. A file that a contact sends is never refused.
+	// Bytes of the files of chats and projects, and of the published versions of flows and bots. A
+	// file from a contact is never refused.
 	Storage QuotaState `json:"storage"`
 }
 
 type AccountUsage struct {
-	// Webhook deliveries that arrived.
+	// Webhook deliveries that succeeded.
 	Deliveries int64 `json:"deliveries"`
-	// Of the files that are kept now.
+	// Size of the files stored now, in bytes.
 	MediaBytes int64 `json:"mediaBytes"`
-	// Messages of contacts, also those that were deleted.
+	// Messages received from contacts, including deleted ones.
 	MessagesIn int64 `json:"messagesIn"`
-	// Own messages, wherever they were written.
+	// Messages sent by the account, from this server or another device.
 	MessagesOut int64 `json:"messagesOut"`
-	// Lines of the account.
+	// Number of references of the account.
 	References int64 `json:"references"`
-	// Messages and deliveries are counted from here on: the beginning of this month in UTC. UNIX
+	// Time from which messages and deliveries are counted: the start of this month in UTC. UNIX
 	// seconds.
 	Since Time `json:"since"`
-	// Users of the account.
+	// Number of users of the account.
 	Users int64 `json:"users"`
 }
 
@@ -68,60 +68,61 @@ type ActiveBot struct {
 }
 
 type AddPasskeyRequest struct {
-	// What toJSON() of the browser's credential gives.
+	// The result of toJSON() of the browser's credential.
 	Credential map[string]json.RawMessage `json:"credential"`
-	// By which the user tells passkeys apart.
+	// Name by which the user recognizes the passkey.
 	Name string `json:"name"`
 }
 
 type AddRequest struct {
-	// With its ending, which says what it is.
+	// File name. Its extension tells the type.
 	Name string `json:"name"`
-	// What is in it.
+	// Content of the file.
 	Text string `json:"text"`
-	// Its media type, when the name does not say it.
+	// Media type of the file. Required if the extension does not tell it.
 	Type *string `json:"type,omitzero"`
 }
 
 type AgentEntry struct {
-	// An object; null: there are none, or more than 2 KiB.
+	// An object; null if there are no arguments or they exceed 2 KiB.
 	Arguments json.RawMessage `json:"arguments"`
-	// The tools that an answer wants called.
+	// Names of the tools that the answer calls.
 	Calls []string `json:"calls"`
-	// Micro-USD, with at most three decimals: a million are one USD.
+	// Micro-USD, with at most three decimals. One million are one USD.
 	Cost *float64 `json:"cost"`
 	// UNIX seconds.
 	EndedAt *Time `json:"endedAt"`
-	// Code of the error of an attempt that failed.
+	// Error code of a failed attempt.
 	Error *string `json:"error"`
-	// Tokens of what was asked.
+	// Number of input tokens.
 	InputTokens int64 `json:"inputTokens"`
-	// The call failed, or was not made.
+	// Whether the call failed or was not made.
 	IsError bool `json:"isError"`
-	// turn: an answer of the model; tool: a call; told: what somebody said to it. One of turn, tool,
-	// told.
+	// turn: an answer of the model; tool: a call of a tool; told: a message to the model. One of turn,
+	// tool, told.
 	Kind  string  `json:"kind"`
 	Model *string `json:"model"`
 	Node  string  `json:"node"`
-	// Tokens of what was answered, reasoning among them.
+	// Number of output tokens, including reasoning.
 	OutputTokens int64  `json:"outputTokens"`
 	Result       string `json:"result"`
-	// Counts through the session, from 1.
+	// Number within the session, from 1.
 	Seq int64 `json:"seq"`
-	// Names the visit to the node.
+	// Id of one visit to the node.
 	Session string `json:"session"`
-	// Of the whole result, in bytes.
+	// Size of the complete result, in bytes.
 	Size int64 `json:"size"`
 	// UNIX seconds.
 	StartedAt *Time `json:"startedAt"`
-	// asked: it waits for consent; unknown: nobody knows whether it happened. One of asked, approved,
-	// denied, started, done, failed, unknown.
+	// asked: it waits for approval; unknown: its outcome is unknown. One of asked, approved, denied,
+	// started, done, failed, unknown.
 	Status string `json:"status"`
-	// Why the model stopped.
+	// The reason why the model stopped.
 	Stop *string `json:"stop"`
-	// Of an answer, or what was said: at most 2 KiB, from its beginning and its end, as result.
+	// Text of the answer or message. Like result, it has at most 2 KiB; a longer text is shortened in
+	// the middle.
 	Text string `json:"text"`
-	// As flows name it.
+	// Name of the tool, as in flows.
 	Tool *string `json:"tool"`
 }
 
@@ -158,70 +159,70 @@ type Attempt struct {
 	At Time `json:"at"`
 	// Milliseconds.
 	DurationMs int64 `json:"durationMs"`
-	// null after a 2xx.
+	// null after a 2xx response.
 	Error *string `json:"error"`
-	// The first KiB of the body.
+	// The first KiB of the response body.
 	Response string `json:"response"`
-	// null: there was no response.
+	// HTTP status of the response; null if there was none.
 	StatusCode *int64 `json:"statusCode"`
 }
 
 type AuditActor struct {
-	// Of the user, at that time.
+	// E-mail of the user at that time.
 	Email *string `json:"email"`
-	// cookie: a person in a browser; login: the token of a log-in; token: a program's; agent: a model
-	// or a flow; operator: the command line of the server; system: the server; nobody: a log-in that
-	// failed. One of cookie, login, token, agent, operator, system, nobody.
+	// cookie: a person in a browser; login: the token of a login; token: a token for programs; agent:
+	// a model or a flow; operator: the server's command line; system: the server itself; nobody: a
+	// login that failed. One of cookie, login, token, agent, operator, system, nobody.
 	Kind string `json:"kind"`
-	// Of the run in which an agent did it.
+	// Id of the run in which an agent acted.
 	RunID *string `json:"runId"`
-	// Of the token that was used.
+	// Id of the token that was used.
 	TokenID *string `json:"tokenId"`
-	// Also of a user who has been deleted since.
+	// Id of the user, who may have been deleted since.
 	UserID *string `json:"userId"`
 }
 
 type AuditEntry struct {
-	// What was done: see docs/audit.md.
+	// The action. docs/audit.md lists all.
 	Action string     `json:"action"`
 	Actor  AuditActor `json:"actor"`
-	// Of the client; null: it was no request.
+	// Address of the client; null if there was no request.
 	Address *string `json:"address"`
 	// UNIX seconds.
 	At Time `json:"at"`
-	// An object. changed: the names of what was changed; what else there is depends on the action.
+	// An object. changed has the names of the changed fields; other members depend on the action.
 	Details json.RawMessage `json:"details"`
 	ID      string          `json:"id"`
 	Object  AuditObject     `json:"object"`
-	// That the object is, or belongs to.
+	// The reference that the object is or belongs to.
 	Reference *int64 `json:"reference"`
-	// X-Request-Id of the answer; null: it was no request.
+	// X-Request-Id of the response; null if there was no request.
 	RequestID *string `json:"requestId"`
 }
 
 type AuditObject struct {
-	// null: it has none, or is a contact who was erased.
+	// null if it has none, or is an erased contact.
 	ID *string `json:"id"`
-	// As it was called then.
+	// Name of the object at that time.
 	Name *string `json:"name"`
 	Type string  `json:"type"`
 }
 
 type AuditedCall struct {
-	// An object of what may be shown of them. Texts in brackets stand for what is left out.
+	// The arguments, as an object. A text in brackets replaces a value that is not recorded.
 	Arguments json.RawMessage `json:"arguments"`
-	// When it was answered. UNIX seconds.
+	// Time of the answer. UNIX seconds.
 	At     Time `json:"at"`
 	DryRun bool `json:"dryRun"`
 	// Milliseconds.
 	DurationMs float64 `json:"durationMs"`
 	Function   string  `json:"function"`
 	ID         string  `json:"id"`
-	// ok, or the code of the error.
+	// ok, or an error code.
 	Outcome string `json:"outcome"`
-	// The token for programs that was used; null: that of a log-in.
+	// Id of the token for programs that was used; null if it was the token of a login.
 	TokenID *string `json:"tokenId"`
-	// Who called.
+	// Id of the caller.
 	UserID string `json:"userId"`
 }
 
@@ -230,7 +231,7 @@ type BatchRequest struct {
 }
 
 type BatchResult struct {
-	// What became of each call, in their order.
+	// Result of each call, in the order of the calls.
 	Results []McpOutcome `json:"results"`
 }
 
@@ -241,45 +242,45 @@ type BeforeAfter struct {
 
 type BindRequest struct {
 	Enabled bool `json:"enabled"`
-	// Over that of the trigger node; the higher one answers.
+	// Overrides the priority of the trigger node. The flow or bot with the higher priority answers.
 	Priority *int64 `json:"priority,omitzero"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
 }
 
 type Binding struct {
 	Enabled bool `json:"enabled"`
-	// null: that of the trigger node.
+	// Overrides the priority of the trigger node; null if it is not set.
 	Priority *int64 `json:"priority"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
 }
 
 type Bot struct {
-	// Whether what is published answers.
+	// Whether the published version answers.
 	Active bool `json:"active"`
 	// UNIX seconds.
 	CreatedAt Time `json:"createdAt"`
 	// The draft.
 	Flow json.RawMessage `json:"flow"`
 	ID   string          `json:"id"`
-	// Of the triggers keyword and regex.
+	// Keywords of the triggers keyword and regex.
 	Keywords []string `json:"keywords,omitzero"`
 	Name     string   `json:"name"`
-	// What is wrong with the draft.
+	// The problems of the draft.
 	Problems []FlowProblem `json:"problems"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
-	// Raised by every change; the ETag.
+	// Increases with every change. It is the ETag.
 	Revision int64 `json:"revision"`
 	// One of draft, published.
 	Status string `json:"status"`
-	// What starts it, by its draft; the first of triggers.
+	// What starts the bot in its draft: the first of triggers.
 	Trigger  string   `json:"trigger"`
 	Triggers []string `json:"triggers"`
 	// UNIX seconds.
 	UpdatedAt Time `json:"updatedAt"`
-	// The published one; 0: none is.
+	// The published version; 0 if there is none.
 	Version int64 `json:"version"`
 }
 
@@ -289,75 +290,76 @@ type BotAction struct {
 type BotengineCreateRequest struct {
 	// A document of the flow language. A draft may be any object.
 	Flow json.RawMessage `json:"flow,omitzero"`
-	// Of the triggers keyword and regex.
+	// Keywords of the triggers keyword and regex.
 	Keywords []string `json:"keywords,omitzero"`
 	Name     string   `json:"name"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
 	// always, keyword, regex, first_message, button, referral, schedule or manual.
 	Trigger *string `json:"trigger,omitzero"`
 }
 
 type BotengineUpdateRequest struct {
-	// false: it begins no conversation.
+	// Whether the bot starts conversations.
 	Active *bool `json:"active,omitzero"`
 	// A document of the flow language. A draft may be any object.
 	Flow     json.RawMessage `json:"flow,omitzero"`
 	Keywords []string        `json:"keywords,omitzero"`
 	Name     *string         `json:"name,omitzero"`
-	// Replaces what starts the bot in its draft.
+	// Replaces the trigger in the bot's draft.
 	Trigger *string `json:"trigger,omitzero"`
 }
 
 type BudgetItem struct {
-	// Of one chat; without it each.
+	// Id of a chat. If absent, the budget applies to each chat.
 	ChatID *string `json:"chatId,omitzero"`
-	// The most that calls may cost. At least one of cost and tokens is there.
+	// Maximum cost. Required without tokens.
 	Cost *float64 `json:"cost,omitzero"`
-	// Of one flow; without it each.
+	// Id of a flow. If absent, the budget applies to each flow.
 	FlowID *string `json:"flowId,omitzero"`
-	// When it begins anew. One of day, month, total.
+	// The period after which the budget starts again. One of day, month, total.
 	Period string `json:"period"`
-	// Of one project; without it each.
+	// Id of a project. If absent, the budget applies to each project.
 	ProjectID *string `json:"projectId,omitzero"`
-	// The line of chatId.
+	// The reference of chatId.
 	Reference *int64 `json:"reference,omitzero"`
 	// One of account, project, flow, chat.
 	Scope string `json:"scope"`
-	// IANA name: whose days and months.
+	// IANA name of the time zone of days and months.
 	Timezone *string `json:"timezone,omitzero"`
-	// The most tokens, of input and output together.
+	// Maximum number of input and output tokens together. Required without cost.
 	Tokens *int64 `json:"tokens,omitzero"`
-	// What becomes of calls of models whose price is not known. One of allow, refuse.
+	// What happens to calls of models whose price is unknown. One of allow, refuse.
 	Unpriced *string `json:"unpriced,omitzero"`
 }
 
 type BudgetState struct {
-	// Of one chat; without it each.
+	// Id of a chat. If absent, the budget applies to each chat.
 	ChatID *string `json:"chatId,omitzero"`
-	// The most that calls may cost. At least one of cost and tokens is there.
+	// Maximum cost. Required without tokens.
 	Cost *float64 `json:"cost,omitzero"`
-	// Of one flow; without it each.
+	// Id of a flow. If absent, the budget applies to each flow.
 	FlowID *string `json:"flowId,omitzero"`
-	// When it begins anew. One of day, month, total.
+	// The period after which the budget starts again. One of day, month, total.
 	Period string `json:"period"`
-	// Of one project; without it each.
+	// Id of a project. If absent, the budget applies to each project.
 	ProjectID *string `json:"projectId,omitzero"`
-	// The line of chatId.
+	// The reference of chatId.
 	Reference *int64 `json:"reference,omitzero"`
 	// One of account, project, flow, chat.
 	Scope string `json:"scope"`
-	// With what calls under way reserve; null: it is for each of something.
+	// Spent cost, including the reservations of calls in progress; null for a budget that applies to
+	// each project, flow or chat separately.
 	SpentCost *float64 `json:"spentCost"`
-	// As spentCost.
+	// Spent tokens, counted like spentCost.
 	SpentTokens *int64 `json:"spentTokens"`
-	// IANA name: whose days and months.
+	// IANA name of the time zone of days and months.
 	Timezone *string `json:"timezone,omitzero"`
-	// The most tokens, of input and output together.
+	// Maximum number of input and output tokens together. Required without cost.
 	Tokens *int64 `json:"tokens,omitzero"`
-	// What becomes of calls of models whose price is not known. One of allow, refuse.
+	// What happens to calls of models whose price is unknown. One of allow, refuse.
 	Unpriced *string `json:"unpriced,omitzero"`
-	// When it begins anew; null: never.
+	// Time when the period starts again; null: never.
 	Until *int64 `json:"until"`
 }
 
@@ -370,14 +372,15 @@ type CancelRequest struct {
 
 type Capabilities struct {
 	Groups bool `json:"groups"`
-	// Most bytes by type.
+	// Maximum size in bytes, by type.
 	Media    map[string]int64 `json:"media"`
 	Receipts bool             `json:"receipts"`
-	// Types that it sends as they are.
+	// Types of messages that it sends unchanged.
 	Send      []string `json:"send"`
 	Templates bool     `json:"templates"`
 	Typing    bool     `json:"typing"`
-	// Hours in which free-form messages may follow the contact's last one; null: always.
+	// How long after the contact's last message free-form messages may be sent, in hours; null if
+	// always.
 	Window *int64 `json:"window"`
 }
 
@@ -434,7 +437,7 @@ type CardURL struct {
 }
 
 type Ceremony struct {
-	// An object for the browser.
+	// Options for the browser.
 	PublicKey map[string]json.RawMessage `json:"publicKey"`
 }
 
@@ -454,10 +457,10 @@ type Chat struct {
 	Name        string   `json:"name"`
 	OptedOut    bool     `json:"optedOut"`
 	Phone       *string  `json:"phone"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64    `json:"reference"`
 	Tags      []string `json:"tags"`
-	// Messages that nobody has read.
+	// Number of unread messages.
 	Unread int64 `json:"unread"`
 	// UNIX seconds.
 	UpdatedAt Time                       `json:"updatedAt"`
@@ -473,36 +476,36 @@ type Choice struct {
 }
 
 type ConfirmSecondFactorRequest struct {
-	// That the app shows now.
+	// The code that the app shows now.
 	Code string `json:"code"`
 }
 
 type ConfirmSignUpRequest struct {
-	// Also set a session cookie.
+	// Whether to set a session cookie as well. Default: false.
 	Cookie *bool `json:"cookie,omitzero"`
-	// The one that was given at the sign-up.
+	// The password that was entered at the sign-up.
 	Password string `json:"password"`
-	// The part behind # in the link.
+	// The part of the link after the #.
 	Token string `json:"token"`
 }
 
 type Confusion struct {
 	// Text of one of these tests.
 	Example string `json:"example"`
-	// That was meant; nomatch: none.
+	// The expected intent; nomatch: none.
 	Intent string `json:"intent"`
-	// That was found; nomatch: none.
+	// The intent that was found; nomatch: none.
 	Taken string `json:"taken"`
-	// Tests of which this is so.
+	// Number of tests with this confusion.
 	Times int64 `json:"times"`
 }
 
 type Connect struct {
-	// At the provider.
+	// Address of the provider's login page.
 	URL string `json:"url"`
 }
 
-// Content: One of the types by its `type`.
+// Content: One of these types, as `type` says.
 type Content struct {
 	Address  string   `json:"address,omitzero"`
 	Button   string   `json:"button,omitzero"`
@@ -510,14 +513,14 @@ type Content struct {
 	Caption  string   `json:"caption,omitzero"`
 	Contacts []Card   `json:"contacts,omitzero"`
 	Emoji    string   `json:"emoji,omitzero"`
-	// Of a document; absent: the name it was kept under.
+	// Name of a document. Default: the name of the stored file.
 	FileName    string          `json:"fileName,omitzero"`
 	Interactive json.RawMessage `json:"interactive,omitzero"`
-	// Degrees, north of the equator positive.
+	// Degrees. Positive north of the equator.
 	Latitude *float64 `json:"latitude,omitzero"`
-	// Degrees, east of Greenwich positive.
+	// Degrees. Positive east of Greenwich.
 	Longitude *float64 `json:"longitude,omitzero"`
-	// Of a file from POST /media; this or url.
+	// Id of a file from POST /media. Give either this or url.
 	MediaID    string    `json:"mediaId,omitzero"`
 	Mentions   []string  `json:"mentions,omitzero"`
 	MessageID  string    `json:"messageId,omitzero"`
@@ -527,35 +530,35 @@ type Content struct {
 	PreviewURL *bool     `json:"previewUrl,omitzero"`
 	Question   string    `json:"question,omitzero"`
 	Sections   []Section `json:"sections,omitzero"`
-	// Why it may go out although the window is closed, in Messenger's word. Other lines ignore it.
+	// Messenger's tag that allows a message outside of the window. Other networks ignore it.
 	Tag      string        `json:"tag,omitzero"`
 	Template *TemplateCall `json:"template,omitzero"`
 	Text     string        `json:"text,omitzero"`
 	// Which of them it is. One of text, template, buttons, list, location, contacts, reaction, edit,
 	// revoke, poll, interactive, image, video, document, audio, sticker.
 	Type string `json:"type"`
-	// Where the network finds the file.
+	// URL from which the network fetches the file.
 	URL string `json:"url,omitzero"`
-	// A voice note: one channel of Opus in Ogg, or what ffmpeg, where the server has it, can make that
-	// of.
+	// Whether to send it as a voice note. It must be one channel of Opus in Ogg; if the server has
+	// ffmpeg, it converts other recordings.
 	Voice *bool `json:"voice,omitzero"`
 }
 
 type Coverage struct {
-	// That no test has reached.
+	// Nodes that no test entered.
 	MissingNodes []string `json:"missingNodes"`
-	// That no test has taken.
+	// Outputs that no test used.
 	MissingOutputs []string `json:"missingOutputs"`
 	// How often each node was entered.
 	Nodes map[string]int64 `json:"nodes"`
-	// How often each connected output was taken, as ask.timeout.
+	// How often each connected output was used, for example ask.timeout.
 	Outputs map[string]int64 `json:"outputs"`
 }
 
 type CreateGroupRequest struct {
-	// Chat ids of at least one person.
+	// Chat ids of the people to add: at least one.
 	Participants []string `json:"participants"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64  `json:"reference"`
 	Subject   string `json:"subject"`
 }
@@ -567,11 +570,11 @@ type CreateProjectRequest struct {
 
 type CreateReferenceRequest struct {
 	Name string `json:"name"`
-	// What the type needs. provider-web: nothing, or markOnline, historySync and proxyUrl;
-	// provider-cloud: phoneNumberId and accessToken, and businessAccountId (asked from the network
-	// when absent), appSecret and verifyToken (those of the server when absent); provider-messenger:
-	// pageId and accessToken, and appSecret and verifyToken likewise; provider-sandbox: nothing, or
-	// lateIds.
+	// The settings of the type. provider-web: all optional: markOnline, historySync and proxyUrl;
+	// provider-cloud: phoneNumberId and accessToken, and optionally businessAccountId (default: asked
+	// from the network), appSecret and verifyToken (default: the server's); provider-messenger: pageId
+	// and accessToken, and optionally appSecret and verifyToken (default: the server's);
+	// provider-sandbox: optionally lateIds.
 	Settings map[string]string `json:"settings,omitzero"`
 	// provider-web, provider-cloud, provider-messenger or provider-sandbox.
 	Type string `json:"type"`
@@ -580,22 +583,23 @@ type CreateReferenceRequest struct {
 type CreateTemplateRequest struct {
 	// MARKETING, UTILITY or AUTHENTICATION.
 	Category string `json:"category"`
-	// As the network takes them.
+	// The components, in the network's own form.
 	Components []json.RawMessage `json:"components"`
 	Language   string            `json:"language"`
 	// Lower-case letters, digits and underscores.
 	Name string `json:"name"`
-	// How variables are called; absent: positional. One of positional, named.
+	// How variables are identified: by position or by name. Default: positional. One of positional,
+	// named.
 	ParameterFormat *string `json:"parameterFormat,omitzero"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
 }
 
 type CreateTokenRequest struct {
-	// UNIX seconds
+	// UNIX seconds.
 	ExpiresAt Time   `json:"expiresAt"`
 	Name      string `json:"name"`
-	// Some of the caller's.
+	// Permissions of the token, all of which the caller must have.
 	Permissions []string `json:"permissions"`
 }
 
@@ -603,45 +607,48 @@ type CreateUserRequest struct {
 	Email    string `json:"email"`
 	Name     string `json:"name"`
 	Password string `json:"password"`
-	// Some of the caller's. GET /user/permissions lists what there is. Required without a role.
+	// Permissions, all of which the caller must have. GET /user/permissions lists all permissions.
+	// Required without role.
 	Permissions []string `json:"permissions,omitzero"`
-	// A set of permissions, instead of them. One of owner, admin, builder, agent, viewer.
+	// A named set of permissions, to be used instead of permissions. One of owner, admin, builder,
+	// agent, viewer.
 	Role *string `json:"role,omitzero"`
 }
 
 type CredentialCreateRequest struct {
-	// Of the kinds header and query.
+	// Name of the header or query parameter. For the kinds header and query only.
 	Field *string `json:"field,omitzero"`
-	// Where it may be sent, with or without a port; none: everywhere.
+	// Hosts that the secret may be sent to, with or without a port. If empty, it may be sent to any
+	// host.
 	Hosts []string `json:"hosts,omitzero"`
-	// bearer and basic: the header Authorization; header and query: the header or the parameter that
-	// field names. One of bearer, basic, header, query.
+	// Where the secret is sent. bearer and basic: in the Authorization header; header and query: in
+	// the header or query parameter that field names. One of bearer, basic, header, query.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// The token, the password or the key: one line.
+	// The token, password or key, without line breaks.
 	Secret string `json:"secret"`
-	// Of the kind basic.
+	// User name. For the kind basic only.
 	Username *string `json:"username,omitzero"`
 }
 
 type CredentialView struct {
 	// UNIX seconds.
 	CreatedAt Time `json:"createdAt"`
-	// The header or the parameter that carries it.
+	// Name of the header or query parameter that has the secret.
 	Field *string `json:"field"`
-	// Where it may be sent; none: everywhere.
+	// Hosts that the secret may be sent to. If empty, it may be sent to any host.
 	Hosts []string `json:"hosts"`
 	ID    string   `json:"id"`
 	// One of bearer, basic, header, query.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// Masked.
+	// The masked secret.
 	Secret   string  `json:"secret"`
 	Username *string `json:"username"`
 }
 
 type DeleteAccountRequest struct {
-	// The caller's own.
+	// The caller's own password.
 	Password string `json:"password"`
 }
 
@@ -651,7 +658,7 @@ type Deleting struct {
 }
 
 type Delivery struct {
-	// The oldest first; at most the last 50.
+	// The last 50 attempts, oldest first.
 	Attempts []Attempt `json:"attempts"`
 	ChatID   *string   `json:"chatId"`
 	// UNIX seconds.
@@ -661,22 +668,22 @@ type Delivery struct {
 	Event     string  `json:"event"`
 	ID        string  `json:"id"`
 	MessageID *string `json:"messageId"`
-	// null: none is planned, or one is under way. UNIX seconds.
+	// null if no attempt is planned, or one is in progress. UNIX seconds.
 	NextAttemptAt *Time `json:"nextAttemptAt"`
-	// Counts the events of a chat to the webhook; 0: a test.
+	// Number of the event within its chat and webhook; 0 for a test event.
 	Sequence int64 `json:"sequence"`
 	// One of pending, delivered, failed, dead.
 	State string `json:"state"`
 }
 
 type DocumentChange struct {
-	// Any JSON value; null where there was none.
+	// Any JSON value; null if it was absent.
 	From json.RawMessage `json:"from"`
 	// One of added, removed, changed.
 	Kind string `json:"kind"`
 	// JSON pointer into the document.
 	Path string `json:"path"`
-	// Any JSON value; null where there is none.
+	// Any JSON value; null if it is absent.
 	To json.RawMessage `json:"to"`
 }
 
@@ -685,29 +692,29 @@ type Done struct {
 }
 
 type DraftFromTextRequest struct {
-	// provider/model; without it the server's.
+	// The model to use, as provider/model. Default: the server's model.
 	Model *string `json:"model,omitzero"`
 	Text  string  `json:"text"`
 }
 
 type DraftProposal struct {
-	// To be looked at.
+	// The proposed draft. It is not saved.
 	Draft json.RawMessage `json:"draft"`
-	// That wrote it.
+	// The model that wrote the draft.
 	Model string `json:"model"`
-	// What is wrong with it.
+	// The problems of the proposed draft.
 	Problems []FlowProblem `json:"problems"`
 	Usage    DraftUsage    `json:"usage"`
 }
 
 type DraftUsage struct {
-	// Calls of language models.
+	// Number of calls of language models.
 	Calls int64 `json:"calls"`
-	// In micro-USD; null: unknown.
+	// In micro-USD; null if unknown.
 	Cost *float64 `json:"cost"`
-	// Tokens of what was asked.
+	// Number of input tokens.
 	InputTokens int64 `json:"inputTokens"`
-	// Tokens of what was answered, reasoning among them.
+	// Number of output tokens, including reasoning.
 	OutputTokens int64 `json:"outputTokens"`
 }
 
@@ -719,26 +726,26 @@ type Echoed struct {
 }
 
 type EdgeDiff struct {
-	// Id of a node; null: it led nowhere.
+	// Id of a node; null if the output was not connected.
 	From   *string `json:"from"`
 	Node   string  `json:"node"`
 	Output string  `json:"output"`
-	// Id of a node; null: it leads nowhere.
+	// Id of a node; null if the output is not connected.
 	To *string `json:"to"`
 }
 
 type EditGroupRequest struct {
-	// Chat ids of people.
+	// Chat ids of the people to add.
 	Add    []string `json:"add,omitzero"`
 	ChatID string   `json:"chatId"`
 	Demote []string `json:"demote,omitzero"`
 	Leave  *bool    `json:"leave,omitzero"`
-	// To administrators.
+	// Chat ids of the participants to make administrators.
 	Promote []string `json:"promote,omitzero"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64    `json:"reference"`
 	Remove    []string `json:"remove,omitzero"`
-	// The links of before lead nowhere any more.
+	// Whether to replace the invitation link. Earlier links stop working.
 	ResetInvite *bool   `json:"resetInvite,omitzero"`
 	Subject     *string `json:"subject,omitzero"`
 }
@@ -749,7 +756,7 @@ type Endpoint struct {
 	Enabled    bool     `json:"enabled"`
 	EndpointID string   `json:"endpointId"`
 	Events     []string `json:"events"`
-	// The form of its requests: our own, or that of Evolution API, WAHA or wuzapi. One of trunkline,
+	// Format of the requests: trunkline, or that of Evolution API, WAHA or wuzapi. One of trunkline,
 	// evolution, waha, wuzapi.
 	Format  string   `json:"format"`
 	Headers []Header `json:"headers"`
@@ -757,9 +764,9 @@ type Endpoint struct {
 	ID        string   `json:"id"`
 	Include   []string `json:"include"`
 	LastError *string  `json:"lastError"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
-	// Signs deliveries. Shown once: when it was just made.
+	// Signs the deliveries. It is returned only when it was just created.
 	Secret *string `json:"secret,omitzero"`
 	// One of ok, paused, disabled.
 	State string `json:"state"`
@@ -769,11 +776,11 @@ type Endpoint struct {
 }
 
 type Enrolment struct {
-	// The same as a QR code: a data URL of a PNG.
+	// The same URL as a QR code: a data URL with a PNG.
 	QR string `json:"qr"`
-	// In base32, to be typed into the app.
+	// The secret in base32, to type into the app.
 	Secret string `json:"secret"`
-	// otpauth://…, to be opened by an app on the same device.
+	// An otpauth:// URL, to open in an app on the same device.
 	URL string `json:"url"`
 }
 
@@ -781,14 +788,14 @@ type EvaluateRequest struct {
 }
 
 type Evaluation struct {
-	// The share of tests that are right; null: there are none.
+	// Share of tests that passed, from 0 to 1; null if there are no tests.
 	Accuracy *float64 `json:"accuracy"`
-	// Of intents: what is taken for what, the most frequent first.
+	// Intents that were mistaken for another, most frequent first.
 	Confused []Confusion `json:"confused"`
 	Failures []Miss      `json:"failures"`
-	// Tests that found what they should.
+	// Number of tests that passed.
 	Right int64 `json:"right"`
-	// Tests that were run.
+	// Number of tests.
 	Tests int64 `json:"tests"`
 }
 
@@ -798,9 +805,9 @@ type EventRequest struct {
 }
 
 type ExecuteRequest struct {
-	// By the names of the function's arguments; absent: none.
+	// Arguments by name. Default: none.
 	Arguments json.RawMessage `json:"arguments,omitzero"`
-	// Only say what it would do.
+	// Whether to only describe what the call would do.
 	DryRun   *bool  `json:"dryRun,omitzero"`
 	Function string `json:"function"`
 }
@@ -808,7 +815,7 @@ type ExecuteRequest struct {
 type Explained struct {
 	// Milliseconds since the first step. Milliseconds.
 	AfterMs int64 `json:"afterMs"`
-	// Who listens on the line, in the order in which they were asked.
+	// Bots and flows of the reference, in the order in which they were asked.
 	Asked []ExplainedAsked `json:"asked,omitzero"`
 	// UNIX seconds.
 	At         Time    `json:"at"`
@@ -816,82 +823,83 @@ type Explained struct {
 	// Milliseconds.
 	DurationMs *int64  `json:"durationMs,omitzero"`
 	EndpointID *string `json:"endpointId,omitzero"`
-	// Of the run: botengine or aiflow.
+	// Engine of the run: botengine or aiflow.
 	Engine  *string  `json:"engine,omitzero"`
 	Error   *Failure `json:"error,omitzero"`
 	Event   *string  `json:"event,omitzero"`
 	FileURL *string  `json:"fileUrl,omitzero"`
-	// Of the run: its flow or bot.
+	// Id of the run's flow or bot.
 	FlowID *string `json:"flowId,omitzero"`
-	// The last of these. UNIX seconds.
+	// Time of the last of these attempts. UNIX seconds.
 	LastAt *Time `json:"lastAt,omitzero"`
-	// Of what the run sent.
+	// Id of the message that the run sent.
 	MessageID *string `json:"messageId,omitzero"`
 	// UNIX seconds.
 	NextAttemptAt *Time `json:"nextAttemptAt,omitzero"`
-	// Of an attempt: sent, failed, retried or unconfirmed; of a file: waiting, kept or lost; of a
-	// webhook: pending, delivered, retried, failed or dead; of routed: continued (a run waited for
-	// it), begun, queued (behind an earlier run), silent (no bot may speak in the chat), nobody
-	// (nothing that listens takes it) or failed.
+	// Result of the step. attempt: sent, failed, retried or unconfirmed; file: waiting, kept or lost;
+	// webhook: pending, delivered, retried, failed or dead; routed: continued (a run waited for the
+	// message), begun (a run started), queued (behind an earlier run), silent (bots are off in the
+	// chat), nobody (no trigger matched) or failed.
 	Outcome *string `json:"outcome,omitzero"`
-	// What the network reported.
+	// The network's report.
 	Raw   json.RawMessage `json:"raw,omitzero"`
 	RunID *string         `json:"runId,omitzero"`
-	// When it happened, as the network says. UNIX seconds.
+	// Time of the event according to the network. UNIX seconds.
 	SaidAt *Time   `json:"saidAt,omitzero"`
 	Status *string `json:"status,omitzero"`
-	// The HTTP status of the answer.
+	// HTTP status of the response.
 	StatusCode *int64 `json:"statusCode,omitzero"`
-	// An open list.
+	// The kind of step. More kinds may be added.
 	Step string `json:"step"`
-	// How many attempts in a row ended so.
+	// Number of consecutive attempts with this outcome.
 	Times *int64 `json:"times,omitzero"`
-	// What extractors found, by name.
+	// Values that extractors found, by name.
 	Values map[string]json.RawMessage `json:"values,omitzero"`
-	// Of the run.
+	// Version that the run uses.
 	Version *int64 `json:"version,omitzero"`
 }
 
 type ExplainedAsked struct {
 	Engine string `json:"engine"`
 	ID     string `json:"id"`
-	// Empty when it does not listen there any more.
+	// Empty if it no longer answers on the reference.
 	Name string `json:"name"`
-	// answers; behind: it would, but another one was asked first; passes: its trigger does not take
-	// the message; cooling: it was begun here a short time ago; busy: a run of it is active here.
+	// answers: it took the message; behind: its trigger matched, but another one was asked first;
+	// passes: its trigger did not match; cooling: its cooldown in this chat has not passed; busy: it
+	// has an active run in this chat.
 	Outcome string `json:"outcome"`
-	// Whoever has the higher one is asked first.
+	// Priority. The one with the highest number is asked first.
 	Priority int64 `json:"priority"`
-	// Counts what is published, from 1.
+	// Number of the published version, from 1.
 	Version int64 `json:"version"`
 }
 
 type Explanation struct {
 	Message Message `json:"message"`
-	// In the order of time.
+	// The steps, in order of time.
 	Steps []Explained `json:"steps"`
 }
 
 type Exported struct {
 	Calls []ExportedCall `json:"calls"`
-	// null: it has none, but has written in groups, or was looked up.
+	// null if the contact has no chat: it wrote in groups only, or its number was looked up.
 	Chat *Chat `json:"chat"`
-	// What of it could not be read.
+	// Reports about the contact that could not be processed.
 	DeadLetters []ExportedReport `json:"deadLetters"`
-	// To webhooks.
+	// Webhook deliveries about the contact.
 	Deliveries []ExportedDelivery `json:"deliveries"`
 	// UNIX seconds.
 	ExportedAt Time     `json:"exportedAt"`
 	Identity   Identity `json:"identity"`
-	// Every id by which the contact is or was known.
+	// All ids of the contact, current and former.
 	IDs []string `json:"ids"`
-	// Oldest first; then what it wrote in groups.
+	// Messages of the chat, oldest first, then messages that the contact wrote in groups.
 	Messages []ExportedMessage `json:"messages"`
-	// What was asked about its phone number.
+	// Results of looking up its phone number.
 	Numbers []Number `json:"numbers"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
-	// What else the network reported of it.
+	// Other reports of the network about the contact.
 	Reports []ExportedReport `json:"reports"`
 }
 
@@ -908,25 +916,25 @@ type ExportedDelivery struct {
 }
 
 type ExportedFile struct {
-	// Bytes.
+	// Size in bytes.
 	FileLength int64 `json:"fileLength"`
-	// Path below the base address.
+	// Path of the file, relative to the base address.
 	FileURL  string `json:"fileUrl"`
 	MediaID  string `json:"mediaId"`
 	Mimetype string `json:"mimetype"`
 	Name     string `json:"name"`
-	// It is still being fetched.
+	// Whether the file is still being fetched.
 	Waiting bool `json:"waiting"`
 }
 
 type ExportedMessage struct {
-	// What was sent, of a message of the account.
+	// Content of a sent message.
 	Content json.RawMessage `json:"content,omitzero"`
 	File    *ExportedFile   `json:"file,omitzero"`
 	Message Message         `json:"message"`
-	// What the network reported, of a message that was not understood.
+	// The network's report of a received message that was not understood.
 	Raw json.RawMessage `json:"raw,omitzero"`
-	// When it reached them.
+	// Statuses of the message and their times.
 	Statuses []ExportedStatus `json:"statuses"`
 }
 
@@ -935,7 +943,7 @@ type ExportedReport struct {
 	// UNIX seconds.
 	CreatedAt Time   `json:"createdAt"`
 	ID        string `json:"id"`
-	// Of a dead letter: why it could not be read.
+	// Kind of report; for a dead letter, the reason why it could not be processed.
 	Kind string `json:"kind"`
 }
 
@@ -946,15 +954,15 @@ type ExportedStatus struct {
 }
 
 type ExtractorCreateRequest struct {
-	// As the kind has it. regex: {pattern, flags?, groups?: {name: string|number|date|phone|email}},
-	// RE2. entity: {types: [email, url, phone, number, ordinal, money, percentage, date, time,
-	// duration, boolean, quantity, document, dictionary], locale?, region?, possiblePhones?,
-	// dictionary?: [{value, synonyms?}]}. intent: {intents: [{name, examples}], threshold? (0.5),
-	// fallback?: {model}}. ai: {model, instructions?, schema, when?: always|missing}. All take tests:
-	// [{text, locale?, region?, now? (ISO 8601), values?}].
+	// The form depends on the kind. regex: {pattern, flags?, groups?: {name:
+	// string|number|date|phone|email}}, RE2. entity: {types: [email, url, phone, number, ordinal,
+	// money, percentage, date, time, duration, boolean, quantity, document, dictionary], locale?,
+	// region?, possiblePhones?, dictionary?: [{value, synonyms?}]}. intent: {intents: [{name,
+	// examples}], threshold? (0.5), fallback?: {model}}. ai: {model, instructions?, schema, when?:
+	// always|missing}. All accept tests: [{text, locale?, region?, now? (ISO 8601), values?}].
 	Config  json.RawMessage `json:"config"`
 	Enabled *bool           `json:"enabled,omitzero"`
-	// Upper and lower case are the same. One of regex, ai, intent, entity.
+	// Case-insensitive. One of regex, ai, intent, entity.
 	Kind  string         `json:"kind"`
 	Name  string         `json:"name"`
 	Scope ExtractorScope `json:"scope"`
@@ -963,30 +971,31 @@ type ExtractorCreateRequest struct {
 type ExtractorFound struct {
 	// Milliseconds.
 	DurationMs float64 `json:"durationMs"`
-	// In the order of their place.
+	// All matches, in the order of the text.
 	Matches []Match `json:"matches"`
-	// null: no model was asked.
+	// null if no model was asked.
 	Usage *ExtractorUsage `json:"usage"`
-	// By name: the first of each.
+	// The first match of each name.
 	Values map[string]json.RawMessage `json:"values"`
 }
 
 type ExtractorScope struct {
-	// Those of the line of this bot.
+	// Id of the bot. The extractor reads the messages of the bot's reference.
 	Bot *string `json:"bot,omitzero"`
-	// Those of chats on whose line this flow listens, or in which it has a run.
+	// Id of the flow. The extractor reads messages of the references that the flow is bound to, and of
+	// chats in which the flow has a run.
 	Flow *string `json:"flow,omitzero"`
-	// Those of this line.
+	// Id of the reference. The extractor reads all of its messages.
 	Reference *int64 `json:"reference,omitzero"`
 }
 
 type ExtractorUpdateRequest struct {
-	// As the kind has it. regex: {pattern, flags?, groups?: {name: string|number|date|phone|email}},
-	// RE2. entity: {types: [email, url, phone, number, ordinal, money, percentage, date, time,
-	// duration, boolean, quantity, document, dictionary], locale?, region?, possiblePhones?,
-	// dictionary?: [{value, synonyms?}]}. intent: {intents: [{name, examples}], threshold? (0.5),
-	// fallback?: {model}}. ai: {model, instructions?, schema, when?: always|missing}. All take tests:
-	// [{text, locale?, region?, now? (ISO 8601), values?}].
+	// The form depends on the kind. regex: {pattern, flags?, groups?: {name:
+	// string|number|date|phone|email}}, RE2. entity: {types: [email, url, phone, number, ordinal,
+	// money, percentage, date, time, duration, boolean, quantity, document, dictionary], locale?,
+	// region?, possiblePhones?, dictionary?: [{value, synonyms?}]}. intent: {intents: [{name,
+	// examples}], threshold? (0.5), fallback?: {model}}. ai: {model, instructions?, schema, when?:
+	// always|missing}. All accept tests: [{text, locale?, region?, now? (ISO 8601), values?}].
 	Config  json.RawMessage `json:"config,omitzero"`
 	Enabled *bool           `json:"enabled,omitzero"`
 	Name    *string         `json:"name,omitzero"`
@@ -994,29 +1003,29 @@ type ExtractorUpdateRequest struct {
 }
 
 type ExtractorUsage struct {
-	// Tokens of what was asked that the provider had in its cache.
+	// Number of input tokens that the provider read from its cache.
 	CachedInputTokens int64 `json:"cachedInputTokens"`
-	// Calls of language models.
+	// Number of calls of language models.
 	Calls int64 `json:"calls"`
-	// Micro-USD; null: the price of a call is not known.
+	// In micro-USD; null if the price of a call is unknown.
 	Cost *float64 `json:"cost"`
-	// Tokens of what was asked.
+	// Number of input tokens.
 	InputTokens int64 `json:"inputTokens"`
-	// Tokens of what was answered, reasoning among them.
+	// Number of output tokens, including reasoning.
 	OutputTokens int64 `json:"outputTokens"`
-	// Tokens of what was answered that are reasoning.
+	// Number of output tokens for reasoning.
 	ReasoningTokens int64 `json:"reasoningTokens"`
-	// Calls whose price is not known.
+	// Number of calls without a known price.
 	UnpricedCalls int64 `json:"unpricedCalls"`
 }
 
 type ExtractorView struct {
-	// As the kind has it. regex: {pattern, flags?, groups?: {name: string|number|date|phone|email}},
-	// RE2. entity: {types: [email, url, phone, number, ordinal, money, percentage, date, time,
-	// duration, boolean, quantity, document, dictionary], locale?, region?, possiblePhones?,
-	// dictionary?: [{value, synonyms?}]}. intent: {intents: [{name, examples}], threshold? (0.5),
-	// fallback?: {model}}. ai: {model, instructions?, schema, when?: always|missing}. All take tests:
-	// [{text, locale?, region?, now? (ISO 8601), values?}].
+	// The form depends on the kind. regex: {pattern, flags?, groups?: {name:
+	// string|number|date|phone|email}}, RE2. entity: {types: [email, url, phone, number, ordinal,
+	// money, percentage, date, time, duration, boolean, quantity, document, dictionary], locale?,
+	// region?, possiblePhones?, dictionary?: [{value, synonyms?}]}. intent: {intents: [{name,
+	// examples}], threshold? (0.5), fallback?: {model}}. ai: {model, instructions?, schema, when?:
+	// always|missing}. All accept tests: [{text, locale?, region?, now? (ISO 8601), values?}].
 	Config json.RawMessage `json:"config"`
 	// UNIX seconds.
 	CreatedAt Time   `json:"createdAt"`
@@ -1026,17 +1035,17 @@ type ExtractorView struct {
 	Kind  string         `json:"kind"`
 	Name  string         `json:"name"`
 	Scope ExtractorScope `json:"scope"`
-	// Whether the intents of the config have been learned; null: nothing is to be learned. One of
-	// training, ready, failed.
+	// State of learning the intents of config; null if there is nothing to learn. One of training,
+	// ready, failed.
 	Training *string `json:"training"`
-	// Why they could not be.
+	// The reason why learning failed.
 	TrainingError *string `json:"trainingError"`
 	// UNIX seconds.
 	UpdatedAt Time `json:"updatedAt"`
 }
 
 type Failure struct {
-	// What can be done about it, where that is known.
+	// What you can do about it, if that is known.
 	Advice  *string `json:"advice,omitzero"`
 	Code    string  `json:"code"`
 	Message string  `json:"message"`
@@ -1044,7 +1053,7 @@ type Failure struct {
 
 type FailureView struct {
 	Message string `json:"message"`
-	// Of the test, from 0; the number of its steps: after the last one.
+	// Index of the test's step, from 0. The number of steps if the failure is after the last step.
 	Step int64 `json:"step"`
 }
 
@@ -1058,7 +1067,7 @@ type FileFlow struct {
 type FileFlowPublished struct {
 	// A document of the flow language. A draft may be any object.
 	Document json.RawMessage `json:"document"`
-	// What it calls, in whatever depth, by slug.
+	// Functions that it calls directly or indirectly, by slug.
 	Functions []json.RawMessage `json:"functions"`
 }
 
@@ -1069,11 +1078,11 @@ type Flow struct {
 	Draft json.RawMessage `json:"draft"`
 	ID    string          `json:"id"`
 	Name  string          `json:"name"`
-	// What is wrong with the draft.
+	// The problems of the draft.
 	Problems  []FlowProblem `json:"problems"`
 	ProjectID string        `json:"projectId"`
 	Published *Published    `json:"published"`
-	// Raised by every change; the ETag.
+	// Increases with every change. It is the ETag.
 	Revision int64 `json:"revision"`
 	// UNIX seconds.
 	UpdatedAt Time `json:"updatedAt"`
@@ -1096,22 +1105,22 @@ type FlowDescription struct {
 }
 
 type FlowDiff struct {
-	// The rest, by path: settings, variables, start and so on.
+	// All other changes, sorted by path: settings, variables, start and others.
 	Document []DocumentChange `json:"document"`
-	// Outputs that lead elsewhere, by node and output; also those of nodes that came or went.
+	// Changed connections, sorted by node and output. Those of added and removed nodes are included.
 	Edges []EdgeDiff `json:"edges"`
-	// 0: nothing, because nothing is published.
+	// 0 if no version is published.
 	From int64 `json:"from"`
-	// Those that come in another version, by slug. Of a draft with errors none are known.
+	// Functions whose version changes, sorted by slug. Empty for a draft with errors.
 	Functions []FunctionDiff `json:"functions"`
-	// By id.
+	// Changed nodes, sorted by id.
 	Nodes []NodeDiff `json:"nodes"`
-	// 0: the draft.
+	// 0 is the draft.
 	To int64 `json:"to"`
 }
 
 type FlowError struct {
-	// Counts the attempts, from 1.
+	// Number of the attempt, from 1.
 	Attempt *int64                     `json:"attempt,omitzero"`
 	Code    string                     `json:"code"`
 	Detail  map[string]json.RawMessage `json:"detail,omitzero"`
@@ -1120,15 +1129,15 @@ type FlowError struct {
 }
 
 type FlowLimits struct {
-	// Bytes of a document.
+	// Maximum size of a document, in bytes.
 	Bytes int64 `json:"bytes"`
-	// Functions that a flow may come with.
+	// Maximum number of functions that a flow can contain.
 	Functions int64 `json:"functions"`
-	// Nodes of a document.
+	// Maximum number of nodes of a document.
 	Nodes int64 `json:"nodes"`
-	// Bytes of the editor's own data.
+	// Maximum size of the editor's own data, in bytes.
 	UIBytes int64 `json:"uiBytes"`
-	// Variables of a document.
+	// Maximum number of variables of a document.
 	Variables int64 `json:"variables"`
 }
 
@@ -1144,7 +1153,7 @@ type FlowPalette struct {
 }
 
 type FlowProblem struct {
-	// Byte at which it begins in the expression or template at `path`, from 0.
+	// Start of the problem in the expression or template at `path`, in bytes from 0.
 	At       *int64  `json:"at"`
 	Code     string  `json:"code"`
 	Hint     *string `json:"hint"`
@@ -1155,53 +1164,53 @@ type FlowProblem struct {
 }
 
 type Form struct {
-	// The answers as the network gives them, usually an object.
+	// The answers in the network's form, usually an object.
 	Data json.RawMessage `json:"data"`
 	Name string          `json:"name"`
 }
 
 type FunctionDiff struct {
-	// Its version; 0: one of before the project was imported, null: none.
+	// Version of the function; 0: a version from before the project was imported; null: none.
 	From *int64 `json:"from"`
 	Slug string `json:"slug"`
-	// Its version; 0: one of before the project was imported, null: none.
+	// Version of the function; 0: a version from before the project was imported; null: none.
 	To *int64 `json:"to"`
 }
 
 type FunctionList struct {
-	// Functions in the list.
+	// Number of functions in the list.
 	Count     int64           `json:"count"`
 	Functions []McpDescriptor `json:"functions"`
-	// Of the catalogue, as semantic version.
+	// Version of the catalogue, as a semantic version.
 	Version string `json:"version"`
 }
 
 type FunctionUse struct {
-	// Whether its draft calls the function.
+	// Whether the draft calls the function.
 	Draft  bool   `json:"draft"`
 	FlowID string `json:"flowId"`
 	Name   string `json:"name"`
-	// The version that its published version came with; 0: one of before the project was imported,
-	// null: none.
+	// Version of the function that the published version contains; 0: a version from before the
+	// project was imported; null: none.
 	Published *int64 `json:"published"`
 }
 
 type Group struct {
-	// The account may change it.
+	// Whether the account may change the group.
 	Admin  bool   `json:"admin"`
 	ChatID string `json:"chatId"`
 	// UNIX seconds.
 	CreatedAt   *Time  `json:"createdAt"`
 	Description string `json:"description"`
-	// By which anybody can join; null: only administrators see it.
+	// Link with which anyone can join; null if only administrators can see it.
 	InviteLink *string `json:"inviteLink"`
-	// The account has just left it.
+	// Whether the account left with this request.
 	Left bool `json:"left"`
-	// The account itself is not among them.
+	// Participants other than the account itself.
 	Participants []GroupMember `json:"participants"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
-	// With whom the network did not do what this request asked for.
+	// People for whom the network refused the change.
 	Refused []GroupRefusal `json:"refused"`
 	Subject string         `json:"subject"`
 }
@@ -1215,26 +1224,26 @@ type GroupMember struct {
 
 type GroupRefusal struct {
 	ChatID string `json:"chatId"`
-	// In the network's own words.
+	// The network's own error.
 	Error Failure `json:"error"`
 }
 
 type Handoff struct {
-	// What the bot says about it.
+	// Note of the bot for that person.
 	Note string `json:"note"`
 	// UNIX seconds.
 	Since Time `json:"since"`
-	// A person has it; else one is asked for.
+	// true: a person has taken over the chat; false: the bot has asked for a person.
 	Taken bool `json:"taken"`
-	// Whom the bot asked for.
+	// The person or team that the bot asked for.
 	Target string `json:"target"`
-	// When bots answer again; null: when the chat is given back.
+	// Time at which bots may answer again; null: when the person gives the chat back.
 	Until *int64 `json:"until"`
 }
 
 type Header struct {
 	Key string `json:"key"`
-	// Shown as •••• afterwards.
+	// Returned as •••• later.
 	Value string `json:"value"`
 }
 
@@ -1245,20 +1254,20 @@ type Health struct {
 	LastInboundAt *Time `json:"lastInboundAt"`
 	// UNIX seconds.
 	LastProbeAt *Time `json:"lastProbeAt"`
-	// What does not work with the settings that the line has, such as callbacks.unverified. When the
-	// session is asked for by itself also what the network last said of the line: its quality, limits,
-	// account and credentials.
+	// Problems that follow from the reference's settings, for example callbacks.unverified. A request
+	// for this one session also returns the network's latest reports about the reference: quality,
+	// limits, account and credentials.
 	Reports []HealthReport `json:"reports,omitzero"`
 }
 
 type HealthReport struct {
 	// UNIX seconds.
 	At Time `json:"at"`
-	// The network's word for what it is about.
+	// The network's name of the subject.
 	Kind string `json:"kind"`
 	// One of news, good, warning, stopped.
 	Level string `json:"level"`
-	// In the network's words.
+	// The network's own text.
 	Message string `json:"message"`
 }
 
@@ -1272,12 +1281,12 @@ type HookconfResultDataStruct struct {
 }
 
 type Identity struct {
-	// Of the chat, as it is written now.
+	// Current id of the chat.
 	ChatID string `json:"chatId"`
-	// WhatsApp's hidden id.
+	// Hidden id of WhatsApp (LID).
 	Lid   *string `json:"lid"`
 	Phone *string `json:"phone"`
-	// Business-scoped, or page-scoped.
+	// Business-scoped or page-scoped id of the user.
 	UserID   *string `json:"userId"`
 	Username *string `json:"username"`
 }
@@ -1297,8 +1306,8 @@ type ImportRequest struct {
 type ImportedFlow struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Of the published document: why it stayed a draft, or warnings. Of an export of Typebot: what the
-	// draft lacks.
+	// Problems of the published document: the reason why the flow stayed a draft, or warnings. For an
+	// export of Typebot: the problems of the draft.
 	Problems  []FlowProblem `json:"problems"`
 	Published bool          `json:"published"`
 }
@@ -1307,7 +1316,7 @@ type ImportedProject struct {
 	// UNIX seconds.
 	CreatedAt   Time   `json:"createdAt"`
 	Description string `json:"description"`
-	// In the order of the document.
+	// Flows, in the order of the document.
 	Flows []ImportedFlow `json:"flows"`
 	ID    string         `json:"id"`
 	Name  string         `json:"name"`
@@ -1316,43 +1325,44 @@ type ImportedProject struct {
 }
 
 type Invitation struct {
-	// UNIX seconds
+	// UNIX seconds.
 	CreatedAt Time   `json:"createdAt"`
 	Email     string `json:"email"`
-	// UNIX seconds
+	// UNIX seconds.
 	ExpiresAt Time   `json:"expiresAt"`
 	ID        string `json:"id"`
-	// Id of the user.
+	// Id of the user who sent the invitation.
 	InvitedBy string `json:"invitedBy"`
-	// null: the person gives it.
+	// null if the user enters a name.
 	Name        *string  `json:"name"`
 	Permissions []string `json:"permissions"`
-	// The role that has these permissions; null: no role has. One of owner, admin, builder, agent,
-	// viewer.
+	// The role with exactly these permissions; null if no role has them. One of owner, admin, builder,
+	// agent, viewer.
 	Role *string `json:"role"`
 }
 
 type InviteRequest struct {
 	Email string `json:"email"`
-	// Whether to send the link where there is a mail server. Default: true.
+	// Whether to send the link by mail, if the server has a mail server. Default: true.
 	Mail *bool `json:"mail,omitzero"`
-	// What the person may change; absent: the person gives it.
+	// Name of the user, who may change it. If absent, the user enters a name.
 	Name *string `json:"name,omitzero"`
-	// Some of the caller's. Required without a role.
+	// Permissions, all of which the caller must have. Required without role.
 	Permissions []string `json:"permissions,omitzero"`
-	// A set of permissions, instead of them. One of owner, admin, builder, agent, viewer.
+	// A named set of permissions, to be used instead of permissions. One of owner, admin, builder,
+	// agent, viewer.
 	Role *string `json:"role,omitzero"`
 }
 
 type Invited struct {
 	Invitation Invitation `json:"invitation"`
-	// Shown only now; null: a mail brings it.
+	// Returned only now; null if it is sent by mail.
 	Link *string `json:"link"`
 }
 
 type Item struct {
 	Approved bool `json:"approved"`
-	// That is approved; not needed to withdraw.
+	// Hash of the definition that you approve. Not needed to withdraw an approval.
 	Hash *string `json:"hash,omitzero"`
 	Name string  `json:"name"`
 }
@@ -1363,9 +1373,9 @@ type Job struct {
 	// UNIX seconds.
 	EndedAt *Time  `json:"endedAt"`
 	ID      string `json:"id"`
-	// What is being deleted. One of chat, reference, account.
+	// What the job deletes. One of chat, reference, account.
 	Kind string `json:"kind"`
-	// That it is, or in which the chat was; null: it is the account.
+	// Id of the deleted reference, or of the deleted chat's reference; null if the account is deleted.
 	Reference *int64 `json:"reference"`
 	// One of running, completed.
 	State string `json:"state"`
@@ -1377,36 +1387,36 @@ type Listener struct {
 	Engine string `json:"engine"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
-	// Whoever has the higher one is asked first.
+	// Priority. The one with the highest number is asked first.
 	Priority int64 `json:"priority"`
-	// The first of triggers; manual: nothing that comes on the line starts it.
+	// The first of triggers. manual if no event of the reference starts it.
 	Trigger  string   `json:"trigger"`
 	Triggers []string `json:"triggers"`
-	// That is published.
+	// The published version.
 	Version int64 `json:"version"`
 }
 
 type Location struct {
 	Address *string `json:"address,omitzero"`
-	// Degrees, north of the equator positive.
+	// Degrees. Positive north of the equator.
 	Latitude float64 `json:"latitude"`
-	// Degrees, east of Greenwich positive.
+	// Degrees. Positive east of Greenwich.
 	Longitude float64 `json:"longitude"`
 	Name      *string `json:"name,omitzero"`
 }
 
 type LoginPasskeyRequest struct {
-	// Also set a session cookie.
+	// Whether to set a session cookie as well. Default: false.
 	Cookie *bool `json:"cookie,omitzero"`
-	// What toJSON() of the browser's credential gives.
+	// The result of toJSON() of the browser's credential.
 	Credential map[string]json.RawMessage `json:"credential"`
 }
 
 type LoginRequest struct {
-	// Of the user's authenticator app, or a recovery code; needed when the answer was
+	// A code of the user's authenticator app, or a recovery code. Required after the error
 	// second_factor_required.
 	Code *string `json:"code,omitzero"`
-	// Also set a session cookie.
+	// Whether to set a session cookie as well. Default: false.
 	Cookie   *bool  `json:"cookie,omitzero"`
 	Email    string `json:"email"`
 	Password string `json:"password"`
@@ -1414,23 +1424,23 @@ type LoginRequest struct {
 
 type MarkReadRequest struct {
 	ChatID string `json:"chatId"`
-	// Up to this message; absent: all.
+	// Marks messages up to this one as read. If absent, marks all.
 	MessageID *string `json:"messageId,omitzero"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
-	// Show the contact also that an answer is being written, where the line can.
+	// Whether to show the contact that an answer is being written, where the network supports it.
 	Typing *bool `json:"typing,omitzero"`
 }
 
 type Match struct {
 	// From 0 to 1.
 	Confidence float64 `json:"confidence"`
-	// Where they end.
+	// End of that part in the text, in bytes of UTF-8.
 	End  int64  `json:"end"`
 	Name string `json:"name"`
-	// Where they begin in the text, in bytes of UTF-8.
+	// Start of that part in the text, in bytes of UTF-8.
 	Start int64 `json:"start"`
-	// The words that say it.
+	// The part of the text that has the value.
 	Text string `json:"text"`
 	Type string `json:"type"`
 	// Any JSON value.
@@ -1441,13 +1451,13 @@ type McpArgument struct {
 	Default     json.RawMessage `json:"default,omitzero"`
 	Description *string         `json:"description,omitzero"`
 	Enum        []string        `json:"enum,omitzero"`
-	// The most characters.
+	// Maximum number of characters.
 	MaxLength *int64 `json:"maxLength,omitzero"`
-	// The largest value.
+	// Maximum value.
 	Maximum *float64 `json:"maximum,omitzero"`
-	// The fewest characters.
+	// Minimum number of characters.
 	MinLength *int64 `json:"minLength,omitzero"`
-	// The smallest value.
+	// Minimum value.
 	Minimum  *float64 `json:"minimum,omitzero"`
 	Required bool     `json:"required"`
 	// string, number, boolean, object, array or any.
@@ -1458,38 +1468,38 @@ type McpDescriptor struct {
 	Arguments   map[string]McpArgument `json:"arguments"`
 	Description string                 `json:"description"`
 	Name        string                 `json:"name"`
-	// What a caller needs besides mcp.execute.
+	// Permission that a caller needs in addition to mcp.execute.
 	Permission string `json:"permission"`
-	// It changes nothing.
+	// Whether the function changes nothing.
 	ReadOnly bool       `json:"readOnly"`
 	Returns  McpReturns `json:"returns"`
 	Title    string     `json:"title"`
 }
 
 type McpDetail struct {
-	// Path of the argument, "input.items[2].name"; "arguments": all of them.
+	// Path of the argument, for example "input.items[2].name"; "arguments" for all of them.
 	Argument string `json:"argument"`
-	// Which rule it breaks.
+	// The rule that it breaks.
 	Message string `json:"message"`
 }
 
 type McpError struct {
-	// Which error it is. Stable.
+	// Stable identifier of the error.
 	Code string `json:"code"`
-	// What is wrong with which argument.
+	// The problem with each invalid argument.
 	Details []McpDetail `json:"details"`
-	// What went wrong, for models and people.
+	// Explanation of the error, for models and people.
 	Message string `json:"message"`
 }
 
 type McpOutcome struct {
 	Error *McpError `json:"error"`
-	// Milliseconds.
+	// Duration of the call, in milliseconds.
 	ExecutionTime float64         `json:"executionTime"`
 	Function      string          `json:"function"`
 	Result        json.RawMessage `json:"result"`
 	Success       bool            `json:"success"`
-	// When it was answered, ISO 8601.
+	// Time of the answer, in ISO 8601.
 	Timestamp string `json:"timestamp"`
 }
 
@@ -1504,22 +1514,22 @@ type McpReturns struct {
 }
 
 type Media struct {
-	// Bytes.
+	// Size in bytes.
 	FileLength int64 `json:"fileLength"`
-	// Path below the base address.
+	// Path of the file, relative to the base address.
 	FileURL  string `json:"fileUrl"`
 	MediaID  string `json:"mediaId"`
 	Mimetype string `json:"mimetype"`
 }
 
-// Message: A message as its owner sees it: one of the types by its `type`.
+// Message: A message in the API: one of these types, as `type` says.
 type Message struct {
 	// One of contact, user, api, bot, flow, agent, phone.
 	Actor   string `json:"actor"`
 	Caption string `json:"caption,omitzero"`
-	// Id of the chat, as a send takes it.
+	// Id of the chat, for use in a send.
 	ChatID string `json:"chatId"`
-	// The clientId that the send was given.
+	// The clientId of the send.
 	ClientID string `json:"clientId,omitzero"`
 	Contacts []Card `json:"contacts,omitzero"`
 	Context  *Quote `json:"context,omitzero"`
@@ -1528,12 +1538,12 @@ type Message struct {
 	// The message whose content this one replaces.
 	Edited *MessageRef `json:"edited,omitzero"`
 	Error  *Failure    `json:"error"`
-	// What the extractors found, by name.
+	// Values that the extractors found, by name.
 	Extracted map[string]json.RawMessage `json:"extracted,omitzero"`
-	// Bytes.
+	// Size in bytes.
 	FileLength json.Number `json:"fileLength,omitzero"`
 	FileName   string      `json:"fileName,omitzero"`
-	// Path below the base address; empty when the file could not be had.
+	// Path of the file, relative to the base address; empty if the file is not available.
 	FileURL string `json:"fileUrl,omitzero"`
 	Form    *Form  `json:"form,omitzero"`
 	// Pixels.
@@ -1544,43 +1554,43 @@ type Message struct {
 	Location      *Location `json:"location,omitzero"`
 	// UNIX seconds.
 	MessageTimestamp Time `json:"messageTimestamp"`
-	// May carry a codecs parameter.
+	// Media type, possibly with a codecs parameter.
 	Mimetype string `json:"mimetype,omitzero"`
-	// The account itself wrote it.
+	// Whether the account wrote it.
 	Mine  bool   `json:"mine"`
 	Order *Order `json:"order,omitzero"`
-	// Pages of the document.
+	// Number of pages of the document.
 	PageCount   *int64       `json:"pageCount,omitzero"`
 	Participant *Participant `json:"participant,omitzero"`
 	Poll        *Poll        `json:"poll,omitzero"`
 	PushName    string       `json:"pushName"`
 	Reaction    *Reaction    `json:"reaction,omitzero"`
-	// The same as reference.
+	// Same value as reference.
 	Ref int64 `json:"ref"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
-	// The advertisement or post that it came from, as the network gives it.
+	// The advertisement or post that the contact came from, in the network's form.
 	Referral  json.RawMessage `json:"referral,omitzero"`
 	RemoteJID string          `json:"remoteJid"`
 	Reply     *Reply          `json:"reply,omitzero"`
-	// Of a message that was sent here: our id of it, which is its id until the network has given one.
-	// It stays the same, and is in the answer of the send.
+	// Id that this server gave a sent message. It does not change, and the answer of the send has it;
+	// id has the same value until the network assigns one.
 	RequestID string `json:"requestId,omitzero"`
 	// The message that was deleted.
 	Revoked *MessageRef `json:"revoked,omitzero"`
-	// Duration.
+	// Duration in seconds.
 	Seconds *int64 `json:"seconds,omitzero"`
-	// The type that was sent when the line lacks the one asked for.
+	// Type that was sent, if the network does not support the requested type.
 	SentAs string `json:"sentAs,omitzero"`
 	// One of FAIL, PENDING, SENDING, DELIVERED, READ, PLAYED.
 	Status string `json:"status"`
-	// The image is a sticker.
+	// Whether the image is a sticker.
 	Sticker *bool `json:"sticker,omitzero"`
-	// The template that the message is, with its parameters; the text is what the contact reads of it,
-	// as far as that is known.
+	// The template of the message, with its parameters. text has what the contact reads, as far as it
+	// is known.
 	Template *SentTemplate `json:"template,omitzero"`
 	Text     string        `json:"text,omitzero"`
-	// Of the document.
+	// Title of the document.
 	Title string `json:"title,omitzero"`
 	// Which of them it is. One of text, image, video, document, audio.
 	Type            string   `json:"type"`
@@ -1593,11 +1603,11 @@ type Message struct {
 }
 
 type MessageChange struct {
-	// Its place among the messages of the draft, if added, or of the run, from 0.
+	// Index from 0: among the draft's messages if added, among the run's messages if removed.
 	At int64 `json:"at"`
 	// One of added, removed.
 	Change string `json:"change"`
-	// As a send request has it.
+	// The message in the form of a send request.
 	Message json.RawMessage `json:"message"`
 	Node    string          `json:"node"`
 }
@@ -1607,14 +1617,14 @@ type MessageRef struct {
 }
 
 type MessagingLogoutRequest struct {
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
 }
 
 type Methods struct {
-	// null: there is no provider.
+	// The sign-in provider; null if there is none.
 	Oidc *Oidc `json:"oidc"`
-	// Whether passkeys can be added and used: they need a base URL with https and a host name, or
+	// Whether users can add and use passkeys. That needs a base URL with https and a host name, or
 	// http://localhost.
 	Passkeys bool `json:"passkeys"`
 	// One of open, closed.
@@ -1623,23 +1633,23 @@ type Methods struct {
 
 type Miss struct {
 	Found map[string]json.RawMessage `json:"found"`
-	// Its place among the tests, from 0.
+	// Index of the test, from 0.
 	Test   int64                      `json:"test"`
 	Text   string                     `json:"text"`
 	Wanted map[string]json.RawMessage `json:"wanted"`
 }
 
 type MissingPrice struct {
-	// Calls of language models.
+	// Number of calls of language models.
 	Calls int64 `json:"calls"`
 	// UNIX seconds.
 	FirstSeen Time `json:"firstSeen"`
-	// Tokens of what was asked.
+	// Number of input tokens.
 	InputTokens int64 `json:"inputTokens"`
 	// UNIX seconds.
 	LastSeen Time   `json:"lastSeen"`
 	Model    string `json:"model"`
-	// Tokens of what was answered, reasoning among them.
+	// Number of output tokens, including reasoning.
 	OutputTokens int64  `json:"outputTokens"`
 	Provider     string `json:"provider"`
 }
@@ -1649,12 +1659,12 @@ type MissingPrices struct {
 }
 
 type Model struct {
-	// As flows name it.
+	// Name of the model in flows: provider/model.
 	ID string `json:"id"`
-	// As its provider names it.
+	// The provider's name of the model.
 	Name     string `json:"name"`
 	Provider string `json:"provider"`
-	// As people call it; empty: nothing else.
+	// Display name; empty if the provider has none.
 	Title string `json:"title"`
 }
 
@@ -1664,7 +1674,7 @@ type ModelProblem struct {
 }
 
 type ModelProvider struct {
-	// Why its models are not listed; null: they are.
+	// The reason why the models could not be listed; null if they were listed.
 	Error *ModelProblem `json:"error"`
 	Name  string        `json:"name"`
 }
@@ -1676,7 +1686,7 @@ type Models struct {
 
 type NewToken struct {
 	ID string `json:"id"`
-	// A JWT for the Authorization header, shown only now.
+	// A JWT for the Authorization header. It is not shown again.
 	Token string `json:"token"`
 }
 
@@ -1689,41 +1699,42 @@ type NodeDiff struct {
 }
 
 type Number struct {
-	// What a send takes.
+	// Id of the chat with this number, for use in a send.
 	ChatID string `json:"chatId"`
-	// null: the network does not say.
+	// Whether the number has an account; null if the network does not say.
 	Exists *bool `json:"exists"`
-	// As it was understood.
+	// The phone number as the server read it.
 	Phone string `json:"phone"`
 }
 
 type Oidc struct {
-	// What users know the provider by.
+	// Name of the provider, for users.
 	Name string `json:"name"`
-	// Open it in the browser: it leads to the provider, back, and to the panel with a session cookie.
+	// Open it in the browser. It redirects to the provider, back to the server, and to the panel with
+	// a session cookie.
 	URL string `json:"url"`
 }
 
 type Open struct {
-	// Of the last client; null: unknown.
+	// Address of the last client; null if unknown.
 	Address *string `json:"address"`
-	// UNIX seconds
+	// UNIX seconds.
 	CreatedAt Time `json:"createdAt"`
-	// It is the session of this request.
+	// Whether this is the session of the request.
 	Current bool `json:"current"`
-	// UNIX seconds. That of a cookie moves on with each use, for 7 days at most.
+	// UNIX seconds. A cookie's expiry moves with each use, up to 7 days after the login.
 	ExpiresAt Time   `json:"expiresAt"`
 	ID        string `json:"id"`
-	// cookie: a log-in of a browser; token: a log-in with a token alone; scoped: a token for programs.
+	// cookie: a login in a browser; token: a login with a token only; scoped: a token for a program.
 	// One of cookie, token, scoped.
 	Kind string `json:"kind"`
-	// Exact to a minute; null: never. UNIX seconds.
+	// Accurate to one minute; null if it was never used. UNIX seconds.
 	LastUsedAt *Time `json:"lastUsedAt"`
-	// Of a token for programs.
+	// Name of a token for a program.
 	Name *string `json:"name"`
-	// Of a token for programs; null: all of the user's.
+	// Permissions of a token for a program; null if it has all permissions of its user.
 	Permissions []string `json:"permissions"`
-	// What the last client calls itself; null: unknown.
+	// User agent of the last client; null if unknown.
 	UserAgent *string `json:"userAgent"`
 }
 
@@ -1735,16 +1746,16 @@ type Order struct {
 
 type OrderItem struct {
 	Currency string `json:"currency"`
-	// Of one, in units of the currency.
+	// Price of one item, in units of the currency.
 	Price     float64 `json:"price"`
 	ProductID string  `json:"productId"`
-	// How many of it.
+	// Quantity of the item.
 	Quantity float64 `json:"quantity"`
 }
 
 type Participant struct {
-	// Id of the chat with this person alone, as a send takes it; empty in messages that are older than
-	// this member.
+	// Id of the chat with this person alone, for use in a send. Empty in old messages, which were
+	// stored without it.
 	ChatID    string `json:"chatId"`
 	PushName  string `json:"pushName"`
 	RemoteJID string `json:"remoteJid"`
@@ -1754,101 +1765,102 @@ type Passage struct {
 	// Id of the file.
 	File string `json:"file"`
 	Name string `json:"name"`
-	// Which of its passages, from 1.
+	// Number of the passage in its file, from 1.
 	Part int64  `json:"part"`
 	Text string `json:"text"`
 }
 
 type Passages struct {
-	// The best first.
+	// The passages, best match first.
 	Items []Passage `json:"items"`
 }
 
 type Passkey struct {
-	// UNIX seconds
+	// UNIX seconds.
 	CreatedAt Time   `json:"createdAt"`
 	ID        string `json:"id"`
-	// null: never. UNIX seconds.
+	// null if it was never used. UNIX seconds.
 	LastUsedAt *Time  `json:"lastUsedAt"`
 	Name       string `json:"name"`
 }
 
 type Password struct {
-	// The caller's own.
+	// The caller's own password.
 	Password string `json:"password"`
 }
 
 type PastRuns struct {
-	// The runs that these chats have had, the newest first, 50 in all.
+	// Ids of chats. Replays the newest runs in these chats, at most 50 in total.
 	Chats []ReplayChat `json:"chats,omitzero"`
 	// Ids of runs.
 	Runs []string `json:"runs,omitzero"`
 }
 
 type PathChange struct {
-	// Its place among the steps of the run, from 0.
+	// Index among the steps of the run, from 0.
 	At int64 `json:"at"`
 	// One of added, removed.
 	Change string `json:"change"`
-	// Frames, node and output.
+	// The frames, node and output of the step.
 	Step string `json:"step"`
 }
 
 type Permission struct {
 	Description string `json:"description"`
-	// Whether it can be limited to a reference, as in chats.read@17.
+	// Whether it can be limited to one reference, as in chats.read@17.
 	Limitable bool   `json:"limitable"`
 	Name      string `json:"name"`
 }
 
 type Permissions struct {
 	Catalogue []Permission `json:"catalogue"`
-	// Of the caller; a scoped token's own. chats.read@17 is chats.read on the reference 17 alone.
+	// Permissions of the caller; with a scoped token, those of the token. chats.read@17 is the
+	// permission chats.read for the reference 17 only.
 	Permissions []string `json:"permissions"`
-	// Sets of permissions that users can be given.
+	// Named sets of permissions that you can give to users.
 	Roles []Role `json:"roles"`
 }
 
 type Poll struct {
-	// Of a vote: the message with the poll.
+	// Of a vote: id of the message with the poll.
 	MessageID *string  `json:"messageId,omitzero"`
 	Multiple  bool     `json:"multiple"`
 	Options   []string `json:"options"`
 	Question  string   `json:"question"`
-	// Of a vote: the options that are ticked now.
+	// Of a vote: the options that are selected now.
 	Selected []string `json:"selected,omitzero"`
 }
 
 type PreviewTemplateRequest struct {
-	// Id of the line.
+	// Id of the reference.
 	Reference int64        `json:"reference"`
 	Template  TemplateCall `json:"template"`
 }
 
 type PriceItem struct {
-	// Input that was written to a cache. Without it a call with such input has no cost.
+	// Price of input that was written to a cache. If absent, a call with such input has no cost.
 	CacheWrite *float64 `json:"cacheWrite,omitzero"`
-	// As cacheWrite, of what is kept for an hour.
+	// Like cacheWrite, for input that is cached for one hour.
 	CacheWrite1h *float64 `json:"cacheWrite1h,omitzero"`
-	// Input that was read from a cache. Without it such input counts like any other, and the cost is
-	// an estimate.
+	// Price of input that was read from a cache. If absent, cached input costs as much as other input,
+	// and the cost is an estimate.
 	CachedInput *float64 `json:"cachedInput,omitzero"`
-	// Required, unless there is sameAs.
+	// Required without sameAs.
 	Input *float64 `json:"input,omitzero"`
 	Model string   `json:"model"`
-	// Required, unless there is sameAs.
+	// Required without sameAs.
 	Output   *float64 `json:"output,omitzero"`
 	Provider string   `json:"provider"`
-	// Output that is not shown; without it as output.
+	// Price of output that is not shown. Default: the price of output.
 	Reasoning *float64 `json:"reasoning,omitzero"`
-	// provider/model: another model whose prices these are. It takes no prices beside it.
+	// Another model with the same prices, as provider/model. Cannot be combined with prices.
 	SameAs *string `json:"sameAs,omitzero"`
-	// By over, ascending.
+	// Tiers, in ascending order of over.
 	Tiers []PriceTier `json:"tiers,omitzero"`
 }
 
 type PriceSource struct {
-	// Models with a price.
+	// Number of models with a price.
 	Models int64 `json:"models"`
 	// file or built-in.
 	Source  string `json:"source"`
@@ -1856,20 +1868,20 @@ type PriceSource struct {
 }
 
 type PriceTier struct {
-	// Input that was written to a cache. Without it a call with such input has no cost.
+	// Price of input that was written to a cache. If absent, a call with such input has no cost.
 	CacheWrite *float64 `json:"cacheWrite,omitzero"`
-	// As cacheWrite, of what is kept for an hour.
+	// Like cacheWrite, for input that is cached for one hour.
 	CacheWrite1h *float64 `json:"cacheWrite1h,omitzero"`
-	// Input that was read from a cache. Without it such input counts like any other, and the cost is
-	// an estimate.
+	// Price of input that was read from a cache. If absent, cached input costs as much as other input,
+	// and the cost is an estimate.
 	CachedInput *float64 `json:"cachedInput,omitzero"`
-	// Required, unless there is sameAs.
+	// Required without sameAs.
 	Input *float64 `json:"input,omitzero"`
-	// Required, unless there is sameAs.
+	// Required without sameAs.
 	Output *float64 `json:"output,omitzero"`
-	// Tokens of input: calls that have more cost this, all of them.
+	// Number of input tokens. A call with more input tokens has these prices for all of its tokens.
 	Over int64 `json:"over"`
-	// Output that is not shown; without it as output.
+	// Price of output that is not shown. Default: the price of output.
 	Reasoning *float64 `json:"reasoning,omitzero"`
 }
 
@@ -1883,13 +1895,13 @@ type Probe struct {
 	Database string `json:"database"`
 	// One of ok.
 	Status string `json:"status"`
-	// Seconds since the start
+	// Seconds since the server started.
 	Uptime  int64  `json:"uptime"`
 	Version string `json:"version"`
 }
 
 type ProblemList struct {
-	// In the order of the nodes.
+	// The problems, in the order of the nodes.
 	Problems []FlowProblem `json:"problems"`
 }
 
@@ -1916,9 +1928,9 @@ type ProjectFileView struct {
 	CreatedAt Time   `json:"createdAt"`
 	ID        string `json:"id"`
 	Name      string `json:"name"`
-	// Into how many it is cut.
+	// Number of passages that the file is split into.
 	Passages int64 `json:"passages"`
-	// In bytes, as it was given.
+	// Size of the uploaded file, in bytes.
 	Size int64 `json:"size"`
 	// One of text/plain, text/markdown, text/csv, application/json, text/html.
 	Type string `json:"type"`
@@ -1927,13 +1939,13 @@ type ProjectFileView struct {
 type Published struct {
 	// A document of the flow language. A draft may be any object.
 	Document json.RawMessage `json:"document"`
-	// Counts what is published, from 1.
+	// Number of the published version, from 1.
 	Version int64 `json:"version"`
 }
 
 type PutRequest struct {
-	// The form of its requests; absent: trunkline, or as it is. One of trunkline, evolution, waha,
-	// wuzapi.
+	// Format of the requests. Default: trunkline for a new webhook; for an existing one, no change.
+	// One of trunkline, evolution, waha, wuzapi.
 	Format  *string  `json:"format,omitzero"`
 	Headers []Header `json:"headers,omitzero"`
 	// Id of the reference, as a string or an integer.
@@ -1950,11 +1962,12 @@ type QR struct {
 }
 
 type QuotaState struct {
-	// null: unlimited.
+	// null if there is no limit.
 	Limit *int64 `json:"limit"`
-	// When it begins anew; null: it goes down when something is deleted. UNIX seconds.
+	// Time when the count starts again at 0; null if the count only falls when something is deleted.
+	// UNIX seconds.
 	ResetsAt *Time `json:"resetsAt"`
-	// How much of it is used.
+	// The used amount.
 	Used int64 `json:"used"`
 }
 
@@ -1974,12 +1987,12 @@ type Reaction struct {
 
 type ReadResult struct {
 	Success bool `json:"success"`
-	// Messages that are still unread.
+	// Number of messages that are still unread.
 	Unread int64 `json:"unread"`
 }
 
 type Recovery struct {
-	// Each works once. They are shown only now.
+	// Each code works once. The codes are not shown again.
 	RecoveryCodes []string `json:"recoveryCodes"`
 }
 
@@ -1987,11 +2000,11 @@ type Reference struct {
 	Capabilities Capabilities `json:"capabilities"`
 	// UNIX seconds.
 	CreatedAt Time `json:"createdAt"`
-	// Id of the line.
+	// Id of the reference.
 	ID      int64   `json:"id"`
 	Name    string  `json:"name"`
 	Session Session `json:"session"`
-	// Secrets show only their last four characters.
+	// The settings. Of secrets, only the last four characters are returned.
 	Settings map[string]string `json:"settings"`
 	Type     string            `json:"type"`
 	// UNIX seconds.
@@ -2008,7 +2021,7 @@ type RegisterAnswer struct {
 	Enabled    *bool    `json:"enabled,omitzero"`
 	EndpointID string   `json:"endpointId,omitzero"`
 	Events     []string `json:"events,omitzero"`
-	// The form of its requests: our own, or that of Evolution API, WAHA or wuzapi. One of trunkline,
+	// Format of the requests: trunkline, or that of Evolution API, WAHA or wuzapi. One of trunkline,
 	// evolution, waha, wuzapi.
 	Format  string   `json:"format,omitzero"`
 	Headers []Header `json:"headers,omitzero"`
@@ -2016,9 +2029,9 @@ type RegisterAnswer struct {
 	ID        string   `json:"id,omitzero"`
 	Include   []string `json:"include,omitzero"`
 	LastError *string  `json:"lastError,omitzero"`
-	// Id of the line.
+	// Id of the reference.
 	Reference *int64 `json:"reference,omitzero"`
-	// Signs deliveries. Shown once: when it was just made.
+	// Signs the deliveries. It is returned only when it was just created.
 	Secret string `json:"secret,omitzero"`
 	// One of ok, paused, disabled.
 	State   string `json:"state,omitzero"`
@@ -2029,56 +2042,58 @@ type RegisterAnswer struct {
 }
 
 type RegisterRequest struct {
-	// With provider: where the network shall post.
+	// With provider: the address that the network posts its events to.
 	CallbackURL *string `json:"callbackUrl,omitzero"`
-	// message, status, data, calls, subscription, session; absent: all but session.
+	// Kinds of events: message, status, data, calls, subscription, session. Default: all except
+	// session.
 	Events []string `json:"events,omitzero"`
-	// The form of its requests: our own, or that of Evolution API, WAHA or wuzapi, which have no data
-	// and subscription events; absent: trunkline. One of trunkline, evolution, waha, wuzapi.
+	// Format of the requests: trunkline, or that of Evolution API, WAHA or wuzapi, which have no data
+	// and subscription events. Default: trunkline. One of trunkline, evolution, waha, wuzapi.
 	Format  *string  `json:"format,omitzero"`
 	Headers []Header `json:"headers,omitzero"`
 	// Id of the reference, as a string or an integer.
 	ID any `json:"id,omitzero"`
-	// extracted: message events wait for what the extractors find.
+	// extracted: deliver message events after the extractors have read the message.
 	Include []string `json:"include,omitzero"`
-	// true, instead of webhook: subscribe at the line's network.
+	// true: subscribe at the reference's network instead of registering a webhook.
 	Provider *bool `json:"provider,omitzero"`
-	// Id of the reference; or give id.
+	// Id of the reference. Required without id.
 	Reference *int64 `json:"reference,omitzero"`
-	// whsec_ and base64 of 24 to 64 bytes; absent: made.
+	// Signing secret: whsec_ and base64 of 24 to 64 bytes. Default: a new secret.
 	Secret *string `json:"secret,omitzero"`
-	// Where to deliver; required without provider.
+	// URL to deliver events to. Required without provider.
 	Webhook *string `json:"webhook,omitzero"`
 }
 
 type RemoteCreateRequest struct {
-	// Id of the credential that requests carry.
+	// Id of the credential for the requests.
 	Credential *string `json:"credential,omitzero"`
-	// By which flows call it.
+	// Name by which flows call the server.
 	Name string `json:"name"`
-	// Of its Streamable HTTP endpoint.
+	// URL of the server's Streamable HTTP endpoint.
 	URL string `json:"url"`
 }
 
 type RemoteTool struct {
-	// It may be used.
+	// Whether flows may use the tool.
 	Approved bool `json:"approved"`
-	// What was approved of a tool that has changed, when that is known.
+	// The approved definition of a tool that has changed, if it is known.
 	Before *ApprovedTool `json:"before"`
-	// It was approved, and is another now.
+	// Whether the tool was approved and has changed since.
 	Changed bool `json:"changed"`
-	// The server's words.
+	// The server's own description.
 	Description string `json:"description"`
-	// It takes away or overwrites; true unless its server says otherwise.
+	// Whether the tool may delete or overwrite data. true unless its server says otherwise.
 	Destructive bool `json:"destructive"`
-	// SHA-256 of all of the above.
+	// SHA-256 of the members above.
 	Hash string `json:"hash"`
-	// A second call changes nothing more, says its server.
+	// Whether a repeated call has no further effect, according to its server.
 	Idempotent bool   `json:"idempotent"`
 	Name       string `json:"name"`
-	// It reaches people or systems beyond its server; true unless its server says otherwise.
+	// Whether the tool reaches people or systems outside its server. true unless its server says
+	// otherwise.
 	OpenWorld bool `json:"openWorld"`
-	// It changes nothing, says its server.
+	// Whether the tool changes nothing, according to its server.
 	ReadOnly bool `json:"readOnly"`
 	// JSON Schema of the arguments.
 	Schema json.RawMessage `json:"schema"`
@@ -2088,13 +2103,13 @@ type RemoteUpdateRequest struct {
 	Credential *string `json:"credential,omitzero"`
 	Enabled    *bool   `json:"enabled,omitzero"`
 	Name       *string `json:"name,omitzero"`
-	// Those that are not named stay as they are.
+	// Tools that are not listed keep their approval.
 	Tools []Item  `json:"tools,omitzero"`
 	URL   *string `json:"url,omitzero"`
 }
 
 type RemoteView struct {
-	// When its tools were last asked for. UNIX seconds.
+	// Time when the tools were last fetched. UNIX seconds.
 	CheckedAt *Time `json:"checkedAt"`
 	// UNIX seconds.
 	CreatedAt  Time    `json:"createdAt"`
@@ -2102,7 +2117,7 @@ type RemoteView struct {
 	Enabled    bool    `json:"enabled"`
 	ID         string  `json:"id"`
 	Name       string  `json:"name"`
-	// Why that failed.
+	// The reason why fetching them failed.
 	Problem *string      `json:"problem"`
 	Tools   []RemoteTool `json:"tools"`
 	// UNIX seconds.
@@ -2115,58 +2130,58 @@ type RenameRequest struct {
 }
 
 type RenamedFlow struct {
-	// Others that were changed with it.
+	// Other drafts that were changed.
 	Drafts []RenamedIn `json:"drafts"`
 	Flow   Flow        `json:"flow"`
-	// Published versions that know the old slug.
+	// Published versions that still use the old slug.
 	Published []FunctionUse `json:"published"`
 }
 
 type RenamedIn struct {
 	FlowID string `json:"flowId"`
 	Name   string `json:"name"`
-	// Counts the changes of the draft.
+	// Number of changes of the draft.
 	Revision int64 `json:"revision"`
 }
 
 type Replay struct {
-	// Of the draft, that the run did not make so.
+	// Calls of the draft that the run did not make, or made with other data.
 	Calls    []ReplayedCall  `json:"calls"`
 	Messages []MessageChange `json:"messages"`
-	// null: the same.
+	// null if the output is the same.
 	Output *ValueChange `json:"output"`
 	Path   []PathChange `json:"path"`
-	// Why it could not be replayed; null: it was.
+	// The reason why the run could not be replayed; null if it was replayed.
 	Problem *string `json:"problem"`
-	// The version that the run ran takes the path that the run took. Else something was different then
-	// that nobody has written down, as the contact's fields.
+	// Whether that version takes the same path again. If not, the run depended on data that is not
+	// recorded, such as the contact's fields.
 	Reproduced bool   `json:"reproduced"`
 	RunID      string `json:"runId"`
-	// The draft does the same.
+	// Whether the draft does the same as that version.
 	Same bool `json:"same"`
-	// completed, failed, cancelled, or what it waits for.
+	// completed, failed, cancelled, or what the run waits for.
 	Status BeforeAfter `json:"status"`
 	// Ids of messages that the draft did not wait for.
 	Untaken   []string      `json:"untaken"`
 	Variables []ValueChange `json:"variables"`
-	// That the run ran.
+	// The version that the run used.
 	Version int64 `json:"version"`
 }
 
 type ReplayChat struct {
 	ChatID string `json:"chatId"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
 }
 
 type ReplayResult struct {
-	// How many are delivered again.
+	// Number of deliveries that are sent again.
 	Queued int64 `json:"queued"`
 }
 
 type ReplayedCall struct {
-	// other: it got what the run was answered to another request of the node; missing: the run made no
-	// such call, and it failed. One of other, missing.
+	// other: the call got the answer that the run received for another request of the node; missing:
+	// the run made no such call, and the call failed. One of other, missing.
 	Answer string `json:"answer"`
 	// One of http, assistant, agent, extract, tool, node.
 	Kind string `json:"kind"`
@@ -2179,28 +2194,28 @@ type Reply struct {
 }
 
 type RepriceRequest struct {
-	// UNIX seconds: calls begun then or later; 0: all.
+	// UNIX seconds. Only calls that started at this time or later. 0: no limit.
 	From *Time `json:"from,omitzero"`
-	// UNIX seconds: calls begun before; 0: all.
+	// UNIX seconds. Only calls that started before this time. 0: no limit.
 	To *Time `json:"to,omitzero"`
 }
 
 type Repriced struct {
-	// Calls whose cost, or the reason for it, is another than before.
+	// Number of calls whose cost, or cost status, has changed.
 	Changed int64 `json:"changed"`
 }
 
 type ResetRequest struct {
-	// Asks for a link.
+	// E-mail of the user. Requests a link.
 	Email *string `json:"email,omitzero"`
-	// The new password, with token; at least 10 characters.
+	// The new password, of at least 10 characters. Required with token.
 	Password *string `json:"password,omitzero"`
-	// What stands behind # in the link; uses it.
+	// The part of the link after the #. Sets the new password.
 	Token *string `json:"token,omitzero"`
 }
 
 type RetryRequest struct {
-	// Make a call again that must not be made twice, and may have been made.
+	// Whether to repeat a call that must not be made twice and whose outcome is unknown.
 	Repeat *bool `json:"repeat,omitzero"`
 }
 
@@ -2212,7 +2227,7 @@ type Role struct {
 }
 
 type RollbackRequest struct {
-	// Counts what is published, from 1.
+	// Number of the published version, from 1.
 	Version int64 `json:"version"`
 }
 
@@ -2223,34 +2238,34 @@ type Run struct {
 	// One of botengine, aiflow.
 	Engine string     `json:"engine"`
 	Error  *FlowError `json:"error"`
-	// Of the flow or the bot.
+	// Id of the flow or the bot.
 	FlowID string `json:"flowId"`
-	// The slug of the function that it runs. It then belongs to the flow of its parent, and lists by
-	// flow leave it out.
+	// Slug of the function that the run executes. Such a run belongs to the flow of its parent and is
+	// not in lists by flow.
 	Function *string `json:"function"`
 	ID       string  `json:"id"`
 	// A document of the flow language. A draft may be any object.
 	Input json.RawMessage `json:"input"`
 	// Any JSON value.
 	Output json.RawMessage `json:"output"`
-	// The id of the run that began it: an agent in that one called a function, or run_flow.
+	// Id of the run that started it: an agent of that run called a function or run_flow.
 	Parent *string `json:"parent"`
-	// Id of the line.
+	// Id of the reference.
 	Reference *int64 `json:"reference"`
 	// UNIX seconds.
 	StartedAt Time `json:"startedAt"`
 	// One of running, waiting, completed, failed, cancelled.
 	Status string `json:"status"`
-	// What its language models took; null on the stream.
+	// Usage of language models; null on the stream.
 	Usage *RunUsage `json:"usage"`
-	// 0: a draft.
+	// 0 for a draft.
 	Version int64 `json:"version"`
 	// One of reply, timer, event, handoff, effect, approval.
 	WaitingFor *string `json:"waitingFor"`
 }
 
 type RunDetail struct {
-	// What its agents did, in order: the last 200 answers, calls and what they were told.
+	// Actions of the run's agents, in order: the last 200 answers, calls and messages.
 	Agent  []AgentEntry `json:"agent"`
 	ChatID *string      `json:"chatId"`
 	// UNIX seconds.
@@ -2258,33 +2273,33 @@ type RunDetail struct {
 	// One of botengine, aiflow.
 	Engine string     `json:"engine"`
 	Error  *FlowError `json:"error"`
-	// Of the flow or the bot.
+	// Id of the flow or the bot.
 	FlowID string `json:"flowId"`
-	// The slug of the function that it runs. It then belongs to the flow of its parent, and lists by
-	// flow leave it out.
+	// Slug of the function that the run executes. Such a run belongs to the flow of its parent and is
+	// not in lists by flow.
 	Function *string `json:"function"`
 	ID       string  `json:"id"`
 	// A document of the flow language. A draft may be any object.
 	Input json.RawMessage `json:"input"`
 	// Any JSON value.
 	Output json.RawMessage `json:"output"`
-	// The id of the run that began it: an agent in that one called a function, or run_flow.
+	// Id of the run that started it: an agent of that run called a function or run_flow.
 	Parent *string `json:"parent"`
-	// Id of the line.
+	// Id of the reference.
 	Reference *int64 `json:"reference"`
-	// The last 1,000 messages that it sent.
+	// The last 1,000 messages that the run sent.
 	Sent []Message `json:"sent"`
 	// UNIX seconds.
 	StartedAt Time `json:"startedAt"`
 	// One of running, waiting, completed, failed, cancelled.
 	Status string `json:"status"`
-	// The last 1,000.
+	// The last 1,000 steps.
 	Steps []Step `json:"steps"`
-	// What its language models took; null on the stream.
+	// Usage of language models; null on the stream.
 	Usage *RunUsage `json:"usage"`
-	// As they are now, or were last; secret ones are left out.
+	// Current values, or the last values of an ended run. Secret variables are left out.
 	Variables map[string]json.RawMessage `json:"variables"`
-	// 0: a draft.
+	// 0 for a draft.
 	Version int64 `json:"version"`
 	// One of reply, timer, event, handoff, effect, approval.
 	WaitingFor *string `json:"waitingFor"`
@@ -2296,26 +2311,26 @@ type RunReply struct {
 
 type RunRequest struct {
 	ChatID string `json:"chatId"`
-	// Run the draft, whatever is published.
+	// Whether to run the draft instead of the published version.
 	Draft *bool `json:"draft,omitzero"`
-	// What the contact says.
+	// Text of the contact.
 	Input string `json:"input"`
 }
 
 type RunUsage struct {
-	// Tokens of what was asked that the provider had in its cache.
+	// Number of input tokens that the provider read from its cache.
 	CachedInputTokens int64 `json:"cachedInputTokens"`
-	// Calls of language models.
+	// Number of calls of language models.
 	Calls int64 `json:"calls"`
-	// In micro-USD, of the calls whose cost is known; null: of none it is.
+	// In micro-USD, for the calls whose cost is known; null if no cost is known.
 	Cost *float64 `json:"cost"`
-	// Cached ones among them.
+	// Including cached tokens.
 	InputTokens int64 `json:"inputTokens"`
-	// Those of reasoning among them.
+	// Including reasoning.
 	OutputTokens int64 `json:"outputTokens"`
-	// Tokens of what was answered that are reasoning.
+	// Number of output tokens for reasoning.
 	ReasoningTokens int64 `json:"reasoningTokens"`
-	// Calls whose price is not known.
+	// Number of calls without a known price.
 	UnpricedCalls int64 `json:"unpricedCalls"`
 }
 
@@ -2325,9 +2340,9 @@ type SearchRequest struct {
 
 type SecondFactor struct {
 	Enabled bool `json:"enabled"`
-	// How many are left.
+	// Number of recovery codes that are left.
 	RecoveryCodes int64 `json:"recoveryCodes"`
-	// UNIX seconds
+	// UNIX seconds.
 	Since *Time `json:"since,omitzero"`
 }
 
@@ -2342,9 +2357,9 @@ type SendAnswer struct {
 	// UNIX seconds.
 	Earliest *Time    `json:"earliest,omitzero"`
 	Message  *Message `json:"message,omitzero"`
-	// The problem's code when it is not allowed.
+	// Code of the problem if the send is not allowed.
 	Reason *string `json:"reason,omitzero"`
-	// The type that would go out.
+	// Type of the message that would be sent.
 	SentAs  string `json:"sentAs,omitzero"`
 	Success *bool  `json:"success,omitzero"`
 	// UNIX seconds.
@@ -2353,26 +2368,26 @@ type SendAnswer struct {
 
 type SendRequest struct {
 	ChatID string `json:"chatId"`
-	// What you call the message, without control characters. It is in the record and in every event of
-	// the message; a repeat is no error.
+	// Your own id of the message, without control characters. It is in the record and in every event
+	// of the message. You may use it more than once.
 	ClientID *string `json:"clientId,omitzero"`
-	// The message that this one answers.
+	// The message to reply to.
 	Context *Quoted `json:"context,omitzero"`
-	// One of the types by its `type`.
+	// One of these types, as `type` says.
 	Message Content `json:"message"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
 }
 
 type SentTemplate struct {
-	// The parameters, as the network takes them.
+	// The parameters, in the network's form.
 	Components []json.RawMessage `json:"components"`
 	Language   TemplateLanguage  `json:"language"`
 	Name       string            `json:"name"`
 }
 
 type Session struct {
-	// Who the line speaks for, as the network says.
+	// The connected account, as the network reports it.
 	Account *SessionAccount `json:"account"`
 	// UNIX seconds.
 	ConnectedAt *Time         `json:"connectedAt"`
@@ -2381,7 +2396,7 @@ type Session struct {
 	Node        *string       `json:"node"`
 	PairingCode *string       `json:"pairingCode"`
 	QR          *QR           `json:"qr"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
 	// One of STOPPED, STARTING, PAIRING, CONNECTED, RECONNECTING, LOGGED_OUT, FAILED.
 	State string `json:"state"`
@@ -2405,7 +2420,7 @@ type SessionError struct {
 }
 
 type SessionView struct {
-	// UNIX seconds
+	// UNIX seconds.
 	ExpiresAt Time `json:"expiresAt"`
 	// A JWT for the Authorization header.
 	Token string `json:"token"`
@@ -2422,7 +2437,7 @@ type SetPricingRequest struct {
 
 // SignUpAnswer: What Auth_SignUp answers: the members of whatever it may be.
 type SignUpAnswer struct {
-	// UNIX seconds
+	// UNIX seconds.
 	ExpiresAt *Time `json:"expiresAt,omitzero"`
 	Success   *bool `json:"success,omitzero"`
 	// A JWT for the Authorization header.
@@ -2431,7 +2446,7 @@ type SignUpAnswer struct {
 }
 
 type SignUpRequest struct {
-	// Also set a session cookie.
+	// Whether to set a session cookie as well. Default: false.
 	Cookie   *bool  `json:"cookie,omitzero"`
 	Email    string `json:"email"`
 	Name     string `json:"name"`
@@ -2441,7 +2456,7 @@ type SignUpRequest struct {
 type SimulatedEffect struct {
 	// UNIX seconds.
 	At Time `json:"at"`
-	// The request of a call, the name and the data of an event, else what is to be done.
+	// The request of a call, the name and data of an event, or the details of another effect.
 	Data json.RawMessage `json:"data"`
 	// One of call, contact, event, handoff, endHandoff, ask, jump.
 	Kind string `json:"kind"`
@@ -2459,52 +2474,52 @@ type SimulatedEnd struct {
 type SimulatedMessage struct {
 	// UNIX seconds.
 	At Time `json:"at"`
-	// As a send request has it.
+	// The message in the form of a send request.
 	Message json.RawMessage `json:"message"`
 	Node    string          `json:"node"`
 }
 
 type Simulation struct {
-	// What else it did now.
+	// Other effects of this step.
 	Effects []SimulatedEffect `json:"effects"`
-	// null: it has not.
+	// null if the run has not ended.
 	Ended *SimulatedEnd `json:"ended"`
-	// What it wrote now.
+	// Messages that this step sent.
 	Messages []SimulatedMessage `json:"messages"`
-	// By the clock of the simulation.
+	// Time on the clock of the simulation.
 	Now int64 `json:"now"`
-	// To be given back with what happens next.
+	// Send it with the next request.
 	State json.RawMessage `json:"state"`
-	// The last 1,000 that it took now.
+	// The last 1,000 node steps of this request.
 	Steps []Step `json:"steps"`
-	// When it stops waiting.
+	// Time when it stops waiting.
 	Until *int64 `json:"until"`
-	// Secret ones are left out; state has them.
+	// Variables without the secret ones, which are in state.
 	Variables map[string]json.RawMessage `json:"variables"`
 	// One of reply, timer, event, handoff, effect, approval.
 	WaitingFor *string `json:"waitingFor"`
 }
 
 type SimulationInput struct {
-	// So much time passes: an ISO 8601 duration.
+	// Time that passes, as an ISO 8601 duration.
 	Advance *string `json:"advance,omitzero"`
-	// Whether an agent that asks may use its tool.
+	// Whether an agent that waits for approval may call its tool.
 	Approve *bool `json:"approve,omitzero"`
 	Cancel  *bool `json:"cancel,omitzero"`
-	// The person is done.
+	// The person gives the chat back.
 	Close *bool                       `json:"close,omitzero"`
 	Event *SimulationInputEventStruct `json:"event,omitzero"`
-	// The world of a run that begins: now, contact, chat, input, args, vars, mocks, refuse.
+	// The environment of a new run: now, contact, chat, input, args, vars, mocks, refuse.
 	Given json.RawMessage `json:"given,omitzero"`
-	// What the contact writes.
+	// Text that the contact writes.
 	Input *string `json:"input,omitzero"`
-	// What the contact writes, if it is no text: as expressions see it.
+	// A message of the contact that is not a text, in the form that expressions use.
 	Message json.RawMessage `json:"message,omitzero"`
-	// Of the answer before, as it is; without it a run begins.
+	// The state of the previous answer, unchanged. If absent, a new run starts.
 	State json.RawMessage `json:"state,omitzero"`
-	// A person takes the chat.
+	// A person takes over the chat.
 	Take *bool `json:"take,omitzero"`
-	// That is played; 0: the draft.
+	// The version to play. 0 is the draft.
 	Version *int64 `json:"version,omitzero"`
 }
 
@@ -2516,62 +2531,62 @@ type SimulationInputEventStruct struct {
 type StartRequest struct {
 	ChatID *string `json:"chatId,omitzero"`
 	FlowID string  `json:"flowId"`
-	// What expressions see as start and input.
+	// Available in expressions as start and input.
 	Input map[string]json.RawMessage `json:"input,omitzero"`
-	// Id of the line.
+	// Id of the reference.
 	Reference *int64 `json:"reference,omitzero"`
 }
 
 type StartSessionRequest struct {
-	// How a line is linked to a phone that has none yet: by a QR code that the session shows, or by a
-	// code that is typed on the phone. One of qr, code.
+	// How to link a reference that is not linked to a phone yet: with a QR code that the session
+	// returns, or with a code that you type on the phone. One of qr, code.
 	Method *string `json:"method,omitzero"`
-	// With the method code: the number of that phone.
+	// The phone number to link. Required with the method code.
 	Phone *string `json:"phone,omitzero"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
 }
 
 type Step struct {
 	// UNIX seconds.
 	At Time `json:"at"`
-	// How long it waited. Milliseconds.
+	// How long the step waited, in milliseconds. Milliseconds.
 	DurationMs int64      `json:"durationMs"`
 	Error      *FlowError `json:"error"`
-	// What the node was given; secrets are masked.
+	// Input of the node, with secrets masked.
 	In   map[string]json.RawMessage `json:"in"`
 	Node string                     `json:"node"`
-	// What it made.
+	// Output of the node.
 	Out map[string]json.RawMessage `json:"out"`
-	// By which it was left; null while it waits, and where a graph ends.
+	// The output that the run left the node by; null while it waits, and at the end of a graph.
 	Output *string `json:"output"`
-	// The frames above the node, as each[2] and call:vat; the rounds of a loop count from 0.
+	// The frames above the node, for example each[2] and call:vat. Loop rounds count from 0.
 	Path []string `json:"path"`
-	// Counts the retries of the run, on the first step after one; else null.
+	// Number of the run's retry, on the first step after that retry; otherwise null.
 	Retry *int64 `json:"retry"`
-	// Counts through the run, from 1.
+	// Number within the run, from 1.
 	Seq  int64  `json:"seq"`
 	Type string `json:"type"`
-	// What the node passed over.
+	// Something that the node ignored.
 	Warning *string `json:"warning"`
 }
 
 type Template struct {
 	// MARKETING, UTILITY or AUTHENTICATION.
 	Category string `json:"category"`
-	// As the network has them.
+	// The components, in the network's form.
 	Components []json.RawMessage `json:"components"`
-	// The network's id.
+	// The network's id of the template.
 	ID       string `json:"id"`
 	Language string `json:"language"`
 	Name     string `json:"name"`
-	// The network's own word.
+	// The network's name of the status.
 	ProviderStatus string `json:"providerStatus"`
 	// GREEN, YELLOW, RED or UNKNOWN.
 	Quality *string `json:"quality"`
-	// Why it has its status.
+	// The network's reason for the status.
 	Reason *string `json:"reason"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
 	// One of PENDING, APPROVED, REJECTED, DISABLED.
 	Status string `json:"status"`
@@ -2582,7 +2597,7 @@ type Template struct {
 type TemplateButton struct {
 	Text string `json:"text"`
 	Type string `json:"type"`
-	// Where it leads.
+	// Address that the button opens.
 	URL *string `json:"url,omitzero"`
 }
 
@@ -2600,44 +2615,44 @@ type TemplateLanguage struct {
 type TemplatePreview struct {
 	Buttons []TemplateButton `json:"buttons,omitzero"`
 	Footer  *string          `json:"footer,omitzero"`
-	// Its text; of a file its address, or else its kind.
+	// Text of the header; for a file, its address or else its kind.
 	Header *string `json:"header,omitzero"`
 	Text   string  `json:"text"`
 }
 
 type TestList struct {
-	// Each {name, given, steps}.
+	// Each test is an object {name, given, steps}.
 	Tests []json.RawMessage `json:"tests"`
 }
 
 type TestOutcome struct {
-	// The first thing that was not as expected.
+	// The first difference from what the test expects.
 	Failure *FailureView `json:"failure"`
 	Name    string       `json:"name"`
 	Passed  bool         `json:"passed"`
-	// The last 200 that the run took.
+	// The last 200 steps of the run.
 	Steps []Step `json:"steps"`
 }
 
 type TestReport struct {
 	Coverage Coverage `json:"coverage"`
-	// All of them have.
+	// Whether all tests passed.
 	Passed bool `json:"passed"`
-	// In their order.
+	// The results, in the order of the tests.
 	Tests []TestOutcome `json:"tests"`
 }
 
 type TestRun struct {
-	// Instead of those that are kept.
+	// Tests to play instead of the stored ones.
 	Tests []json.RawMessage `json:"tests,omitzero"`
-	// That is played; 0: the draft.
+	// The version to play. 0 is the draft.
 	Version *int64 `json:"version,omitzero"`
 }
 
 type Token struct {
-	// UNIX seconds
+	// UNIX seconds.
 	CreatedAt Time `json:"createdAt"`
-	// UNIX seconds
+	// UNIX seconds.
 	ExpiresAt   Time     `json:"expiresAt"`
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
@@ -2647,15 +2662,15 @@ type Token struct {
 type TryRequest struct {
 	// Chat of the message.
 	ChatID *string `json:"chatId,omitzero"`
-	// Of the text.
+	// Language of the text.
 	Locale *string `json:"locale,omitzero"`
-	// The message.
+	// Id of the message.
 	MessageID *string `json:"messageId,omitzero"`
-	// What dates are relative to; the clock, or the message's time.
+	// Time that relative dates start from. Default: the current time, or the time of the message.
 	Now any `json:"now,omitzero"`
-	// Line of the message.
+	// Reference of the message.
 	Reference *int64 `json:"reference,omitzero"`
-	// Of phone numbers without a country.
+	// Country of phone numbers without a country code.
 	Region *string `json:"region,omitzero"`
 	Text   *string `json:"text,omitzero"`
 }
@@ -2673,20 +2688,20 @@ type Unknown struct {
 type UpdateChatRequest struct {
 	BotActive *bool  `json:"botActive,omitzero"`
 	ChatID    string `json:"chatId"`
-	// Merged; null removes one.
+	// Merged with the stored ones by name. null removes a name.
 	Fields map[string]json.RawMessage `json:"fields,omitzero"`
-	// take: a person answers from now on; close: the bot may again. One of take, close.
+	// take: a person answers from now on; close: bots may answer again. One of take, close.
 	Handoff *string `json:"handoff,omitzero"`
-	// null or empty clears it.
+	// null or empty: remove the language.
 	Language *string `json:"language,omitzero"`
-	// null or empty: the contact's own name shows again.
+	// null or empty: show the contact's own name again.
 	Name     *string `json:"name,omitzero"`
 	OptedOut *bool   `json:"optedOut,omitzero"`
-	// Id of the line.
+	// Id of the reference.
 	Reference int64 `json:"reference"`
-	// Replaced.
+	// Replaces all tags.
 	Tags []string `json:"tags,omitzero"`
-	// Merged; null removes one.
+	// Merged with the stored ones by name. null removes a name.
 	Variables map[string]json.RawMessage `json:"variables,omitzero"`
 }
 
@@ -2697,62 +2712,64 @@ type UpdateProjectRequest struct {
 
 type UpdateReferenceRequest struct {
 	Name *string `json:"name,omitzero"`
-	// Merged: names that are absent stay.
+	// Merged with the stored settings by name. A name that is absent keeps its value.
 	Settings map[string]string `json:"settings,omitzero"`
 }
 
 type UpdateUserRequest struct {
-	// Required to change one's own e-mail or password.
+	// Required to change your own e-mail or password.
 	CurrentPassword *string `json:"currentPassword,omitzero"`
-	// Whether to keep the user from logging in, and the user's tokens and cookies from being valid.
+	// Whether the user is disabled: a disabled user cannot log in, and the user's tokens and cookies
+	// are refused.
 	Disabled    *bool    `json:"disabled,omitzero"`
 	Email       *string  `json:"email,omitzero"`
 	Name        *string  `json:"name,omitzero"`
 	Password    *string  `json:"password,omitzero"`
 	Permissions []string `json:"permissions,omitzero"`
-	// A set of permissions, instead of them. One of owner, admin, builder, agent, viewer.
+	// A named set of permissions, to be used instead of permissions. One of owner, admin, builder,
+	// agent, viewer.
 	Role *string `json:"role,omitzero"`
 }
 
 type UsageCall struct {
-	// When it began. UNIX seconds.
+	// Time when the call started. UNIX seconds.
 	At Time `json:"at"`
-	// Tokens of what was asked that the provider had in its cache.
+	// Number of input tokens that the provider read from its cache.
 	CachedInputTokens int64 `json:"cachedInputTokens"`
-	// null also once the chat is erased.
+	// null if there is no chat, or it was erased.
 	ChatID *string `json:"chatId"`
-	// Micro-USD, with at most three decimals: a million are one USD.
+	// Micro-USD, with at most three decimals. One million are one USD.
 	Cost *float64 `json:"cost"`
-	// priced; estimated: the most it can have cost, the price of cached input is not known;
-	// unpriced_model, unpriced_usage_kind: a price is missing; no_usage: the provider did not say what
-	// it took; unknown: it has not ended, or its end was not seen. There may be more.
+	// priced; estimated: an upper bound, because the price of cached input is unknown; unpriced_model,
+	// unpriced_usage_kind: a price is missing; no_usage: the provider did not report the usage;
+	// unknown: the call has not ended, or its end was not recorded. More values may be added.
 	CostStatus string `json:"costStatus"`
-	// Milliseconds; 0 while it runs. Milliseconds.
+	// Milliseconds; 0 while the call is in progress. Milliseconds.
 	DurationMs float64 `json:"durationMs"`
-	// A code; null: it has answered, or runs.
+	// An error code; null if the call succeeded or is in progress.
 	Error   *string `json:"error"`
 	Feature string  `json:"feature"`
 	FlowID  *string `json:"flowId"`
 	ID      string  `json:"id"`
-	// All of the input, cached or not.
+	// All input tokens, including cached ones.
 	InputTokens int64 `json:"inputTokens"`
-	// That answered; before it has, the one that is asked.
+	// The model that answered. While the call is in progress, the model that was asked.
 	Model string `json:"model"`
-	// All of the output, with reasoning.
+	// All output tokens, including reasoning.
 	OutputTokens int64 `json:"outputTokens"`
 	// account, file or built-in.
 	PriceSource  *string `json:"priceSource"`
 	PriceVersion *string `json:"priceVersion"`
 	ProjectID    *string `json:"projectId"`
 	Provider     string  `json:"provider"`
-	// Tokens of what was answered that are reasoning.
+	// Number of output tokens for reasoning.
 	ReasoningTokens int64 `json:"reasoningTokens"`
-	// Id of the line.
+	// Id of the reference.
 	Reference *int64 `json:"reference"`
-	// What budgets count of a call that has not said what it took, else 0.
+	// Tokens that budgets count for a call without reported usage; otherwise 0.
 	ReservedTokens int64   `json:"reservedTokens"`
 	RunID          *string `json:"runId"`
-	// Who asked; null: a contact, or nobody.
+	// Id of the user who requested it; null if a contact or the server did.
 	UserID *string `json:"userId"`
 }
 
@@ -2763,60 +2780,62 @@ type UsageRollup struct {
 }
 
 type UsageRow struct {
-	// Tokens of what was asked that the provider had in its cache.
+	// Number of input tokens that the provider read from its cache.
 	CachedInputTokens int64 `json:"cachedInputTokens"`
-	// Calls of language models.
+	// Number of calls of language models.
 	Calls int64 `json:"calls"`
-	// Micro-USD, with at most three decimals: a million are one USD.
+	// Micro-USD, with at most three decimals. One million are one USD.
 	Cost float64 `json:"cost"`
-	// Calls that failed.
+	// Number of failed calls.
 	Errors int64 `json:"errors"`
-	// All of the input, cached or not.
+	// All input tokens, including cached ones.
 	InputTokens int64 `json:"inputTokens"`
-	// The keys, with a | between two.
+	// The keys, separated by |.
 	Key string `json:"key"`
-	// By group: an hour as 2026-07-02T13:00:00+02:00, a day as 2026-07-02, a week of ISO 8601 as
-	// 2026-W27, a month as 2026-07, a chat as 7/ana: its reference and chatId. An empty text: none.
+	// The value of each group: an hour as 2026-07-02T13:00:00+02:00, a day as 2026-07-02, an ISO 8601
+	// week as 2026-W27, a month as 2026-07, a chat as 7/ana (reference and chatId). Empty if the calls
+	// have no value.
 	Keys map[string]string `json:"keys"`
-	// All of the output, with reasoning.
+	// All output tokens, including reasoning.
 	OutputTokens int64 `json:"outputTokens"`
-	// Tokens of what was answered that are reasoning.
+	// Number of output tokens for reasoning.
 	ReasoningTokens int64 `json:"reasoningTokens"`
-	// Calls without a cost.
+	// Number of calls without a cost.
 	UnpricedCalls int64 `json:"unpricedCalls"`
 }
 
 type UsageSum struct {
-	// Tokens of what was asked that the provider had in its cache.
+	// Number of input tokens that the provider read from its cache.
 	CachedInputTokens int64 `json:"cachedInputTokens"`
-	// Calls of language models.
+	// Number of calls of language models.
 	Calls int64 `json:"calls"`
-	// Micro-USD, with at most three decimals: a million are one USD.
+	// Micro-USD, with at most three decimals. One million are one USD.
 	Cost float64 `json:"cost"`
-	// Calls that failed.
+	// Number of failed calls.
 	Errors int64 `json:"errors"`
-	// All of the input, cached or not.
+	// All input tokens, including cached ones.
 	InputTokens int64 `json:"inputTokens"`
-	// All of the output, with reasoning.
+	// All output tokens, including reasoning.
 	OutputTokens int64 `json:"outputTokens"`
-	// Tokens of what was answered that are reasoning.
+	// Number of output tokens for reasoning.
 	ReasoningTokens int64 `json:"reasoningTokens"`
-	// Calls without a cost.
+	// Number of calls without a cost.
 	UnpricedCalls int64 `json:"unpricedCalls"`
 }
 
 type User struct {
 	AccountID string `json:"accountId"`
-	// UNIX seconds
+	// UNIX seconds.
 	CreatedAt Time `json:"createdAt"`
-	// The user cannot log in, and the user's tokens and cookies are refused.
+	// Whether the user is disabled: a disabled user cannot log in, and the user's tokens and cookies
+	// are refused.
 	Disabled    bool     `json:"disabled"`
 	Email       string   `json:"email"`
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
 	Permissions []string `json:"permissions"`
-	// The role that has these permissions; null: no role has. Owners have every permission. One of
-	// owner, admin, builder, agent, viewer.
+	// The role with exactly these permissions; null if no role has them. Owners have every permission.
+	// One of owner, admin, builder, agent, viewer.
 	Role *string `json:"role"`
 }
 
@@ -2825,7 +2844,7 @@ type ValueChange struct {
 	After json.RawMessage `json:"after"`
 	// Any JSON value.
 	Before json.RawMessage `json:"before"`
-	// Of the variable; empty for the output.
+	// Name of the variable; empty for the output.
 	Name string `json:"name"`
 }
 
@@ -2834,69 +2853,71 @@ type Version struct {
 	CreatedAt Time `json:"createdAt"`
 	// A document of the flow language. A draft may be any object.
 	Document json.RawMessage `json:"document"`
-	// Counts what is published, from 1.
+	// Number of the published version, from 1.
 	Version int64 `json:"version"`
 }
 
 type WebhooksReplayRequest struct {
-	// An endpointId, instead of ids.
+	// An endpointId. Give it instead of ids.
 	Endpoint *string `json:"endpoint,omitzero"`
-	// Ids of deliveries, of any of the account's lines.
+	// Ids of deliveries, of any reference of the account.
 	IDs []string `json:"ids,omitzero"`
-	// UNIX seconds: not those whose last attempt was before; absent: from the first.
+	// UNIX seconds. Only deliveries whose last attempt was at this time or later. Default: no limit.
 	Since *Time `json:"since,omitzero"`
-	// Absent: failed and dead. One of failed, dead, delivered.
+	// Only deliveries in this state. Default: failed and dead. One of failed, dead, delivered.
 	State *string `json:"state,omitzero"`
-	// UNIX seconds: not those whose last attempt was after; absent: now.
+	// UNIX seconds. Only deliveries whose last attempt was at this time or earlier. Default: now.
 	Until *Time `json:"until,omitzero"`
 }
 
 type WebhooksUpdateRequest struct {
 	Enabled *bool    `json:"enabled,omitzero"`
 	Events  []string `json:"events,omitzero"`
-	// Holds for what waits, too. One of trunkline, evolution, waha, wuzapi.
+	// Format of the requests, including deliveries that already wait. One of trunkline, evolution,
+	// waha, wuzapi.
 	Format *string `json:"format,omitzero"`
-	// Replaced; a value of •••• keeps what is there.
+	// Replaces all headers. The value •••• keeps the stored value.
 	Headers []Header `json:"headers,omitzero"`
 	Include []string `json:"include,omitzero"`
-	// The old secret signs beside the new one for 24 hours.
+	// Whether to create a new secret. For 24 hours, deliveries are signed with both the old and the
+	// new secret.
 	RotateSecret *bool `json:"rotateSecret,omitzero"`
 }
 
-// WriteRequest: One of the types by its `type`.
+// WriteRequest: One of these types, as `type` says.
 type WriteRequest struct {
 	Address string `json:"address,omitzero"`
 	Caption string `json:"caption,omitzero"`
 	Emoji   string `json:"emoji,omitzero"`
-	// Of a document; absent: the name it was kept under.
+	// Name of a document. Default: the name of the stored file.
 	FileName string `json:"fileName,omitzero"`
-	// Who writes: ana writes from ana@sandbox.
+	// Id of the simulated contact: ana writes from ana@sandbox.
 	From string `json:"from"`
-	// Chat id of the group that it writes in; absent: it writes to the line.
+	// Chat id of the group to write in. If absent, it writes to the reference.
 	Group string `json:"group,omitzero"`
 	ID    string `json:"id,omitzero"`
-	// Degrees, north of the equator positive.
+	// Degrees. Positive north of the equator.
 	Latitude *float64 `json:"latitude,omitzero"`
-	// Degrees, east of Greenwich positive.
+	// Degrees. Positive east of Greenwich.
 	Longitude *float64 `json:"longitude,omitzero"`
-	// Of a file from POST /media; this or url.
+	// Id of a file from POST /media. Give either this or url.
 	MediaID   string   `json:"mediaId,omitzero"`
 	Mentions  []string `json:"mentions,omitzero"`
 	MessageID string   `json:"messageId,omitzero"`
-	// Of a location, the name of the place; else the same as pushName.
+	// With a location, the name of the place. Otherwise the same as pushName.
 	Name       string `json:"name,omitzero"`
 	PreviewURL *bool  `json:"previewUrl,omitzero"`
-	// The name that the contact shows; absent: the one it has shown before.
+	// Name that the contact shows. Default: its previous name.
 	PushName string `json:"pushName,omitzero"`
 	Text     string `json:"text,omitzero"`
 	Title    string `json:"title,omitzero"`
 	// Which of them it is. One of text, location, reaction, reply, edit, revoke, image, video,
 	// document, audio, sticker.
 	Type string `json:"type"`
-	// Where the network finds the file.
+	// URL from which the network fetches the file.
 	URL string `json:"url,omitzero"`
-	// A voice note: one channel of Opus in Ogg, or what ffmpeg, where the server has it, can make that
-	// of.
+	// Whether to send it as a voice note. It must be one channel of Opus in Ogg; if the server has
+	// ffmpeg, it converts other recordings.
 	Voice *bool `json:"voice,omitzero"`
 }
 

@@ -59,11 +59,11 @@ type Exceeded struct {
 func (e *Exceeded) Error() string {
 	switch {
 	case e.Name == API:
-		return fmt.Sprintf("the account may make %d requests a minute", e.Limit)
+		return fmt.Sprintf("the account may make %d requests per minute", e.Limit)
 	case e.Name.Daily():
-		return fmt.Sprintf("the account may have %d %s a day", e.Limit, e.Name)
+		return fmt.Sprintf("the account may have %d %s per day", e.Limit, e.Name)
 	case e.Name == Storage:
-		return fmt.Sprintf("the account may keep %d bytes of files and versions", e.Limit)
+		return fmt.Sprintf("the account may store %d bytes of files and versions", e.Limit)
 	}
 	return fmt.Sprintf("the account may have %d %s", e.Limit, e.Name)
 }

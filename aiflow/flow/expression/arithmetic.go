@@ -41,9 +41,9 @@ func notNumbers(operator string, a, b any, at int) *Error {
 	err := fail(CodeType, at, "uses %s on a %s and a %s", operator, kindOf(a), kindOf(b))
 	switch kinds := kindOf(a) | kindOf(b); {
 	case kinds&Nothing != 0:
-		return err.hint("say what nothing counts as, like (x ?? 0)")
+		return err.hint("give nil a value, for example (x ?? 0)")
 	case operator == "+" && kinds&Text != 0:
-		return err.hint("write string(…) to join texts, number(…) to add numbers")
+		return err.hint("write string(…) to join texts, or number(…) to add numbers")
 	case operator == "+" && kinds == List:
 		return err.hint("write concat(…) to join lists")
 	case kinds&Text != 0:
@@ -84,7 +84,7 @@ func integers(operator string, x, y, at int) (any, error) {
 }
 
 func overflow(operator string, at int) *Error {
-	return fail(CodeOverflow, at, "%s leaves the whole numbers of 64 bits", operator).hint("use a number with a fraction, like 1.0 * x")
+	return fail(CodeOverflow, at, "%s exceeds the whole numbers of 64 bits", operator).hint("use a number with a fraction, for example 1.0 * x")
 }
 
 func multiply(x, y int) (int, bool) {
@@ -157,7 +157,7 @@ func finite(what string, z float64, at int) (any, error) {
 	case math.IsNaN(z):
 		return nil, fail(CodeValue, at, "%s has no number as its result", what)
 	case math.IsInf(z, 0):
-		return nil, fail(CodeOverflow, at, "%s leaves the numbers of 64 bits", what)
+		return nil, fail(CodeOverflow, at, "%s exceeds the numbers of 64 bits", what)
 	}
 	return z, nil
 }

@@ -48,7 +48,7 @@ type local struct {
 func (m *machine) step(n, at int) error {
 	if n < 0 || n > m.steps {
 		m.steps = 0
-		return fail(CodeSteps, at, "takes more than the %d steps it may take", m.given.Steps)
+		return fail(CodeSteps, at, "takes more than %d steps", m.given.Steps)
 	}
 	m.steps -= n
 	return nil
@@ -58,7 +58,7 @@ func (m *machine) step(n, at int) error {
 func (m *machine) grow(n, at int) error {
 	if n < 0 || n > m.bytes {
 		m.bytes = 0
-		return fail(CodeBytes, at, "makes more than the %d bytes it may make", m.given.Bytes)
+		return fail(CodeBytes, at, "creates more than %d bytes", m.given.Bytes)
 	}
 	m.bytes -= n
 	return nil

@@ -40,7 +40,7 @@ func parse(src string) (ast.Node, error) {
 		return nil, fail(CodeTooLong, 0, "is longer than %d characters", MaxChars)
 	}
 	if !utf8.ValidString(src) {
-		return nil, fail(CodeSyntax, validPrefix(src), "is no UTF-8 text")
+		return nil, fail(CodeSyntax, validPrefix(src), "is not UTF-8")
 	}
 	if strings.TrimSpace(src) == "" {
 		return nil, fail(CodeSyntax, 0, "is empty")
@@ -79,15 +79,15 @@ func validPrefix(s string) int {
 func syntaxError(src string, err error) *Error {
 	var e *file.Error
 	if !errors.As(err, &e) {
-		return fail(CodeSyntax, 0, "cannot be read: %v", err)
+		return fail(CodeSyntax, 0, "is not valid: %v", err)
 	}
 	at := offset(src, e.From)
 	if strings.Contains(e.Message, "maximum allowed nodes") {
 		return fail(CodeTooManyNodes, at, "has more than %d parts", MaxNodes).hint("split it into several variables")
 	}
-	found := fail(CodeSyntax, at, "cannot be read: %s", e.Message)
+	found := fail(CodeSyntax, at, "is not valid: %s", e.Message)
 	if strings.Contains(e.Message, `Operator("=")`) {
-		return found.hint("write == to compare; an expression changes nothing")
+		return found.hint("write == to compare; an expression cannot assign")
 	}
 	return found
 }
@@ -134,7 +134,7 @@ func (c *compiler) compile(n ast.Node) (node, Type, error) {
 		return &constant{n.Value}, Type{Kind: Number}, nil
 	case *ast.StringNode:
 		if !utf8.ValidString(n.Value) {
-			return nil, Type{}, fail(CodeSyntax, c.at(n), "has a text that is no UTF-8")
+			return nil, Type{}, fail(CodeSyntax, c.at(n), "has a text that is not UTF-8")
 		}
 		return &constant{n.Value}, Type{Kind: Text}, nil
 	case *ast.IdentifierNode:
@@ -170,11 +170,11 @@ func (c *compiler) compound(n ast.Node) (node, Type, error) {
 	case *ast.MapNode:
 		return c.object(n)
 	case *ast.SequenceNode:
-		return nil, Type{}, fail(CodeSyntax, c.at(n.Nodes[1]), "is several expressions, of which only one could count").hint("write one, or let x = …; …")
+		return nil, Type{}, fail(CodeSyntax, c.at(n.Nodes[1]), "has several expressions").hint("write one expression, or let x = …; …")
 	case *ast.BytesNode:
-		return nil, Type{}, fail(CodeSyntax, c.at(n), "has bytes, which are no value here").hint(`write "…" without b`)
+		return nil, Type{}, fail(CodeSyntax, c.at(n), "has bytes, which are not a type of value").hint(`write "…" without b`)
 	}
-	return nil, Type{}, fail(CodeSyntax, 0, "has a part that is unknown here")
+	return nil, Type{}, fail(CodeSyntax, 0, "has syntax that is not supported")
 }
 
 func (c *compiler) identifier(n *ast.IdentifierNode) (node, Type, error) {
@@ -193,7 +193,7 @@ func (c *compiler) identifier(n *ast.IdentifierNode) (node, Type, error) {
 }
 
 func (c *compiler) unknownName(name string, at int) *Error {
-	err := fail(CodeUnknownName, at, "uses %q, which does not exist here", name)
+	err := fail(CodeUnknownName, at, "uses %q, which does not exist", name)
 	if _, ok := functions()[name]; ok {
 		return err.hint("%s is a function: write %s(…)", name, name)
 	}
@@ -219,7 +219,7 @@ func (c *compiler) pointer(n *ast.PointerNode) (node, Type, error) {
 	case "acc":
 		t = Type{}
 	default:
-		return nil, Type{}, fail(CodeUnknownName, at, "uses #%s, which does not exist", n.Name).hint("there are #, #index and, in reduce, #acc")
+		return nil, Type{}, fail(CodeUnknownName, at, "uses #%s, which does not exist", n.Name).hint("use #, #index or, in reduce, #acc")
 	}
 	return &pointer{here.slot, n.Name, at}, t, nil
 }
@@ -270,7 +270,7 @@ func element(t Type) Type {
 // named returns a node for a member with a constant name.
 func (c *compiler) named(of node, t Type, name string, at int) (node, Type, error) {
 	if !t.may(Map | Nothing) {
-		err := fail(CodeType, at, "asks a %s for its member %q", t.kind(), name)
+		err := fail(CodeType, at, "reads the member %q of a %s", name, t.kind())
 		if name == "length" || name == "size" {
 			return nil, Type{}, err.hint("write len(…)")
 		}

@@ -33,7 +33,7 @@ func TestCompileErrors(t *testing.T) {
 		{"1" + strings.Repeat("+1", 400), expression.CodeTooManyNodes, 501, "several variables"},
 		{"nwo", expression.CodeUnknownName, 0, "did you mean now?"},
 		{`"é" + itme`, expression.CodeUnknownName, 7, "did you mean item?"},
-		{"contact.name", expression.CodeUnknownName, 0, "there are item, now, typed, vars"},
+		{"contact.name", expression.CodeUnknownName, 0, "the names are item, now, typed, vars"},
 		{"null", expression.CodeUnknownName, 0, "nil"},
 		{"upper", expression.CodeUnknownName, 0, "upper(…)"},
 		{"$env", expression.CodeUnknownName, 0, ""},

@@ -8,7 +8,7 @@ import (
 func (c *compiler) call(n *ast.CallNode) (node, Type, error) {
 	callee, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {
-		return nil, Type{}, fail(CodeUnknownFunction, c.at(n), "calls a member, but values have no methods").hint("write function(value)")
+		return nil, Type{}, fail(CodeUnknownFunction, c.at(n), "calls a method, but values have no methods").hint("write function(value)")
 	}
 	at := c.at(n)
 	f, ok := functions()[callee.Value]
@@ -16,7 +16,7 @@ func (c *compiler) call(n *ast.CallNode) (node, Type, error) {
 		return nil, Type{}, c.unknownFunction(callee.Value, at)
 	}
 	if len(n.Arguments) < f.required || len(n.Arguments) > f.limit() {
-		return nil, Type{}, fail(CodeArguments, at, "gives %s %d arguments", f.Name, len(n.Arguments)).hint("it is %s", f.Signature)
+		return nil, Type{}, fail(CodeArguments, at, "passes %d arguments to %s", len(n.Arguments), f.Name).hint("the signature is %s", f.Signature)
 	}
 	out := &call{f: f, args: make([]node, len(n.Arguments)), at: at}
 	for i, arg := range n.Arguments {
@@ -26,7 +26,7 @@ func (c *compiler) call(n *ast.CallNode) (node, Type, error) {
 		}
 		p := f.param(i)
 		if !t.may(p.kind | Nothing) {
-			return nil, Type{}, fail(CodeType, c.at(arg), "gives %s a %s as its %s", f.Name, t.kind(), p.name).hint("it is %s", f.Signature)
+			return nil, Type{}, fail(CodeType, c.at(arg), "passes a %s to %s as %s", t.kind(), f.Name, p.name).hint("the signature is %s", f.Signature)
 		}
 		if p.regex {
 			if v, err = c.regex(v, c.at(arg)); err != nil {
@@ -59,11 +59,11 @@ func (c *compiler) regex(n node, at int) (node, error) {
 		source, isText = literal.value.(string)
 	}
 	if !isText {
-		return nil, fail(CodeRegex, at, "has a regular expression that is computed").hint("write it as a text in quotes")
+		return nil, fail(CodeRegex, at, "has a regular expression that is not a constant").hint("write it as a text in quotes")
 	}
 	p, err := compilePattern(source)
 	if err != nil {
-		return nil, fail(CodeRegex, at, "has a regular expression that cannot be used: %v", err)
+		return nil, fail(CodeRegex, at, "has a regular expression that is not valid: %v", err)
 	}
 	return &constant{p}, nil
 }

@@ -10,7 +10,7 @@ func (c *compiler) let(n *ast.VariableDeclaratorNode) (node, Type, error) {
 		return nil, Type{}, err
 	}
 	if _, ok := c.scope.lookup(n.Name); ok {
-		return nil, Type{}, fail(CodeSyntax, c.at(n), "gives the name %q, which is taken, to something else", n.Name)
+		return nil, Type{}, fail(CodeSyntax, c.at(n), "uses the name %q again, which already has a meaning", n.Name)
 	}
 	out := &let{slot: c.slot(), value: value}
 	c.lets = append(c.lets, letVariable{n.Name, out.slot, t})
@@ -30,7 +30,7 @@ func (c *compiler) loop(n *ast.BuiltinNode) (node, Type, error) {
 	if err != nil {
 		return nil, Type{}, err
 	}
-	if err := need(t, List|Nothing, at, n.Name+" goes through"); err != nil {
+	if err := need(t, List|Nothing, at, "calls "+n.Name+" with"); err != nil {
 		return nil, Type{}, err
 	}
 	out := &loop{name: n.Name, list: source, slot: c.slot(), at: at, run: p.run}
@@ -44,7 +44,7 @@ func (c *compiler) loop(n *ast.BuiltinNode) (node, Type, error) {
 		}
 	}
 	if p.bool {
-		if err := need(bodyType, Bool|Nothing, at, n.Name+" asks for"); err != nil {
+		if err := need(bodyType, Bool|Nothing, at, "has as the condition of "+n.Name); err != nil {
 			return nil, Type{}, err
 		}
 	}

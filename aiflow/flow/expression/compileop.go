@@ -74,7 +74,7 @@ func (c *compiler) plainBinary(operator string, left, right node, a, b Type, at 
 		return out, Type{Kind: Bool}, comparable(a, b, at)
 	case "in":
 		out.apply = within
-		return out, Type{Kind: Bool}, need(b, List|Map|Nothing, at, "looks for something in")
+		return out, Type{Kind: Bool}, need(b, List|Map|Nothing, at, "searches in")
 	case "contains", "startsWith", "endsWith":
 		out.apply = textual
 		return out, Type{Kind: Bool}, texts(operator, a, b, at)
@@ -88,7 +88,7 @@ func (c *compiler) plainBinary(operator string, left, right node, a, b Type, at 
 		out.apply = arithmetic
 		return out, Type{Kind: Number}, needBoth(a, b, Number, at, "uses "+operator+" on")
 	}
-	return nil, Type{}, fail(CodeSyntax, at, "uses the operator %s, which does not exist here", operator)
+	return nil, Type{}, fail(CodeSyntax, at, "uses the operator %s, which is not supported", operator)
 }
 
 func (c *compiler) sum(out *binary, a, b Type) (node, Type, error) {
@@ -96,7 +96,7 @@ func (c *compiler) sum(out *binary, a, b Type) (node, Type, error) {
 	if kinds == 0 {
 		err := fail(CodeType, out.at, "adds a %s and a %s", a.kind(), b.kind())
 		if a.may(Text) || b.may(Text) {
-			return nil, Type{}, err.hint("write string(…) to join texts, number(…) to add numbers")
+			return nil, Type{}, err.hint("write string(…) to join texts, or number(…) to add numbers")
 		}
 		if a.may(List) && b.may(List) {
 			return nil, Type{}, err.hint("write concat(…) to join lists")
@@ -152,7 +152,7 @@ func (c *compiler) conditional(n *ast.ConditionalNode) (node, Type, error) {
 		return nil, Type{}, err
 	}
 	out.cond = cond
-	if err := need(t, Bool|Nothing, out.at, "decides by"); err != nil {
+	if err := need(t, Bool|Nothing, out.at, "uses as a condition"); err != nil {
 		return nil, Type{}, err
 	}
 	if n.Exp1 != n.Cond { // a ?: b has one node twice; compiling it twice would double the work at each level

@@ -69,5 +69,5 @@ func ExampleBudget() {
 	// 55
 	// 55
 	// 55
-	// expression.steps at 5: takes more than the 7 steps it may take
+	// expression.steps at 5: takes more than 7 steps
 }

@@ -96,14 +96,14 @@ func (n *call) apply(m *machine, args []any) (any, error) {
 }
 
 func (n *call) wrongArgument(p param, v any) *Error {
-	err := fail(CodeType, n.at, "gives %s a %s as its %s", n.f.Name, kindOf(v), p.name)
+	err := fail(CodeType, n.at, "passes a %s to %s as %s", kindOf(v), n.f.Name, p.name)
 	switch {
 	case p.kind == Text:
 		return err.hint("write string(…)")
 	case p.kind == Number:
 		return err.hint("write number(…)")
 	}
-	return err.hint("it is %s", n.f.Signature)
+	return err.hint("the signature is %s", n.f.Signature)
 }
 
 // Getters of argument i in its declared kind; the zero value if it is missing.

@@ -7,11 +7,11 @@ import (
 )
 
 var dateFunctions = []declared{
-	{"date(value: text|number|date, zone?: text): date", "The date that a text such as 2026-03-01, 2026-03-01 14:30 or RFC 3339 writes, read in the zone when it names none (default: the flow's), or of a number of seconds since 1970; nothing when it is not a date.", toDate},
-	{"formatDate(date: date|text, layout: text, zone?: text): text", "The date as it is in the zone (the flow's unless said), by a layout of YYYY, MM, DD, HH, mm, ss, MMM, dddd and the like; text in [brackets] stays.", dateText},
-	{"addDuration(date: date|text, duration: text): date", "The date moved by an ISO 8601 duration such as P1D, PT30M or -P1M; a month later is the same day or the last of the month.", addDuration},
-	{"diff(from: date|text, to: date|text, unit?: text): number", "How much later to is than from, in seconds, minutes, hours, days (unless said), weeks, months or years; months and years are whole.", diff},
-	{"datePart(date: date|text, part: text, zone?: text): number", "The year, month, day, hour, minute, second, weekday (1 is Monday) or yearday of the date in the zone (the flow's unless said).", datePart},
+	{"date(value: text|number|date, zone?: text): date", "The date of a text such as 2026-03-01, 2026-03-01 14:30 or RFC 3339, or of a number of seconds since 1970; nil if it is not a date. A text without a time zone is read in zone (default: the flow's).", toDate},
+	{"formatDate(date: date|text, layout: text, zone?: text): text", "The date in the time zone (default: the flow's), formatted by a layout of YYYY, MM, DD, HH, mm, ss, MMM, dddd and so on. Text in [brackets] is not changed.", dateText},
+	{"addDuration(date: date|text, duration: text): date", "The date plus an ISO 8601 duration such as P1D, PT30M or -P1M. A month later is the same day, or the last day of that month.", addDuration},
+	{"diff(from: date|text, to: date|text, unit?: text): number", "The time from from to to, in seconds, minutes, hours, days (the default), weeks, months or years. Months and years are whole numbers.", diff},
+	{"datePart(date: date|text, part: text, zone?: text): number", "The year, month, day, hour, minute, second, weekday (1 is Monday) or yearday of the date in the time zone (default: the flow's).", datePart},
 }
 
 // zones caches the time zones in use: there are some 600 names.
@@ -35,7 +35,7 @@ func zone(m *machine, args []any, i, at int) (*time.Location, error) {
 	}
 	z, err := time.LoadLocation(name)
 	if err != nil || name == "Local" || len(name) > maxDateText {
-		return nil, fail(CodeValue, at, "names a time zone that does not exist").hint(`write one like "Europe/Madrid"`)
+		return nil, fail(CodeValue, at, "has a time zone that does not exist").hint(`write for example "Europe/Madrid"`)
 	}
 	zones.Store(name, z)
 	return z, nil
@@ -99,7 +99,7 @@ func dateText(m *machine, at int, args []any) (any, error) {
 }
 
 func noDate(at int) *Error {
-	return fail(CodeValue, at, "is given a text that is no date").hint("a date is 2026-03-01, 2026-03-01 14:30 or RFC 3339")
+	return fail(CodeValue, at, "has a text that is not a date").hint("a date is 2026-03-01, 2026-03-01 14:30 or RFC 3339")
 }
 
 func addDuration(m *machine, at int, args []any) (any, error) {
@@ -109,10 +109,10 @@ func addDuration(m *machine, at int, args []any) (any, error) {
 	}
 	d, ok := parseDuration(textArg(args, 1, ""))
 	if !ok {
-		return nil, fail(CodeValue, at, "is given a text that is no duration").hint("a duration is P1D, PT2H30M or -P1M")
+		return nil, fail(CodeValue, at, "has a text that is not a duration").hint("a duration is P1D, PT2H30M or -P1M")
 	}
 	if t = d.addTo(t); !inYears(t) {
-		return nil, fail(CodeOverflow, at, "leaves the years that a date can have")
+		return nil, fail(CodeOverflow, at, "exceeds the years that a date can have")
 	}
 	return t, nil
 }
@@ -135,7 +135,7 @@ func diff(m *machine, at int, args []any) (any, error) {
 	}
 	seconds, ok := unitSeconds[unit]
 	if !ok {
-		return nil, fail(CodeValue, at, "counts in a unit that does not exist").hint("units are seconds, minutes, hours, days, weeks, months, years")
+		return nil, fail(CodeValue, at, "has a unit that does not exist").hint("units are seconds, minutes, hours, days, weeks, months, years")
 	}
 	elapsed := float64(to.UnixMilli()-from.UnixMilli()) / 1000 // a Duration overflows after 292 years
 	return integral(elapsed / seconds), nil
@@ -182,5 +182,5 @@ func datePart(m *machine, at int, args []any) (any, error) {
 	case "yearday":
 		return t.YearDay(), nil
 	}
-	return nil, fail(CodeValue, at, "asks for a part that a date does not have").hint("parts are year, month, day, hour, minute, second, weekday, yearday")
+	return nil, fail(CodeValue, at, "has a part that a date does not have").hint("parts are year, month, day, hour, minute, second, weekday, yearday")
 }

@@ -3,18 +3,18 @@ package expression
 import "slices"
 
 var listFunctions = []declared{
-	{"len(value: text|list|object): number", "The number of characters, elements or members; of nothing 0.", length},
-	{"first(list: list): any", "The first element; nothing when the list is empty.", first},
-	{"last(list: list): any", "The last element; nothing when the list is empty.", last},
+	{"len(value: text|list|object): number", "The number of characters, elements or members; 0 for nil.", length},
+	{"first(list: list): any", "The first element; nil if the list is empty.", first},
+	{"last(list: list): any", "The last element; nil if the list is empty.", last},
 	{"join(list: list, separator?: text): text", "The elements as one text, with the separator between them.", join},
-	{"concat(...lists: list): list", "One list of the elements of all.", concat},
-	{"reverse(list: list): list", "The list from its end to its beginning.", reverse},
-	{"unique(list: list): list", "The list without elements that came before.", unique},
-	{"sort(list: list, order?: text): list", "The list in order, \"asc\" or \"desc\"; equal elements stay as they are.", sorted},
-	{"keys(object: object): list", "The names of an object's members, sorted.", keys},
-	{"values(object: object): list", "The values of an object's members, in the order of their names.", values},
-	{"get(value: any, path: text, default?: any): any", "The value at a path such as \"address.lines.0\", or the default when there is nothing.", get},
-	{"merge(...objects: object): object", "One object of the members of all; later ones win.", merge},
+	{"concat(...lists: list): list", "One list with the elements of all lists.", concat},
+	{"reverse(list: list): list", "The list in reverse order.", reverse},
+	{"unique(list: list): list", "The list without repeated elements.", unique},
+	{"sort(list: list, order?: text): list", "The sorted list, in the order \"asc\" or \"desc\". Equal elements keep their order.", sorted},
+	{"keys(object: object): list", "The names of the object's members, sorted.", keys},
+	{"values(object: object): list", "The values of the object's members, sorted by name.", values},
+	{"get(value: any, path: text, default?: any): any", "The value at a path such as \"address.lines.0\"; the default if there is none.", get},
+	{"merge(...objects: object): object", "One object with the members of all objects. Later ones replace earlier ones.", merge},
 }
 
 // length returns the size of a value. Nothing arrives here as an empty list.

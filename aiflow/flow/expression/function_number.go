@@ -8,14 +8,14 @@ import (
 
 var numberFunctions = []declared{
 	{"abs(value: number): number", "The number without its sign.", abs},
-	{"round(value: number, decimals?: number): number", "The number rounded, halves away from zero; to 0 decimals unless said.", round},
-	{"floor(value: number): number", "The next whole number below.", rounding(math.Floor)},
-	{"ceil(value: number): number", "The next whole number above.", rounding(math.Ceil)},
-	{"min(...values: any): any", "The least of the values, or of the elements of one list; nothing is left out.", least},
-	{"max(...values: any): any", "The greatest of the values, or of the elements of one list; nothing is left out.", greatest},
-	{"avg(...values: any): number", "The mean of the numbers, or of the elements of one list; nothing when there are none.", avg},
-	{"formatNumber(value: number, decimals?: number, separators?: text): text", "The number with thousands and decimals separated: \",.\" writes 1,234.5, \".,\" writes 1.234,5, \" ,\" writes 1 234,5.", formatNumber},
-	{"formatMoney(amount: number, currency: text, separators?: text): text", "The amount with its currency and that currency's decimals: EUR 1,234.50.", formatMoney},
+	{"round(value: number, decimals?: number): number", "The rounded number, with halves rounded away from zero. decimals is 0 by default.", round},
+	{"floor(value: number): number", "The number, rounded down to a whole number.", rounding(math.Floor)},
+	{"ceil(value: number): number", "The number, rounded up to a whole number.", rounding(math.Ceil)},
+	{"min(...values: any): any", "The minimum of the values, or of the elements of one list. nil is ignored.", least},
+	{"max(...values: any): any", "The maximum of the values, or of the elements of one list. nil is ignored.", greatest},
+	{"avg(...values: any): number", "The mean of the numbers, or of the elements of one list; nil if there are none.", avg},
+	{"formatNumber(value: number, decimals?: number, separators?: text): text", "The number with separators for thousands and decimals: \",.\" writes 1,234.5, \".,\" writes 1.234,5, \" ,\" writes 1 234,5.", formatNumber},
+	{"formatMoney(amount: number, currency: text, separators?: text): text", "The amount with its currency and the currency's number of decimals: EUR 1,234.50.", formatMoney},
 }
 
 func abs(m *machine, at int, args []any) (any, error) {
@@ -107,7 +107,7 @@ func extreme(m *machine, at int, args []any, want int) (any, error) {
 			return nil, err
 		}
 		if kindOf(v)&(Number|Text|Date) == 0 {
-			return nil, fail(CodeType, at, "looks for the least or greatest among values of which one is a %s", kindOf(v))
+			return nil, fail(CodeType, at, "compares values of which one is a %s", kindOf(v))
 		}
 		if found == nil {
 			found = v
@@ -164,7 +164,7 @@ func (m *machine) separated(v any, decimals int, separators string, at int) (any
 		return nil, fail(CodeValue, at, "has separators that are not two characters").hint(`write ",." for 1,234.5`)
 	}
 	if math.Abs(float(v)) > maxFormatted {
-		return nil, fail(CodeOverflow, at, "writes a number beyond 10^15")
+		return nil, fail(CodeOverflow, at, "has a number beyond 10^15")
 	}
 	if err := m.grow(2*maxDateText, at); err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ var currencyDecimals = map[string]int{
 func formatMoney(m *machine, at int, args []any) (any, error) {
 	currency := textArg(args, 1, "")
 	if len(currency) > 8 || currency == "" {
-		return nil, fail(CodeValue, at, "has a currency that is no code such as EUR")
+		return nil, fail(CodeValue, at, "has a currency that is not a code such as EUR")
 	}
 	decimals, ok := currencyDecimals[strings.ToUpper(currency)]
 	if !ok {

@@ -8,19 +8,19 @@ import (
 )
 
 var textFunctions = []declared{
-	{"upper(text: text): text", "The text in capital letters.", mapped(strings.ToUpper)},
-	{"lower(text: text): text", "The text in small letters.", mapped(strings.ToLower)},
-	{"title(text: text): text", "The text with a capital letter at the beginning of each word.", mapped(title)},
+	{"upper(text: text): text", "The text in upper case.", mapped(strings.ToUpper)},
+	{"lower(text: text): text", "The text in lower case.", mapped(strings.ToLower)},
+	{"title(text: text): text", "The text with an upper-case letter at the start of each word.", mapped(title)},
 	{"trim(text: text): text", "The text without spaces at both ends.", mapped(strings.TrimSpace)},
-	{"digits(text: text): text", "Only the digits 0 to 9 of the text, such as those of a phone number.", mapped(digits)},
-	{"urlEncode(text: text): text", "The text as it must be written within an address.", urlEncode},
-	{"truncate(text: text, length: number, end?: text): text", "The first characters of the text, with an end such as … when something was cut off, never longer than length.", truncate},
-	{"padStart(text: text, length: number, fill?: text): text", "The text, made longer from the left: padStart(\"7\", 3, \"0\") is \"007\".", padStart},
-	{"repeat(text: text, times: number): text", "The text several times over.", repeat},
-	{"replace(text: text, old: text, new: text): text", "The text with every old part exchanged for the new one.", replace},
-	{"split(text: text, separator: text): list", "The parts of the text between the separators; with \"\" its characters.", split},
-	{"indexOf(text: text, part: text): number", "The position of the part in the text, counted from 0; nothing when it is not there.", indexOf},
-	{"capture(text: text, pattern: pattern, group?: number|text): text", "What the pattern finds first in the text, or one group of it; nothing when it finds nothing.", capture},
+	{"digits(text: text): text", "Only the digits 0 to 9 of the text, for example of a phone number.", mapped(digits)},
+	{"urlEncode(text: text): text", "The text, escaped for use in a URL.", urlEncode},
+	{"truncate(text: text, length: number, end?: text): text", "The first characters of the text. If it is cut, it ends with end, for example …; it is never longer than length.", truncate},
+	{"padStart(text: text, length: number, fill?: text): text", "The text, filled from the left to the length: padStart(\"7\", 3, \"0\") is \"007\".", padStart},
+	{"repeat(text: text, times: number): text", "The text, repeated several times.", repeat},
+	{"replace(text: text, old: text, new: text): text", "The text with every old part replaced by the new one.", replace},
+	{"split(text: text, separator: text): list", "The parts of the text between the separators. With \"\", its characters.", split},
+	{"indexOf(text: text, part: text): number", "The index of the part in the text, from 0; nil if the text does not have it.", indexOf},
+	{"capture(text: text, pattern: pattern, group?: number|text): text", "The first match of the pattern in the text, or one group of it; nil if there is no match.", capture},
 }
 
 // mapped returns the implementation of a function whose result is about as long as

@@ -6,14 +6,14 @@ import (
 )
 
 var valueFunctions = []declared{
-	{"default(value: any, otherwise: any): any", "The value, or the other one when it is nothing or an empty text.", fallback},
-	{"coalesce(...values: any): any", "The first value that is not nothing.", firstOf},
-	{"number(value: any): number", "The number that a text writes; nothing when it is none.", toNumber},
-	{"string(value: any): text", "The value as a template writes it; nothing is an empty text.", toText},
-	{"bool(value: any): boolean", "True for true, \"true\", \"yes\", \"1\" and numbers but 0; false for false, \"false\", \"no\", \"0\", \"\", 0 and nothing; else nothing.", toBool},
+	{"default(value: any, otherwise: any): any", "The value, or the other one if the value is nil or an empty text.", fallback},
+	{"coalesce(...values: any): any", "The first value that is not nil.", firstOf},
+	{"number(value: any): number", "The number in a text; nil if it is not a number.", toNumber},
+	{"string(value: any): text", "The value as a template writes it; an empty text for nil.", toText},
+	{"bool(value: any): boolean", "True for true, \"true\", \"yes\", \"1\" and numbers other than 0; false for false, \"false\", \"no\", \"0\", \"\", 0 and nil; otherwise nil.", toBool},
 	{"json(value: any): text", "The value as JSON, with sorted names.", toJSON},
-	{"parseJSON(text: text): any", "The value that a JSON text writes; nothing when it is none.", fromJSON},
-	{"type(value: any): text", "One of nothing, boolean, number, text, date, list, object.", typeOf},
+	{"parseJSON(text: text): any", "The value of a JSON text; nil if it is not JSON.", fromJSON},
+	{"type(value: any): text", "The type: nothing (for nil), boolean, number, text, date, list or object.", typeOf},
 }
 
 func fallback(_ *machine, _ int, args []any) (any, error) {

@@ -65,7 +65,7 @@ func (w *writer) wrote(out []byte) error {
 
 func (w *writer) json(v any, depth int) error {
 	if depth > MaxDepth {
-		return fail(CodeValue, w.at, "writes a value deeper than %d levels", MaxDepth)
+		return fail(CodeValue, w.at, "writes a value with more than %d levels", MaxDepth)
 	}
 	if err := w.m.step(1, w.at); err != nil {
 		return err

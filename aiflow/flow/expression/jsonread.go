@@ -16,7 +16,7 @@ func (m *machine) parseJSON(text string, at int) (any, error) {
 	}
 	elements, depth := jsonWeight(text)
 	if depth > MaxDepth {
-		return nil, fail(CodeValue, at, "reads JSON deeper than %d levels", MaxDepth)
+		return nil, fail(CodeValue, at, "reads JSON with more than %d levels", MaxDepth)
 	}
 	if err := m.step(elements, at); err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func (n *member) eval(m *machine) (any, error) {
 	case nil:
 		return nil, nil
 	}
-	return nil, fail(CodeType, n.at, "asks a %s for its member %q", kindOf(of), n.name)
+	return nil, fail(CodeType, n.at, "reads the member %q of a %s", n.name, kindOf(of))
 }
 
 // index is a member or an element with a computed key: a[b].
@@ -113,13 +113,13 @@ func (n *index) entry(of map[string]any, key any) (any, error) {
 	case int:
 		return normal(of[strconv.Itoa(key)], n.at)
 	}
-	return nil, fail(CodeType, n.at, "asks an object for a member by a %s", kindOf(key))
+	return nil, fail(CodeType, n.at, "reads a member of an object by a %s", kindOf(key))
 }
 
 func (n *index) element(of []any, key any) (any, error) {
 	i, ok := whole(key)
 	if !ok {
-		return nil, fail(CodeType, n.at, "asks a list for an element by what is no whole number")
+		return nil, fail(CodeType, n.at, "reads an element of a list by an index that is not a whole number")
 	}
 	if i < 0 {
 		i += len(of)
@@ -133,7 +133,7 @@ func (n *index) element(of []any, key any) (any, error) {
 func (n *index) character(m *machine, of string, key any) (any, error) {
 	i, ok := whole(key)
 	if !ok {
-		return nil, fail(CodeType, n.at, "asks a text for a character by what is no whole number")
+		return nil, fail(CodeType, n.at, "reads a character of a text by an index that is not a whole number")
 	}
 	length, err := m.length(of, n.at)
 	if err != nil {
@@ -225,7 +225,7 @@ func (n *slice) bound(m *machine, bound node, missing, length int) (int, error) 
 	}
 	i, ok := whole(v)
 	if !ok {
-		return 0, fail(CodeType, n.at, "takes a part whose bound is no whole number")
+		return 0, fail(CodeType, n.at, "takes a part whose bound is not a whole number")
 	}
 	if i < 0 {
 		i += length

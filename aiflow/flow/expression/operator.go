@@ -187,7 +187,7 @@ func within(m *machine, _ string, a, b any, at int) (any, error) {
 		_, ok = b[name]
 		return ok, m.step(1, at)
 	}
-	return nil, fail(CodeType, at, "looks for something in a %s", kindOf(b)).hint("for a part of a text write text contains part")
+	return nil, fail(CodeType, at, "searches in a %s", kindOf(b)).hint("to find a part of a text, write text contains part")
 }
 
 func (m *machine) includes(list []any, v any, at int) (bool, error) {
@@ -232,7 +232,7 @@ func span(m *machine, _ string, a, b any, at int) (any, error) {
 	from, ok := whole(a)
 	to, ok2 := whole(b)
 	if !ok || !ok2 {
-		return nil, fail(CodeType, at, "makes a range of what is no whole number")
+		return nil, fail(CodeType, at, "makes a range of numbers that are not whole")
 	}
 	if to < from {
 		return []any{}, m.step(1, at)

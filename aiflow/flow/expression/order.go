@@ -30,7 +30,7 @@ func isDescending(order any, at int) (bool, error) {
 	case "desc":
 		return true, nil
 	}
-	return false, fail(CodeArguments, at, `sorts in an order that is neither "asc" nor "desc"`)
+	return false, fail(CodeArguments, at, `has an order other than "asc" and "desc"`)
 }
 
 // sorted returns list sorted by its keys. The sort is stable. Nothing comes first;

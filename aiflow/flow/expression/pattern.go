@@ -75,7 +75,7 @@ func capture(m *machine, at int, args []any) (any, error) {
 		}
 	}
 	if group < 0 || group > p.re.NumSubexp() {
-		return nil, fail(CodeValue, at, "asks for a group that the pattern does not have")
+		return nil, fail(CodeValue, at, "reads a group that the pattern does not have")
 	}
 	found := p.re.FindStringSubmatchIndex(s)
 	if found == nil || found[2*group] < 0 {

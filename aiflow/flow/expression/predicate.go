@@ -27,7 +27,7 @@ func (n *loop) eval(m *machine) (any, error) {
 	}
 	list, ok := v.([]any)
 	if !ok && v != nil {
-		return nil, fail(CodeType, n.at, "%s goes through a list, not a %s", n.name, kindOf(v))
+		return nil, fail(CodeType, n.at, "%s needs a list, not a %s", n.name, kindOf(v))
 	}
 	out, err := n.run(n, m, list)
 	m.locals[n.slot] = local{}

@@ -27,7 +27,7 @@ func suggest(err *Error, name string, names []string) *Error {
 	case best != "":
 		return err.hint("did you mean %s?", best)
 	case len(names) > 0 && len(names) <= 20:
-		return err.hint("there are %s", strings.Join(names, ", "))
+		return err.hint("the names are %s", strings.Join(names, ", "))
 	}
 	return err
 }

@@ -32,7 +32,7 @@ func parseTemplate(src string, compile func(string) (*Program, error)) (*Templat
 		return nil, fail(CodeTooLong, 0, "is longer than %d bytes", MaxTemplate)
 	}
 	if !utf8.ValidString(src) {
-		return nil, fail(CodeSyntax, validPrefix(src), "is no UTF-8 text")
+		return nil, fail(CodeSyntax, validPrefix(src), "is not UTF-8")
 	}
 	r := reader{src: src, compile: compile}
 	for r.at < len(src) {
@@ -78,7 +78,7 @@ func (r *reader) next() error {
 func (r *reader) expression(rest string) error {
 	length := closing(rest)
 	if length < 0 {
-		return fail(CodeSyntax, r.at, "opens {{ without closing }}").hint("two braces themselves are written {{{{")
+		return fail(CodeSyntax, r.at, "has {{ without }}").hint("to write two braces, use {{{{")
 	}
 	if r.count == MaxNodes {
 		return fail(CodeTooManyNodes, r.at, "has more than %d expressions", MaxNodes)

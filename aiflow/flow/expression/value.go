@@ -55,7 +55,7 @@ func normal(v any, at int) (any, error) {
 	case json.Number:
 		return parseNumber(v.String()), nil
 	}
-	return nil, fail(CodeType, at, "meets a %T, which is no JSON value", v)
+	return nil, fail(CodeType, at, "has a %T, which is not a JSON value", v)
 }
 
 // parseNumber parses a number in the syntax of JSON, or returns nil. A whole number
@@ -97,8 +97,8 @@ func truth(v any, at int) (bool, error) {
 	case nil:
 		return false, nil
 	}
-	return false, fail(CodeType, at, "is a %s where true or false is needed", kindOf(v)).
-		hint("compare it with something, like x == \"yes\" or x != nil")
+	return false, fail(CodeType, at, "is a %s, but must be true or false", kindOf(v)).
+		hint("compare it, for example x == \"yes\" or x != nil")
 }
 
 // whole returns a number as an integer, if it is one.
@@ -176,7 +176,7 @@ func (m *machine) equalMaps(a, b map[string]any, depth, at int) (bool, error) {
 
 func (m *machine) equalElements(a, b any, depth, at int) (bool, error) {
 	if depth > MaxDepth {
-		return false, fail(CodeValue, at, "compares values deeper than %d levels", MaxDepth)
+		return false, fail(CodeValue, at, "compares values with more than %d levels", MaxDepth)
 	}
 	a, err := normal(a, at)
 	if err != nil {
@@ -280,7 +280,7 @@ func (m *machine) outward(v any, depth int) (any, error) {
 
 func (m *machine) outwardList(list []any, depth int) (any, error) {
 	if depth > MaxDepth {
-		return nil, fail(CodeValue, 0, "makes a value deeper than %d levels", MaxDepth)
+		return nil, fail(CodeValue, 0, "creates a value with more than %d levels", MaxDepth)
 	}
 	if err := m.list(len(list), 0); err != nil {
 		return nil, err
@@ -297,7 +297,7 @@ func (m *machine) outwardList(list []any, depth int) (any, error) {
 
 func (m *machine) outwardMap(object map[string]any, depth int) (any, error) {
 	if depth > MaxDepth {
-		return nil, fail(CodeValue, 0, "makes a value deeper than %d levels", MaxDepth)
+		return nil, fail(CodeValue, 0, "creates a value with more than %d levels", MaxDepth)
 	}
 	keys, err := m.sortedKeys(object, 0)
 	if err != nil {

@@ -11,23 +11,23 @@ import (
 
 // agentConfig is the configuration of a node in which a model works with tools.
 type agentConfig struct {
-	Model        string        `json:"model" required:"true" max:"128" pattern:"model" doc:"provider/model"`
-	Instructions flow.Text     `json:"instructions" max:"32768" doc:"What the model is told before all else."`
-	Input        flow.Text     `json:"input" default:"{{ input.text }}" max:"32768" doc:"What it answers to."`
-	Memory       memoryConfig  `json:"memory" doc:"What it knows of earlier."`
-	Servers      []string      `json:"servers" max:"10" itemMin:"1" itemMax:"64" doc:"Names of MCP servers whose tools it may use."`
-	Tools        []string      `json:"tools" max:"20" itemMin:"1" itemMax:"200" doc:"Which tools: server/tool, or a function of the registry. * is all of them."`
-	Functions    []string      `json:"functions" max:"20" itemMin:"1" itemMax:"64" doc:"Slugs of functions of the project that it may call."`
+	Model        string        `json:"model" required:"true" max:"128" pattern:"model" doc:"The model, as provider/model."`
+	Instructions flow.Text     `json:"instructions" max:"32768" doc:"The system prompt of the model."`
+	Input        flow.Text     `json:"input" default:"{{ input.text }}" max:"32768" doc:"The text that the model answers."`
+	Memory       memoryConfig  `json:"memory" doc:"Which earlier messages the model sees."`
+	Servers      []string      `json:"servers" max:"10" itemMin:"1" itemMax:"64" doc:"Names of MCP servers whose tools the agent may use."`
+	Tools        []string      `json:"tools" max:"20" itemMin:"1" itemMax:"200" doc:"Tools that the agent may use: server/tool, or a function of the registry. * means all."`
+	Functions    []string      `json:"functions" max:"20" itemMin:"1" itemMax:"64" doc:"Slugs of functions of the project that the agent may call."`
 	Approval     string        `json:"approval" default:"destructive" enum:"never,destructive,always" doc:"Which calls a person must approve."`
-	MaxSteps     int           `json:"maxSteps" default:"10" min:"1" max:"50" doc:"Answers of the model at most."`
-	MaxToolCalls int           `json:"maxToolCalls" default:"25" min:"1" max:"200" doc:"Calls at most."`
-	TokenBudget  int           `json:"tokenBudget" default:"50000" min:"1000" max:"1000000" doc:"Tokens at most, in and out."`
-	ToolTimeout  time.Duration `json:"toolTimeout" default:"PT15S" min:"PT1S" max:"PT300S" doc:"Of each call."`
-	Timeout      time.Duration `json:"timeout" default:"PT2M" min:"PT1S" max:"PT1H" doc:"Of all of it, waits for people aside."`
-	Output       outputConfig  `json:"output" doc:"What it must answer in the end."`
+	MaxSteps     int           `json:"maxSteps" default:"10" min:"1" max:"50" doc:"Maximum number of answers of the model."`
+	MaxToolCalls int           `json:"maxToolCalls" default:"25" min:"1" max:"200" doc:"Maximum number of tool calls."`
+	TokenBudget  int           `json:"tokenBudget" default:"50000" min:"1000" max:"1000000" doc:"Maximum number of input and output tokens."`
+	ToolTimeout  time.Duration `json:"toolTimeout" default:"PT15S" min:"PT1S" max:"PT300S" doc:"Maximum duration of each call."`
+	Timeout      time.Duration `json:"timeout" default:"PT2M" min:"PT1S" max:"PT1H" doc:"Maximum duration in total, without the time that it waits for people."`
+	Output       outputConfig  `json:"output" doc:"Form of the final answer."`
 	Send         bool          `json:"send" default:"true" doc:"Whether the answer is sent to the chat."`
-	Converse     bool          `json:"converse" default:"false" doc:"Whether it may ask the contact and wait for replies."`
-	SaveTo       string        `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the answer."`
+	Converse     bool          `json:"converse" default:"false" doc:"Whether the agent may ask the contact and wait for replies."`
+	SaveTo       string        `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which the answer is stored."`
 }
 
 func agentType() flow.NodeType {
@@ -35,12 +35,12 @@ func agentType() flow.NodeType {
 		Name: "agent", Group: "ai", Text: "Lets a model work with tools until it has an answer.",
 		Engines: modern(), Effect: "llm", Wait: "approval",
 		Outputs: []flow.Output{
-			{Name: "out", Text: "an answer"},
-			{Name: "limit", Text: "steps, calls or tokens are used up"},
-			{Name: "denied", Text: "a person refused a call"},
-			{Name: "handoff", Text: "it asks for a person"},
-			{Name: "invalid", Text: "an answer that does not fit the schema"},
-			{Name: "error", Text: "no answer"},
+			{Name: "out", Text: "the model has answered"},
+			{Name: "limit", Text: "a limit of steps, calls or tokens is reached"},
+			{Name: "denied", Text: "a person has refused a call"},
+			{Name: "handoff", Text: "the model asks for a person"},
+			{Name: "invalid", Text: "the answer does not fit the schema"},
+			{Name: "error", Text: "the model did not answer"},
 		},
 		Errors: []string{"llm.timeout", "llm.rate_limited", "llm.context_too_long", "llm.content_filter", "budget.exceeded", "output.schema", "mcp.connect", "mcp.timeout"},
 		Config: func() flow.Config { return &agentConfig{} },
@@ -55,7 +55,7 @@ func (cfg *agentConfig) Check(c *flow.Checker) {
 	cfg.Output.check(c, "output")
 	for i, tool := range cfg.Tools {
 		if tool == "*" || strings.HasSuffix(tool, "/*") {
-			c.Warn("agent.all_tools", "the agent may use every tool, also those that are added later", "name the tools that it needs", "tools", i)
+			c.Warn("agent.all_tools", "the agent can use every tool, including those that are added later", "name the tools that it needs", "tools", i)
 		} else if server, _, named := strings.Cut(tool, "/"); named && !slices.Contains(cfg.Servers, server) {
 			c.Problem("agent.server", server+" is not one of the agent's servers", values.DidYouMean(server, cfg.Servers), "tools", i)
 		}

@@ -12,14 +12,14 @@ type (
 
 func breakType() flow.NodeType {
 	return flow.NodeType{
-		Name: "break", Group: "flow", Text: "Ends the loop around it; the loop leaves through done.",
+		Name: "break", Group: "flow", Text: "Ends the loop, which continues at its output done.",
 		Engines: modern(), Config: func() flow.Config { return &breakConfig{} },
 	}
 }
 
 func continueType() flow.NodeType {
 	return flow.NodeType{
-		Name: "continue", Group: "flow", Text: "Ends this round of the loop around it.",
+		Name: "continue", Group: "flow", Text: "Ends this round of the loop.",
 		Engines: modern(), Config: func() flow.Config { return &continueConfig{} },
 	}
 }

@@ -13,20 +13,20 @@ import (
 // callConfig is the configuration of a node that calls a function.
 type callConfig struct {
 	Function string               `json:"function" required:"true" pattern:"slug" doc:"Slug of a function of the same project."`
-	Args     map[string]flow.Data `json:"args" max:"32" doc:"Its arguments."`
-	SaveTo   string               `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes what it returned."`
-	Timeout  time.Duration        `json:"timeout" default:"P3D" min:"PT1S" max:"P90D" doc:"How long it may take, waits included."`
+	Args     map[string]flow.Data `json:"args" max:"32" doc:"Arguments of the function."`
+	SaveTo   string               `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which the returned value is stored."`
+	Timeout  time.Duration        `json:"timeout" default:"P3D" min:"PT1S" max:"P90D" doc:"How long the function may take, including waits."`
 }
 
 func callType() flow.NodeType {
 	return flow.NodeType{
-		Name: "call", Group: "flow", Text: "Calls a function, which has variables of its own.",
+		Name: "call", Group: "flow", Text: "Calls a function. The function has its own variables.",
 		Engines: modern(),
 		Outputs: []flow.Output{
-			{Name: "out", Text: "it returned"},
-			{Name: "return:<name>", Text: "it returned with that name (not wired: out)"},
-			{Name: "timeout", Text: "it took too long"},
-			{Name: "error", Text: "it failed"},
+			{Name: "out", Text: "the function has returned"},
+			{Name: "return:<name>", Text: "the function has returned with that name (if not connected: out)"},
+			{Name: "timeout", Text: "the function took too long"},
+			{Name: "error", Text: "the function failed"},
 		},
 		Errors: []string{"value.type", "function.not_found"},
 		Config: func() flow.Config { return &callConfig{} },

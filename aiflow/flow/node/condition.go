@@ -10,20 +10,20 @@ import (
 // conditionConfig is the configuration of a node that takes the first branch whose
 // condition is true.
 type conditionConfig struct {
-	Branches []conditionBranch `json:"branches" required:"true" min:"1" max:"20" doc:"In their order; the first that is true wins."`
-	Strict   bool              `json:"strict" default:"false" doc:"Whether an expression that fails goes to error; else it goes to else."`
+	Branches []conditionBranch `json:"branches" required:"true" min:"1" max:"20" doc:"Branches, tested in this order. The first one that is true is used."`
+	Strict   bool              `json:"strict" default:"false" doc:"Where the node continues if an expression fails: true: at the output error; false: at the output else."`
 }
 
 type conditionBranch struct {
-	ID    string          `json:"id" required:"true" pattern:"id" doc:"Names the output."`
-	Label string          `json:"label" max:"64" doc:"For people."`
-	When  flow.Expression `json:"when" required:"true" want:"boolean" doc:"True or false."`
+	ID    string          `json:"id" required:"true" pattern:"id" doc:"Id of the branch, which is the name of its output."`
+	Label string          `json:"label" max:"64" doc:"Name of the branch, for people."`
+	When  flow.Expression `json:"when" required:"true" want:"boolean" doc:"Condition of the branch: true or false."`
 }
 
 func conditionType() flow.NodeType {
 	return flow.NodeType{
-		Name: "condition", Group: "flow", Text: "Goes the first way whose condition is true.",
-		Outputs: []flow.Output{{Name: "<branch id>", Text: "the first that is true"}, {Name: "else", Text: "none is"}, {Name: "error", Text: "an expression failed, with strict"}},
+		Name: "condition", Group: "flow", Text: "Continues at the first branch whose condition is true.",
+		Outputs: []flow.Output{{Name: "<branch id>", Text: "the first branch that is true"}, {Name: "else", Text: "no branch is true"}, {Name: "error", Text: "an expression failed, with strict"}},
 		Pass:    "else",
 		Errors:  []string{"expression.type", "expression.value"},
 		Config:  func() flow.Config { return &conditionConfig{} },

@@ -12,19 +12,19 @@ import (
 
 // contactConfig is the configuration of a node that changes the contact.
 type contactConfig struct {
-	Ops []contactOp `json:"ops" required:"true" min:"1" max:"20" doc:"In their order."`
+	Ops []contactOp `json:"ops" required:"true" min:"1" max:"20" doc:"Applied in this order."`
 }
 
 type contactOp struct {
-	Op    string    `json:"op" required:"true" enum:"add_tag,remove_tag,set_field,set_language,opt_in,opt_out" doc:"What changes."`
-	Name  string    `json:"name" max:"64" doc:"set_field: which field."`
-	Value flow.Data `json:"value" doc:"The tag, the field's value (null removes it) or the language."`
+	Op    string    `json:"op" required:"true" enum:"add_tag,remove_tag,set_field,set_language,opt_in,opt_out" doc:"The change to make."`
+	Name  string    `json:"name" max:"64" doc:"set_field: name of the field."`
+	Value flow.Data `json:"value" doc:"The tag, the value of the field (null removes it) or the language."`
 }
 
 func contactType() flow.NodeType {
 	return flow.NodeType{
 		Name: "contact", Group: "data", Text: "Changes the contact's tags, fields, language or consent.",
-		Outputs: []flow.Output{{Name: "out", Text: "done"}, {Name: "error", Text: "a value does not fit"}},
+		Outputs: []flow.Output{{Name: "out", Text: "done"}, {Name: "error", Text: "a value has the wrong type"}},
 		Effect:  "contact", Errors: []string{"expression.type", "expression.value", "value.type"},
 		Config: func() flow.Config { return &contactConfig{} },
 	}

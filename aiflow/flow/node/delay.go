@@ -9,23 +9,23 @@ import (
 
 // delayConfig is the configuration of a node that waits for a time.
 type delayConfig struct {
-	For           flow.Text       `json:"for" max:"200" doc:"How long, from PT1S to P90D, or a template of it."`
-	Until         flow.Expression `json:"until" want:"date" doc:"Until when: a date with its time. With for, the later of both."`
-	Window        *windowConfig   `json:"window" doc:"Hours in which it may end; else it ends when they next begin."`
-	Interruptible bool            `json:"interruptible" default:"false" doc:"Whether a message of the contact ends it."`
+	For           flow.Text       `json:"for" max:"200" doc:"How long to wait, from PT1S to P90D, or a template that returns such a duration."`
+	Until         flow.Expression `json:"until" want:"date" doc:"Date and time until which to wait. With for, the later of both counts."`
+	Window        *windowConfig   `json:"window" doc:"Hours in which the delay may end. Outside of them, it ends when the next ones start."`
+	Interruptible bool            `json:"interruptible" default:"false" doc:"Whether a message of the contact ends the delay."`
 }
 
 type windowConfig struct {
-	Days []string `json:"days" max:"7" itemEnum:"mon,tue,wed,thu,fri,sat,sun" doc:"Which days; none: all."`
-	From string   `json:"from" alias:"from_" required:"true" pattern:"clock" doc:"HH:MM"`
-	To   string   `json:"to" required:"true" pattern:"clock" doc:"HH:MM; earlier than from: of the next day."`
-	TZ   string   `json:"tz" max:"64" doc:"Time zone; without it that of the settings."`
+	Days []string `json:"days" max:"7" itemEnum:"mon,tue,wed,thu,fri,sat,sun" doc:"Days of the week. If empty, all days."`
+	From string   `json:"from" alias:"from_" required:"true" pattern:"clock" doc:"Start as HH:MM."`
+	To   string   `json:"to" required:"true" pattern:"clock" doc:"End as HH:MM. If it is earlier than from, it is on the next day."`
+	TZ   string   `json:"tz" max:"64" doc:"Time zone. Default: that of the settings."`
 }
 
 func delayType() flow.NodeType {
 	return flow.NodeType{
-		Name: "delay", Group: "flow", Text: "Waits for a time, or until one.",
-		Outputs: []flow.Output{{Name: "out", Text: "the time has come"}, {Name: "reply", Text: "the contact wrote before, with interruptible"}},
+		Name: "delay", Group: "flow", Text: "Waits for a duration, or until a time.",
+		Outputs: []flow.Output{{Name: "out", Text: "the time has come"}, {Name: "reply", Text: "the contact has written earlier, with interruptible"}},
 		Wait:    "timer",
 		Config:  func() flow.Config { return &delayConfig{} },
 	}
@@ -46,13 +46,13 @@ const (
 
 func (cfg *delayConfig) Check(c *flow.Checker) {
 	if !cfg.For.Present() && !cfg.Until.Present() && cfg.Window == nil {
-		c.Problem("delay.nothing", "waits for nothing", "give for, until or window")
+		c.Problem("delay.nothing", "has no time to wait for", "set for, until or window")
 	}
 	if text, constant := cfg.For.Constant(); constant {
 		v, err := values.ParseDuration(text)
 		switch {
 		case err != nil:
-			c.Problem("shape.duration", "is not a duration", "as PT30S, PT10M, PT2H, P1D", "for")
+			c.Problem("shape.duration", "is not a duration", "for example PT30S, PT10M, PT2H or P1D", "for")
 		case v < minDelay || v > maxDelay:
 			c.Problem("shape.range", "must be from PT1S to P90D", "", "for")
 		}
@@ -124,7 +124,7 @@ func (cfg *delayConfig) date(t *flow.Turn) (time.Time, error) {
 			return when, nil
 		}
 	}
-	return time.Time{}, &flow.Error{Code: codeDelay, Message: "until: must be a date with its time"}
+	return time.Time{}, &flow.Error{Code: codeDelay, Message: "until: must be a date with a time"}
 }
 
 // moved returns the next time at which the window is open.

@@ -7,13 +7,13 @@ import (
 
 // endConfig is the configuration of a node that ends the run.
 type endConfig struct {
-	Status string    `json:"status" default:"completed" enum:"completed,cancelled,failed" doc:"How the run ends."`
-	Result flow.Data `json:"result" doc:"The run's output."`
+	Status string    `json:"status" default:"completed" enum:"completed,cancelled,failed" doc:"Final status of the run."`
+	Result flow.Data `json:"result" doc:"Output of the run."`
 }
 
 func endType() flow.NodeType {
 	return flow.NodeType{
-		Name: "end", Group: "flow", Text: "Ends the run, however deep in loops and functions.",
+		Name: "end", Group: "flow", Text: "Ends the run, even within loops and functions.",
 		Config: func() flow.Config { return &endConfig{} },
 	}
 }

@@ -6,14 +6,14 @@ import (
 
 // eventConfig is the configuration of a node that sends a data event to webhooks.
 type eventConfig struct {
-	Name string               `json:"name" required:"true" min:"1" max:"64" doc:"Of the event."`
-	Data map[string]flow.Data `json:"data" max:"50" doc:"What it says."`
+	Name string               `json:"name" required:"true" min:"1" max:"64" doc:"Name of the event."`
+	Data map[string]flow.Data `json:"data" max:"50" doc:"Data of the event."`
 }
 
 func eventType() flow.NodeType {
 	return flow.NodeType{
-		Name: "event", Group: "data", Text: "Sends a data event to the webhooks.",
-		Outputs: []flow.Output{{Name: "out", Text: "it is on its way"}, {Name: "error", Text: "its data do not fit"}},
+		Name: "event", Group: "data", Text: "Sends a data event to webhooks.",
+		Outputs: []flow.Output{{Name: "out", Text: "the event is queued"}, {Name: "error", Text: "the data are not valid"}},
 		Effect:  "event", Errors: []string{"expression.type", "expression.value", "value.too_large"},
 		Config: func() flow.Config { return &eventConfig{} },
 	}

@@ -11,16 +11,16 @@ import (
 // integrator.
 type waitConfig struct {
 	Event   string          `json:"event" required:"true" min:"1" max:"64" doc:"Name of the event."`
-	Match   flow.Expression `json:"match" want:"boolean" doc:"Must be true of the event, which is input: input.data.order == vars.order"`
-	Timeout time.Duration   `json:"timeout" default:"P3D" min:"PT10S" max:"P90D" doc:"How long it waits."`
-	SaveTo  string          `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the event's data."`
+	Match   flow.Expression `json:"match" want:"boolean" doc:"Condition on the event, which is available as input: input.data.order == vars.order"`
+	Timeout time.Duration   `json:"timeout" default:"P3D" min:"PT10S" max:"P90D" doc:"How long the node waits for the event."`
+	SaveTo  string          `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which the event's data is stored."`
 }
 
 func waitType() flow.NodeType {
 	return flow.NodeType{
-		Name: "wait", Group: "flow", Text: "Waits until the integrator sends an event to the run.",
+		Name: "wait", Group: "flow", Text: "Waits until your program sends an event to the run.",
 		Engines: modern(), Wait: "event",
-		Outputs: []flow.Output{{Name: "out", Text: "the event came"}, {Name: "timeout", Text: "it did not in time"}},
+		Outputs: []flow.Output{{Name: "out", Text: "the event was received"}, {Name: "timeout", Text: "the event was not received in time"}},
 		Config:  func() flow.Config { return &waitConfig{} },
 	}
 }

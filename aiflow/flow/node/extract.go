@@ -15,29 +15,29 @@ import (
 
 // extractConfig is the configuration of a node that extracts values from a text.
 type extractConfig struct {
-	Input     flow.Text   `json:"input" default:"{{ input.text }}" max:"4096" doc:"The text."`
-	Method    string      `json:"method" required:"true" enum:"regex,entity,intent,ai" doc:"How."`
-	Pattern   string      `json:"pattern" max:"1000" doc:"regex: RE2; its named groups become fields."`
-	Entities  []string    `json:"entities" max:"32" doc:"entity: what to look for; dictionary:<extractor id> for your own words."`
-	Intents   string      `json:"intents" max:"64" doc:"intent: id of the extractor that knows them."`
-	Threshold float64     `json:"threshold" default:"0.5" min:"0" max:"1" doc:"intent: how sure it must be."`
-	Margin    float64     `json:"margin" default:"0.1" min:"0" max:"1" doc:"intent: by how much the best must lead."`
+	Input     flow.Text   `json:"input" default:"{{ input.text }}" max:"4096" doc:"The text to extract values from."`
+	Method    string      `json:"method" required:"true" enum:"regex,entity,intent,ai" doc:"How to extract: with a regular expression, by entity, by intent, or with a model."`
+	Pattern   string      `json:"pattern" max:"1000" doc:"regex: the regular expression (RE2). Its named groups become fields."`
+	Entities  []string    `json:"entities" max:"32" doc:"entity: types of values to find, or dictionary:<extractor id> for your own words."`
+	Intents   string      `json:"intents" max:"64" doc:"intent: id of the extractor that has the intents."`
+	Threshold float64     `json:"threshold" default:"0.5" min:"0" max:"1" doc:"intent: minimum confidence of the intent."`
+	Margin    float64     `json:"margin" default:"0.1" min:"0" max:"1" doc:"intent: minimum difference of confidence between the best and the second intent."`
 	Schema    flow.Schema `json:"schema" max:"16384" doc:"ai: JSON Schema of the values."`
-	Model     string      `json:"model" max:"128" pattern:"model" doc:"ai: provider/model; without it the first that is set up."`
-	Locale    flow.Text   `json:"locale" default:"{{ contact.language }}" max:"200" doc:"Of the text, as de-DE."`
-	SaveTo    string      `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the values."`
+	Model     string      `json:"model" max:"128" pattern:"model" doc:"ai: the model, as provider/model. Default: the first configured model."`
+	Locale    flow.Text   `json:"locale" default:"{{ contact.language }}" max:"200" doc:"Language of the text, for example de-DE."`
+	SaveTo    string      `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which the values are stored."`
 
 	regexp *regexp.Regexp
 }
 
 func extractType() flow.NodeType {
 	return flow.NodeType{
-		Name: "extract", Group: "data", Text: "Takes values out of a text: with a pattern, by kind, by intent or with a model.",
+		Name: "extract", Group: "data", Text: "Extracts values from a text with a pattern, by type, by intent or with a model.",
 		Outputs: []flow.Output{
-			{Name: "match", Text: "something was found"},
-			{Name: "nomatch", Text: "nothing was"},
-			{Name: "intent:<id>", Text: "that intent (not wired: match)"},
-			{Name: "error", Text: "it could not look"},
+			{Name: "match", Text: "a value was found"},
+			{Name: "nomatch", Text: "nothing was found"},
+			{Name: "intent:<id>", Text: "the intent was found (if not connected: match)"},
+			{Name: "error", Text: "the extraction failed"},
 		},
 		Pass: "nomatch", Effect: "llm",
 		Errors: []string{"llm.timeout", "llm.rate_limited", "budget.exceeded", "output.schema", "extract.unavailable"},
@@ -75,7 +75,7 @@ func (cfg *extractConfig) Check(c *flow.Checker) {
 	c.Saves(cfg.SaveTo, expression.Map, "saveTo")
 	for i, kind := range cfg.Entities {
 		if id, own := strings.CutPrefix(kind, "dictionary:"); !slices.Contains(entityKinds, kind) && (!own || id == "") {
-			c.Problem("extract.entity", "is nothing to look for", "one of "+strings.Join(entityKinds, ", ")+", dictionary:<id>", "entities", i)
+			c.Problem("extract.entity", "is not an entity", "one of "+strings.Join(entityKinds, ", ")+", dictionary:<id>", "entities", i)
 		}
 	}
 }

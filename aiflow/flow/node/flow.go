@@ -8,12 +8,12 @@ import (
 // one.
 type flowConfig struct {
 	Flow  string               `json:"flow" required:"true" pattern:"slug" doc:"Slug of a flow of the same project."`
-	Input map[string]flow.Data `json:"input" max:"50" doc:"What it begins with."`
+	Input map[string]flow.Data `json:"input" max:"50" doc:"Input of the flow."`
 }
 
 func flowType() flow.NodeType {
 	return flow.NodeType{
-		Name: "flow", Group: "flow", Text: "Ends this flow and begins another.",
+		Name: "flow", Group: "flow", Text: "Ends this flow and starts another one.",
 		Effect: "jump", Errors: []string{"flow.not_found"},
 		Config: func() flow.Config { return &flowConfig{} },
 	}

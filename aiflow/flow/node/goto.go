@@ -11,7 +11,7 @@ type gotoConfig struct {
 
 func gotoType() flow.NodeType {
 	return flow.NodeType{
-		Name: "goto", Group: "flow", Text: "Continues at another node, without an edge across the canvas.",
+		Name: "goto", Group: "flow", Text: "Continues at another node without a visible connection.",
 		Config: func() flow.Config { return &gotoConfig{} },
 	}
 }

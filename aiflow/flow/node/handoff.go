@@ -12,28 +12,28 @@ import (
 // handoffConfig is the configuration of a node that hands the chat over to a
 // person.
 type handoffConfig struct {
-	Target        string         `json:"target" max:"200" doc:"Free text for the inbox: who should take it."`
-	Note          flow.Text      `json:"note" max:"2000" doc:"What that person should know."`
-	Message       *messageConfig `json:"message" doc:"What the contact is told."`
-	Pause         bool           `json:"pause" default:"true" doc:"Whether the bot is silent in the chat meanwhile."`
-	Timeout       time.Duration  `json:"timeout" default:"P3D" min:"PT1M" max:"P90D" doc:"How long it waits."`
-	BusinessHours *hoursConfig   `json:"businessHours" doc:"When people are there; otherwise the node leaves through unavailable."`
+	Target        string         `json:"target" max:"200" doc:"Person or team that should take over, as free text for the inbox."`
+	Note          flow.Text      `json:"note" max:"2000" doc:"Note for that person."`
+	Message       *messageConfig `json:"message" doc:"Message to the contact."`
+	Pause         bool           `json:"pause" default:"true" doc:"Whether bots are off in the chat until the person has finished."`
+	Timeout       time.Duration  `json:"timeout" default:"P3D" min:"PT1M" max:"P90D" doc:"How long to wait for the person to finish."`
+	BusinessHours *hoursConfig   `json:"businessHours" doc:"Hours in which people are available. Outside of them, the node continues at the output unavailable."`
 }
 
 type hoursConfig struct {
-	Timezone string                `json:"timezone" max:"64" doc:"Without it that of the settings."`
-	Days     map[string][][]string `json:"days" required:"true" keys:"day" max:"7" doc:"By day the hours: {\"mon\": [[\"09:00\", \"18:00\"]]}"`
+	Timezone string                `json:"timezone" max:"64" doc:"Time zone. Default: that of the settings."`
+	Days     map[string][][]string `json:"days" required:"true" keys:"day" max:"7" doc:"Hours by day of the week: {\"mon\": [[\"09:00\", \"18:00\"]]}"`
 }
 
 func handoffType() flow.NodeType {
 	return flow.NodeType{
-		Name: "handoff", Group: "talk", Text: "Gives the chat to a person and waits.",
+		Name: "handoff", Group: "talk", Text: "Passes the chat to a person and waits.",
 		Outputs: []flow.Output{
-			{Name: "assigned", Text: "a person took the chat (not wired: it waits for closed)"},
-			{Name: "closed", Text: "the person has closed the conversation"},
+			{Name: "assigned", Text: "a person has taken the chat (if not connected: the node waits for closed)"},
+			{Name: "closed", Text: "the person has finished"},
 			{Name: "unavailable", Text: "outside of the business hours"},
-			{Name: "timeout", Text: "it was not closed in time"},
-			{Name: "error", Text: "it could not be handed over"},
+			{Name: "timeout", Text: "the person did not finish in time"},
+			{Name: "error", Text: "the chat could not be passed on"},
 		},
 		Pass: "closed", Wait: "handoff", Effect: "handoff",
 		Errors: []string{"channel.window_closed", "channel.unsupported", "channel.rejected"},
@@ -56,7 +56,7 @@ func (cfg *handoffConfig) Check(c *flow.Checker) {
 	for _, day := range slices.Sorted(maps.Keys(cfg.BusinessHours.Days)) {
 		for i, span := range cfg.BusinessHours.Days[day] {
 			if len(span) != 2 || !values.Patterns["clock"].MatchString(span[0]) || !isClosing(span[1]) || span[0] >= span[1] {
-				c.Problem("handoff.hours", "is not a pair of times, the earlier one first", `as ["09:00", "18:00"]`, "businessHours", "days", day, i)
+				c.Problem("handoff.hours", "must be a pair of times, the earlier one first", `for example ["09:00", "18:00"]`, "businessHours", "days", day, i)
 			}
 		}
 	}

@@ -18,38 +18,38 @@ import (
 
 // httpConfig is the configuration of a node that makes an HTTP request.
 type httpConfig struct {
-	Method      string               `json:"method" default:"GET" enum:"GET,POST,PUT,PATCH,DELETE,HEAD" doc:"Of the request."`
-	URL         flow.Text            `json:"url" required:"true" min:"1" max:"2048" doc:"Of a public host; private addresses are refused."`
-	Headers     map[string]flow.Text `json:"headers" max:"30" doc:"Besides those of the credential."`
-	Query       map[string]flow.Text `json:"query" max:"50" doc:"Added to the address, escaped."`
-	Auth        string               `json:"auth" max:"64" doc:"Id of a credential."`
-	Body        *httpBody            `json:"body" doc:"What is sent; at most 256 KiB."`
-	Timeout     time.Duration        `json:"timeout" default:"PT10S" min:"PT1S" max:"PT60S" doc:"Of each attempt."`
-	Retry       flow.RetryConfig     `json:"retry" doc:"What happens after an attempt that failed for now."`
-	Idempotency string               `json:"idempotency" default:"auto" enum:"auto,safe,once" doc:"safe: may be repeated after a crash; once: never is; auto: safe for GET, HEAD, PUT and DELETE."`
-	MaxResponse flow.Bytes           `json:"maxResponse" default:"256KiB" max:"1MiB" doc:"More is the error http.too_large."`
-	Success     string               `json:"success" default:"200-299" max:"100" doc:"Status codes that are no error: 200-299,404"`
-	SaveTo      string               `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes {status, headers, body}."`
-	Extract     []extractResponse    `json:"extract" max:"20" doc:"What of the response goes to variables."`
+	Method      string               `json:"method" default:"GET" enum:"GET,POST,PUT,PATCH,DELETE,HEAD" doc:"HTTP method of the request."`
+	URL         flow.Text            `json:"url" required:"true" min:"1" max:"2048" doc:"URL of the request. A private address must be allowed by the server."`
+	Headers     map[string]flow.Text `json:"headers" max:"30" doc:"Headers in addition to those of the credential."`
+	Query       map[string]flow.Text `json:"query" max:"50" doc:"Parameters to add to the URL. They are escaped."`
+	Auth        string               `json:"auth" max:"64" doc:"Id of the credential to send."`
+	Body        *httpBody            `json:"body" doc:"Body of the request, of at most 256 KiB."`
+	Timeout     time.Duration        `json:"timeout" default:"PT10S" min:"PT1S" max:"PT60S" doc:"Maximum duration of each attempt."`
+	Retry       flow.RetryConfig     `json:"retry" doc:"How to retry after a temporary error."`
+	Idempotency string               `json:"idempotency" default:"auto" enum:"auto,safe,once" doc:"safe: may be repeated after a crash; once: is never repeated; auto: safe for GET, HEAD, PUT and DELETE."`
+	MaxResponse flow.Bytes           `json:"maxResponse" default:"256KiB" max:"1MiB" doc:"Maximum size of the response. A larger one is the error http.too_large."`
+	Success     string               `json:"success" default:"200-299" max:"100" doc:"Status codes of success, for example 200-299,404. Others are the error http.status."`
+	SaveTo      string               `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which {status, headers, body} is stored."`
+	Extract     []extractResponse    `json:"extract" max:"20" doc:"Parts of the response to store in variables."`
 }
 
 type httpBody struct {
-	Kind  string    `json:"kind" default:"none" enum:"none,json,form,multipart,text" doc:"How it is written."`
+	Kind  string    `json:"kind" default:"none" enum:"none,json,form,multipart,text" doc:"Format of the body."`
 	Value flow.Data `json:"value" doc:"json: any value; form and multipart: an object of fields; text: a text."`
 }
 
 type extractResponse struct {
-	Var  string          `json:"var" required:"true" pattern:"path" writes:"true" doc:"Where it goes."`
-	Path flow.Expression `json:"path" required:"true" scope:"response" doc:"Of response {status, headers, body}: response.body.items[0].id"`
+	Var  string          `json:"var" required:"true" pattern:"path" writes:"true" doc:"Name of the variable, or a path in it."`
+	Path flow.Expression `json:"path" required:"true" scope:"response" doc:"Path in the response {status, headers, body}: response.body.items[0].id"`
 }
 
 func httpType() flow.NodeType {
 	return flow.NodeType{
-		Name: "http", Group: "data", Text: "Calls an HTTP address and reads the answer.",
+		Name: "http", Group: "data", Text: "Sends an HTTP request and reads the response.",
 		Outputs: []flow.Output{
-			{Name: "out", Text: "a status code of success"},
-			{Name: "status:<code or class>", Text: "that status, as status:404 or status:5xx (before out and error)"},
-			{Name: "error", Text: "anything else"},
+			{Name: "out", Text: "the status code is one of success"},
+			{Name: "status:<code or class>", Text: "the response has that status, for example status:404 or status:5xx (has precedence over out and error)"},
+			{Name: "error", Text: "any other result"},
 		},
 		Effect: "http",
 		Errors: []string{"http.timeout", "http.connect", "http.blocked_host", "http.status", "http.too_large", "http.bad_body", "effect.unknown"},
@@ -70,19 +70,19 @@ const maxBody = 256 << 10
 
 func (cfg *httpConfig) Check(c *flow.Checker) {
 	if url, constant := cfg.URL.Constant(); constant && !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
-		c.Problem("http.url", "is no address of HTTP", "begin with https://", "url")
+		c.Problem("http.url", "is not an HTTP URL", "begin it with https://", "url")
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Headers)) {
 		if !headerName.MatchString(name) {
-			c.Problem("http.header", "is not a name of a header", "", "headers", name)
+			c.Problem("http.header", "is not a valid name of a header", "", "headers", name)
 		}
 	}
 	if !isStatuses(cfg.Success) {
-		c.Problem("http.success", "is not a list of status codes", "as 200-299,404", "success")
+		c.Problem("http.success", "is not a list of status codes", "for example 200-299,404", "success")
 	}
 	for _, output := range c.Wired() {
 		if strings.HasPrefix(output, "status:") && !statusClass.MatchString(output) {
-			c.Next("graph.output", output, "is no status code or class", "as status:404 or status:5xx")
+			c.Next("graph.output", output, "is not a status code or class", "for example status:404 or status:5xx")
 		}
 	}
 	for i, x := range cfg.Extract {
@@ -109,13 +109,13 @@ func (cfg *httpConfig) checkBody(c *flow.Checker) {
 	}
 	c.Need(cfg.Body.Value.Present(), "body", "value")
 	if cfg.Method == "GET" || cfg.Method == "HEAD" {
-		c.Warn("http.body", "a "+cfg.Method+" request is sent without its body", "", "body")
+		c.Warn("http.body", "a "+cfg.Method+" request has no body: the body is not sent", "", "body")
 	}
 	switch v := cfg.Body.Value; {
 	case (cfg.Body.Kind == "form" || cfg.Body.Kind == "multipart") && !v.IsObject() && !v.IsText() && v.Present():
 		c.Problem("http.body", "must be an object of fields", "", "body", "value")
 	case v.Size() > maxBody:
-		c.Problem("shape.size", "has more than 256 KiB", "", "body", "value")
+		c.Problem("shape.size", "is larger than 256 KiB", "", "body", "value")
 	}
 }
 
@@ -172,7 +172,7 @@ func (cfg *httpConfig) url(t *flow.Turn) (string, error) {
 	}
 	u, err := url.Parse(strings.TrimSpace(s))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || len(s) > 2048 {
-		return "", &flow.Error{Code: codeHTTPURL, Message: "url: must be an address that begins with https:// or http://"}
+		return "", &flow.Error{Code: codeHTTPURL, Message: "url: must be a URL that begins with https:// or http://"}
 	}
 	if len(cfg.Query) == 0 {
 		return u.String(), nil
@@ -200,7 +200,7 @@ func (cfg *httpConfig) headers(t *flow.Turn) (map[string]string, error) {
 			return nil, fmt.Errorf("headers.%s: %w", name, err)
 		}
 		if strings.ContainsAny(v, "\r\n\x00") {
-			return nil, values.WrongType("headers." + name + ": must be one line")
+			return nil, values.WrongType("headers." + name + ": must not have line breaks")
 		}
 		out[name] = v
 	}
@@ -228,7 +228,7 @@ func (b *httpBody) build(t *flow.Turn) (flow.HTTPBody, error) {
 		}
 	}
 	if len(out.Text) > maxHTTPBody {
-		return flow.HTTPBody{}, values.TooLarge("body: has more than 256 KiB")
+		return flow.HTTPBody{}, values.TooLarge("body: is larger than 256 KiB")
 	}
 	return out, nil
 }
@@ -244,7 +244,7 @@ func (b *httpBody) form(v any) (flow.HTTPBody, error) {
 		size += len(name) + len(form[name])
 	}
 	if size > maxHTTPBody {
-		return flow.HTTPBody{}, values.TooLarge("body: has more than 256 KiB")
+		return flow.HTTPBody{}, values.TooLarge("body: is larger than 256 KiB")
 	}
 	if b.Kind == "multipart" {
 		return flow.HTTPBody{Type: "multipart/form-data", Form: form}, nil
@@ -323,7 +323,7 @@ func responseValue(r flow.HTTPResponse) (map[string]any, error) {
 	if raw, ok := body.(json.RawMessage); ok {
 		var err error
 		if body, err = values.ParseJSON(raw); err != nil {
-			return nil, &flow.Error{Code: flow.CodeHTTPBody, Message: "the response is no JSON"}
+			return nil, &flow.Error{Code: flow.CodeHTTPBody, Message: "the response is not valid JSON"}
 		}
 	}
 	return map[string]any{"status": r.Status, "headers": headers, "body": body}, nil

@@ -11,31 +11,31 @@ import (
 // loopConfig is the configuration of a node that repeats the nodes after its output
 // body.
 type loopConfig struct {
-	Kind        string          `json:"kind" required:"true" enum:"count,each,while" doc:"So many times, for each item of a list, or while something is true."`
-	Times       flow.Expression `json:"times" want:"number" doc:"count: how often, at most 1000; evaluated once."`
-	Items       flow.Expression `json:"items" want:"list" doc:"each: the list, at most 1000 items; evaluated once."`
-	While       flow.Expression `json:"while" want:"boolean" scope:"loop" doc:"while: evaluated before each round."`
-	Item        string          `json:"item" default:"item" pattern:"variable" doc:"What expressions in the body call the item; of count and while it is the index."`
-	Index       string          `json:"index" default:"index" pattern:"variable" doc:"What they call the number of the round, from 0."`
-	Max         int             `json:"max" default:"100" min:"1" max:"1000" doc:"Rounds at most; then it leaves through limit."`
-	Collect     *collectConfig  `json:"collect" doc:"Gathers a value of each round."`
-	OnItemError string          `json:"onItemError" default:"fail" enum:"fail,continue" doc:"What an error in the body does: end the loop through error, or go on with the next round."`
+	Kind        string          `json:"kind" required:"true" enum:"count,each,while" doc:"count: a fixed number of rounds; each: one round for each item of a list; while: as long as a condition is true."`
+	Times       flow.Expression `json:"times" want:"number" doc:"count: number of rounds, at most 1000; evaluated once."`
+	Items       flow.Expression `json:"items" want:"list" doc:"each: the list, of at most 1000 items; evaluated once."`
+	While       flow.Expression `json:"while" want:"boolean" scope:"loop" doc:"while: the condition, evaluated before each round."`
+	Item        string          `json:"item" default:"item" pattern:"variable" doc:"Name of the item in expressions of the body. With count and while it is the index."`
+	Index       string          `json:"index" default:"index" pattern:"variable" doc:"Name of the round's number in expressions of the body, from 0."`
+	Max         int             `json:"max" default:"100" min:"1" max:"1000" doc:"Maximum number of rounds; after that, the node continues at the output limit."`
+	Collect     *collectConfig  `json:"collect" doc:"Collects one value of each round in a list."`
+	OnItemError string          `json:"onItemError" default:"fail" enum:"fail,continue" doc:"What happens after an error in the body: end the loop at the output error, or continue with the next round."`
 }
 
 type collectConfig struct {
-	Var   string          `json:"var" required:"true" pattern:"variable" writes:"true" doc:"Variable that takes the list."`
-	Value flow.Expression `json:"value" required:"true" scope:"loop" doc:"Evaluated at the end of each round."`
+	Var   string          `json:"var" required:"true" pattern:"variable" writes:"true" doc:"Name of the variable in which the list is stored."`
+	Value flow.Expression `json:"value" required:"true" scope:"loop" doc:"The value to collect, evaluated at the end of each round."`
 }
 
 func loopType() flow.NodeType {
 	return flow.NodeType{
-		Name: "loop", Group: "flow", Text: "Repeats the nodes behind body; a round ends where a path has no next node.",
+		Name: "loop", Group: "flow", Text: "Repeats the nodes after its output body. A round ends where a path has no next node.",
 		Engines: modern(), Pass: "done",
 		Outputs: []flow.Output{
-			{Name: "body", Text: "one round"},
-			{Name: "done", Text: "after the last round, or break"},
-			{Name: "limit", Text: "max is reached (not wired: done)"},
-			{Name: "error", Text: "an error in the body, or its list is none"},
+			{Name: "body", Text: "start of a round"},
+			{Name: "done", Text: "after the last round, or after a break"},
+			{Name: "limit", Text: "max is reached (if not connected: done)"},
+			{Name: "error", Text: "an error occurred in the body, or items is not a list"},
 		},
 		Errors: []string{"expression.type", "expression.value", "loop.items", "loop.times"},
 		Config: func() flow.Config { return &loopConfig{} },
@@ -53,11 +53,11 @@ func (cfg *loopConfig) Check(c *flow.Checker) {
 		if cfg.Kind == of.kind {
 			c.Need(of.given, of.name)
 		} else if of.given {
-			c.Warn("loop.unused", of.name+" is not used by a loop of kind "+cfg.Kind, "", of.name)
+			c.Warn("loop.unused", of.name+" has no effect in a loop of kind "+cfg.Kind, "", of.name)
 		}
 	}
 	if cfg.Item == cfg.Index {
-		c.Problem("loop.names", "item and index have the same name", "give one of them another", "index")
+		c.Problem("loop.names", "item and index have the same name", "rename one of them", "index")
 	}
 	if cfg.Collect != nil {
 		c.Saves(cfg.Collect.Var, expression.List, "collect", "var")

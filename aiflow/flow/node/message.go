@@ -15,66 +15,66 @@ import (
 
 // messageConfig is the configuration of a message, and of the prompt of a question.
 type messageConfig struct {
-	Kind     string          `json:"kind" default:"text" enum:"text,image,video,audio,document,sticker,location,contacts,buttons,list,template,reaction,poll" doc:"What is sent."`
-	Text     flow.Text       `json:"text" max:"4096" doc:"The text; of buttons and lists at most 1024 characters; of a poll its question."`
-	Media    *mediaConfig    `json:"media" doc:"The file of an image, video, audio, document or sticker."`
-	Buttons  []buttonConfig  `json:"buttons" max:"3" doc:"Answers to press."`
-	Button   flow.Text       `json:"button" default:"Options" max:"20" doc:"What opens a list."`
-	Sections []sectionConfig `json:"sections" max:"10" doc:"The menu of a list, 10 rows in all."`
-	Template *templateConfig `json:"template" doc:"An approved template and what fills it."`
-	Location *locationConfig `json:"location" doc:"A point on the map."`
-	Contacts []flow.Data     `json:"contacts" max:"257" doc:"Cards of people, as a send request has them."`
-	Emoji    flow.Text       `json:"emoji" max:"64" doc:"Of a reaction to the message that last came; empty takes it away."`
-	Options  []flow.Text     `json:"options" max:"12" doc:"Answers of a poll, 2 at least."`
-	Multiple bool            `json:"multiple" default:"false" doc:"Whether a poll takes several answers."`
-	ReplyTo  string          `json:"replyTo" default:"none" enum:"none,input" doc:"Whether the message that last came is quoted."`
-	Typing   time.Duration   `json:"typing" default:"PT0S" max:"PT25S" doc:"How long the contact sees the typing indicator before it."`
+	Kind     string          `json:"kind" default:"text" enum:"text,image,video,audio,document,sticker,location,contacts,buttons,list,template,reaction,poll" doc:"Kind of message."`
+	Text     flow.Text       `json:"text" max:"4096" doc:"Text of the message. With buttons and lists, at most 1024 characters; with a poll, its question."`
+	Media    *mediaConfig    `json:"media" doc:"File of an image, video, audio, document or sticker."`
+	Buttons  []buttonConfig  `json:"buttons" max:"3" doc:"Buttons that the contact can press."`
+	Button   flow.Text       `json:"button" default:"Options" max:"20" doc:"Text of the button that opens a list."`
+	Sections []sectionConfig `json:"sections" max:"10" doc:"Sections of a list, with at most 10 rows in total."`
+	Template *templateConfig `json:"template" doc:"An approved template and its parameters."`
+	Location *locationConfig `json:"location" doc:"Coordinates of a location."`
+	Contacts []flow.Data     `json:"contacts" max:"257" doc:"Contact cards, in the form of a send request."`
+	Emoji    flow.Text       `json:"emoji" max:"64" doc:"Emoji of a reaction to the latest message. An empty text removes the reaction."`
+	Options  []flow.Text     `json:"options" max:"12" doc:"Options of a poll, at least 2."`
+	Multiple bool            `json:"multiple" default:"false" doc:"Whether a poll accepts several options."`
+	ReplyTo  string          `json:"replyTo" default:"none" enum:"none,input" doc:"Whether to quote the latest message."`
+	Typing   time.Duration   `json:"typing" default:"PT0S" max:"PT25S" doc:"How long to show the typing indicator before the message."`
 }
 
 type mediaConfig struct {
-	URL      flow.Text `json:"url" required:"true" max:"2048" doc:"Address of the file, or the id of one that was uploaded."`
-	Caption  flow.Text `json:"caption" max:"1024" doc:"Text below; not of audio and stickers."`
-	Filename flow.Text `json:"filename" max:"240" doc:"Of a document."`
-	Voice    bool      `json:"voice" default:"false" doc:"Whether audio is a voice note."`
+	URL      flow.Text `json:"url" required:"true" max:"2048" doc:"URL of the file, or the id of an uploaded file."`
+	Caption  flow.Text `json:"caption" max:"1024" doc:"Text below the file. Audio and stickers have none."`
+	Filename flow.Text `json:"filename" max:"240" doc:"Name of a document."`
+	Voice    bool      `json:"voice" default:"false" doc:"Whether to send audio as a voice note."`
 }
 
 type buttonConfig struct {
-	ID    string    `json:"id" required:"true" min:"1" max:"256" doc:"What comes back as the answer's id."`
-	Title flow.Text `json:"title" required:"true" min:"1" max:"20" doc:"What the button says."`
+	ID    string    `json:"id" required:"true" min:"1" max:"256" doc:"Returned as the id of the contact's answer."`
+	Title flow.Text `json:"title" required:"true" min:"1" max:"20" doc:"Text of the button."`
 }
 
 type sectionConfig struct {
-	Title flow.Text   `json:"title" max:"24" doc:"Needed when there are several sections."`
-	Rows  []rowConfig `json:"rows" required:"true" min:"1" max:"10" doc:"What can be chosen."`
+	Title flow.Text   `json:"title" max:"24" doc:"Title of the section. Required with several sections."`
+	Rows  []rowConfig `json:"rows" required:"true" min:"1" max:"10" doc:"Rows that the contact can choose."`
 }
 
 type rowConfig struct {
-	ID          string    `json:"id" required:"true" min:"1" max:"200" doc:"What comes back as the answer's id."`
-	Title       flow.Text `json:"title" required:"true" min:"1" max:"24" doc:"What the row says."`
-	Description flow.Text `json:"description" max:"72" doc:"Small text below."`
+	ID          string    `json:"id" required:"true" min:"1" max:"200" doc:"Returned as the id of the contact's answer."`
+	Title       flow.Text `json:"title" required:"true" min:"1" max:"24" doc:"Text of the row."`
+	Description flow.Text `json:"description" max:"72" doc:"Smaller text below the row."`
 }
 
 type templateConfig struct {
 	Name       flow.Text        `json:"name" required:"true" min:"1" max:"512" doc:"Name of the template."`
-	Language   templateLanguage `json:"language" required:"true" doc:"In which language."`
-	Components []flow.Data      `json:"components" max:"20" doc:"What fills it, as the network takes it."`
+	Language   templateLanguage `json:"language" required:"true" doc:"Language of the template."`
+	Components []flow.Data      `json:"components" max:"20" doc:"Parameters of the template, in the network's form."`
 }
 
 type templateLanguage struct {
-	Code flow.Text `json:"code" required:"true" min:"1" max:"16" doc:"As en_US."`
+	Code flow.Text `json:"code" required:"true" min:"1" max:"16" doc:"Language code, for example en_US."`
 }
 
 type locationConfig struct {
-	Latitude  flow.Data `json:"latitude" required:"true" doc:"Degrees, or a template of them."`
-	Longitude flow.Data `json:"longitude" required:"true" doc:"Degrees, or a template of them."`
-	Name      flow.Text `json:"name" max:"1000" doc:"Of the place."`
-	Address   flow.Text `json:"address" max:"1000" doc:"Of the place."`
+	Latitude  flow.Data `json:"latitude" required:"true" doc:"Degrees, or a template that returns them."`
+	Longitude flow.Data `json:"longitude" required:"true" doc:"Degrees, or a template that returns them."`
+	Name      flow.Text `json:"name" max:"1000" doc:"Name of the place."`
+	Address   flow.Text `json:"address" max:"1000" doc:"Address of the place."`
 }
 
 func messageType() flow.NodeType {
 	return flow.NodeType{
 		Name: "message", Group: "talk", Text: "Sends a message to the chat.",
-		Outputs: []flow.Output{{Name: "out", Text: "it is on its way"}, {Name: "error", Text: "the network refuses it"}},
+		Outputs: []flow.Output{{Name: "out", Text: "the message is queued"}, {Name: "error", Text: "the network does not accept the message"}},
 		Effect:  "send",
 		Errors:  []string{"channel.window_closed", "channel.unsupported", "channel.rejected", "template.not_found"},
 		Config:  func() flow.Config { return &messageConfig{} },
@@ -103,7 +103,7 @@ func (cfg *messageConfig) check(c *flow.Checker, at ...any) {
 	}
 	for _, name := range []string{"media", "buttons", "sections", "template", "location", "contacts", "options"} {
 		if given[name] && !slices.Contains(needs[cfg.Kind], name) {
-			c.Warn("message.unused", name+" is not sent by a message of kind "+cfg.Kind, "", values.Below(at, name)...)
+			c.Warn("message.unused", name+" has no effect in a message of kind "+cfg.Kind, "", values.Below(at, name)...)
 		}
 	}
 	if cfg.Kind == "buttons" || cfg.Kind == "list" {
@@ -115,7 +115,7 @@ func (cfg *messageConfig) check(c *flow.Checker, at ...any) {
 		c.Degrees(cfg.Location.Longitude, 180, values.Below(at, "location", "longitude")...)
 	}
 	if cfg.Kind == "poll" && len(cfg.Options) == 1 {
-		c.Problem("message.options", "a poll has at least 2 options", "", values.Below(at, "options")...)
+		c.Problem("message.options", "a poll needs at least 2 options", "", values.Below(at, "options")...)
 	}
 }
 
@@ -142,7 +142,7 @@ func (cfg *messageConfig) checkChoices(c *flow.Checker, at []any) {
 		}
 	}
 	if rows > maxRows {
-		c.Problem("message.rows", fmt.Sprintf("has %d rows in all; a list has at most %d", rows, maxRows), "", values.Below(at, "sections")...)
+		c.Problem("message.rows", fmt.Sprintf("has %d rows in total; a list can have %d", rows, maxRows), "", values.Below(at, "sections")...)
 	}
 	options := newDistinct(c, "message.twice")
 	for i, o := range cfg.Options {
@@ -157,10 +157,10 @@ func (cfg *messageConfig) fits(c *flow.Checker, env *flow.Environment, at ...any
 	text, constant := cfg.Text.Constant()
 	for _, ch := range env.Channels {
 		if !slices.Contains(ch.Send, cfg.Kind) && !slices.Contains(values.PlainTextKinds, cfg.Kind) {
-			c.Warn("channel.unsupported", ch.Kind+" has no messages of kind "+cfg.Kind, "", values.Below(at, "kind")...)
+			c.Warn("channel.unsupported", ch.Kind+" does not support messages of kind "+cfg.Kind, "", values.Below(at, "kind")...)
 		}
 		if n := utf8.RuneCountInString(text); constant && cfg.Kind == "text" && ch.Text > 0 && n > ch.Text {
-			c.Warn("channel.length", fmt.Sprintf("has %s; %s takes %d", values.Count(n, "character"), ch.Kind, ch.Text), "", values.Below(at, "text")...)
+			c.Warn("channel.length", fmt.Sprintf("has %s; %s allows %d", values.Count(n, "character"), ch.Kind, ch.Text), "", values.Below(at, "text")...)
 		}
 	}
 }

@@ -192,16 +192,16 @@ func parted(s string, limit int) (parts []string) {
 
 // memoryConfig configures what a model remembers.
 type memoryConfig struct {
-	Scope    string `json:"scope" default:"run" enum:"none,run,chat,contact" doc:"Whose messages are remembered."`
-	Messages int    `json:"messages" default:"20" min:"0" max:"200" doc:"At most."`
-	Tokens   int    `json:"tokens" default:"8000" min:"0" max:"1000000" doc:"At most."`
-	Summary  bool   `json:"summary" default:"false" doc:"Whether what falls out is summed up."`
+	Scope    string `json:"scope" default:"run" enum:"none,run,chat,contact" doc:"Which messages are remembered: none, those of the run, of the chat or of the contact."`
+	Messages int    `json:"messages" default:"20" min:"0" max:"200" doc:"Maximum number of messages."`
+	Tokens   int    `json:"tokens" default:"8000" min:"0" max:"1000000" doc:"Maximum number of tokens."`
+	Summary  bool   `json:"summary" default:"false" doc:"Whether messages beyond the limits are summarized."`
 }
 
 // outputConfig configures the required form of a model's answer.
 type outputConfig struct {
-	Mode   string      `json:"mode" default:"text" enum:"text,json" doc:"A text, or JSON of the schema."`
-	Schema flow.Schema `json:"schema" max:"32768" doc:"JSON Schema of the answer, with mode json."`
+	Mode   string      `json:"mode" default:"text" enum:"text,json" doc:"text: the answer is a text; json: it is JSON that fits schema."`
+	Schema flow.Schema `json:"schema" max:"32768" doc:"json: JSON Schema of the answer."`
 	Repair int         `json:"repair" default:"1" min:"0" max:"2" doc:"How often the model may correct an answer that does not fit."`
 }
 

@@ -6,12 +6,12 @@ import (
 
 // noteConfig is a note on the canvas.
 type noteConfig struct {
-	Text string `json:"text" max:"4000" doc:"For people."`
+	Text string `json:"text" max:"4000" doc:"Text of the note. It has no effect on the flow."`
 }
 
 func noteType() flow.NodeType {
 	return flow.NodeType{
-		Name: "note", Group: "flow", Text: "A note for people. Nothing leads to it and it does nothing.",
+		Name: "note", Group: "flow", Text: "A note for people. It has no connections and no effect.",
 		Config: func() flow.Config { return &noteConfig{} },
 	}
 }

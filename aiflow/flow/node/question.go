@@ -14,36 +14,36 @@ import (
 // questionConfig is the configuration of a node that asks a question and reads the
 // answer.
 type questionConfig struct {
-	Prompt       *messageConfig  `json:"prompt" doc:"What is asked, as in a message; without it the node only waits."`
-	Expect       string          `json:"expect" default:"text" enum:"text,integer,number,phone,email,url,date,time,datetime,choice,boolean,location,image,file,any" doc:"What an answer is."`
-	Choices      []choiceConfig  `json:"choices" max:"20" doc:"What can be chosen, with expect choice."`
-	Fuzzy        float64         `json:"fuzzy" default:"0.85" min:"0.5" max:"1" doc:"How alike an answer and a choice must be; 1: the same but for case and accents."`
-	Validate     flow.Expression `json:"validate" want:"boolean" scope:"answer" doc:"Must be true of answer, or it is invalid."`
-	Min          flow.Data       `json:"min" doc:"The least number or earliest date; of text the fewest characters."`
-	Max          flow.Data       `json:"max" doc:"The greatest number or latest date; of text the most characters."`
-	Retries      int             `json:"retries" default:"2" min:"0" max:"10" doc:"How often it asks again after an invalid answer."`
-	RetryMessage flow.Text       `json:"retryMessage" max:"4096" doc:"What it says then; without it the prompt is repeated."`
-	Timeout      time.Duration   `json:"timeout" min:"PT10S" max:"P30D" doc:"How long it waits; without it the replyTimeout of the settings."`
-	Debounce     time.Duration   `json:"debounce" default:"PT0S" max:"PT30S" doc:"How long it waits for further messages, which are joined to one answer."`
-	SaveTo       string          `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the answer."`
-	CancelWords  []string        `json:"cancelWords" max:"10" itemMin:"1" itemMax:"64" doc:"Answers that leave through cancel."`
+	Prompt       *messageConfig  `json:"prompt" doc:"The question, in the form of a message. If absent, the node only waits for an answer."`
+	Expect       string          `json:"expect" default:"text" enum:"text,integer,number,phone,email,url,date,time,datetime,choice,boolean,location,image,file,any" doc:"Kind of answer that is expected."`
+	Choices      []choiceConfig  `json:"choices" max:"20" doc:"choice: the choices that the contact can select."`
+	Fuzzy        float64         `json:"fuzzy" default:"0.85" min:"0.5" max:"1" doc:"Minimum similarity of an answer to a choice. 1: equal except for case and accents."`
+	Validate     flow.Expression `json:"validate" want:"boolean" scope:"answer" doc:"Condition on answer. If it is false, the answer is invalid."`
+	Min          flow.Data       `json:"min" doc:"Minimum number, earliest date, or minimum number of characters of a text."`
+	Max          flow.Data       `json:"max" doc:"Maximum number, latest date, or maximum number of characters of a text."`
+	Retries      int             `json:"retries" default:"2" min:"0" max:"10" doc:"How often to ask again after an invalid answer."`
+	RetryMessage flow.Text       `json:"retryMessage" max:"4096" doc:"Message after an invalid answer. Default: the prompt."`
+	Timeout      time.Duration   `json:"timeout" min:"PT10S" max:"P30D" doc:"How long to wait for an answer. Default: the replyTimeout of the settings."`
+	Debounce     time.Duration   `json:"debounce" default:"PT0S" max:"PT30S" doc:"How long to wait for further messages, which are joined into one answer."`
+	SaveTo       string          `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which the answer is stored."`
+	CancelWords  []string        `json:"cancelWords" max:"10" itemMin:"1" itemMax:"64" doc:"Answers with which the node continues at the output cancel."`
 }
 
 type choiceConfig struct {
-	ID       string    `json:"id" required:"true" pattern:"id" doc:"Names the output choice:<id>, and is the answer's value."`
-	Title    flow.Text `json:"title" max:"200" doc:"What the contact sees and may write; without it the id."`
-	Synonyms []string  `json:"synonyms" max:"20" itemMin:"1" itemMax:"200" doc:"What else means it."`
+	ID       string    `json:"id" required:"true" pattern:"id" doc:"Value of the answer, and name of the output choice:<id>."`
+	Title    flow.Text `json:"title" max:"200" doc:"Text that the contact sees and may write. Default: the id."`
+	Synonyms []string  `json:"synonyms" max:"20" itemMin:"1" itemMax:"200" doc:"Other texts that the contact may write for this choice."`
 }
 
 func questionType() flow.NodeType {
 	return flow.NodeType{
-		Name: "question", Group: "talk", Text: "Asks, waits for the answer and checks it.",
+		Name: "question", Group: "talk", Text: "Asks a question, waits for the answer and checks it.",
 		Outputs: []flow.Output{
-			{Name: "out", Text: "a valid answer"},
-			{Name: "choice:<id>", Text: "that choice (not wired: out)"},
+			{Name: "out", Text: "the answer is valid"},
+			{Name: "choice:<id>", Text: "that choice was selected (if not connected: out)"},
 			{Name: "invalid", Text: "no valid answer after all retries"},
 			{Name: "timeout", Text: "no answer in time"},
-			{Name: "cancel", Text: "one of the cancel words"},
+			{Name: "cancel", Text: "the contact wrote one of the cancel words"},
 			{Name: "error", Text: "the prompt could not be sent"},
 		},
 		Wait: "reply", Effect: "send",
@@ -69,7 +69,7 @@ func (cfg *questionConfig) Check(c *flow.Checker) {
 	if cfg.Expect == "choice" {
 		c.Need(len(cfg.Choices) > 0, "choices")
 	} else if cfg.Choices != nil {
-		c.Warn("question.unused", "choices are for expect choice", "", "choices")
+		c.Warn("question.unused", "choices have no effect unless expect is choice", "", "choices")
 	}
 	titles := newDistinct(c, "question.twice")
 	for i, choice := range cfg.Choices {
@@ -97,9 +97,9 @@ func (cfg *questionConfig) checkBounds(c *flow.Checker) {
 		switch {
 		case !b.bound.Present():
 		case !bounded:
-			c.Warn("question.unused", b.name+" bounds no answer of kind "+cfg.Expect, "", b.name)
+			c.Warn("question.unused", b.name+" has no effect on an answer of kind "+cfg.Expect, "", b.name)
 		case constant && !isBound(v, kind):
-			c.Problem("question.bound", "is no "+kind+" as an answer of kind "+cfg.Expect+" is measured by", "", b.name)
+			c.Problem("question.bound", "must be a "+kind+", because the answer is of kind "+cfg.Expect, "", b.name)
 		}
 	}
 }

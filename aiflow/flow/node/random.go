@@ -10,19 +10,19 @@ import (
 
 // randomConfig is the configuration of a node that takes a random branch.
 type randomConfig struct {
-	Branches []randomBranch `json:"branches" required:"true" min:"2" max:"10" doc:"The ways."`
-	Sticky   string         `json:"sticky" default:"run" enum:"run,contact" doc:"contact: the same contact always goes the same way."`
+	Branches []randomBranch `json:"branches" required:"true" min:"2" max:"10" doc:"Branches, one of which is chosen at random."`
+	Sticky   string         `json:"sticky" default:"run" enum:"run,contact" doc:"contact: the same contact always gets the same branch."`
 }
 
 type randomBranch struct {
-	ID     string `json:"id" required:"true" pattern:"id" doc:"Names the output."`
-	Weight int    `json:"weight" default:"1" min:"1" max:"1000" doc:"Its share of the sum of all."`
+	ID     string `json:"id" required:"true" pattern:"id" doc:"Id of the branch, which is the name of its output."`
+	Weight int    `json:"weight" default:"1" min:"1" max:"1000" doc:"Weight of the branch. Its chance is its share of the sum of all weights."`
 }
 
 func randomType() flow.NodeType {
 	return flow.NodeType{
-		Name: "random", Group: "flow", Text: "Takes one of several ways by chance, for experiments.",
-		Outputs: []flow.Output{{Name: "<branch id>", Text: "the one that was drawn"}},
+		Name: "random", Group: "flow", Text: "Continues at a random branch, for experiments.",
+		Outputs: []flow.Output{{Name: "<branch id>", Text: "the branch that was chosen"}},
 		Config:  func() flow.Config { return &randomConfig{} },
 	}
 }
@@ -62,7 +62,7 @@ func (cfg *randomConfig) Step(t *flow.Turn) (flow.Exit, error) {
 		total += b.Weight
 	}
 	if total <= 0 {
-		return flow.Exit{}, &flow.Error{Code: "random.weights", Message: "the branches have no weight"}
+		return flow.Exit{}, &flow.Error{Code: "random.weights", Message: "all branches have the weight 0"}
 	}
 	at := int(binary.BigEndian.Uint64(sum[:8]) % uint64(total))
 	for _, b := range cfg.Branches {

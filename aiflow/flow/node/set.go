@@ -12,19 +12,19 @@ import (
 
 // setConfig is the configuration of a node that assigns variables, in order.
 type setConfig struct {
-	Assign []assignment `json:"assign" required:"true" min:"1" max:"20" doc:"In their order; a later one sees what an earlier one did."`
+	Assign []assignment `json:"assign" required:"true" min:"1" max:"20" doc:"Assignments, made in this order. Later ones see the results of earlier ones."`
 }
 
 type assignment struct {
-	Var   string    `json:"var" required:"true" pattern:"path" writes:"true" doc:"A variable or a place in it: cart.items[0].price"`
-	Op    string    `json:"op" default:"set" enum:"set,append,increment,merge,delete" doc:"set it; append to a list; increment a number; merge into an object; delete it."`
-	Value flow.Data `json:"value" doc:"A literal, or a template that keeps the type of a lone {{ expression }}."`
+	Var   string    `json:"var" required:"true" pattern:"path" writes:"true" doc:"Name of the variable, or a path in it: cart.items[0].price"`
+	Op    string    `json:"op" default:"set" enum:"set,append,increment,merge,delete" doc:"set a value; append to a list; increment a number; merge into an object; delete."`
+	Value flow.Data `json:"value" doc:"A value, or a template. A template of only one {{ expression }} keeps the type of its result."`
 }
 
 func setType() flow.NodeType {
 	return flow.NodeType{
 		Name: "set", Group: "data", Text: "Changes variables.",
-		Outputs: []flow.Output{{Name: "out", Text: "done"}, {Name: "error", Text: "a value does not fit"}},
+		Outputs: []flow.Output{{Name: "out", Text: "done"}, {Name: "error", Text: "a value has the wrong type"}},
 		Errors:  []string{"expression.type", "expression.value", "value.type", "value.too_large"},
 		Config:  func() flow.Config { return &setConfig{} },
 	}
@@ -94,7 +94,7 @@ func combine(op string, old, by any) (any, error) {
 	case "append":
 		list, ok := old.([]any)
 		if !ok && old != nil {
-			return nil, values.WrongType("something can be appended to a list only")
+			return nil, values.WrongType("append needs a list")
 		}
 		return values.Appended(list, by)
 	case "increment":
@@ -121,7 +121,7 @@ func incremented(old, by any) (any, error) {
 	x, okX := toFloat(old)
 	y, okY := toFloat(by)
 	if !okX || !okY || math.IsInf(x+y, 0) {
-		return nil, values.WrongType("only numbers can be incremented, and by numbers")
+		return nil, values.WrongType("increment needs numbers")
 	}
 	return values.AdmitFloat(x + y)
 }
@@ -139,11 +139,11 @@ func toFloat(v any) (float64, bool) {
 func merged(old, by any) (any, error) {
 	m, ok := old.(map[string]any)
 	if !ok && old != nil {
-		return nil, values.WrongType("something can be merged into an object only")
+		return nil, values.WrongType("merge needs a variable with an object")
 	}
 	more, ok := by.(map[string]any)
 	if !ok && by != nil {
-		return nil, values.WrongType("only an object can be merged")
+		return nil, values.WrongType("merge needs an object as its value")
 	}
 	out := make(map[string]any, len(m)+len(more))
 	maps.Copy(out, m)

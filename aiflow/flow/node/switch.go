@@ -14,14 +14,14 @@ import (
 // switchConfig is the configuration of a node that compares a value with several
 // cases.
 type switchConfig struct {
-	Value flow.Data    `json:"value" required:"true" doc:"What is compared."`
-	Cases []switchCase `json:"cases" required:"true" min:"1" max:"50" doc:"In their order; the first that fits wins."`
+	Value flow.Data    `json:"value" required:"true" doc:"The value to compare."`
+	Cases []switchCase `json:"cases" required:"true" min:"1" max:"50" doc:"Cases, tested in this order. The first match is used."`
 }
 
 type switchCase struct {
-	ID      string      `json:"id" required:"true" pattern:"id" doc:"Names the output."`
-	Equals  flow.Data   `json:"equals" doc:"A value, or a list of which one must be equal."`
-	Between []flow.Data `json:"between" min:"2" max:"2" doc:"[least, most], both included; numbers or texts."`
+	ID      string      `json:"id" required:"true" pattern:"id" doc:"Id of the case, which is the name of its output."`
+	Equals  flow.Data   `json:"equals" doc:"A value, or a list of values of which one must be equal."`
+	Between []flow.Data `json:"between" min:"2" max:"2" doc:"[minimum, maximum], both included: numbers or texts."`
 	Matches string      `json:"matches" max:"1000" doc:"A regular expression (RE2) that the value's text must match."`
 
 	regexp *regexp.Regexp
@@ -29,9 +29,9 @@ type switchCase struct {
 
 func switchType() flow.NodeType {
 	return flow.NodeType{
-		Name: "switch", Group: "flow", Text: "Goes the way of the first case that fits a value.",
+		Name: "switch", Group: "flow", Text: "Continues at the first case that matches a value.",
 		Engines: modern(), Pass: "default",
-		Outputs: []flow.Output{{Name: "<case id>", Text: "the first that fits"}, {Name: "default", Text: "none does"}},
+		Outputs: []flow.Output{{Name: "<case id>", Text: "the first case that matches"}, {Name: "default", Text: "no case matches"}},
 		Config:  func() flow.Config { return &switchConfig{} },
 	}
 }
@@ -55,7 +55,7 @@ func (cfg *switchConfig) Check(c *flow.Checker) {
 			}
 		}
 		if tests != 1 {
-			c.Problem("switch.test", "a case has exactly one of equals, between and matches", "", "cases", i)
+			c.Problem("switch.test", "a case needs exactly one of equals, between and matches", "", "cases", i)
 		}
 		if k.Matches != "" {
 			k.regexp = c.Regexp(k.Matches, "cases", i, "matches")

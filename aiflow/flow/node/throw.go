@@ -6,13 +6,13 @@ import (
 
 // throwConfig is the configuration of a node that raises an error.
 type throwConfig struct {
-	Code    string    `json:"code" required:"true" max:"64" pattern:"code" doc:"As order.not_found"`
-	Message flow.Text `json:"message" max:"1000" doc:"For people."`
+	Code    string    `json:"code" required:"true" max:"64" pattern:"code" doc:"Code of the error, for example order.not_found"`
+	Message flow.Text `json:"message" max:"1000" doc:"Text of the error, for people."`
 }
 
 func throwType() flow.NodeType {
 	return flow.NodeType{
-		Name: "throw", Group: "flow", Text: "Raises an error, which the loop or call around it takes, else the settings' onError.",
+		Name: "throw", Group: "flow", Text: "Raises an error. The loop or call around it handles the error, otherwise onError of the settings.",
 		Engines: modern(), Config: func() flow.Config { return &throwConfig{} },
 	}
 }

@@ -11,18 +11,18 @@ import (
 type toolConfig struct {
 	Server      string               `json:"server" required:"true" min:"1" max:"64" doc:"Name of the MCP server."`
 	Tool        string               `json:"tool" required:"true" min:"1" max:"128" doc:"Name of the tool."`
-	Arguments   map[string]flow.Data `json:"arguments" max:"64" doc:"What it is given."`
-	Timeout     time.Duration        `json:"timeout" default:"PT15S" min:"PT1S" max:"PT300S" doc:"Of each attempt."`
-	Retry       flow.RetryConfig     `json:"retry" doc:"What happens after an attempt that failed for now."`
-	Idempotency string               `json:"idempotency" default:"auto" enum:"auto,safe,once" doc:"safe: may be repeated after a crash; once: never is; auto: as the tool says of itself."`
-	SaveTo      string               `json:"saveTo" pattern:"variable" writes:"true" doc:"Variable that takes the result."`
+	Arguments   map[string]flow.Data `json:"arguments" max:"64" doc:"Arguments of the tool."`
+	Timeout     time.Duration        `json:"timeout" default:"PT15S" min:"PT1S" max:"PT300S" doc:"Maximum duration of each attempt."`
+	Retry       flow.RetryConfig     `json:"retry" doc:"How to retry after a temporary error."`
+	Idempotency string               `json:"idempotency" default:"auto" enum:"auto,safe,once" doc:"safe: may be repeated after a crash; once: is never repeated; auto: as the hints of the tool say."`
+	SaveTo      string               `json:"saveTo" pattern:"variable" writes:"true" doc:"Name of the variable in which the result is stored."`
 }
 
 func toolType() flow.NodeType {
 	return flow.NodeType{
 		Name: "tool", Group: "ai", Text: "Calls a tool of an MCP server.",
 		Engines: modern(), Effect: "mcp",
-		Outputs: []flow.Output{{Name: "out", Text: "its result"}, {Name: "error", Text: "it failed"}},
+		Outputs: []flow.Output{{Name: "out", Text: "the tool has returned a result"}, {Name: "error", Text: "the tool failed"}},
 		Errors:  []string{"mcp.connect", "mcp.timeout", "mcp.tool_error", "mcp.bad_arguments", "effect.unknown"},
 		Config:  func() flow.Config { return &toolConfig{} },
 	}

@@ -142,7 +142,7 @@ func (h *callHandler) callOf(ctx context.Context, subject string) (*callRow, err
 func (c *callRow) unknown() *flow.Error {
 	return &flow.Error{
 		Code: flow.CodeUnknown, Node: c.Node, Attempt: c.Attempt,
-		Message: "The call was begun, and nobody knows whether it was made. It is not repeated.",
+		Message: "The call was started and its outcome is unknown. It is not repeated.",
 	}
 }
 
@@ -200,7 +200,7 @@ func (o *outbound) caller(kind flow.CallKind) Caller {
 		return o.callNode
 	}
 	return func(context.Context, Request) (any, error) {
-		return nil, &flow.Error{Code: flow.CodeUnsupported, Message: "Nobody answers calls of the kind " + string(kind) + " here."}
+		return nil, &flow.Error{Code: flow.CodeUnsupported, Message: "This program does not support calls of the kind " + string(kind) + " here."}
 	}
 }
 

@@ -70,7 +70,7 @@ type noChats struct{}
 func (noChats) Snapshot(context.Context, Chat) (Snapshot, error) { return Snapshot{}, nil }
 
 func (noChats) SendTx(context.Context, Tx, Run, flow.Send) (string, error) {
-	return "", &flow.Error{Code: flow.CodeNoChat, Message: "Here are no chats."}
+	return "", &flow.Error{Code: flow.CodeNoChat, Message: "This program has no chats."}
 }
 
 // JumpService is a [ChatService] that knows other flows. Without one there is none to jump

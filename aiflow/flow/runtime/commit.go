@@ -71,7 +71,7 @@ func (h *turnHandler) prepareJump(ctx context.Context, t *turn) error {
 		return fmt.Errorf("finding flow %s: %w", end.Jump.Flow, err)
 	}
 	h.opts.Logger.WarnContext(ctx, "a run jumps to a flow that cannot be begun", "run", t.row.ID, "flow", end.Jump.Flow, "error", err)
-	return &refusal{end.Jump.ID, &flow.Error{Code: "flow.not_found", Message: "There is no flow " + end.Jump.Flow + " that can be begun."}}
+	return &refusal{end.Jump.ID, &flow.Error{Code: "flow.not_found", Message: "There is no flow " + end.Jump.Flow + " that is published and can be started."}}
 }
 
 // find is how the flow begins to which a run jumps.

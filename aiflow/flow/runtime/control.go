@@ -33,7 +33,7 @@ func (a *Account) Reply(ctx context.Context, id string, message map[string]any) 
 }
 
 // ErrNoAsk reports an answer to a question that the run never asked.
-var ErrNoAsk = apierr.New("runtime", apierr.NotFound, "the run has no such step that asks")
+var ErrNoAsk = apierr.New("runtime", apierr.NotFound, "the run has no step with this id that waits for approval")
 
 // Approve answers a run that asks whether it may use a tool; ask is the id of
 // the [flow.Ask]. One that was answered already, or waits no longer, stays as it

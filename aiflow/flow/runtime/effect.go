@@ -31,17 +31,17 @@ func (w *work) publish(ctx context.Context, run Run, e flow.Effect) error {
 		if host, is := w.h.chats.(ContactService); is {
 			return refused(e.ID, host.ContactTx(ctx, w.tx, run, e))
 		}
-		return unable(e.ID, "keeps no contacts")
+		return unable(e.ID, "does not store contacts")
 	case flow.DataEvent:
 		if host, is := w.h.chats.(EventService); is {
 			return refused(e.ID, host.EventTx(ctx, w.tx, run, e))
 		}
-		return unable(e.ID, "has nobody to tell")
+		return unable(e.ID, "has no webhooks")
 	case flow.Handoff:
 		if host, is := w.h.chats.(HandoffService); is {
 			return refused(e.ID, host.HandoffTx(ctx, w.tx, run, e))
 		}
-		return unable(e.ID, "has no people who take chats over")
+		return unable(e.ID, "has no people who can take over chats")
 	case flow.EndHandoff:
 		if host, is := w.h.chats.(HandoffService); is {
 			return refused(e.ID, host.EndHandoffTx(ctx, w.tx, run, e))

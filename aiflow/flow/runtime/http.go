@@ -63,7 +63,7 @@ func (o *outbound) fetch(ctx context.Context, c Request) (any, error) {
 		err = httpError(err)
 		var known *flow.Error
 		if errors.As(err, &known) && known.Code == flow.CodeHTTPConnect && c.Call.Once && left.Load() {
-			err = &flow.Error{Code: flow.CodeUnknown, Message: "The connection broke before an answer came: nobody knows whether the request was heard. It is not repeated."}
+			err = &flow.Error{Code: flow.CodeUnknown, Message: "The connection was lost before the response. The server may have received the request, so it is not repeated."}
 		}
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (o *outbound) authorize(ctx context.Context, account, credential string, re
 		return nil
 	}
 	if o.opts.Authorize == nil {
-		return &flow.Error{Code: flow.CodeHTTPAuth, Message: "There are no credentials here."}
+		return &flow.Error{Code: flow.CodeHTTPAuth, Message: "This program has no credentials."}
 	}
 	if err := o.opts.Authorize(ctx, account, credential, req); err != nil {
 		var known *flow.Error
@@ -97,7 +97,7 @@ func newRequest(ctx context.Context, in flow.HTTPRequest) (*http.Request, error)
 	}
 	req, err := http.NewRequestWithContext(ctx, in.Method, in.URL, bytes.NewReader(body))
 	if err != nil {
-		return nil, &flow.Error{Code: flow.CodeHTTPConnect, Message: "The URL or the method is wrong."}
+		return nil, &flow.Error{Code: flow.CodeHTTPConnect, Message: "The URL or the method is not valid."}
 	}
 	if len(body) == 0 {
 		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
@@ -173,9 +173,9 @@ func httpError(err error) error {
 	case errors.Is(err, guard.ErrRefused):
 		return &flow.Error{Code: codeBlocked, Message: "The address is private and not allowed."}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
-		return &flow.Error{Code: flow.CodeHTTPTimeout, Message: "There was no answer in time."}
+		return &flow.Error{Code: flow.CodeHTTPTimeout, Message: "The server did not answer in time."}
 	}
-	return &flow.Error{Code: flow.CodeHTTPConnect, Message: "There was no answer: " + guard.Reason(err) + "."}
+	return &flow.Error{Code: flow.CodeHTTPConnect, Message: "The server did not answer: " + guard.Reason(err) + "."}
 }
 
 func readResponse(res *http.Response, limit int64) (flow.HTTPResponse, error) {
@@ -191,7 +191,7 @@ func readResponse(res *http.Response, limit int64) (flow.HTTPResponse, error) {
 		return out, httpError(err)
 	}
 	if int64(len(raw)) > limit {
-		return out, &flow.Error{Code: codeTooLarge, Message: fmt.Sprintf("The answer has more than %d bytes.", limit)}
+		return out, &flow.Error{Code: codeTooLarge, Message: fmt.Sprintf("The response is larger than %d bytes.", limit)}
 	}
 	if len(raw) == 0 {
 		return out, nil
@@ -201,7 +201,7 @@ func readResponse(res *http.Response, limit int64) (flow.HTTPResponse, error) {
 		return out, nil
 	}
 	if !json.Valid(raw) {
-		return out, &flow.Error{Code: flow.CodeHTTPBody, Message: "The answer says that it is JSON and is not.", Detail: map[string]any{"status": res.StatusCode}}
+		return out, &flow.Error{Code: flow.CodeHTTPBody, Message: "The response claims to be JSON, but is not valid JSON.", Detail: map[string]any{"status": res.StatusCode}}
 	}
 	out.Body = json.RawMessage(raw)
 	return out, nil

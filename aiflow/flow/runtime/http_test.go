@@ -152,7 +152,7 @@ func TestResponses(t *testing.T) {
 	require.Equal(t, "http.connect", code)
 	run := f.begin(t, "", nodes(t, `"r":{"type":"any"}`, `"first":{"type":"http","config":{"url":"`+srv.URL+`/text","saveTo":"r"},"next":{"out":"end"}},"end":{"type":"end"}`))
 	require.Equal(t, runtime.Failed, run.Status)
-	require.Equal(t, "There was no answer: the connection was refused.", run.Error.Message, "no address")
+	require.Equal(t, "The server did not answer: the connection was refused.", run.Error.Message, "no address")
 }
 
 func TestPrivateTargets(t *testing.T) {

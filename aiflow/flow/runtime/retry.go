@@ -13,13 +13,13 @@ import (
 var (
 	// ErrNotFailed reports a run that cannot be retried: it did not fail, or
 	// there is no step with which it could continue.
-	ErrNotFailed = apierr.New("runtime", apierr.Conflict, "the run did not fail, or there is no step with which it could go on")
+	ErrNotFailed = apierr.New("runtime", apierr.Conflict, "the run did not fail, or has no step at which it can be retried")
 	// ErrBusy reports a run in whose chat another one is active.
-	ErrBusy = apierr.New("runtime", apierr.Conflict, "another run is active in the chat")
+	ErrBusy = apierr.New("runtime", apierr.Conflict, "another run is active in the chat: end it first")
 	// ErrRepeat reports a run that failed with a call that must not be made
 	// twice, and may have been made.
 	ErrRepeat = apierr.New("runtime", apierr.Conflict,
-		"the call that failed may have been made, and must not be made twice: say repeat to make it again")
+		"the failed call may have been made and must not be made twice: to repeat it, set repeat to true")
 )
 
 // Retry has a failed run continue with the step that failed, and waits for its

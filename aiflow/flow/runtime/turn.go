@@ -253,7 +253,7 @@ func (h *turnHandler) finish(ctx context.Context, t *turn) error {
 // breakOff makes a turn one that ends the run, because it cannot be computed.
 func (t *turn) breakOff() {
 	t.out = &flow.Turn{State: &flow.State{Ended: &flow.Ending{
-		Status: flow.StatusFailed, Error: &flow.Error{Code: "internal", Message: "The run could not go on."},
+		Status: flow.StatusFailed, Error: &flow.Error{Code: "internal", Message: "The run could not continue."},
 	}}}
 }
 

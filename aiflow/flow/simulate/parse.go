@@ -138,7 +138,7 @@ func ParseSession(raw []byte) (*Session, error) {
 func sane(t time.Time) bool { return t.Year() >= 1970 && t.Year() < 2500 }
 
 const (
-	notADuration = "must be an ISO 8601 duration, as PT1H"
+	notADuration = "must be an ISO 8601 duration, for example PT1H"
 	tooFar       = "must be in the years 1970 to 2499"
 )
 
@@ -174,7 +174,7 @@ func parseStep(raw []byte) (Step, error) {
 	case s.Expect != nil:
 		return s, at(".expect", s.Expect.check())
 	}
-	return s, &Invalid{Path: "", Message: "says nothing that can happen"}
+	return s, &Invalid{Path: "", Message: "has no event"}
 }
 
 // check refuses what no flow can fulfil.
@@ -194,7 +194,7 @@ func (e *Expect) check() error {
 		return &Invalid{Path: ".matches", Message: "must be a regular expression (RE2) that does not repeat too much"}
 	}
 	if !e.ofEffect() && !e.Rest && e.Waits == "" && e.Ended == "" && e.Error == "" && e.Output == nil && e.Vars == nil {
-		return &Invalid{Path: "", Message: "must expect something"}
+		return &Invalid{Path: "", Message: "must have an expectation"}
 	}
 	return nil
 }
@@ -232,7 +232,7 @@ func strictly(raw []byte, v any) error {
 		return &Invalid{Path: path, Message: "must not be a JSON " + wrong.Value}
 	}
 	if name, is := strings.CutPrefix(err.Error(), "json: unknown field "); is {
-		return &Invalid{Path: "." + strings.Trim(name, `"`), Message: "is not known here"}
+		return &Invalid{Path: "." + strings.Trim(name, `"`), Message: "is unknown"}
 	}
-	return &Invalid{Path: "", Message: "must be JSON of the right form"}
+	return &Invalid{Path: "", Message: "has the wrong form"}
 }

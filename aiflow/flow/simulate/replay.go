@@ -63,7 +63,7 @@ const maxReplayed = 2000
 
 // ErrLong reports a past, or what a program makes of it, that is too long to be
 // replayed.
-var ErrLong = errors.New("simulate: too long to be replayed")
+var ErrLong = errors.New("simulate: the run is too long to be replayed")
 
 // Replay has a program live through a past. What the program does not wait for
 // is passed over. One that does not end is [ErrEndless] or [ErrLong].

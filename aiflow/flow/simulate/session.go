@@ -84,7 +84,7 @@ type Result struct {
 }
 
 // ErrEndless reports a flow that never ends and never waits.
-var ErrEndless = apierr.New("simulate", apierr.Conflict, "the flow goes on and on without waiting for anything")
+var ErrEndless = apierr.New("simulate", apierr.Conflict, "the flow never waits: give its cycle an exit, or a node that waits")
 
 // What may follow from one action.
 const (
@@ -135,7 +135,7 @@ func (s *Session) Happen(p *flow.Program, what Step) (Result, error) {
 	case what.Cancel:
 		return s.Give(p, flow.Cancel{})
 	}
-	return Result{}, &Invalid{Path: "", Message: "says nothing that can happen"}
+	return Result{}, &Invalid{Path: "", Message: "has no event"}
 }
 
 // Advance lets time pass: the timers that are due by then come in order.
@@ -256,7 +256,7 @@ func (s *Session) step(p *flow.Program, in flow.Input, w flow.World) (turn *flow
 }
 
 // ErrState reports a session that was changed, so that nothing can follow.
-var ErrState error = &apierr.Invalid{Field: "state", Message: "is not as it was given"}
+var ErrState error = &apierr.Invalid{Field: "state", Message: "must be the unchanged state of an earlier response"}
 
 // refused finds an effect that is refused and of which the turn does not know
 // that yet.
@@ -338,7 +338,7 @@ func (s *Session) answer(c flow.Call) flow.Input {
 		s.Used[i]++
 		return flow.EffectDone{ID: c.ID, Result: m.Result, Err: m.Error}
 	}
-	return flow.EffectDone{ID: c.ID, Err: &flow.Error{Code: codeNoMock, Message: "No mock answers this call.", Node: c.Node, Attempt: c.Attempt}}
+	return flow.EffectDone{ID: c.ID, Err: &flow.Error{Code: codeNoMock, Message: "No mock answers this call. Add one to given.mocks.", Node: c.Node, Attempt: c.Attempt}}
 }
 
 // change changes the contact as later turns see it.

@@ -101,7 +101,7 @@ func play(p *flow.Program, t Test, stepLimit int) (*played, *Failure) {
 	var r Result
 	var err error
 	if g.session, r, err = Start(p, t.Given); err != nil {
-		return g, &Failure{0, "The flow cannot be begun: " + err.Error()}
+		return g, &Failure{0, "The flow cannot be started: " + err.Error()}
 	}
 	g.note(r)
 	for i, s := range t.Steps {
@@ -133,7 +133,7 @@ func (d Did) quiet() bool { return d.Kind == DidCall || d.Kind == DidEndHandoff 
 func (g *played) unexpected() string {
 	for _, d := range g.open {
 		if !d.quiet() {
-			return "Not expected: " + d.words()
+			return "Unexpected: " + d.words()
 		}
 	}
 	g.open = nil
@@ -144,7 +144,7 @@ func (g *played) unexpected() string {
 func (g *played) act(s Step) string {
 	r, err := g.session.Happen(g.program, s)
 	if errors.Is(err, flow.ErrNotWaiting) {
-		return "The run does not wait for this: " + g.standing()
+		return "The run does not wait for this event: " + g.standing()
 	}
 	var bad *Invalid
 	if errors.As(err, &bad) {
@@ -182,7 +182,7 @@ func (g *played) expectEffect(e *Expect) string {
 		g.open = g.open[1:]
 	}
 	if len(g.open) == 0 {
-		return "Nothing more was done: " + g.standing()
+		return "Expected something else to happen, but nothing did: " + g.standing()
 	}
 	d := g.open[0]
 	g.open = g.open[1:]
@@ -252,7 +252,7 @@ func (g *played) standing() string {
 	case s.Wait != nil:
 		return fmt.Sprintf("it waits at %s for %s.", s.Wait.Node, s.Wait.Kind)
 	}
-	return "it goes on."
+	return "it continues."
 }
 
 // text is that of a message.

@@ -94,7 +94,7 @@ func (c newColumns) updateTx(ctx context.Context, tx *database.Tx, table string,
 func (s *Store) SlugTaken() flow.Problem {
 	return flow.Problem{
 		Severity: flow.SeverityError, Code: "slug.taken", Path: "/slug",
-		Message: "is that of another published " + s.opts.Noun + " of the " + s.opts.Scope,
+		Message: "is used by another published " + s.opts.Noun + " of the " + s.opts.Scope,
 	}
 }
 

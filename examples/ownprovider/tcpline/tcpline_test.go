@@ -17,9 +17,9 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	providertest.Run(t, providertest.Harness{
-		New: func(t *testing.T) providertest.Line {
+		New: func(t *testing.T) providertest.Setup {
 			g := listen(t)
-			return providertest.Line{
+			return providertest.Setup{
 				Provider:  tcpline.Provider{},
 				Reference: provider.Reference{ID: 1, Name: "Gateway", Settings: provider.Settings{"gateway": g.addr}},
 				Shown:     g.shown, Fail: g.fail, Say: g.say,

@@ -129,14 +129,14 @@ func (fs *Files) givenUp(it queue.Job, err error, link bool) *payload.Failure {
 	case errors.As(err, &rejected):
 		return &payload.Failure{Code: store.CodeMediaUnavailable, Message: "The network does not have the file: " + rejected.Message, Advice: rejected.Advice}
 	case errors.As(err, &large):
-		return &payload.Failure{Code: store.CodeMediaTooLarge, Message: fmt.Sprintf("The file has more than %d bytes.", large.Max)}
+		return &payload.Failure{Code: store.CodeMediaTooLarge, Message: fmt.Sprintf("The file is larger than %d bytes.", large.Max)}
 	case errors.Is(err, media.ErrEmpty):
 		return &payload.Failure{Code: store.CodeMediaMismatch, Message: "The file is empty."}
 	case errors.As(err, &mismatch) && mismatch.Field == "type":
-		return &payload.Failure{Code: store.CodeMediaMismatch, Message: "The file is not of the type that was promised."}
+		return &payload.Failure{Code: store.CodeMediaMismatch, Message: "The file is not of the type that the network announced."}
 	case errors.As(err, &mismatch), errors.Is(err, provider.ErrMismatch):
 		if it.Attempt+1 >= maxFetchAttempts {
-			return &payload.Failure{Code: store.CodeMediaMismatch, Message: "The file is not the one that was promised: its digest differs."}
+			return &payload.Failure{Code: store.CodeMediaMismatch, Message: "The file is not the announced one: its digest differs."}
 		}
 	case !it.Since.IsZero() && time.Since(it.Since) > fetchTTL:
 		return &payload.Failure{Code: store.CodeMediaUnavailable, Message: "The file could not be fetched within a day."}
@@ -189,7 +189,7 @@ func (fs *Files) open(ctx context.Context, f *fileRow, source *store.FileSource)
 		}, nil
 	}
 	if source.URL == "" {
-		return nil, &provider.Rejected{Message: "this kind of line hands out no files"}
+		return nil, &provider.Rejected{Message: "this type of reference has no files"}
 	}
 	return func(ctx context.Context, w io.Writer) error { return fs.download(ctx, source.URL, w) }, nil
 }
@@ -225,7 +225,7 @@ func (fs *Files) download(ctx context.Context, address string, w io.Writer) erro
 	case errors.Is(err, guard.ErrRefused):
 		return &provider.Rejected{Message: "its address is private"}
 	case err != nil:
-		return &provider.Rejected{Message: "its address is none"}
+		return &provider.Rejected{Message: "its address is not valid"}
 	}
 	res, err := fs.web.Do(req)
 	if errors.Is(err, guard.ErrRefused) {
@@ -237,7 +237,7 @@ func (fs *Files) download(ctx context.Context, address string, w io.Writer) erro
 	defer res.Body.Close()
 	switch {
 	case res.StatusCode == http.StatusNotFound, res.StatusCode == http.StatusGone:
-		return &provider.Rejected{Message: "its address leads nowhere"}
+		return &provider.Rejected{Message: "its address does not exist"}
 	case res.StatusCode != http.StatusOK:
 		return fmt.Errorf("downloading: HTTP status %d", res.StatusCode)
 	}
@@ -252,7 +252,7 @@ const maxRedirects = 10
 // dialled.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects || req.URL.Scheme != "https" && req.URL.Scheme != "http" {
-		return &provider.Rejected{Message: "its address leads nowhere"}
+		return &provider.Rejected{Message: "its address does not exist"}
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (fs *Files) Attach(
 	}
 	k, err := fs.Find(ctx, q, account, m.StoredID)
 	if errors.Is(err, payload.ErrNotFound) || err == nil && of != nil && !slices.Contains(of, int64(k.Reference)) {
-		return nil, m, &payload.Missing{Field: "message.mediaId", Message: "names no file of this account"}
+		return nil, m, &payload.Missing{Field: "message.mediaId", Message: "must be the id of a file of this account"}
 	}
 	if err != nil {
 		return nil, m, err
@@ -70,7 +70,7 @@ func (fs *Files) Attach(
 }
 
 func tooLong(m provider.Media, limit int64) error {
-	return &payload.Invalid{Field: "message.mediaId", Message: fmt.Sprintf("names a file that is too long: at most %d KiB can be sent as %s", limit>>10, m.Type())}
+	return &payload.Invalid{Field: "message.mediaId", Message: fmt.Sprintf("is the id of a file that is too large: at most %d KiB can be sent as %s", limit>>10, m.Type())}
 }
 
 // Use keeps the file of a message to be sent for as long as the message.

@@ -36,7 +36,7 @@ func (k *Stored) fits(m provider.Media, limit int64) error {
 		want = string(provider.Image)
 	}
 	if family != want && !(m.Kind == provider.Audio && strings.HasPrefix(k.Type, "application/ogg")) {
-		return &payload.Invalid{Field: "message.mediaId", Message: "names a file of type " + k.Type + ", which cannot be sent as " + m.Type()}
+		return &payload.Invalid{Field: "message.mediaId", Message: "is the id of a file of type " + k.Type + ", which cannot be sent as " + m.Type()}
 	}
 	if limit > 0 && k.Size > limit {
 		return tooLong(m, limit)

@@ -90,7 +90,7 @@ func (fs *Files) convert(ctx context.Context, from, id string) error {
 	var other *media.Mismatch
 	var failed *exec.ExitError
 	if errors.As(err, &large) || errors.As(err, &other) || errors.As(err, &failed) || errors.Is(err, media.ErrEmpty) {
-		return &provider.Rejected{Code: "voice", Message: "The audio cannot be made a voice note."}
+		return &provider.Rejected{Code: "voice", Message: "The audio cannot be converted to a voice note."}
 	}
 	return err
 }

@@ -119,10 +119,10 @@ func last(a, b bool) int {
 
 // keyOf is the id that a part is about.
 func keyOf(kind provider.Kind, part provider.Part) claimKey {
-	if part.Line == "" {
+	if part.NetworkID == "" {
 		return claimKey{kind: kind, id: part.Group, group: true}
 	}
-	return claimKey{kind: kind, id: part.Line}
+	return claimKey{kind: kind, id: part.NetworkID}
 }
 
 // claimsOf returns the claims that have the secret that signed the body, of all

@@ -141,7 +141,7 @@ func (m *Manager) callRemote(ctx context.Context, ref provider.ReferenceID, e re
 				return remoteAnswer{}, err
 			}
 			if withdrawn {
-				return remoteAnswer{}, &payload.Error{Code: payload.CodeSessionNotConnected, Message: "The line is not connected at present. Its session says how it stands."}
+				return remoteAnswer{}, &payload.Error{Code: payload.CodeSessionNotConnected, Message: "The reference is not connected now. Its session has the reason."}
 			}
 		case <-late.C:
 			return remoteAnswer{}, &provider.Ambiguous{Err: remoteNetworkError(remoteInterrupted)}

@@ -155,7 +155,7 @@ type remoteError struct {
 
 // remoteInterrupted is what the caller reads of a call in the middle of which the node
 // died that made it.
-const remoteInterrupted = "The server that had the line ended while it asked the network. Look whether it was done before you repeat it."
+const remoteInterrupted = "The server that was connected ended while it waited for the network. Check whether the request took effect before you repeat it."
 
 // Kinds of remoteError.
 const (

@@ -70,7 +70,7 @@ func (c *Numbers) Check(ctx context.Context, row *store.Reference, who provider.
 	checker, ok := sess.(provider.NumberChecker)
 	if !ok {
 		return payload.Number{}, &payload.Error{
-			Code: payload.CodeUnsupported, Message: "A line of type " + string(row.Kind) + " cannot look numbers up.",
+			Code: payload.CodeUnsupported, Message: "A reference of type " + string(row.Kind) + " cannot look up numbers.",
 		}
 	}
 	kept, err := c.checked(ctx, row, who, checker)
@@ -103,7 +103,7 @@ func (c *Numbers) phoneOf(ctx context.Context, ref provider.ReferenceID, who pro
 		return who, err
 	}
 	if err != nil || chat.Phone == "" {
-		return who, &payload.Invalid{Field: "phone", Message: "is a hidden id (LID) whose phone number is not known"}
+		return who, &payload.Invalid{Field: "phone", Message: "is a hidden id (LID) whose phone number is unknown"}
 	}
 	return chat.Address(), nil
 }
@@ -160,7 +160,7 @@ func (c *Numbers) takeShare(ctx context.Context, tx *database.Tx, ref provider.R
 	}
 	if len(times) == maxNumberLookups {
 		return &payload.Error{
-			Code: payload.CodeRateLimited, Message: fmt.Sprintf("A line looks up at most %d new numbers a minute.", maxNumberLookups),
+			Code: payload.CodeRateLimited, Message: fmt.Sprintf("A reference looks up at most %d new numbers per minute.", maxNumberLookups),
 			After: database.Time(times[maxNumberLookups-1]).Add(numberLookupWindow).Sub(now),
 		}
 	}

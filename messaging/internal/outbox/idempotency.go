@@ -86,7 +86,7 @@ func (w *Writer) awaitFirst(ctx context.Context, first sendRecord) error {
 		return nil
 	}
 	return &payload.Error{
-		Code: payload.CodeConflict, Message: "The first request with this Idempotency-Key is still under way.", After: left - repeatTimeout,
+		Code: payload.CodeConflict, Message: "The first request with this Idempotency-Key is still in progress. Try again later.", After: left - repeatTimeout,
 	}
 }
 

@@ -101,7 +101,7 @@ func (d *prepared) chooseType() error {
 	}
 	text, ok := render.ToText(d.content)
 	if !ok {
-		return &payload.Error{Code: payload.CodeUnsupported, Message: fmt.Sprintf("A %s line cannot send the type %s.", d.row.Kind, d.content.Type())}
+		return &payload.Error{Code: payload.CodeUnsupported, Message: fmt.Sprintf("A reference of type %s cannot send messages of type %s.", d.row.Kind, d.content.Type())}
 	}
 	d.content = text
 	return nil

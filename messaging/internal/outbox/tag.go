@@ -39,5 +39,5 @@ func (d *prepared) wayOut() string {
 	for _, tag := range slices.Sorted(maps.Keys(tags)) {
 		ways = append(ways, fmt.Sprintf("%s within %d days of the contact's last message", tag, int(tags[tag].Hours())/24))
 	}
-	return closed + "Only a message with a tag may go out: " + strings.Join(ways, ", ") + "."
+	return closed + "Only a message with a tag can be sent: " + strings.Join(ways, ", ") + "."
 }

@@ -147,7 +147,7 @@ func quoted(ctx context.Context, u *store.Batch, d prepared, c *store.Chat) (str
 		return "", err
 	}
 	if len(at) == 0 || at[0].Chat != c.ID {
-		return "", &payload.Missing{Field: "context.messageId", Message: "names no message of this chat"}
+		return "", &payload.Missing{Field: "context.messageId", Message: "must be the id of a message in this chat"}
 	}
 	return at[0].ID, nil
 }
@@ -169,13 +169,13 @@ func aimed(ctx context.Context, u *store.Batch, d prepared, c *store.Chat) (prov
 	case reaction && len(at) == 0:
 		return d.content, nil
 	case len(at) == 0 || at[0].Chat != c.ID:
-		return nil, &payload.Invalid{Field: "message.messageId", Message: "names no message of this chat"}
+		return nil, &payload.Invalid{Field: "message.messageId", Message: "must be the id of a message in this chat"}
 	}
 	if err := u.Load(ctx, []int64{at[0].Seq}); err != nil {
 		return nil, err
 	}
 	if m := u.Messages[at[0].Seq]; !reaction && m != nil && !m.Mine {
-		return nil, &payload.Invalid{Field: "message.messageId", Message: "must name a message of the account itself"}
+		return nil, &payload.Invalid{Field: "message.messageId", Message: "must be the id of a message from the account"}
 	}
 	return AimedAt(d.content, at[0].ID), nil
 }

@@ -106,7 +106,7 @@ func (r *Resolver) notHidden(ctx context.Context, q database.Reader, ref provide
 	return addr, &payload.Error{
 		Code: payload.CodeAmbiguousChat, Field: "chatId",
 		Message: "These digits are the hidden id (LID) of a contact, not a phone number. The contact's chat id is " + right +
-			". To write to a phone number of these digits, use the whole id " + addr.ChatID + ".",
+			". To write to the phone number with these digits, use the complete id " + addr.ChatID + ".",
 	}
 }
 
@@ -119,7 +119,7 @@ func (r *Resolver) contactNamed(ctx context.Context, q database.Reader, ref prov
 		return addr, err
 	}
 	if err == nil && addr.Group {
-		return addr, &payload.Invalid{Field: "chatId", Message: "names a group as a contact: a group's remoteJid ends in " + GroupSuffix}
+		return addr, &payload.Invalid{Field: "chatId", Message: "is a group, but must be a contact: a group's remoteJid ends in " + GroupSuffix}
 	}
 	if !sanitize.IsName(id) {
 		return addr, bad
@@ -165,7 +165,7 @@ func onlyOne(known []*store.NamedChat) (provider.Address, error) {
 func mayBeEither(a, b string) *payload.Error {
 	return &payload.Error{
 		Code: payload.CodeAmbiguousChat, Field: "chatId",
-		Message: "This remoteJid may name two contacts, whose chat ids are " + a + " and " + b + ": use one of these.",
+		Message: "This remoteJid may be one of two contacts, whose chat ids are " + a + " and " + b + ": use one of these.",
 	}
 }
 

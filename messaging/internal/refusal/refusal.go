@@ -68,7 +68,7 @@ func Failure(err error) *provider.Failure {
 	case errors.As(err, &auth):
 		return &provider.Failure{Code: cmp.Or(auth.Code, "credentials"), Message: auth.Message, Advice: auth.Advice}
 	case errors.As(err, &unsupported):
-		return &provider.Failure{Code: payload.CodeUnsupported, Message: "The line cannot send " + unsupported.What + "."}
+		return &provider.Failure{Code: payload.CodeUnsupported, Message: "The reference cannot send " + unsupported.What + "."}
 	case errors.As(err, &rejected):
 		return &provider.Failure{Code: cmp.Or(rejected.Code, "rejected"), Message: rejected.Message, Advice: rejected.Advice}
 	}
@@ -98,7 +98,7 @@ func BrokenRules(err error) error {
 // OfNetwork is the refusal of a call that was no send.
 func OfNetwork(err error) *payload.Error {
 	if missing, ok := errors.AsType[*provider.Unsupported](err); ok {
-		return &payload.Error{Code: payload.CodeUnsupported, Message: "The line does not support " + missing.What + "."}
+		return &payload.Error{Code: payload.CodeUnsupported, Message: "The reference does not support " + missing.What + "."}
 	}
 	f := Failure(err)
 	out := &payload.Error{Code: payload.CodeProvider, Message: f.Text(), ProviderCode: f.Code}
@@ -132,7 +132,7 @@ func OfCall(ctx context.Context, err error) error {
 	case errors.As(err, &limited):
 		out.Code = payload.CodeRateLimited
 	case errors.As(err, &unsupported):
-		return &payload.Error{Code: payload.CodeUnsupported, Message: "The line does not support " + unsupported.What + "."}
+		return &payload.Error{Code: payload.CodeUnsupported, Message: "The reference does not support " + unsupported.What + "."}
 	}
 	return out
 }

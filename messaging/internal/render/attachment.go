@@ -27,7 +27,7 @@ func attached(m provider.Media) payload.Body {
 	case provider.Document:
 		b.Type = payload.TypeDocument
 	case provider.Placeholder:
-		return payload.Body{Text: "A file that is not here yet", Extras: payload.Extras{Unsupported: &provider.Unknown{Kind: string(m.Kind)}}}
+		return payload.Body{Text: "A file that is not available yet", Extras: payload.Extras{Unsupported: &provider.Unknown{Kind: string(m.Kind)}}}
 	default:
 		return receivedText(provider.Unknown{Kind: m.Type()})
 	}

@@ -36,7 +36,7 @@ func checkQuestion(c provider.Content) error {
 			return err
 		}
 		if len(v.Buttons) < 1 || len(v.Buttons) > 3 {
-			return &payload.Invalid{Field: "message.buttons", Message: "must hold 1 to 3 buttons"}
+			return &payload.Invalid{Field: "message.buttons", Message: "must have 1 to 3 buttons"}
 		}
 		return checkChoices("message.buttons", v.Buttons)
 	case provider.List:
@@ -64,7 +64,7 @@ func checkPoll(v provider.Poll) error {
 		return err
 	}
 	if len(v.Options) < 2 || len(v.Options) > maxPollOptions {
-		return &payload.Invalid{Field: "message.options", Message: fmt.Sprintf("must hold 2 to %d", maxPollOptions)}
+		return &payload.Invalid{Field: "message.options", Message: fmt.Sprintf("must have 2 to %d", maxPollOptions)}
 	}
 	seen := map[string]bool{}
 	for i, o := range v.Options {
@@ -72,7 +72,7 @@ func checkPoll(v provider.Poll) error {
 			return err
 		}
 		if seen[o] {
-			return &payload.Invalid{Field: Indexed("message.options", i), Message: "stands twice"}
+			return &payload.Invalid{Field: Indexed("message.options", i), Message: "is given twice"}
 		}
 		seen[o] = true
 	}
@@ -81,7 +81,7 @@ func checkPoll(v provider.Poll) error {
 
 func checkCards(v provider.Contacts) error {
 	if len(v.Contacts) < 1 || len(v.Contacts) > maxCards {
-		return &payload.Invalid{Field: "message.contacts", Message: fmt.Sprintf("must hold 1 to %d", maxCards)}
+		return &payload.Invalid{Field: "message.contacts", Message: fmt.Sprintf("must have 1 to %d", maxCards)}
 	}
 	for i, c := range v.Contacts {
 		if err := required(Indexed("contacts", i)+".name.formattedName", c.Name.Formatted); err != nil {
@@ -103,7 +103,7 @@ func checkList(v provider.List) error {
 		rows += len(s.Rows)
 	}
 	if rows < 1 || rows > 10 {
-		return &payload.Invalid{Field: "message.sections", Message: "must hold 1 to 10 rows in total"}
+		return &payload.Invalid{Field: "message.sections", Message: "must have 1 to 10 rows in total"}
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func checkChoices(field string, cs []provider.Choice) error {
 		case c.Title == "":
 			return &payload.Invalid{Field: fmt.Sprintf("%s[%d].title", field, i), Message: "must not be empty"}
 		case seen[c.ID]:
-			return &payload.Invalid{Field: fmt.Sprintf("%s[%d].id", field, i), Message: "stands twice"}
+			return &payload.Invalid{Field: fmt.Sprintf("%s[%d].id", field, i), Message: "is given twice"}
 		}
 		seen[c.ID] = true
 	}

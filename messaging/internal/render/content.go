@@ -174,7 +174,7 @@ func decodeStrict(raw json.RawMessage, c any) error {
 	if at := unknownMember(rest, reflect.TypeOf(c)); at != "" {
 		return &payload.Invalid{Field: "message" + at, Message: "is not a member of this type"}
 	}
-	return &payload.Invalid{Field: "message", Message: "cannot be read"}
+	return &payload.Invalid{Field: "message", Message: "is not valid"}
 }
 
 // EncodeContent is the inverse of [DecodeContent] and [DecodeTag].

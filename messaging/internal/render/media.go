@@ -36,7 +36,7 @@ func checkMedia(m provider.Media) error {
 	case !slices.Contains(mediaContents, m.Type()):
 		return &payload.Invalid{Field: "message.type", Message: "must be a kind of file"}
 	case m.StoredID == "" && m.URL == "":
-		return &payload.Invalid{Field: "message.mediaId", Message: "is required, or a url"}
+		return &payload.Invalid{Field: "message.mediaId", Message: "is required without url"}
 	case m.StoredID != "" && m.URL != "":
 		return &payload.Invalid{Field: "message.url", Message: "cannot be combined with mediaId"}
 	case m.Voice && m.Kind != provider.Audio:

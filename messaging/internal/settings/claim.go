@@ -34,7 +34,7 @@ func (b *Box) mayClaim(ctx context.Context, tx *database.Tx, r *store.Reference,
 		return fmt.Errorf("counting the claims of an id: %w", err)
 	}
 	if others >= maxOwnClaims {
-		return &payload.Invalid{Field: "settings", Message: fmt.Sprintf("name a number or page that %d references of the account have already", maxOwnClaims)}
+		return &payload.Invalid{Field: "settings", Message: fmt.Sprintf("have a number or page that %d references of the account already have", maxOwnClaims)}
 	}
 	return nil
 }

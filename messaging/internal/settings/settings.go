@@ -54,7 +54,7 @@ func Check(p provider.Provider, in provider.Settings) (provider.Settings, error)
 		case len(v) > 4096:
 			wrong = append(wrong, &payload.Invalid{Field: "settings." + d.Name, Message: "must have at most 4096 characters"})
 		case strings.HasPrefix(v, mask):
-			wrong = append(wrong, &payload.Invalid{Field: "settings." + d.Name, Message: "is the masked form, not the secret itself"})
+			wrong = append(wrong, &payload.Invalid{Field: "settings." + d.Name, Message: "is the masked secret: give the secret itself"})
 		case d.Digits && strings.Trim(v, "0123456789") != "":
 			wrong = append(wrong, &payload.Invalid{Field: "settings." + d.Name, Message: "must be digits only"})
 		case d.Boolean && v != "" && v != "true" && v != "false":
@@ -139,7 +139,7 @@ func (b *Box) seal(p provider.Provider, id provider.ReferenceID, settings provid
 		case !d.Secret:
 			out[d.Name] = v
 		case b.Keys == nil:
-			return "", "", &payload.Invalid{Field: "settings." + d.Name, Message: "cannot be kept: the service has no secrets to seal it with"}
+			return "", "", &payload.Invalid{Field: "settings." + d.Name, Message: "cannot be stored: the service has no secrets to encrypt it with"}
 		default:
 			out[d.Name] = b.Keys.Seal(sealedAs(id, d.Name), []byte(v))
 		}

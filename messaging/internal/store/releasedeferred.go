@@ -85,7 +85,7 @@ func deferredEvent(u *Batch, h deferredEventRow, c *Chat) payload.Event {
 		return ev
 	}
 	if h.Waiting {
-		SetMissing(m, &payload.Failure{Code: CodeMediaPending, Message: "The file has not come yet. It will appear in the record of the message."})
+		SetMissing(m, &payload.Failure{Code: CodeMediaPending, Message: "The file is still being fetched. It will be in the record of the message."})
 		u.DirtyMessages.Add(m)
 		u.Publish(h.Account, m.Reference, string(payload.EventMessage), m.Record(payload.MustEncode(m.Head(c))))
 	}

@@ -98,7 +98,7 @@ func (c *Copies) templateManager(ctx context.Context, row *store.Reference) (pro
 	}
 	m, ok := sess.(provider.TemplateManager)
 	if !ok {
-		return nil, &payload.Error{Code: payload.CodeUnsupported, Message: "A line of type " + string(row.Kind) + " has no templates."}
+		return nil, &payload.Error{Code: payload.CodeUnsupported, Message: "A reference of type " + string(row.Kind) + " has no templates."}
 	}
 	return m, nil
 }

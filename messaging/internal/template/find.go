@@ -29,7 +29,7 @@ func (c *Copies) Find(ctx context.Context, q database.Reader, ref *store.Referen
 		} else if !known {
 			return nil, ErrNoCopy
 		}
-		return nil, &payload.Invalid{Field: "message.template.name", Message: "names no template of this line"}
+		return nil, &payload.Invalid{Field: "message.template.name", Message: "must be the name of a template of this reference"}
 	}
 	i := slices.IndexFunc(rows, func(r *Row) bool { return r.Language == text.Sanitize(call.Language.Code) })
 	if i < 0 {
@@ -45,7 +45,7 @@ func (c *Copies) Find(ctx context.Context, q database.Reader, ref *store.Referen
 		if r.ProviderStatus != "" && r.ProviderStatus != why {
 			why += " (" + r.ProviderStatus + ")"
 		}
-		return nil, &payload.Invalid{Field: "message.template.name", Message: "must name an approved template; the status of this one is " + JoinWords(why, r.Reason)}
+		return nil, &payload.Invalid{Field: "message.template.name", Message: "must be an approved template; the status of this one is " + JoinWords(why, r.Reason)}
 	}
 	return r, r.Fits(call)
 }

@@ -52,7 +52,7 @@ func (f *fitting) parts(parts []templatePart, fill []filling, at string) {
 			key += " " + c.index()
 		}
 		if used[key] {
-			f.fail(c.at, "stands twice")
+			f.fail(c.at, "is given twice")
 		}
 		used[key] = true
 		f.wanted(parts, c)
@@ -74,7 +74,7 @@ func (f *fitting) wanted(parts []templatePart, c *filling) {
 		return
 	}
 	if !slices.ContainsFunc(parts, func(p templatePart) bool { return p.is(kind) }) {
-		f.fail(c.at+".type", "must name a part of the template: it has no %s", kind)
+		f.fail(c.at+".type", "must be a part of the template, which has no %s", kind)
 	}
 }
 
@@ -96,7 +96,7 @@ func (f *fitting) part(p *templatePart, fill []filling, at string) {
 		f.cards(p, c, at)
 	case p.is("LIMITED_TIME_OFFER"):
 		if p.Offer != nil && p.Offer.Expiration && (c == nil || len(c.Parameters) == 0) {
-			f.fail(at, "must hold a limited_time_offer that says when it ends")
+			f.fail(at, "must have a limited_time_offer with its end")
 		}
 	}
 }
@@ -122,9 +122,9 @@ func (f *fitting) header(p *templatePart, c *filling, at string) {
 	}
 	switch {
 	case c == nil:
-		f.fail(at, "must hold a header with a parameter of type %s", kind)
+		f.fail(at, "must have a header with a parameter of type %s", kind)
 	case len(c.Parameters) != 1:
-		f.fail(c.at+".parameters", "must hold one of type %s", kind)
+		f.fail(c.at+".parameters", "must have one parameter of type %s", kind)
 	case !strings.EqualFold(c.Parameters[0].Type, kind) && !strings.EqualFold(c.Parameters[0].Type, p.Format):
 		f.fail(c.at+".parameters[0].type", "must be %s", kind)
 	}
@@ -134,7 +134,7 @@ func (f *fitting) header(p *templatePart, c *filling, at string) {
 func (f *fitting) texts(part string, names []string, c *filling, at string) {
 	if c == nil {
 		if len(names) > 0 {
-			f.fail(at, "must hold a %s with the parameters %s", part, braced(names))
+			f.fail(at, "must have a %s with the parameters %s", part, braced(names))
 		}
 		return
 	}
@@ -165,13 +165,13 @@ func (f *fitting) namedTexts(names []string, c *filling) {
 		case !slices.Contains(names, p.Name):
 			f.fail(at, "must be one of %s", strings.Join(names, ", "))
 		case have[p.Name]:
-			f.fail(at, "stands twice")
+			f.fail(at, "is given twice")
 		}
 		have[p.Name] = true
 	}
 	for _, n := range names {
 		if !have[n] {
-			f.fail(c.at+".parameters", "must hold one with the parameter_name %s", n)
+			f.fail(c.at+".parameters", "must have one with the parameter_name %s", n)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (f *fitting) buttons(p *templatePart, fill []filling, at string) {
 			continue
 		}
 		if n, err := strconv.Atoi(c.index()); err != nil || n < 0 || n >= len(p.Buttons) {
-			f.fail(c.at+".index", "must be the place of a button: 0 to %d", len(p.Buttons)-1)
+			f.fail(c.at+".index", "must be the index of a button: 0 to %d", len(p.Buttons)-1)
 		}
 	}
 	for i := range p.Buttons {
@@ -212,12 +212,12 @@ func (f *fitting) button(b *templateButton, place int, c *filling, at string) {
 	switch {
 	case !known: // what it takes, the network knows
 	case c == nil && kind.must:
-		f.fail(at, "must hold a button with the sub_type %s and the index %d", kind.sub, place)
+		f.fail(at, "must have a button with the sub_type %s and the index %d", kind.sub, place)
 	case c == nil:
 	case !strings.EqualFold(c.SubType, kind.sub):
 		f.fail(c.at+".sub_type", "must be %s", kind.sub)
 	case kind.must && len(c.Parameters) != 1:
-		f.fail(c.at+".parameters", "must hold one")
+		f.fail(c.at+".parameters", "must have one")
 	}
 }
 
@@ -226,7 +226,7 @@ func (f *fitting) link(b *templateButton, place int, c *filling, at string) {
 	n := len(variables(b.URL))
 	switch {
 	case c == nil && n > 0:
-		f.fail(at, "must hold a button with the sub_type url, the index %d and a parameter", place)
+		f.fail(at, "must have a button with the sub_type url, the index %d and a parameter", place)
 	case c == nil:
 	case !strings.EqualFold(c.SubType, "url"):
 		f.fail(c.at+".sub_type", "must be url")

@@ -132,7 +132,7 @@ func fillings(call provider.TemplateCall) ([]filling, error) {
 	for i, raw := range call.Components {
 		at := render.Indexed("message.template.components", i)
 		if err := json.Unmarshal(raw, &out[i]); err != nil {
-			return nil, &payload.Invalid{Field: at, Message: "must be a component as the network takes it"}
+			return nil, &payload.Invalid{Field: at, Message: "must be a component in the network's form"}
 		}
 		out[i].at = at
 	}

@@ -15,7 +15,7 @@ import (
 //	id := fake.Files.Put("", "image/png", data)
 //	fake.Write(ctx, graphtest.Inbound{From: "16505551234", Type: "image", Body: map[string]any{"id": id, "mime_type": "image/png"}})
 type Inbound struct {
-	Line      string    // phone number id; "": the first line
+	Number    string    // phone number id; "": the firstnumber
 	From      string    // phone number; "" with a UserID: the contact hides it
 	UserID    string    // business-scoped user id, or ""
 	Name      string    // of the profile; "": none
@@ -35,9 +35,9 @@ type Inbound struct {
 // Write makes a contact write. It posts the callback until it is answered with
 // 200 or ctx ends, and returns the message's id.
 func (s *Server) Write(ctx context.Context, in Inbound) (id string, err error) {
-	l, known := s.line(in.Line)
+	l, known := s.numberOf(in.Number)
 	if !known {
-		return "", fmt.Errorf("graphtest: no line %q", in.Line)
+		return "", fmt.Errorf("graphtest: no number %q", in.Number)
 	}
 	if in.ID == "" {
 		in.ID = newID()
@@ -46,7 +46,7 @@ func (s *Server) Write(ctx context.Context, in Inbound) (id string, err error) {
 		in.At = s.opts.Now()
 	}
 	s.record(func() {
-		s.taken[in.ID] = Message{ID: in.ID, Line: l.PhoneNumberID, Type: defaulted(in.Type, "text"), Text: in.Text, At: in.At}
+		s.taken[in.ID] = Message{ID: in.ID, Owner: l.PhoneNumberID, Type: defaulted(in.Type, "text"), Text: in.Text, At: in.At}
 		for _, contact := range []string{in.From, in.UserID, in.Group} {
 			if contact != "" {
 				s.wrote[l.PhoneNumberID+"/"+contact] = in.At
@@ -107,12 +107,12 @@ func (in *Inbound) stated() map[string]any {
 	return m
 }
 
-// Echo makes a person write to the contact of in with the app on the line's
+// Echo makes a person write to the contact of in with the app on the number's
 // phone, and posts that as [Server.Write] does.
 func (s *Server) Echo(ctx context.Context, in Inbound) (id string, err error) {
-	l, known := s.line(in.Line)
+	l, known := s.numberOf(in.Number)
 	if !known {
-		return "", fmt.Errorf("graphtest: no line %q", in.Line)
+		return "", fmt.Errorf("graphtest: no number %q", in.Number)
 	}
 	in.ID = defaulted(in.ID, newID())
 	if in.At.IsZero() {
@@ -125,8 +125,8 @@ func (s *Server) Echo(ctx context.Context, in Inbound) (id string, err error) {
 	return in.ID, s.PostChange(ctx, l.PhoneNumberID, "smb_message_echoes", map[string]any{"message_echoes": []any{m}})
 }
 
-// number returns the line's number in digits.
-func (l *Line) number() string { return digitsOf(defaulted(l.DisplayNumber, "15550783881")) }
+// number returns the phone number in digits.
+func (l *Number) number() string { return digitsOf(defaulted(l.DisplayNumber, "15550783881")) }
 
 // Status posts a status of a message that was accepted, as [Server.Write] does.
 // For "failed", a code may be given.
@@ -137,7 +137,7 @@ func (s *Server) Status(ctx context.Context, messageID, status string, code int)
 	if !known || m.To == "" {
 		return fmt.Errorf("graphtest: no message %q was taken", messageID)
 	}
-	return s.PostChange(ctx, m.Line, "messages", m.status(status, code, s.opts.Now()))
+	return s.PostChange(ctx, m.Owner, "messages", m.status(status, code, s.opts.Now()))
 }
 
 // status returns the callback's form of a message's status.
@@ -168,7 +168,7 @@ func (m *Message) status(status string, code int, now time.Time) map[string]any 
 }
 
 // follow posts the automatic statuses in order.
-func (s *Server) follow(l Line, m Message) {
+func (s *Server) follow(l Number, m Message) {
 	if len(s.opts.Statuses) == 0 {
 		return
 	}
@@ -181,12 +181,12 @@ func (s *Server) follow(l Line, m Message) {
 	})
 }
 
-// PostChange posts a change of any field of a line, signed and repeated as by
-// [Server.Write]. The value gets the line's metadata.
-func (s *Server) PostChange(ctx context.Context, line, field string, value map[string]any) error {
-	l, known := s.line(line)
+// PostChange posts a change of any field of a number, signed and repeated as by
+// [Server.Write]. The value gets the number's metadata.
+func (s *Server) PostChange(ctx context.Context, number, field string, value map[string]any) error {
+	l, known := s.numberOf(number)
 	if !known {
-		return fmt.Errorf("graphtest: no line %q", line)
+		return fmt.Errorf("graphtest: no number %q", number)
 	}
 	value = maps.Clone(value)
 	value["messaging_product"] = "whatsapp"
@@ -194,28 +194,28 @@ func (s *Server) PostChange(ctx context.Context, line, field string, value map[s
 	return s.postEntry(ctx, l, map[string]any{}, field, value)
 }
 
-// PostAccountChange posts a change of the business account above a line. It has
-// a time, and does not name a line.
-func (s *Server) PostAccountChange(ctx context.Context, line, field string, value map[string]any) error {
-	l, known := s.line(line)
+// PostAccountChange posts a change of the business account above a number. It has
+// a time, and does not name a number.
+func (s *Server) PostAccountChange(ctx context.Context, number, field string, value map[string]any) error {
+	l, known := s.numberOf(number)
 	if !known {
-		return fmt.Errorf("graphtest: no line %q", line)
+		return fmt.Errorf("graphtest: no number %q", number)
 	}
 	return s.postEntry(ctx, l, map[string]any{"time": s.opts.Now().Unix()}, field, value)
 }
 
-func (s *Server) postEntry(ctx context.Context, l Line, entry map[string]any, field string, value map[string]any) error {
+func (s *Server) postEntry(ctx context.Context, l Number, entry map[string]any, field string, value map[string]any) error {
 	entry["id"] = l.BusinessAccountID
 	entry["changes"] = []any{map[string]any{"value": value, "field": field}}
 	return s.Post(ctx, l.PhoneNumberID, wire(map[string]any{"object": "whatsapp_business_account", "entry": []any{entry}}))
 }
 
-// Post signs body with the line's secret and posts it until it is answered with
+// Post signs body with the number's secret and posts it until it is answered with
 // 200 or ctx ends. Without a callback, it waits for one.
-func (s *Server) Post(ctx context.Context, line string, body []byte) error {
-	l, known := s.line(line)
+func (s *Server) Post(ctx context.Context, number string, body []byte) error {
+	l, known := s.numberOf(number)
 	if !known {
-		return fmt.Errorf("graphtest: no line %q", line)
+		return fmt.Errorf("graphtest: no number %q", number)
 	}
 	s.mu.Lock()
 	own := s.accounts.subscribed[l.BusinessAccountID].url
@@ -223,13 +223,13 @@ func (s *Server) Post(ctx context.Context, line string, body []byte) error {
 	return s.post.deliver(ctx, own, l.AppSecret, body)
 }
 
-// Handshake sends the callback a challenge with the verify token of the line or
+// Handshake sends the callback a challenge with the verify token of the number or
 // page. It returns nil if the answer is correct.
-func (s *Server) Handshake(ctx context.Context, line string) error {
-	l, known := s.line(line)
-	p, is := s.Pages.find(line)
+func (s *Server) Handshake(ctx context.Context, number string) error {
+	l, known := s.numberOf(number)
+	p, is := s.Pages.find(number)
 	if !known && !is {
-		return fmt.Errorf("graphtest: no line and no page %q", line)
+		return fmt.Errorf("graphtest: no number and no page %q", number)
 	}
 	return s.post.handshake(ctx, s.post.address(), cmp.Or(l.VerifyToken, p.VerifyToken))
 }

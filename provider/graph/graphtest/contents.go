@@ -67,7 +67,7 @@ func (in *sent) file() *sentFile {
 }
 
 // content checks the part of a message that its type names.
-func (e *messageEndpoint) content(l Line, in *sent) *reply {
+func (e *messageEndpoint) content(l Number, in *sent) *reply {
 	switch in.Type {
 	case "", "text":
 		switch {
@@ -103,7 +103,7 @@ func (e *messageEndpoint) content(l Line, in *sent) *reply {
 	return nil
 }
 
-func (e *messageEndpoint) sentFile(l Line, in *sent) *reply {
+func (e *messageEndpoint) sentFile(l Number, in *sent) *reply {
 	f := in.file()
 	switch {
 	case f == nil || f.ID == "" && f.Link == "":
@@ -119,7 +119,7 @@ func (e *messageEndpoint) sentFile(l Line, in *sent) *reply {
 	}
 	e.fake.mu.Lock()
 	defer e.fake.mu.Unlock()
-	if stored := e.fake.Files.kept[f.ID]; stored == nil || stored.Line != l.PhoneNumberID {
+	if stored := e.fake.Files.kept[f.ID]; stored == nil || stored.Owner != l.PhoneNumberID {
 		return detailed(131053, "(#131053) Media upload error", "There is no file "+f.ID+" of this number.")
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 // TestContentsAreChecked: what Meta would refuse is refused with its code.
 func TestContentsAreChecked(t *testing.T) {
 	t.Parallel()
-	fake := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{
+	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{
 		{PhoneNumberID: "1", BusinessAccountID: "2", AccessToken: "token"}, {PhoneNumberID: "3", BusinessAccountID: "2", AccessToken: "token"},
 	}})
 	t.Cleanup(fake.Close)

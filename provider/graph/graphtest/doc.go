@@ -9,7 +9,7 @@
 // [Server.Handler] can be served by any server.
 //
 //	graph := graphtest.Start(&graphtest.Options{
-//		Lines:    []graphtest.Line{line},
+//		Numbers:    []graphtest.Number{number},
 //		Callback: "http://localhost:3000/webhooks/provider",
 //	})
 //	defer graph.Close()

@@ -14,7 +14,7 @@ import (
 // told beforehand.
 func Example() {
 	ctx := context.Background()
-	fake := graphtest.Start(&graphtest.Options{Lines: []graphtest.Line{{
+	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{{
 		PhoneNumberID: "700100200300", BusinessAccountID: "800100200300", AccessToken: "token", AppSecret: "secret",
 	}}})
 	defer fake.Close()

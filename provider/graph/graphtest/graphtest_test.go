@@ -18,20 +18,20 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 )
 
-var line = graphtest.Line{
+var line = graphtest.Number{
 	PhoneNumberID: "700100200300", BusinessAccountID: "800100200300",
 	AccessToken: "token-a", AppSecret: "secret-a", VerifyToken: "verify a&b",
 }
 
-var other = graphtest.Line{
+var other = graphtest.Number{
 	PhoneNumberID: "700100200301", BusinessAccountID: "800100200301",
 	AccessToken: "token-b", AppSecret: "secret-b", VerifyToken: "verify-b", Templates: []string{"hello/en_US"},
 }
 
 func start(t *testing.T, o graphtest.Options) (*graphtest.Server, *graph.Client) {
 	t.Helper()
-	if o.Lines == nil {
-		o.Lines = []graphtest.Line{line, other}
+	if o.Numbers == nil {
+		o.Numbers = []graphtest.Number{line, other}
 	}
 	s := graphtest.Start(&o)
 	t.Cleanup(s.Close)
@@ -144,7 +144,7 @@ func TestLaterLineBehindOwnListener(t *testing.T) {
 	t.Cleanup(server.Close)
 	client := graph.New(&graph.Options{URL: server.URL}).As("token-a")
 	require.Error(t, client.Get(t.Context(), line.PhoneNumberID, nil, nil))
-	s.AddLine(line)
+	s.AddNumber(line)
 	require.NoError(t, client.Get(t.Context(), line.PhoneNumberID, nil, nil))
 }
 
@@ -177,7 +177,7 @@ type callback struct {
 	refuse int // so many more are refused
 }
 
-func listen(t *testing.T, l graphtest.Line, refuse int) *callback {
+func listen(t *testing.T, l graphtest.Number, refuse int) *callback {
 	t.Helper()
 	c := &callback{refuse: refuse}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

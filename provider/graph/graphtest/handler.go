@@ -116,7 +116,7 @@ func bearer(r *http.Request) string {
 	return r.URL.Query().Get("access_token")
 }
 
-// authorize refuses requests without the token of a line.
+// authorize refuses requests without the token of a number.
 func (s *Server) authorize(c *call) *reply {
 	if c.token == "" {
 		r := refuse(104, "An access token is required to request this resource.")
@@ -125,7 +125,7 @@ func (s *Server) authorize(c *call) *reply {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.ContainsFunc(s.lines, func(l Line) bool { return l.AccessToken == c.token }) &&
+	if !slices.ContainsFunc(s.numbers, func(l Number) bool { return l.AccessToken == c.token }) &&
 		!slices.ContainsFunc(s.Pages.known, func(p Page) bool { return p.AccessToken == c.token }) {
 		r := refuse(190, "Invalid OAuth access token - Cannot parse access token")
 		r.status = http.StatusUnauthorized
@@ -161,18 +161,18 @@ func (s *Server) dispatch(ctx context.Context, c *call) *reply {
 			return answer
 		}
 	}
-	lines := slices.DeleteFunc(s.account(c.id), func(l Line) bool { return l.AccessToken != c.token })
-	if len(lines) == 0 {
+	numbers := slices.DeleteFunc(s.account(c.id), func(l Number) bool { return l.AccessToken != c.token })
+	if len(numbers) == 0 {
 		return absent(strings.ToLower(c.method), c.id)
 	}
 	switch c.edge {
 	case "subscribed_apps":
-		return s.accounts.subscriptions(ctx, lines[0], c)
+		return s.accounts.subscriptions(ctx, numbers[0], c)
 	case "message_templates":
-		return s.Templates.edge(lines[0], c)
+		return s.Templates.edge(numbers[0], c)
 	case "phone_numbers":
 		data := []any{}
-		for _, l := range lines {
+		for _, l := range numbers {
 			data = append(data, phoneNumber(l, nil).value)
 		}
 		return ok(map[string]any{"data": data})
@@ -181,7 +181,7 @@ func (s *Server) dispatch(ctx context.Context, c *call) *reply {
 }
 
 // number answers for a phone number; nil if it does not have the edge.
-func (s *Server) number(l Line, c *call) *reply {
+func (s *Server) number(l Number, c *call) *reply {
 	if c.method == http.MethodGet {
 		switch c.edge {
 		case "":
@@ -209,14 +209,14 @@ func (s *Server) number(l Line, c *call) *reply {
 	return nil
 }
 
-// visible returns a line that the token may use.
-func (s *Server) visible(id, token string) (Line, bool) {
+// visible returns a number that the token may use.
+func (s *Server) visible(id, token string) (Number, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range s.lines {
+	for _, l := range s.numbers {
 		if l.PhoneNumberID == id && l.AccessToken == token {
 			return l, true
 		}
 	}
-	return Line{}, false
+	return Number{}, false
 }

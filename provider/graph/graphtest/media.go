@@ -25,13 +25,13 @@ const (
 	attachment = "/attachments/" // where files are downloaded
 )
 
-// File is a file that the fake stores for a line.
+// File is a file that the fake stores for a number.
 type File struct {
-	ID   string
-	Line string // phone number id, or id of a page
-	Name string
-	MIME string
-	Data []byte
+	ID    string
+	Owner string // phone number id, or id of a page
+	Name  string
+	MIME  string
+	Data  []byte
 }
 
 // FileFault describes how downloads of a file fail.
@@ -57,14 +57,14 @@ type Files struct {
 	kept map[string]*storedFile
 }
 
-// Put stores a file as if a contact had sent it to the line ("": the first) or
+// Put stores a file as if a contact had sent it to the number ("": the first) or
 // to a page, and returns its id.
-func (fs *Files) Put(line, mimeType string, data []byte) (id string) {
-	owner := line
-	if l, known := fs.fake.line(line); known {
+func (fs *Files) Put(number, mimeType string, data []byte) (id string) {
+	owner := number
+	if l, known := fs.fake.numberOf(number); known {
 		owner = l.PhoneNumberID
 	}
-	return fs.keep(File{Line: owner, MIME: mimeType, Data: slices.Clone(data)})
+	return fs.keep(File{Owner: owner, MIME: mimeType, Data: slices.Clone(data)})
 }
 
 func (fs *Files) keep(f File) string {
@@ -98,7 +98,7 @@ func (fs *Files) Corrupt(id string, f FileFault) {
 }
 
 // upload reads the form of an upload.
-func (fs *Files) upload(l Line, contentType string, body []byte) *reply {
+func (fs *Files) upload(l Number, contentType string, body []byte) *reply {
 	fields, f, refused := readForm(contentType, body, "file")
 	switch {
 	case refused != nil:
@@ -110,7 +110,7 @@ func (fs *Files) upload(l Line, contentType string, body []byte) *reply {
 	case fields["type"] != f.MIME:
 		return refuse(100, "(#100) Param file must be a file with the type of the parameter type. Received file of type '%s'.", f.MIME)
 	}
-	f.Line = l.PhoneNumberID
+	f.Owner = l.PhoneNumberID
 	return ok(map[string]string{"id": fs.keep(f)})
 }
 
@@ -150,12 +150,12 @@ func (fs *Files) answer(c *call) *reply {
 		fs.fake.mu.Unlock()
 		return nil
 	}
-	line := stored.Line
+	number := stored.Owner
 	fs.fake.mu.Unlock()
-	if _, may := fs.fake.visible(line, c.token); !may {
+	if _, may := fs.fake.visible(number, c.token); !may {
 		return nil
 	}
-	if asked := c.query["phone_number_id"]; len(asked) > 0 && asked[0] != line {
+	if asked := c.query["phone_number_id"]; len(asked) > 0 && asked[0] != number {
 		return nil
 	}
 	switch c.method {
@@ -198,10 +198,10 @@ func (fs *Files) download(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	cut, status := stored.next(r, fs.fake.opts.Now())
-	noRanges, data, line := stored.fault.NoRanges, stored.Data, stored.Line
+	noRanges, data, number := stored.fault.NoRanges, stored.Data, stored.Owner
 	fs.fake.mu.Unlock()
-	_, open := fs.fake.Pages.find(line)
-	if _, may := fs.fake.visible(line, bearer(r)); !may && (!open || line == "") {
+	_, open := fs.fake.Pages.find(number)
+	if _, may := fs.fake.visible(number, bearer(r)); !may && (!open || number == "") {
 		status = http.StatusUnauthorized
 	}
 	if status != 0 {

@@ -68,7 +68,7 @@ var (
 // messageEndpoint handles the sends of a number.
 type messageEndpoint struct{ fake *Server }
 
-func (e *messageEndpoint) answer(l Line, edge string, body []byte) *reply {
+func (e *messageEndpoint) answer(l Number, edge string, body []byte) *reply {
 	var in sent
 	if err := strict(body, &in); err != nil {
 		return detailed(100, "(#100) Invalid parameter", err.Error())
@@ -118,8 +118,8 @@ func (in *sent) check() *reply {
 	return nil
 }
 
-// permits reports whether the line may send the message to this contact now.
-func (e *messageEndpoint) permits(l Line, in *sent, to string) *reply {
+// permits reports whether the number may send the message to this contact now.
+func (e *messageEndpoint) permits(l Number, in *sent, to string) *reply {
 	if in.Type == "template" {
 		name := in.Template.Name + "/" + in.Template.Language.Code
 		if l.Templates != nil && !slices.Contains(l.Templates, name) {
@@ -139,9 +139,9 @@ func (e *messageEndpoint) permits(l Line, in *sent, to string) *reply {
 }
 
 // take accepts a message and posts its statuses.
-func (e *messageEndpoint) take(l Line, in *sent, to string, body []byte) *reply {
+func (e *messageEndpoint) take(l Number, in *sent, to string, body []byte) *reply {
 	m := Message{
-		ID: newID(), Line: l.PhoneNumberID, To: to, Type: defaulted(in.Type, "text"),
+		ID: newID(), Owner: l.PhoneNumberID, To: to, Type: defaulted(in.Type, "text"),
 		CallbackData: in.CallbackData, Body: body, At: e.fake.opts.Now(), Group: in.RecipientType == group,
 	}
 	m.Text = in.words()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// profile stores and returns the business profile of a line.
-func (e *accountEndpoint) profile(l Line, c *call) *reply {
+// profile stores and returns the business profile of a number.
+func (e *accountEndpoint) profile(l Number, c *call) *reply {
 	if c.method == http.MethodGet {
 		e.fake.mu.Lock()
 		defer e.fake.mu.Unlock()
@@ -65,7 +65,7 @@ func setNumber(body []byte) *reply {
 	return success
 }
 
-// debugToken describes the token of a line or page.
+// debugToken describes the token of a number or page.
 func (e *accountEndpoint) debugToken(c *call) *reply {
 	input := c.query["input_token"]
 	if len(input) == 0 {
@@ -73,7 +73,7 @@ func (e *accountEndpoint) debugToken(c *call) *reply {
 	}
 	e.fake.mu.Lock()
 	defer e.fake.mu.Unlock()
-	for _, l := range e.fake.lines {
+	for _, l := range e.fake.numbers {
 		if l.AccessToken == input[0] {
 			return e.tokenInfo("SYSTEM_USER", "100000000000001", l.TokenExpires, e.targets(l.AccessToken), "whatsapp_business_management", "whatsapp_business_messaging")
 		}
@@ -89,7 +89,7 @@ func (e *accountEndpoint) debugToken(c *call) *reply {
 // targets returns the business accounts that a token is restricted to.
 func (e *accountEndpoint) targets(token string) []string {
 	out := []string{}
-	for _, l := range e.fake.lines {
+	for _, l := range e.fake.numbers {
 		if l.AccessToken == token && !l.AllAccounts && !slices.Contains(out, l.BusinessAccountID) {
 			out = append(out, l.BusinessAccountID)
 		}

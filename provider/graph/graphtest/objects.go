@@ -8,7 +8,7 @@ import (
 )
 
 // phoneNumber answers with the requested fields.
-func phoneNumber(l Line, query map[string][]string) *reply {
+func phoneNumber(l Number, query map[string][]string) *reply {
 	all := map[string]any{
 		"id":                       l.PhoneNumberID,
 		"display_phone_number":     defaulted(l.DisplayNumber, "+1 555-078-3881"),
@@ -48,10 +48,10 @@ type override struct{ url, token string }
 type accountEndpoint struct {
 	fake       *Server
 	subscribed map[string]override                   // by business account
-	profiles   map[string]map[string]json.RawMessage // by line
+	profiles   map[string]map[string]json.RawMessage // by number
 }
 
-func (e *accountEndpoint) subscriptions(ctx context.Context, l Line, c *call) *reply {
+func (e *accountEndpoint) subscriptions(ctx context.Context, l Number, c *call) *reply {
 	account := l.BusinessAccountID
 	switch c.method {
 	case http.MethodPost:
@@ -77,7 +77,7 @@ func (e *accountEndpoint) subscriptions(ctx context.Context, l Line, c *call) *r
 
 // subscribe stores the subscription. It first verifies a callback of the
 // account.
-func (e *accountEndpoint) subscribe(ctx context.Context, l Line, body []byte) *reply {
+func (e *accountEndpoint) subscribe(ctx context.Context, l Number, body []byte) *reply {
 	var in struct {
 		URL   string `json:"override_callback_uri"`
 		Token string `json:"verify_token"`

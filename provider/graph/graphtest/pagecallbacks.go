@@ -53,7 +53,7 @@ func (ps *Pages) Write(ctx context.Context, in PageInbound) (id string, err erro
 		in.At = ps.fake.opts.Now()
 	}
 	ps.fake.record(func() {
-		ps.fake.taken[in.ID] = Message{ID: in.ID, Line: p.ID, From: in.From, Type: "text", Text: in.Text, At: in.At}
+		ps.fake.taken[in.ID] = Message{ID: in.ID, Owner: p.ID, From: in.From, Type: "text", Text: in.Text, At: in.At}
 		ps.fake.wrote[p.ID+"/"+in.From] = in.At
 	})
 	item := map[string]any{"sender": person(in.From), "recipient": person(p.ID), "timestamp": in.At.UnixMilli(), "message": in.message()}
@@ -98,7 +98,7 @@ func (ps *Pages) Watermark(ctx context.Context, messageID, status string) error 
 	default:
 		return nil // pages have no other statuses
 	}
-	return ps.PostItem(ctx, m.Line, item)
+	return ps.PostItem(ctx, m.Owner, item)
 }
 
 // PostItem posts an event between a person and a page, signed and repeated as

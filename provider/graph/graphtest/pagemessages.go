@@ -96,7 +96,7 @@ func (ps *Pages) action(p Page, in *pageSent) *reply {
 	case "mark_seen":
 		ps.fake.record(func() {
 			for id, m := range ps.fake.taken {
-				if m.Line == p.ID && m.From == to {
+				if m.Owner == p.ID && m.From == to {
 					ps.fake.read[id] = true
 				}
 			}
@@ -138,7 +138,7 @@ func (ps *Pages) content(p Page, m *pageBody) *reply {
 	case a.ID != "":
 		ps.fake.mu.Lock()
 		defer ps.fake.mu.Unlock()
-		if stored := ps.fake.Files.kept[a.ID]; stored == nil || stored.Line != p.ID {
+		if stored := ps.fake.Files.kept[a.ID]; stored == nil || stored.Owner != p.ID {
 			return &reply{status: http.StatusBadRequest, fail: &failure{code: 100, subcode: 2018074, message: "(#100) Attachment ID is invalid"}}
 		}
 	case a.URL == "":
@@ -167,7 +167,7 @@ func (ps *Pages) permits(p Page, in *pageSent, to string) *reply {
 // take accepts a message and posts its echo and receipts.
 func (ps *Pages) take(p Page, in *pageSent, to string, body []byte) *reply {
 	m := Message{
-		ID: newMid(), Line: p.ID, To: to, Type: "text", Text: in.Message.Text, CallbackData: in.Message.Metadata,
+		ID: newMid(), Owner: p.ID, To: to, Type: "text", Text: in.Message.Text, CallbackData: in.Message.Metadata,
 		ReplyTo: in.ReplyTo.ID, Body: body, At: ps.fake.opts.Now().Truncate(time.Millisecond),
 	}
 	if a := in.Message.Attachment; a != nil {
@@ -234,6 +234,6 @@ func (ps *Pages) upload(p Page, c *call) *reply {
 	if f.Data == nil && body.Attachment.Payload.URL == "" {
 		return &reply{status: http.StatusBadRequest, fail: &failure{code: 100, subcode: 2018047, message: "(#100) Upload attachment failure."}}
 	}
-	f.Line, f.Name = p.ID, cmp.Or(f.Name, body.Attachment.Payload.URL)
+	f.Owner, f.Name = p.ID, cmp.Or(f.Name, body.Attachment.Payload.URL)
 	return ok(map[string]string{"attachment_id": ps.fake.Files.keep(f)})
 }

@@ -20,7 +20,7 @@ type Request struct {
 // Message is a message that the fake accepted, as the contact's phone has it.
 type Message struct {
 	ID           string
-	Line         string // phone number id, or id of a page
+	Owner        string // phone number id, or id of a page
 	From         string // of a message that a person wrote to a page
 	To           string // phone number, business-scoped user id, or with Group the id of a group
 	Group        bool

@@ -9,16 +9,16 @@ import (
 type Sample struct {
 	Name    string         // such as "image", "history" or "template paused"
 	Field   string         // of the change
-	Value   map[string]any // of the change, without the line's metadata
-	Account bool           // the change concerns the business account, not one line
+	Value   map[string]any // of the change, without the number's metadata
+	Account bool           // the change concerns the business account, not one number
 }
 
-// PostSample posts a sample for a line or its account, as [Server.Write] does.
-func (s *Server) PostSample(ctx context.Context, line string, x Sample) error {
+// PostSample posts a sample for a number or its account, as [Server.Write] does.
+func (s *Server) PostSample(ctx context.Context, number string, x Sample) error {
 	if x.Account {
-		return s.PostAccountChange(ctx, line, x.Field, x.Value)
+		return s.PostAccountChange(ctx, number, x.Field, x.Value)
 	}
-	return s.PostChange(ctx, line, x.Field, x.Value)
+	return s.PostChange(ctx, number, x.Field, x.Value)
 }
 
 // Samples returns one sample of each kind of change that a number receives.
@@ -98,7 +98,7 @@ func (b *sampler) messages() {
 	b.message("new identity", "system", object{"type": "customer_identity_changed", "body": "Changed"}, nil)
 }
 
-// reports are samples about one line and its contacts.
+// reports are samples about one number and its contacts.
 func (b *sampler) reports() {
 	at := strconv.Itoa(sampleTime)
 	call := func(event string, more object) object {
@@ -128,7 +128,7 @@ func (b *sampler) reports() {
 	b.add("opt-out", "user_preferences", false, object{"user_preferences": []any{object{"wa_id": b.contact, "category": "marketing_messages", "value": "stop", "timestamp": sampleTime}}})
 	b.add("new user id", "user_id_update", false, object{"user_id_update": []any{object{"wa_id": b.contact, "user_id": object{"previous": "US.1", "current": "US.2"}, "timestamp": at}}})
 	b.add("group joined", "group_participants_update", false, object{"groups": []any{object{"group_id": "Y2Fwc2FtcGxl", "type": "group_participants_add", "timestamp": at, "added_participants": []any{object{"wa_id": b.contact}}}}})
-	b.add("line error", "messages", false, object{"errors": []any{object{"code": 130429, "title": "Rate limit hit"}}})
+	b.add("number error", "messages", false, object{"errors": []any{object{"code": 130429, "title": "Rate limit hit"}}})
 }
 
 // account returns samples about the whole account.

@@ -44,7 +44,7 @@ func TestSamples(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	fake := graphtest.Start(&graphtest.Options{
-		Lines:    []graphtest.Line{{PhoneNumberID: "1", BusinessAccountID: "2", AccessToken: "t", AppSecret: "s"}},
+		Numbers:  []graphtest.Number{{PhoneNumberID: "1", BusinessAccountID: "2", AccessToken: "t", AppSecret: "s"}},
 		Callback: receiver.URL,
 	})
 	t.Cleanup(fake.Close)
@@ -61,6 +61,6 @@ func TestSamples(t *testing.T) {
 	}
 	require.Error(t, fake.PostSample(t.Context(), "nobody", graphtest.Samples("1")[0]))
 	require.Error(t, fake.PostAccountChange(t.Context(), "nobody", "x", nil))
-	_, err := fake.Echo(t.Context(), graphtest.Inbound{Line: "nobody"})
+	_, err := fake.Echo(t.Context(), graphtest.Inbound{Number: "nobody"})
 	require.Error(t, err)
 }

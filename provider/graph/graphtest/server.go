@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Line is a phone number of the fake.
-type Line struct {
+// Number is a phone number of the fake.
+type Number struct {
 	PhoneNumberID     string
 	BusinessAccountID string
 	DisplayNumber     string    // formatted for people; "": +1 555-078-3881
 	VerifiedName      string    // "": Example Shop
-	AccessToken       string    // for this line and account
+	AccessToken       string    // for this number and account
 	AllAccounts       bool      // the token is for all accounts of the business: debug_token lists none
 	AppSecret         string    // signs callbacks
 	VerifyToken       string    // of the handshake
@@ -31,8 +31,8 @@ type Line struct {
 
 // Options configures a [Server]. Nil and the zero value mean the defaults.
 type Options struct {
-	Lines []Line
-	Pages []Page
+	Numbers []Number
+	Pages   []Page
 	// Callback is the address for callbacks; "": none until
 	// [Server.SetCallback].
 	Callback string
@@ -78,11 +78,11 @@ type Server struct {
 
 	mu       sync.Mutex    // of all below, and of the state of the parts
 	changed  chan struct{} // closed and replaced when something was recorded
-	lines    []Line
+	numbers  []Number
 	requests []Request
 	shown    []Message
 	taken    map[string]Message   // by id, in both directions
-	wrote    map[string]time.Time // by line and contact, when the contact last wrote
+	wrote    map[string]time.Time // by number and contact, when the contact last wrote
 	read     map[string]bool      // messages marked read
 	faults   []Fault
 	latency  time.Duration
@@ -97,7 +97,7 @@ func New(o *Options) *Server {
 	s := &Server{
 		opts:    *o,
 		changed: make(chan struct{}),
-		lines:   slices.Clone(o.Lines),
+		numbers: slices.Clone(o.Numbers),
 		taken:   map[string]Message{},
 		wrote:   map[string]time.Time{},
 		read:    map[string]bool{},
@@ -147,11 +147,11 @@ func (s *Server) Close() {
 	s.post.wait()
 }
 
-// AddLine adds a line.
-func (s *Server) AddLine(l Line) {
+// AddNumber adds a number.
+func (s *Server) AddNumber(l Number) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lines = append(s.lines, l)
+	s.numbers = append(s.numbers, l)
 }
 
 // SetCallback changes the address for callbacks; "": none.
@@ -164,29 +164,29 @@ func (s *Server) SetLatency(d time.Duration) {
 	s.latency = d
 }
 
-// line returns the line with a phone number id; "" is the first.
-func (s *Server) line(id string) (Line, bool) {
+// number returns the number with a phone number id; "" is the first.
+func (s *Server) numberOf(id string) (Number, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range s.lines {
+	for _, l := range s.numbers {
 		if id == "" || l.PhoneNumberID == id {
 			return l, true
 		}
 	}
-	return Line{}, false
+	return Number{}, false
 }
 
-// account returns the lines of a business account.
-func (s *Server) account(id string) []Line {
+// account returns the numbers of a business account.
+func (s *Server) account(id string) []Number {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var lines []Line
-	for _, l := range s.lines {
+	var numbers []Number
+	for _, l := range s.numbers {
 		if l.BusinessAccountID == id {
-			lines = append(lines, l)
+			numbers = append(numbers, l)
 		}
 	}
-	return lines
+	return numbers
 }
 
 // record runs fn under the lock and notifies goroutines that wait for a change.

@@ -77,12 +77,12 @@ func (ts *Templates) Review(ctx context.Context, id, status, reason string) erro
 	if t == nil {
 		return fmt.Errorf("graphtest: no template %q", id)
 	}
-	lines := ts.fake.account(t.Account)
-	if len(lines) == 0 {
-		return fmt.Errorf("graphtest: no line of the business account %q", t.Account)
+	numbers := ts.fake.account(t.Account)
+	if len(numbers) == 0 {
+		return fmt.Errorf("graphtest: no number of the business account %q", t.Account)
 	}
 	number, _ := strconv.ParseInt(t.ID, 10, 64)
-	return ts.fake.Post(ctx, lines[0].PhoneNumberID, wire(map[string]any{
+	return ts.fake.Post(ctx, numbers[0].PhoneNumberID, wire(map[string]any{
 		"object": "whatsapp_business_account",
 		"entry": []any{map[string]any{
 			"id": t.Account, "time": ts.fake.opts.Now().Unix(),
@@ -94,7 +94,7 @@ func (ts *Templates) Review(ctx context.Context, id, status, reason string) erro
 	}))
 }
 
-func (ts *Templates) edge(l Line, c *call) *reply {
+func (ts *Templates) edge(l Number, c *call) *reply {
 	switch c.method {
 	case http.MethodPost:
 		return ts.create(l, c.body)
@@ -106,7 +106,7 @@ func (ts *Templates) edge(l Line, c *call) *reply {
 	return absent(strings.ToLower(c.method), c.id)
 }
 
-func (ts *Templates) create(l Line, body []byte) *reply {
+func (ts *Templates) create(l Number, body []byte) *reply {
 	var in struct {
 		Name       string            `json:"name"`
 		Language   string            `json:"language"`
@@ -138,7 +138,7 @@ func (ts *Templates) create(l Line, body []byte) *reply {
 }
 
 // page returns a page of templates; after is the number of templates before it.
-func (ts *Templates) page(l Line, c *call) *reply {
+func (ts *Templates) page(l Number, c *call) *reply {
 	one := func(name string) string {
 		if values := c.query[name]; len(values) > 0 {
 			return values[0]
@@ -203,7 +203,7 @@ func (t *Template) object() map[string]any {
 	}
 }
 
-func (ts *Templates) delete(l Line, c *call) *reply {
+func (ts *Templates) delete(l Number, c *call) *reply {
 	name, id := c.query["name"], c.query["hsm_id"]
 	if len(name) == 0 {
 		return refuse(100, "(#100) The parameter name is required.")

@@ -45,9 +45,9 @@ var (
 	// ErrNone reports that there is no such passkey.
 	ErrNone = apierr.New("passkey", apierr.NotFound, "there is no such passkey")
 	// ErrFull reports a user who has [MaxPasskeys].
-	ErrFull = apierr.New("passkey", apierr.Conflict, "the user has 20 passkeys, and may have no more: remove one first")
+	ErrFull = apierr.New("passkey", apierr.Conflict, "the user has 20 passkeys, which is the maximum: remove one first")
 	// ErrTaken reports a passkey that was added already.
-	ErrTaken = apierr.New("passkey", apierr.Conflict, "the passkey was added already")
+	ErrTaken = apierr.New("passkey", apierr.Conflict, "this passkey was already added")
 )
 
 // Copied refuses a passkey whose counter of signatures has not gone on: another

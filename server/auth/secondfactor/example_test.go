@@ -19,7 +19,7 @@ func Example() {
 	}
 	// Output:
 	// the app scans otpauth://totp/Trunkline:ana@example.org
-	// code is not what the app shows now
+	// code is not the code that the app shows now
 	// enabled: false
 }
 

@@ -14,5 +14,5 @@ func ExampleReason() {
 	}
 	// Output:
 	// password123 is one of the most common passwords
-	// ana.gomez.1985 must not be made of the e-mail or the name
+	// ana.gomez.1985 must not consist of the e-mail or the name
 }

@@ -40,7 +40,7 @@ func Reason(password string, about ...string) string {
 		return "is one of the most common passwords"
 	}
 	if saysOnly(plain, about) {
-		return "must not be made of the e-mail or the name"
+		return "must not consist of the e-mail or the name"
 	}
 	return ""
 }

@@ -22,7 +22,7 @@ func TestReason_RefusesTheUsersOwnWords(t *testing.T) {
 		"ana.gomez@example.org", "ANA.GOMEZ@EXAMPLE.ORG", "ana.gomez", "anagomezanagomez", "ana.gomez!1985",
 		"Ana María Gómez", "maríamaríamaría", "example.org", "gomez@example2024",
 	} {
-		require.Equal(t, "must not be made of the e-mail or the name", weak.Reason(p, about...), p)
+		require.Equal(t, "must not consist of the e-mail or the name", weak.Reason(p, about...), p)
 	}
 }
 

@@ -33,7 +33,7 @@ func (b backupCommand) run(ctx context.Context, f flags, to streams) error {
 		}
 	}
 	if _, err := os.Lstat(b.File); err == nil {
-		return &settingError{"FILE", "exists already: name another file"}
+		return &settingError{"FILE", "already exists: name another file"}
 	}
 	db, err := openExisting(ctx, set)
 	if err != nil {
@@ -178,7 +178,7 @@ func (r restoreCommand) run(ctx context.Context, f flags, to streams) error {
 	if err == nil && !matches {
 		_, _ = fmt.Fprintln(to.out, "Give the server the secret under which the backup was written, with --secret or as the file secret in the data folder: without it the server does not start")
 	}
-	_, _ = fmt.Fprintln(to.out, "Stop the server that the backup was taken of before you start this one: a line of WhatsApp Web can be connected in one place only")
+	_, _ = fmt.Fprintln(to.out, "Stop the server of the backup before you start this one: a reference of WhatsApp Web can be connected in one place only")
 	return err
 }
 

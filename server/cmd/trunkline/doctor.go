@@ -83,7 +83,7 @@ func (d *doctor) examine(ctx context.Context) {
 		if d.tables(ctx) {
 			d.written(ctx)
 			d.secret(ctx)
-			d.lines(ctx)
+			d.references(ctx)
 			d.webhooks(ctx)
 			d.proxies(ctx)
 		}
@@ -103,11 +103,11 @@ func (d *doctor) print(w io.Writer, asJSON bool) error {
 		return enc.Encode(map[string]any{"version": programVersion(), "findings": d.findings})
 	}
 	for _, f := range d.findings {
-		if _, err := fmt.Fprintf(w, "%-4s  %-9s  %s\n", f.State, f.Check, f.Text); err != nil {
+		if _, err := fmt.Fprintf(w, "%-4s  %-10s  %s\n", f.State, f.Check, f.Text); err != nil {
 			return err
 		}
 		if f.Cure != "" {
-			if _, err := fmt.Fprintf(w, "%17s-> %s\n", "", f.Cure); err != nil {
+			if _, err := fmt.Fprintf(w, "%18s-> %s\n", "", f.Cure); err != nil {
 				return err
 			}
 		}

@@ -78,21 +78,21 @@ func TestDoctor(t *testing.T) {
 			require.Equal(t, stateOK, got[check][0].State, "%v", got[check])
 		}
 		require.Equal(t, []finding{
-			{"lines", stateBad, "line 2 (provider-sandbox) is FAILED, credentials: The token has expired", "give the line a new access token, and start its session"},
-			{Check: "lines", State: stateOK, Text: "1 of 2 without an error"},
-		}, got["lines"])
+			{"references", stateBad, "reference 2 (provider-sandbox) is FAILED, credentials: The token has expired", "give the reference a new access token, and start its session"},
+			{Check: "references", State: stateOK, Text: "1 of 2 have no error"},
+		}, got["references"])
 		require.Equal(t, stateBad, got["webhooks"][0].State)
 		require.Contains(t, got["webhooks"][0].Text, "nothing answers at "+gone+": ")
 		require.NotContains(t, got["webhooks"][0].Text, "secret-path")
 		require.Equal(t, "1 of 2 can be reached", got["webhooks"][1].Text)
 		require.Contains(t, got["address"][0].Text, "can be reached only from this machine")
-		require.Contains(t, got["clock"], finding{Check: "clock", State: stateOK, Text: "it is not behind the last write"})
+		require.Contains(t, got["clock"], finding{Check: "clock", State: stateOK, Text: "it is not behind the last write to the database"})
 		require.Equal(t, strings.HasPrefix(url, "postgres"), len(got["clock"]) == 2)
 		require.Contains(t, examined(t, env, 1, "--addr", addr, "--base-url", there.URL+"0")["address"][0].Text, "can be reached only from")
 		p.terminate(t)
-		require.Equal(t, "the database was written under another one", examined(t, env, 1, "--secret", longSecret)["secret"][0].Text)
+		require.Equal(t, "the database was written with another secret", examined(t, env, 1, "--secret", longSecret)["secret"][0].Text)
 		if strings.HasPrefix(url, "postgres") {
-			require.Contains(t, examined(t, env, 1, "--data", t.TempDir())["secret"][0].Text, "there is none, but the database")
+			require.Contains(t, examined(t, env, 1, "--data", t.TempDir())["secret"][0].Text, "there is no secret, but the database")
 		}
 		beside(t, db, env, addr)
 	})
@@ -103,13 +103,13 @@ func TestDoctor(t *testing.T) {
 func beside(t *testing.T, db *sqlx.DB, env []string, addr string) {
 	t.Helper()
 	db.MustExec(`INSERT INTO webhook_schema_version (version_id, is_applied) VALUES (99, TRUE)`)
-	require.Equal(t, "newer than this program: those of webhook", examined(t, env, 1)["tables"][0].Text)
+	require.Equal(t, "newer than this program: the tables of webhook", examined(t, env, 1)["tables"][0].Text)
 	code, _, why := output(t, env, "--addr", "127.0.0.1:0")
 	require.Equal(t, 2, code)
 	require.Contains(t, why, "the tables of webhook have version 99, this program knows", "the server does not start either")
 	require.Contains(t, why, "start the version that wrote them, or a later one")
 	db.MustExec(`DELETE FROM webhook_schema_version WHERE version_id > 1`)
-	require.Equal(t, "older than this program: those of webhook", examined(t, env, 0)["tables"][0].Text)
+	require.Equal(t, "older than this program: the tables of webhook", examined(t, env, 0)["tables"][0].Text)
 
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", addr)
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func beside(t *testing.T, db *sqlx.DB, env []string, addr string) {
 	t.Cleanup(func() { _ = other.Close() })
 	port := examined(t, env, 1, "--addr", addr)["port"][0]
 	require.Equal(t, stateBad, port.State)
-	require.Contains(t, port.Text, "no trunkline answers there")
+	require.Contains(t, port.Text, "it is not used by a trunkline")
 }
 
 // register adds a line with an endpoint.
@@ -143,8 +143,8 @@ func TestDoctorOfNothing(t *testing.T) {
 	t.Parallel()
 	code, out, why := output(t, nil, "doctor", "--addr", "127.0.0.1:0")
 	require.Zero(t, code, why)
-	require.Regexp(t, `(?m)^ok    settings   all can be read$`, out)
-	require.Regexp(t, `(?m)^ok    data       the folder trunkline-data is created at the first start$`, out)
+	require.Regexp(t, `(?m)^ok    settings    all can be read$`, out)
+	require.Regexp(t, `(?m)^ok    data        the folder trunkline-data is created at the first start$`, out)
 	require.Regexp(t, `(?m)^warn  database   there is none yet\n {17}-> it is created at the first start`, out)
 
 	got := examined(t, nil, 1, "--log", "loud")

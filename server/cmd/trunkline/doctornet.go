@@ -58,16 +58,16 @@ func (d *doctor) address(ctx context.Context) {
 		return
 	}
 	if u.Scheme != "https" {
-		d.warn(check, base+" is not encrypted", "Meta calls https only: put a proxy with a certificate before it, or give --tls-cert")
+		d.warn(check, base+" is not encrypted", "Meta calls https only: use a proxy with a certificate, or set --tls-cert")
 	}
 	who, err := probeOf(ctx, base)
 	switch {
 	case err == nil:
-		d.ok(check, "%s leads to trunkline %s", base, who)
+		d.ok(check, "%s is the address of trunkline %s", base, who)
 	case !running:
-		d.warn(check, "it is unknown whether "+base+" leads here: the server is not running", "start the server and run the doctor again")
+		d.warn(check, "it is unknown whether "+base+" is the address of this server, which is not running", "start the server and run the doctor again")
 	default:
-		d.bad(check, base+" does not lead to this server: "+oneLine(err.Error()), "look at the proxy, the firewall and the name server, or correct --base-url")
+		d.bad(check, base+" is not the address of this server: "+oneLine(err.Error()), "check the proxy, the firewall and the name server, or correct --base-url")
 	}
 }
 
@@ -88,12 +88,12 @@ func (d *doctor) port(ctx context.Context) bool {
 	who, asked := probeOf(ctx, scheme+near(d.set.Addr))
 	switch {
 	case asked != nil && d.set.TLSCert != "":
-		d.warn(check, d.set.Addr+" is in use by an unknown program: "+oneLine(asked.Error()), "a certificate for another name is no error here")
+		d.warn(check, d.set.Addr+" is in use by an unknown program: "+oneLine(asked.Error()), "if it is trunkline with a certificate for another name, ignore this")
 	case asked != nil:
-		d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--addr: "))+", and no trunkline answers there", "end the program that listens there, or name another --addr")
+		d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--addr: "))+", and it is not used by a trunkline", "stop the program that listens there, or set another --addr")
 		return false
 	case who != programVersion():
-		d.warn(check, "trunkline "+who+" runs there, and this is "+programVersion(), "restart the server after an upgrade")
+		d.warn(check, "trunkline "+who+" runs there, but this program is "+programVersion(), "restart the server after an upgrade")
 	default:
 		d.ok(check, "a trunkline of this version runs at %s", d.set.Addr)
 	}
@@ -114,12 +114,12 @@ func (d *doctor) proxies(ctx context.Context) {
 	const check = "proxies"
 	found, err := middleware.UntrustedProxies(ctx, d.db, d.set.Server.TrustedProxies, d.now())
 	if err != nil {
-		d.bad(check, oneLine(err.Error()), "look at the database")
+		d.bad(check, oneLine(err.Error()), "check the database")
 		return
 	}
 	for _, proxy := range found {
-		d.warn(check, "requests came through a proxy at "+proxy.String()+" that is not trusted: all its clients count as one address, and failed log-ins of one close it to others",
-			"if it is yours, name it in --trusted-proxies")
+		d.warn(check, "requests came through a proxy at "+proxy.String()+" that is not trusted: all its clients count as one address, and failed logins of one block the others",
+			"if it is your proxy, add it to --trusted-proxies")
 	}
 }
 
@@ -137,10 +137,10 @@ func (d *doctor) metrics(ctx context.Context) {
 	}
 	text, asked := read(ctx, http.DefaultClient, "http://"+near(d.set.MetricsAddr)+"/metrics")
 	if asked != nil || !strings.Contains(text, "trunkline_") {
-		d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--metrics-addr: "))+", and no metrics of trunkline are there", "end the program that listens there, or name another --metrics-addr")
+		d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--metrics-addr: "))+", and it does not serve the metrics of trunkline", "stop the program that listens there, or set another --metrics-addr")
 		return
 	}
-	d.ok(check, "they are at %s", d.set.MetricsAddr)
+	d.ok(check, "%s serves them", d.set.MetricsAddr)
 }
 
 // read returns the beginning of a page.

@@ -26,8 +26,8 @@ func TestDoctorOfNetworks(t *testing.T) {
 	t.Parallel()
 	ends := time.Now().Add(24 * time.Hour)
 	meta := graphtest.Start(&graphtest.Options{
-		Lines: []graphtest.Line{{PhoneNumberID: "1", BusinessAccountID: "2", AccessToken: "good"}},
-		Pages: []graphtest.Page{{ID: "3", AccessToken: "ending", TokenExpires: ends}},
+		Numbers: []graphtest.Number{{PhoneNumberID: "1", BusinessAccountID: "2", AccessToken: "good"}},
+		Pages:   []graphtest.Page{{ID: "3", AccessToken: "ending", TokenExpires: ends}},
 	})
 	t.Cleanup(meta.Close)
 	whatsapp := webtest.Start(nil)
@@ -62,8 +62,8 @@ func TestDoctorOfNetworks(t *testing.T) {
 		{Check: "network", State: stateOK, Text: meta.URL + " answers"},
 	}, got["network"])
 	require.Equal(t, []finding{
-		{"tokens", stateBad, "the access token of line 2 is not valid", "give the line a new access token, and start its session"},
-		{"tokens", stateWarn, "the access token of line 3 ends on " + ends.UTC().Format(time.DateOnly), "give the line a new one before; that of a system user need not end"},
+		{"tokens", stateBad, "the access token of reference 2 is not valid", "give the reference a new access token, and start its session"},
+		{"tokens", stateWarn, "the access token of reference 3 expires on " + ends.UTC().Format(time.DateOnly), "give the reference a new one before that day, for example one of a system user, which does not expire"},
 		{Check: "tokens", State: stateOK, Text: "1 of 3 are valid"},
 	}, got["tokens"])
 	require.NotContains(t, fmt.Sprint(got), "canary")
@@ -103,17 +103,17 @@ func TestDoctorOfServices(t *testing.T) {
 	require.Contains(t, f.Text, "openai does not list its models: llm.forbidden: ")
 	require.NotContains(t, f.Text, "canary")
 	require.Equal(t, "correct --openai-url or --openai-key", f.Cure)
-	require.Equal(t, finding{"models", stateWarn, "openai does not list model-9", "name another --model"},
+	require.Equal(t, finding{"models", stateWarn, "openai does not list model-9", "set another --model"},
 		examined(t, nil, 0, append(openai("key"), "--addr", "127.0.0.1:0", "--model", "openai/model-9")...)["models"][1])
 
-	require.Equal(t, finding{Check: "mail", State: stateOK, Text: "the server lets us in"}, one("mail", 0, "--smtp-url", "smtp://"+box.Addr+"?from=a@example.org"))
+	require.Equal(t, finding{Check: "mail", State: stateOK, Text: "the login succeeded"}, one("mail", 0, "--smtp-url", "smtp://"+box.Addr+"?from=a@example.org"))
 	f = one("mail", 1, "--smtp-url", "smtp://u:canary@127.0.0.1:1?from=a@example.org")
 	require.Equal(t, "correct the address, the user or the password in --smtp-url", f.Cure)
 	require.NotContains(t, f.Text, "canary")
 	require.Empty(t, box.Delivered(t))
 
 	s3 := func(endpoint string) string { return "s3://files?region=us-east-1&endpoint=" + endpoint }
-	require.Equal(t, finding{Check: "media", State: stateOK, Text: "the bucket is there"}, one("media", 0, "--media", s3(bucket.URL)))
+	require.Equal(t, finding{Check: "media", State: stateOK, Text: "the bucket exists"}, one("media", 0, "--media", s3(bucket.URL)))
 	require.Equal(t, stateBad, one("media", 1, "--media", s3("http://127.0.0.1:1")).State)
 	require.Contains(t, one("media", 0, "--media", t.TempDir()).Text, "MiB are free in ")
 	require.Contains(t, one("media", 1, "--media", file(t, "x")).Text, "is not a folder")
@@ -121,9 +121,9 @@ func TestDoctorOfServices(t *testing.T) {
 	addr := testkit.FreeAddress(t)
 	require.Contains(t, one("metrics", 0, "--metrics-addr", addr).Text, "is free")
 	_, _ = start(t, nil, "--metrics-addr", addr)
-	require.Equal(t, "they are at "+addr, one("metrics", 0, "--metrics-addr", addr).Text)
+	require.Equal(t, addr+" serves them", one("metrics", 0, "--metrics-addr", addr).Text)
 	f = one("metrics", 1, "--metrics-addr", strings.TrimPrefix(bucket.URL, "http://"))
-	require.Contains(t, f.Text, "no metrics of trunkline are there")
+	require.Contains(t, f.Text, "it does not serve the metrics of trunkline")
 }
 
 // TestDoctorOfAddresses comes by the way that others come, which is a proxy
@@ -138,17 +138,17 @@ func TestDoctorOfAddresses(t *testing.T) {
 	t.Cleanup(proxy.Close)
 	args := []string{"--addr", addr, "--base-url", "http://chat.example.org"}
 	got := examined(t, []string{"HTTP_PROXY=" + proxy.URL}, 0, args...)["address"]
-	require.Equal(t, finding{"address", stateWarn, "http://chat.example.org is not encrypted", "Meta calls https only: put a proxy with a certificate before it, or give --tls-cert"}, got[0])
-	require.Equal(t, finding{Check: "address", State: stateOK, Text: "http://chat.example.org leads to trunkline " + programVersion()}, got[1])
+	require.Equal(t, finding{"address", stateWarn, "http://chat.example.org is not encrypted", "Meta calls https only: use a proxy with a certificate, or set --tls-cert"}, got[0])
+	require.Equal(t, finding{Check: "address", State: stateOK, Text: "http://chat.example.org is the address of trunkline " + programVersion()}, got[1])
 	proxy.Close()
 	got = examined(t, []string{"HTTP_PROXY=" + proxy.URL}, 1, args...)["address"]
-	require.Contains(t, got[1].Text, "http://chat.example.org does not lead to this server: ")
+	require.Contains(t, got[1].Text, "http://chat.example.org is not the address of this server: ")
 
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"status":"ok","version":"0.0.1","database":"sqlite"}`))
 	}))
 	t.Cleanup(other.Close)
-	require.Equal(t, finding{"port", stateWarn, "trunkline 0.0.1 runs there, and this is " + programVersion(), "restart the server after an upgrade"},
+	require.Equal(t, finding{"port", stateWarn, "trunkline 0.0.1 runs there, but this program is " + programVersion(), "restart the server after an upgrade"},
 		examined(t, nil, 0, "--addr", strings.TrimPrefix(other.URL, "http://"))["port"][0])
 }
 

@@ -33,7 +33,7 @@ func (d *doctor) models(ctx context.Context) {
 		for _, m := range []struct{ flag, ref string }{{"--model", d.set.Server.Model}, {"--embedding-model", d.set.Server.EmbeddingModel}} {
 			of, name, _ := strings.Cut(m.ref, "/")
 			if of == o.Provider && !slices.ContainsFunc(o.Items, func(m llm.Offer) bool { return m.Name == name }) {
-				d.warn(check, o.Provider+" does not list "+name, "name another "+m.flag)
+				d.warn(check, o.Provider+" does not list "+name, "set another "+m.flag)
 			}
 		}
 	}
@@ -55,5 +55,5 @@ func (d *doctor) mail(ctx context.Context) {
 		d.bad(check, oneLine(err.Error()), "correct the address, the user or the password in --smtp-url")
 		return
 	}
-	d.ok(check, "the server lets us in")
+	d.ok(check, "the login succeeded")
 }

@@ -35,9 +35,9 @@ func (d *doctor) folder() {
 	elapsed, err := durable(d.set.Data)
 	switch {
 	case err != nil:
-		d.bad(check, "nothing can be made durable: "+cause(err), "look at the disk and its file system")
+		d.bad(check, "writes cannot be made durable: "+cause(err), "check the disk and its file system")
 	case elapsed > slowDisk:
-		d.warn(check, fmt.Sprintf("it takes %s to make a write durable", elapsed.Round(time.Millisecond)), "every message waits for that: use a disk with a battery or flash")
+		d.warn(check, fmt.Sprintf("a write is durable only after %s", elapsed.Round(time.Millisecond)), "every message waits for that: use a disk with a battery or flash")
 	default:
 		d.ok(check, "a write is durable after %s", elapsed.Round(10*time.Microsecond))
 	}
@@ -53,7 +53,7 @@ func (d *doctor) media(ctx context.Context) {
 			d.bad(check, oneLine(strings.TrimPrefix(err.Error(), "--media: ")), "correct the address, the keys (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or their permissions")
 			return
 		}
-		d.ok(check, "the bucket is there")
+		d.ok(check, "the bucket exists")
 	default:
 		d.room(check, d.set.Media, "--media")
 	}
@@ -62,7 +62,7 @@ func (d *doctor) media(ctx context.Context) {
 // room checks a folder that a flag names. It reports whether the folder exists and
 // can be written.
 func (d *doctor) room(check, folder, flag string) bool {
-	own := "let the user of the server own it, or name another " + flag
+	own := "make the user of the server its owner, or set another " + flag
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -72,7 +72,7 @@ func (d *doctor) room(check, folder, flag string) bool {
 		d.bad(check, "the folder cannot be read: "+cause(err), own)
 		return false
 	case !info.IsDir():
-		d.bad(check, folder+" is not a folder", "name another "+flag)
+		d.bad(check, folder+" is not a folder", "set another "+flag)
 		return false
 	}
 	file, err := os.CreateTemp(folder, ".doctor-*")
@@ -96,9 +96,9 @@ func (d *doctor) free(check, folder string, bytes uint64) {
 	text := fmt.Sprintf("%d MiB are free in %s", bytes>>20, folder)
 	switch {
 	case bytes < leastFree:
-		d.bad(check, text, "make room, or move the folder")
+		d.bad(check, text, "free some space, or move the folder")
 	case bytes < littleFree:
-		d.warn(check, text, "make room, or keep messages for a while only: --retention-messages")
+		d.warn(check, text, "free some space, or limit how long messages are kept: --retention-messages")
 	default:
 		d.ok(check, "%s", text)
 	}
@@ -133,8 +133,8 @@ func (d *doctor) database(ctx context.Context) {
 	db, err := openExisting(ctx, d.set)
 	if err != nil {
 		var wrong *settingError
-		if errors.As(err, &wrong) && strings.Contains(wrong.why, "there is no database") {
-			d.warn(check, "there is none yet", "it is created at the first start; if there should be one, name another --data")
+		if errors.As(err, &wrong) && strings.Contains(wrong.why, "the database does not exist") {
+			d.warn(check, "the database does not exist yet", "it is created at the first start; if it should exist, set another --data")
 			return
 		}
 		d.bad(check, oneLine(err.Error()), "start it, or correct --database-url")
@@ -161,7 +161,7 @@ func (d *doctor) postgres(ctx context.Context) {
 	if err := d.db.GetContext(ctx, &pg, `SELECT CAST(current_setting('server_version_num') AS INTEGER) AS number, current_setting('server_version') AS name,
 		current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
 		CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) AS now`); err != nil {
-		d.bad(check, "it does not answer: "+oneLine(err.Error()), "look at its log")
+		d.bad(check, "it does not answer: "+oneLine(err.Error()), "check its log")
 		return
 	}
 	elapsed := time.Since(begin)
@@ -169,7 +169,7 @@ func (d *doctor) postgres(ctx context.Context) {
 	case pg.Number < leastPG:
 		d.bad(check, "PostgreSQL "+pg.Name+" is too old", "use 14 or later")
 	case pg.Fsync == "off" || pg.Commit == "off":
-		d.warn(check, fmt.Sprintf("PostgreSQL %s, fsync %s, synchronous_commit %s: a power cut loses what was acknowledged", pg.Name, pg.Fsync, pg.Commit), "switch both on")
+		d.warn(check, fmt.Sprintf("PostgreSQL %s, fsync %s, synchronous_commit %s: a power failure loses acknowledged data", pg.Name, pg.Fsync, pg.Commit), "switch both on")
 	default:
 		d.ok(check, "PostgreSQL %s, which answers within %s", pg.Name, elapsed.Round(10*time.Microsecond))
 	}
@@ -181,10 +181,10 @@ func (d *doctor) clock(whose string, theirs, ours time.Time) {
 	const check = "clock"
 	off := theirs.Sub(ours).Abs().Round(time.Millisecond)
 	if off > farClock {
-		d.bad(check, fmt.Sprintf("the clocks of this machine and of %s are %s apart", whose, off), "synchronise them with NTP")
+		d.bad(check, fmt.Sprintf("the clocks of this machine and of %s differ by %s", whose, off), "synchronise them with NTP")
 		return
 	}
-	d.ok(check, "that of %s is %s away", whose, off)
+	d.ok(check, "the clock of %s differs by %s", whose, off)
 }
 
 // written compares the clock with the time of the last write of a server: after a
@@ -193,14 +193,14 @@ func (d *doctor) written(ctx context.Context) {
 	const check = "clock"
 	var last int64
 	if err := d.db.GetContext(ctx, &last, `SELECT COALESCE(MAX(at_us), 0) FROM server_probe`); err != nil {
-		d.bad(check, oneLine(err.Error()), "look at the database")
+		d.bad(check, oneLine(err.Error()), "check the database")
 		return
 	}
 	if ahead := time.UnixMicro(last).Sub(d.now()); ahead > farClock {
-		d.bad(check, fmt.Sprintf("the database was written %s after now", ahead.Round(time.Millisecond)), "this clock, or that of the machine that wrote, is wrong: synchronise it with NTP")
+		d.bad(check, fmt.Sprintf("the last write to the database is %s in the future", ahead.Round(time.Millisecond)), "the clock of this machine, or of the one that wrote, is wrong: synchronise it with NTP")
 		return
 	}
-	d.ok(check, "it is not behind the last write")
+	d.ok(check, "it is not behind the last write to the database")
 }
 
 // tables compares the versions of the tables with those of this program. It reports
@@ -213,19 +213,19 @@ func (d *doctor) tables(ctx context.Context) bool {
 		known, err = backup.VersionsAfter(ctx, migrate)
 	}
 	if err != nil {
-		d.bad(check, oneLine(err.Error()), "look at the database")
+		d.bad(check, oneLine(err.Error()), "check the database")
 		return false
 	}
 	older, newer := backup.Compare(have, known)
 	switch {
 	case len(newer) > 0:
-		d.bad(check, "newer than this program: those of "+strings.Join(newer, ", "), "use the version that wrote them, or a later one")
+		d.bad(check, "newer than this program: the tables of "+strings.Join(newer, ", "), "use the version that wrote them, or a later one")
 	case len(have) == 0:
-		d.ok(check, "none yet: they are created at the first start")
+		d.ok(check, "there are no tables yet: they are created at the first start")
 	case len(older) > 0:
-		d.warn(check, "older than this program: those of "+strings.Join(older, ", "), "take a backup; the next start brings them up to date")
+		d.warn(check, "older than this program: the tables of "+strings.Join(older, ", "), "take a backup; the next start updates them")
 	default:
-		d.ok(check, "those of this version")
+		d.ok(check, "of the same version as this program")
 		return true
 	}
 	return false
@@ -236,17 +236,17 @@ func (d *doctor) secret(ctx context.Context) {
 	const check = "secret"
 	have, err := secretOf(d.set)
 	if err != nil {
-		d.bad(check, "there is none, but the database was written under one", "give it as --secret, or as the file secret in the data folder")
+		d.bad(check, "there is no secret, but the database was written with one", "set it with --secret, or put it into the file secret in the data folder")
 		return
 	}
 	matches, err := secretMatches(ctx, d.db, d.set)
 	switch {
 	case err != nil:
-		d.bad(check, oneLine(err.Error()), "look at the database")
+		d.bad(check, oneLine(err.Error()), "check the database")
 	case !matches:
-		d.bad(check, "the database was written under another one", "give that one, or both with the new one first")
+		d.bad(check, "the database was written with another secret", "set that secret, or both, with the new one first")
 	default:
 		d.secrets = list(have)
-		d.ok(check, "it opens what the database holds")
+		d.ok(check, "it decrypts the data of the database")
 	}
 }

@@ -80,7 +80,7 @@ const balancerURL = "http://trunkline.test"
 type env struct {
 	balancer balancer
 	graph    *graphtest.Server
-	line     graphtest.Line
+	line     graphtest.Number
 	sink     *sink
 	http     *http.Client
 	token    string
@@ -94,13 +94,13 @@ const answerWithin = 2 * time.Minute
 // newEnv starts a network and a receiver.
 func newEnv(t *testing.T, statuses ...string) *env {
 	t.Helper()
-	r := &env{line: graphtest.Line{
+	r := &env{line: graphtest.Number{
 		PhoneNumberID: "700100200300", BusinessAccountID: "800100200300", AccessToken: "token-of-the-line",
 		AppSecret: "secret-of-the-app", VerifyToken: "verify token",
 	}}
 	r.http = &http.Client{Transport: &r.balancer, Timeout: answerWithin}
 	r.graph = graphtest.Start(&graphtest.Options{
-		Lines: []graphtest.Line{r.line}, Callback: balancerURL + "/webhooks/provider", Statuses: statuses,
+		Numbers: []graphtest.Number{r.line}, Callback: balancerURL + "/webhooks/provider", Statuses: statuses,
 		HTTPClient: r.http, Logger: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(r.graph.Close)

@@ -21,7 +21,7 @@ func openExisting(ctx context.Context, set settings) (*sqlx.DB, error) {
 	if isSQLite(url) {
 		path, _, _ := strings.Cut(strings.TrimPrefix(url, "sqlite://"), "?")
 		if _, err := os.Stat(path); err != nil {
-			return nil, &settingError{flag, "there is no database: " + cause(err)}
+			return nil, &settingError{flag, "the database does not exist: " + cause(err)}
 		}
 	}
 	return connect(ctx, flag, url)
@@ -66,7 +66,7 @@ func current(ctx context.Context, db *sqlx.DB) error {
 	case len(newer) > 0:
 		return &settingError{"--database-url", fmt.Sprintf("the database is newer than this program (tables of %s): use the version that wrote it, or a later one", strings.Join(newer, ", "))}
 	case len(older) > 0:
-		return &settingError{"--database-url", fmt.Sprintf("the database is older than this program (tables of %s): start the server once, which brings it up to date", strings.Join(older, ", "))}
+		return &settingError{"--database-url", fmt.Sprintf("the database is older than this program (tables of %s): start the server once, which updates it", strings.Join(older, ", "))}
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func TestLineGuides(t *testing.T) {
 			way := &outside{}
 			o := graphtest.Options{Callback: public + "/webhooks/provider", HTTPClient: &http.Client{Transport: way}}
 			if page == "cloud.md" {
-				o.Lines = []graphtest.Line{{
+				o.Numbers = []graphtest.Number{{
 					PhoneNumberID: "106540352242922", BusinessAccountID: "102290129340398", AccessToken: token, AppSecret: secret, VerifyToken: verify,
 				}}
 			} else {

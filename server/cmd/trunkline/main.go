@@ -89,7 +89,7 @@ func parse(args []string, stdout, stderr io.Writer) (cmd subcommand, f flags, co
 // parserOf returns the parser for all commands and flags.
 func parserOf(line *commandLine, more ...kong.Option) *kong.Kong {
 	return kong.Must(line, append(more, // panics if the flags themselves are invalid
-		kong.Name("trunkline"), kong.Description("Chat lines connected to code, webhooks, bots and AI agents."),
+		kong.Name("trunkline"), kong.Description("Chat references connected with code, webhooks, bots and AI agents."),
 		kong.DefaultEnvars("TRUNKLINE"))...)
 }
 

@@ -64,7 +64,7 @@ func (p pairCommand) run(ctx context.Context, _ flags, to streams) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return errors.New("interrupted: the line may be linked until its code ends")
+			return errors.New("interrupted: the phone can link the reference until its code expires")
 		}
 		s = session{}
 		if err := api.call(ctx, http.MethodGet, fmt.Sprintf("/reference/session/status?reference=%d", p.Reference), nil, &s); err != nil {
@@ -118,7 +118,7 @@ func (s session) show(to *screen) (over bool, err error) {
 		if s.LastError != nil {
 			why = s.LastError.Message
 		}
-		return true, errors.New("the line was not linked: " + why)
+		return true, errors.New("the reference was not linked: " + why)
 	}
 	switch {
 	case s.PairingCode != nil:
@@ -161,7 +161,7 @@ func (c *client) call(ctx context.Context, method, path string, body, answer any
 		return refusal(res.StatusCode, text)
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
-		return fmt.Errorf("the server's answer is not that of a trunkline: %w", err)
+		return fmt.Errorf("the answer is not from a trunkline: %w", err)
 	}
 	return nil
 }

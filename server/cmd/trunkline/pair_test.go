@@ -109,7 +109,7 @@ func TestPairRefused(t *testing.T) {
 		"no password":    {"", []string{"--reference", "1", "--email", "ana@example.org"}, 2, "TRUNKLINE_PASSWORD"},
 		"wrong password": {"wrong horse\n", []string{"--reference", "1", "--email", "ana@example.org"}, 1, "the server answered 401"},
 		"unknown line":   {"", []string{"--reference", "99", "--token", r.token}, 1, "the server answered 404"},
-		"another kind":   {"", []string{"--reference", fmt.Sprint(sandbox), "--token", r.token}, 1, "is for lines that are linked to a phone"},
+		"another kind":   {"", []string{"--reference", fmt.Sprint(sandbox), "--token", r.token}, 1, "is only allowed for references that are linked to a phone"},
 		"no server":      {"", []string{"--reference", "1", "--token", r.token, "--server", "http://127.0.0.1:1"}, 1, "asking the server"},
 		"no address":     {"", []string{"--reference", "1", "--token", r.token, "--server", "nowhere"}, 2, "--server: "},
 	} {

@@ -43,7 +43,7 @@ func wideOf(set settings) []wide {
 // warnWide logs the server's files to which other users have access.
 func warnWide(ctx context.Context, set settings, log *slog.Logger) {
 	for _, w := range wideOf(set) {
-		log.WarnContext(ctx, "other users of this machine can reach what should be the server's alone",
+		log.WarnContext(ctx, "other users of this machine can read the server's private files",
 			slog.String("path", w.path), slog.String("mode", fmt.Sprintf("%04o", w.mode)))
 	}
 }

@@ -88,8 +88,8 @@ func TestUserResetOfNothing(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"--data: there is no database", []string{"user", "reset", "ana@example.org", "--data", data}},
-		{"--database-url: there is no database", []string{"user", "reset", "ana@example.org", "--database-url", "sqlite://" + data + "/x.db"}},
+		{"--data: the database does not exist", []string{"user", "reset", "ana@example.org", "--data", data}},
+		{"--database-url: the database does not exist", []string{"user", "reset", "ana@example.org", "--database-url", "sqlite://" + data + "/x.db"}},
 		{"expected \"<e-mail>\"", []string{"user", "reset"}},
 		{"--log: must be", []string{"user", "reset", "ana@example.org", "--log", "loud"}},
 	} {

@@ -192,9 +192,9 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, own
 	}
 	s, err := server.New(ctx, cfg)
 	if errors.Is(err, server.ErrOtherSecret) {
-		why := "the database was written under another secret: give that one, or both with the new one first"
+		why := "the database was written with another secret: set that secret, or both, with the new one first"
 		if len(set.Secrets) == 0 {
-			why = "the database was written under another secret than the one in the data folder: give it here, the same on every node"
+			why = "the database was written with another secret than the one in the data folder: set it with --secret, the same on every node"
 		}
 		return nil, &settingError{"--secret", why}
 	}
@@ -203,7 +203,7 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, own
 		return nil, &settingError{"--prices", "the " + prices.Field + " of the file " + prices.Message}
 	}
 	if errors.Is(err, server.ErrOtherMedia) {
-		return nil, &settingError{"--media", "the other nodes of this database keep their files elsewhere: name the same bucket, or a folder that all nodes share"}
+		return nil, &settingError{"--media", "the other nodes of this database keep their files elsewhere: set the same bucket, or a folder that all nodes share"}
 	}
 	if err != nil {
 		return nil, databaseError(err)
@@ -223,7 +223,7 @@ func databaseError(err error) error {
 // warn logs settings that the operator may not have intended.
 func warn(ctx context.Context, set settings, addr net.Addr, log *slog.Logger) {
 	if !set.Server.ClosedSignUp && !isLoopback(addr) {
-		log.WarnContext(ctx, "everyone who can reach this address can sign up: --signup closed lets in only the first account",
+		log.WarnContext(ctx, "everyone who can reach this address can sign up: use --signup closed to allow only the first account",
 			slog.String("addr", addr.String()))
 	}
 }

@@ -211,7 +211,7 @@ func (c *checker) duration(flag, v string) time.Duration {
 		}
 	}
 	if err != nil || d < 0 {
-		c.refuse(flag, "must be a time like 90d or 12h, or 0 for ever")
+		c.refuse(flag, "must be a duration like 90d or 12h, or 0 for unlimited")
 		return 0
 	}
 	return d

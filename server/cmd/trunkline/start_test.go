@@ -93,7 +93,7 @@ func TestOneProcessAFolder(t *testing.T) {
 	defer resp.Body.Close()
 	require.Equal(t, http.StatusOK, resp.StatusCode, "the first goes on")
 	n.terminate(t)
-	require.Contains(t, refuses(t, "--data", data, "--secret", sharedSecret), "--secret: the database was written under another secret")
+	require.Contains(t, refuses(t, "--data", data, "--secret", sharedSecret), "--secret: the database was written with another secret")
 	n = launch(t, "--data", data)
 	t.Logf("the next start took %s", n.elapsed.Round(time.Millisecond))
 	n.terminate(t)

@@ -84,7 +84,7 @@ func TestUsersRefused(t *testing.T) {
 		{"hush hush\n", "the password: must have at least 10 characters", 2, []string{"create", "ana@example.org"}},
 		{"password123\n", "the password: is one of the most common passwords", 2, []string{"create", "ana@example.org"}},
 		{"hush hush hush\n", "E-MAIL: must be an e-mail address", 2, []string{"create", "ana"}},
-		{"hush hush hush\n", "--permissions: names a permission that does not exist", 2, []string{"create", "ana@example.org", "--permissions", "all"}},
+		{"hush hush hush\n", "--permissions: must be permissions that exist: GET /user/permissions lists them", 2, []string{"create", "ana@example.org", "--permissions", "all"}},
 		{"hush hush hush\n", "--account: there is no such account", 2, []string{"create", "ana@example.org", "--account", "none"}},
 		{"hush hush hush\n", "there is no user with this e-mail", 1, []string{"password", "ana@example.org"}},
 		{"", "there is no user with this e-mail", 1, []string{"disable", "ana@example.org"}},

@@ -86,7 +86,7 @@ func testNetwork(ctx context.Context, own net.Addr, log *slog.Logger) (web.Optio
 	if err != nil || speed < 1 || speed > 1000 {
 		return web.Options{}, &settingError{testSpeed, "must be a whole number from 1 to 1000"}
 	}
-	log.WarnContext(ctx, "WhatsApp Web lines connect to a fake network for tests", slog.String("addr", at.String()))
+	log.WarnContext(ctx, "WhatsApp Web references connect to a fake network for tests", slog.String("addr", at.String()))
 	var dialer net.Dialer
 	return web.Options{
 		Now:     hurried(speed),

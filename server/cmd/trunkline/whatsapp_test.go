@@ -48,5 +48,5 @@ func TestTestNetwork(t *testing.T) {
 	}
 	p, _ := start(t, env, "--data", t.TempDir())
 	p.terminate(t)
-	require.Equal(t, 1, strings.Count(p.stderr.String(), "WhatsApp Web lines connect to a fake network for tests"))
+	require.Equal(t, 1, strings.Count(p.stderr.String(), "WhatsApp Web references connect to a fake network for tests"))
 }

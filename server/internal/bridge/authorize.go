@@ -17,11 +17,11 @@ func Authorize(credentials *credential.Service) func(context.Context, string, st
 		why := ""
 		switch {
 		case errors.Is(err, credential.ErrNotFound):
-			why = "There is no such credential."
+			why = "The credential does not exist."
 		case errors.Is(err, credential.ErrHost):
 			why = "The credential is not for this host."
 		case errors.Is(err, credential.ErrPlain):
-			why = "The credential is sent over https only."
+			why = "The credential can only be sent over https."
 		default:
 			return err
 		}

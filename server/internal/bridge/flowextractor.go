@@ -97,7 +97,7 @@ func (f FlowExtractor) Intent(id, text, _ string) ([]flow.Intent, error) {
 // unavailableExtractor translates errors of an extractor into errors of flows.
 // Those of the database are returned as they are, so that the step is tried again.
 func unavailableExtractor(err error) error {
-	e := &flow.Error{Code: "extract.unavailable", Message: "There is no such extractor."}
+	e := &flow.Error{Code: "extract.unavailable", Message: "The extractor does not exist."}
 	switch {
 	case errors.Is(err, store.ErrUntrained):
 		e.Message = "The extractor has not learned its intents yet."

@@ -196,7 +196,7 @@ func (h *FlowHost) ContactTx(ctx context.Context, tx runtime.Tx, r runtime.Run, 
 // EventTx makes a data event for webhooks.
 func (h *FlowHost) EventTx(ctx context.Context, tx runtime.Tx, r runtime.Run, e flow.DataEvent) error {
 	if r.Chat.Reference == 0 {
-		return &flow.Error{Code: flow.CodeNoChat, Message: "The run has no line whose webhooks could be told."}
+		return &flow.Error{Code: flow.CodeNoChat, Message: "The run has no reference, so there are no webhooks to send the event to."}
 	}
 	data, err := json.Marshal(e.Data)
 	if err != nil {

@@ -24,7 +24,7 @@ type FlowStarter struct {
 func (s *FlowStarter) start(ctx context.Context, account string, as child, flowID string, ref provider.ReferenceID, chatID string, input map[string]any) (runtime.Run, error) {
 	acc := s.Flows.For(account)
 	if _, err := acc.Flows().Get(ctx, flowID); errors.Is(err, aiflow.ErrNotFound) {
-		return runtime.Run{}, httpapi.NotFoundAt("body.flowId", "names no flow")
+		return runtime.Run{}, httpapi.NotFoundAt("body.flowId", "must be the id of a flow of this account")
 	} else if err != nil {
 		return runtime.Run{}, err
 	}
@@ -36,7 +36,7 @@ func (s *FlowStarter) start(ctx context.Context, account string, as child, flowI
 		}
 		key, id, err := s.Messaging.For(account).ChatKey(ctx, line, chatID)
 		if errors.Is(err, messaging.ErrNotFound) {
-			err = httpapi.NotFoundAt("body.reference", "names no line")
+			err = httpapi.NotFoundAt("body.reference", "must be the id of a reference of this account")
 		}
 		if err != nil {
 			return runtime.Run{}, err
@@ -44,7 +44,7 @@ func (s *FlowStarter) start(ctx context.Context, account string, as child, flowI
 		start.Chat = view.RunChat(account, line, key, id)
 	} else if ref != 0 {
 		if _, err := s.Messaging.For(account).References().Get(ctx, ref); errors.Is(err, messaging.ErrNotFound) {
-			return runtime.Run{}, httpapi.NotFoundAt("body.reference", "names no line")
+			return runtime.Run{}, httpapi.NotFoundAt("body.reference", "must be the id of a reference of this account")
 		} else if err != nil {
 			return runtime.Run{}, err
 		}
@@ -70,7 +70,7 @@ func (s *FlowStarter) lineOf(ctx context.Context, account, flowID string, ref pr
 		return 0, err
 	}
 	if len(lines) != 1 {
-		return 0, httpapi.Invalid("body.reference", "is needed: the flow is not bound to one line, and not one line alone has this chat")
+		return 0, httpapi.Invalid("body.reference", "is required: the flow is not bound to exactly one reference, and this chat does not exist in exactly one reference")
 	}
 	return lines[0], nil
 }
@@ -78,11 +78,11 @@ func (s *FlowStarter) lineOf(ctx context.Context, account, flowID string, ref pr
 // RunFlow begins a run for an agent and returns its state after its first turn.
 func (s *FlowStarter) RunFlow(ctx context.Context, account string, run functions.FlowRun) (functions.FlowResult, error) {
 	if httpapi.IsNested(ctx) {
-		return functions.FlowResult{}, httpapi.NewProblem(httpapi.CodeForbidden, "what a flow calls as a tool may begin no flow")
+		return functions.FlowResult{}, httpapi.NewProblem(httpapi.CodeForbidden, "a flow that is called as a tool cannot start another flow")
 	}
 	raw, err := json.Marshal(run.Input)
 	if err != nil {
-		return functions.FlowResult{}, httpapi.Invalid("body.input", "must hold JSON values")
+		return functions.FlowResult{}, httpapi.Invalid("body.input", "must have JSON values only")
 	}
 	var input httpapi.ExactObject
 	if err := input.UnmarshalJSON(raw); err != nil {

@@ -59,5 +59,5 @@ func (s *ReferenceScope) referenceOf(ctx context.Context, c httpapi.Call, what, 
 	case "flow":
 		return 0, nil // flows belong to the account
 	}
-	return 0, fmt.Errorf("nobody knows to which reference %s belongs", what)
+	return 0, fmt.Errorf("the reference of %s is unknown", what)
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/trunklinehq/trunkline/server/mail"
 )
 
-const resetText = `Somebody, hopefully you, wants to set a new password for this e-mail at
+const resetText = `Someone asked to set a new password for this e-mail at
 %s
 
-Open this link to do it. It works once, within 30 minutes:
+Open this link to set it. The link works once, within 30 minutes:
 
 %s
 
-If it was not you, do nothing: your password stays as it is.
+If you did not ask for this, do nothing: your password does not change.
 `
 
 // Mailer sends the links of the server at a base URL.
@@ -61,10 +61,10 @@ func mailFrom(baseURL string) string {
 	return "trunkline@" + host
 }
 
-const invitationText = `You are invited to become a user of an account at
+const invitationText = `You are invited to join an account at
 %s
 
-Open this link to choose your password. It works once, within 7 days:
+Open this link to choose your password. The link works once, within 7 days:
 
 %s
 
@@ -78,20 +78,20 @@ func (m *Mailer) Invitation(ctx context.Context, to auth.Invitation, token strin
 	return m.send(ctx, to.Email, "Your invitation", fmt.Sprintf(invitationText, m.base, mail.InvitationLink(m.base, token)))
 }
 
-const signUpText = `Somebody, hopefully you, wants to sign up with this e-mail at
+const signUpText = `Someone signed up with this e-mail at
 %s
 
-Open this link and enter the password that you chose. It works once, within 24 hours:
+Open this link and enter the password of the sign-up. The link works once, within 24 hours:
 
 %s
 
-If it was not you, do nothing: no account is made.
+If it was not you, do nothing: no account is created.
 `
 
-const knownText = `Somebody, hopefully you, wants to sign up with this e-mail at
+const knownText = `Someone tried to sign up with this e-mail at
 %s
 
-It has an account there already. Log in, or set a new password:
+It already has an account there. Log in, or set a new password:
 
 %s
 

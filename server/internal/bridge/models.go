@@ -24,7 +24,7 @@ func DefaultModel(configured string, others int) func(context.Context) (string, 
 		if others == 0 {
 			return flows.MockModels + "/assistant", nil
 		}
-		return "", &llm.Error{Code: llm.CodeNoModel, Message: "no model is named, and the server has none for that"}
+		return "", &llm.Error{Code: llm.CodeNoModel, Message: "is required: the server has no default model for this"}
 	}
 }
 

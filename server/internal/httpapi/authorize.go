@@ -19,10 +19,10 @@ func IsLimited(op *huma.Operation) bool { return op.Metadata[limited] == true }
 func Authorize(c huma.Context, who *Call) *Problem {
 	op, caller := c.Operation(), who.Caller
 	if caller.Scoped && op.Extensions[loginOnly] == true {
-		return NewProblem(CodeForbidden, "a scoped token is not enough: the token of a login is required")
+		return NewProblem(CodeForbidden, "a scoped token is not allowed here: use the token of a login")
 	}
 	if op.Extensions[ownerOnly] == true && !caller.Owner {
-		return NewProblem(CodeForbidden, "only an owner of the account may do it")
+		return NewProblem(CodeForbidden, "only an owner of the account may do this")
 	}
 	needs := op.Security[0][bearer]
 	if param, _ := op.Metadata[self].(string); param != "" && c.Param(param) != caller.User {
@@ -37,7 +37,7 @@ func Authorize(c huma.Context, who *Call) *Problem {
 			return MissingPermission(auth.Permission(need))
 		}
 		if b, _ := op.Metadata[boundTo].(Binding); b.account || len(b.at) == 0 && !b.lists {
-			return NewProblem(CodeForbidden, "the permission "+need+" is required on every reference")
+			return NewProblem(CodeForbidden, "the permission "+need+" is required for every reference")
 		}
 		who.Only = only
 	}

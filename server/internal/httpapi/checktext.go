@@ -25,7 +25,7 @@ func (a *API) checkText(c huma.Context, next func(huma.Context)) {
 			values = []string{c.Header(p.Name)}
 		}
 		if slices.ContainsFunc(values, notText) {
-			a.Refuse(c, Invalid(p.In+"."+p.Name, "must be UTF-8 without NUL"))
+			a.Refuse(c, Invalid(p.In+"."+p.Name, "must be UTF-8 without U+0000"))
 			return
 		}
 	}

@@ -168,7 +168,7 @@ func refusedWith(doc *huma.OpenAPI, status int, codes []string, schema *huma.Sch
 		}}
 		if slices.Contains([]int{http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusConflict}, status) {
 			r.Headers = map[string]*huma.Param{"Retry-After": {
-				Description: "After how many seconds to try again, where that is known.", Schema: &huma.Schema{Type: huma.TypeInteger},
+				Description: "Seconds after which to try again, if known.", Schema: &huma.Schema{Type: huma.TypeInteger},
 			}}
 		}
 		doc.Components.Responses[name] = r

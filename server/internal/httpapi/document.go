@@ -32,7 +32,7 @@ func NewAPI(o Options) *API {
 					bearer: {Type: "http", Scheme: bearer, BearerFormat: "JWT", Description: "The token of POST /user/login, or one of POST /user/token."},
 					cookie: {
 						Type: "apiKey", In: "cookie", Name: o.Cookie,
-						Description: "For browsers: set by POST /user/login with `cookie: true`. Whatever changes something must come from a page of this server.",
+						Description: "For browsers: set by POST /user/login with `cookie: true`. Requests that change something must come from a page of this server.",
 					},
 				},
 			},
@@ -51,36 +51,36 @@ func NewAPI(o Options) *API {
 	return a
 }
 
-const aboutAPI = `Chat lines (WhatsApp Web, WhatsApp Cloud API, Messenger and a sandbox) connected to code, webhooks, bots and AI agents.
+const aboutAPI = `Connects chat references (numbers of WhatsApp Web and the WhatsApp Cloud API, pages of Messenger, and a sandbox) with code, webhooks, bots and AI agents. A reference is a connected number, page or account.
 
 Sign up, log in, and send the token with every request: ` + "`Authorization: Bearer <token>`" + `.
 
 * Times are UNIX seconds unless the field says ISO 8601.
-* Lists answer ` + "`{items, next}`" + `; ` + "`next`" + ` is the ` + "`cursor`" + ` of the next page, null on the last. A ` + "`limit`" + ` above the maximum counts as the maximum.
+* Lists return ` + "`{items, next}`" + `; ` + "`next`" + ` is the ` + "`cursor`" + ` of the next page, null on the last. A ` + "`limit`" + ` above the maximum counts as the maximum.
 * Unknown fields and query parameters are refused.
 * Every refusal is a problem document (RFC 9457) with a stable ` + "`code`" + `.
-* Every response carries ` + "`X-Request-Id`" + `, which the server's log has too.
+* Every response carries ` + "`X-Request-Id`" + `, which is also in the server's log.
 * AI agents call functions: here at ` + "`/service-mcp`" + `, or with the same token over the Model Context Protocol at ` + "`/mcp`" + `.
-* What is delivered to webhooks stands under webhooks: a request, with its headers and body, for each kind of event.
+* The section webhooks describes the requests to webhooks, with headers and body, for each kind of event.
 * Within a major version members, optional fields and operations are only added; ignore members that you do not know.`
 
 // tags are the services, as ids of operations and packages of Go have them.
 var tags = []*huma.Tag{
 	{Name: "Aiflow", Description: "Projects, flows, their versions and runs."},
-	{Name: "Auth", Description: "Users, what they may do, and their tokens."},
-	{Name: "Billing", Description: "What an account has subscribed to."},
-	{Name: "Botengine", Description: "Bots of one flow."},
-	{Name: "Credential", Description: "Secrets that flows and foreign servers use."},
-	{Name: "Events", Description: "What is delivered to webhooks."},
-	{Name: "Extractor", Description: "What finds values in messages."},
-	{Name: "Knowledge", Description: "Files that assistants answer from."},
+	{Name: "Auth", Description: "Users, their permissions and their tokens."},
+	{Name: "Billing", Description: "Subscriptions of accounts."},
+	{Name: "Botengine", Description: "Bots, which have one flow each."},
+	{Name: "Credential", Description: "Secrets for flows and foreign MCP servers."},
+	{Name: "Events", Description: "Events that are delivered to webhooks."},
+	{Name: "Extractor", Description: "Extractors, which find values in messages."},
+	{Name: "Knowledge", Description: "Files that assistants use for answers."},
 	{Name: "MCP", Description: "Functions that AI agents call."},
-	{Name: "Messaging", Description: "Lines, their sessions, chats, messages, groups and templates."},
+	{Name: "Messaging", Description: "References, their sessions, chats, messages, groups and templates."},
 	{Name: "Remote", Description: "Foreign MCP servers whose tools agents may use."},
-	{Name: "Sandbox", Description: "Simulated contacts of a sandbox line."},
+	{Name: "Sandbox", Description: "Simulated contacts of a sandbox reference."},
 	{Name: "Server", Description: "The server and the account."},
-	{Name: "Usage", Description: "What language models were asked for, and what it cost."},
-	{Name: "Webhooks", Description: "Where events are delivered, and what became of them."},
+	{Name: "Usage", Description: "Usage and cost of language models."},
+	{Name: "Webhooks", Description: "Webhooks and their deliveries."},
 }
 
 // servers are the base address as this page sees it, and as others do.
@@ -160,7 +160,7 @@ func asProblem(c huma.Context, _ string, v any) (any, error) {
 	case CodePayloadTooLarge:
 		p.Detail = "the body is larger than " + FormatSize(c.Operation().MaxBodyBytes-1)
 	case CodeRequestTimeout:
-		p.Detail = "the body came too slowly"
+		p.Detail = "the body arrived too slowly: send the request again"
 	case CodeUnsupportedMedia:
 		p.Detail = "the body must be application/json"
 	}

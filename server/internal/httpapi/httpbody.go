@@ -23,9 +23,9 @@ func UnreadableBody(err error) *Problem {
 	case errors.As(err, &large):
 		return NewProblem(CodePayloadTooLarge, "the body is larger than "+FormatSize(large.Limit))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return NewProblem(CodeRequestTimeout, "the body came too slowly")
+		return NewProblem(CodeRequestTimeout, "the body arrived too slowly: send the request again")
 	}
-	return Malformed("the body is cut off")
+	return Malformed("the body is cut off: send the request again")
 }
 
 // Malformed is a validation problem of a body that is no JSON at all.

@@ -213,7 +213,7 @@ func about(op Operation, need auth.Permission) string {
 		parts = append(parts, "Needs the permission `"+string(need)+"`.")
 	}
 	if op.Owner {
-		parts = append(parts, "Only an owner of the account may do it.")
+		parts = append(parts, "Only an owner of the account may use it.")
 	}
 	if op.Login {
 		parts = append(parts, "A scoped token is refused.")

@@ -3,7 +3,7 @@ package httpapi
 // PageInput is the part of a list that a request asks for.
 type PageInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 // Done is the answer of an operation that has nothing to tell.

@@ -72,7 +72,7 @@ func showLimits(doc *huma.OpenAPI) {
 			if p.Name == pageLimit {
 				shown, schema := *p, *p.Schema
 				schema.Maximum, shown.Schema = nil, &schema
-				shown.Description = fmt.Sprintf("The most items of a page. A number above %d counts as %[1]d.", limit)
+				shown.Description = fmt.Sprintf("Maximum number of items on the page. A number above %d counts as %[1]d.", limit)
 				op.Parameters[i] = &shown
 			}
 		}

@@ -12,12 +12,12 @@ import (
 // document. Code is stable; the other texts are for people. Refused values are
 // never repeated, because they may be secrets.
 type Problem struct {
-	Type   string       `json:"type" doc:"Always about:blank; code says which problem it is."`
-	Title  string       `json:"title" doc:"The status in words."`
+	Type   string       `json:"type" doc:"Always about:blank. The problem is identified by code."`
+	Title  string       `json:"title" doc:"The HTTP status as a phrase."`
 	Status int          `json:"status" doc:"The HTTP status."`
-	Detail string       `json:"detail" doc:"What went wrong, for people."`
-	Code   string       `json:"code" doc:"Which problem it is. Stable." example:"validation"`
-	Errors []FieldError `json:"errors" nullable:"false" doc:"What is wrong where, for code validation."`
+	Detail string       `json:"detail" doc:"Explanation of the problem, for people."`
+	Code   string       `json:"code" doc:"Stable identifier of the problem." example:"validation"`
+	Errors []FieldError `json:"errors" nullable:"false" doc:"With the code validation: each invalid value."`
 
 	Header http.Header   `json:"-"`
 	After  time.Duration `json:"-"` // when to try again; 0: not said
@@ -25,10 +25,10 @@ type Problem struct {
 
 // FieldError says what is wrong with one value of a request.
 type FieldError struct {
-	Location string `json:"location" doc:"Where it stands." example:"body.email"`
-	Message  string `json:"message" doc:"Which rule it breaks."`
-	Code     string `json:"code,omitempty" doc:"Of a flow's problem: which one it is." example:"graph.target"`
-	NodeID   string `json:"nodeId,omitempty" doc:"Of a flow's problem: the node that has it."`
+	Location string `json:"location" doc:"Path of the invalid value." example:"body.email"`
+	Message  string `json:"message" doc:"The rule that the value breaks."`
+	Code     string `json:"code,omitempty" doc:"For a flow's problem: its code." example:"graph.target"`
+	NodeID   string `json:"nodeId,omitempty" doc:"For a flow's problem: id of the node."`
 }
 
 func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
@@ -124,7 +124,7 @@ func NewProblem(code, detail string) *Problem {
 		p.Detail = http.StatusText(status)
 	}
 	if code == CodeInternal {
-		p.Detail = "something went wrong; the server's log has it under the request's id"
+		p.Detail = "the server failed; its log has the cause under the id of the request"
 	}
 	if code == CodeUnauthorized {
 		p.Header.Set("WWW-Authenticate", "Bearer")
@@ -141,7 +141,7 @@ func Invalid(location, message string) *Problem {
 
 // NotFoundAt is an id within a request that leads to nothing of the caller's.
 func NotFoundAt(location, message string) *Problem {
-	p := NewProblem(CodeNotFound, "the request names what is not there")
+	p := NewProblem(CodeNotFound, "an object in the request does not exist")
 	p.Errors = append(p.Errors, FieldError{Location: location, Message: message})
 	return p
 }

@@ -38,7 +38,7 @@ func (v Variants) Schema(r huma.Registry) *huma.Schema {
 		mapping[name] = SchemaRefs + component
 		oneOf = append(oneOf, &huma.Schema{Ref: mapping[name]})
 	}
-	s := DescribedSchema("One of the types by its `type`.", oneOf...)
+	s := DescribedSchema("One of these types, as `type` says.", oneOf...)
 	s.Extensions["discriminator"] = map[string]any{"propertyName": "type", "mapping": mapping}
 	return s
 }

@@ -16,11 +16,11 @@ type Metrics struct{ durations *prometheus.HistogramVec }
 func NewMetrics(r *prometheus.Registry, version string) *Metrics {
 	m := &Metrics{prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "trunkline_http_request_duration_seconds",
-		Help:    "Time from a request's header to the end of its answer.",
+		Help:    "Time from the header of a request to the end of its response.",
 		Buckets: []float64{.002, .01, .05, .2, 1, 5, 20},
 	}, []string{"method", "route", "code"})}
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "trunkline_build_info", Help: "Always 1; the label says what runs.",
+		Name: "trunkline_build_info", Help: "Always 1; the labels have the version.",
 	}, []string{"version"})
 	info.WithLabelValues(version).Set(1)
 	r.MustRegister(m.durations, info, collectors.NewGoCollector(),

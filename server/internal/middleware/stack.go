@@ -155,7 +155,7 @@ func unescapeVars(next http.Handler) http.Handler {
 
 // NotFound answers that a path does not exist.
 func NotFound(w http.ResponseWriter, _ *http.Request) {
-	httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeNotFound, "there is no such path"))
+	httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeNotFound, "this path does not exist: see the API docs at /swagger"))
 }
 
 // literalFirst refuses what only a path with parameters would answer, where
@@ -186,7 +186,7 @@ func (s *Stack) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 			w.Header().Add("Allow", m)
 		}
 	}
-	httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeMethodNotAllowed, "the path has no such method"))
+	httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeMethodNotAllowed, "this path does not have this method: see Allow"))
 }
 
 func newRequestID() string {

@@ -42,16 +42,16 @@ func (e *outgoingEvent) operation(r huma.Registry) *huma.Operation {
 		Tags: []string{"Events"}, Security: []map[string][]string{}, Parameters: deliveryHeaders(e.kind),
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": content}},
 		Responses: map[string]*huma.Response{
-			"2XX":     {Description: "Taken. The body is ignored, but for its first KiB in the log."},
-			"410":     {Description: "There is no such receiver any more: the webhook is disabled."},
-			"429":     {Description: "Too many; like 503, with `Retry-After` it says when to go on."},
-			"default": {Description: "Refused: it is sent again, later and later, for about three days. Redirects are not followed."},
+			"2XX":     {Description: "Accepted. The body is ignored, except for its first KiB in the log."},
+			"410":     {Description: "The receiver no longer exists: the webhook is disabled."},
+			"429":     {Description: "Too many events. As with 503, `Retry-After` says when to continue."},
+			"default": {Description: "Refused. The event is sent again with growing delays for about three days. Redirects are not followed."},
 		},
 	}
 }
 
-const aboutDelivery = `Delivered at least once, and in order for each chat: repeats have the same ` + "`webhook-id`" + `.
-The headers that were configured for the webhook are sent as well. A webhook with another ` + "`format`" + ` gets the body of that project instead.`
+const aboutDelivery = `Delivered at least once, in order within a chat. Repeats have the same ` + "`webhook-id`" + `.
+The configured headers of the webhook are sent, too. A webhook with another ` + "`format`" + ` gets a body in that format instead.`
 
 // deliveryHeaders are those that every delivery has.
 func deliveryHeaders(kind string) []*huma.Param {
@@ -60,13 +60,13 @@ func deliveryHeaders(kind string) []*huma.Param {
 	}
 	text, number := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeString, Pattern: "^[0-9]+$"}
 	return []*huma.Param{
-		header("webhook-id", "Id of the event: the same in every repeat and replay.", text, "01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44"),
+		header("webhook-id", "Id of the event, the same in every repeat and replay.", text, "01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44"),
 		header("webhook-timestamp", "UNIX seconds of this attempt.", number, strconv.FormatInt(exampleTime.Unix(), 10)),
-		header("webhook-signature", "Signatures of id, timestamp and body by Standard Webhooks: `v1,` and the base64 of an HMAC-SHA256, "+
-			"separated by spaces; there are two for 24 hours after the secret was rotated.", text, "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
+		header("webhook-signature", "Signatures of id, timestamp and body as in Standard Webhooks: `v1,` and the base64 of an HMAC-SHA256, "+
+			"separated by spaces. There are two for 24 hours after the secret was rotated.", text, "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
 		header("X-Trunkline-Event", "The kind of event.", &huma.Schema{Type: huma.TypeString, Enum: []any{kind}}, kind),
 		header("X-Trunkline-Reference", "Id of the reference.", number, "1"),
-		header("X-Trunkline-Sequence", "Counts the events of a chat to this webhook from 1; a replay repeats the old number.", number, "1"),
+		header("X-Trunkline-Sequence", "Number of the event within its chat and webhook, from 1. A replay has the old number.", number, "1"),
 	}
 }
 
@@ -74,9 +74,9 @@ func deliveryHeaders(kind string) []*huma.Param {
 var eventKinds = []outgoingEvent{
 	{
 		kind: "message", summary: "A message was received or sent", body: reflect.TypeFor[messaging.MessagePayload](),
-		about: "An own message is told once: when the network has taken it, or when it has failed for good. " +
-			"What has no type of its own is a text that says it in words, with the structured value in a further member. " +
-			"An attachment is at the base address and `fileUrl`.",
+		about: "A sent message has one event: when the network has accepted it, or when it has finally failed. " +
+			"A message without a type of its own is a text that describes it, with the structured value in another member. " +
+			"The address of an attachment is the base address followed by `fileUrl`.",
 		examples: map[string]any{
 			"text": exampleMessage(messaging.Body{Type: messaging.TypeText, Text: "Hello"}),
 			"image": exampleMessage(messaging.Body{Type: messaging.TypeImage, Attachment: messaging.Attachment{
@@ -94,20 +94,20 @@ var eventKinds = []outgoingEvent{
 		},
 	},
 	{
-		kind: "status", summary: "The status of a message rose", body: reflect.TypeFor[messaging.StatusPayload](),
-		about: "A status only ever rises: SENDING, FAIL, DELIVERED, READ, PLAYED. With `mine` false it is a received message that was read. " +
-			"A send is recognised by its `clientId` and by `requestId`, which stay the same when `id` becomes the network's.",
+		kind: "status", summary: "The status of a message changed", body: reflect.TypeFor[messaging.StatusPayload](),
+		about: "A status only increases: SENDING, FAIL, DELIVERED, READ, PLAYED. With `mine` false, a received message was read. " +
+			"To recognize a send, use `clientId` or `requestId`. They do not change when the network assigns `id`.",
 		examples: map[string]any{
 			"read": messaging.StatusPayload{Head: exampleSend("READ"), At: messaging.UnixTime{Time: exampleTime}},
 			"failed": messaging.StatusPayload{Head: exampleSend("FAIL"), At: messaging.UnixTime{Time: exampleTime}, Error: &messaging.Failure{
 				Code: strconv.Itoa(131026), Message: "Message undeliverable",
-				Advice: "The contact cannot get it: no WhatsApp under this number, an old version, or Meta's terms not accepted.",
+				Advice: "The contact cannot receive the message: the number has no WhatsApp, the app is too old, or Meta's terms were not accepted.",
 			}},
 		},
 	},
 	{
-		kind: "data", summary: "Values were found in a message, or a flow made an event", body: reflect.TypeFor[extractor.DataPayload](),
-		about: "One for each extractor that found something.",
+		kind: "data", summary: "Values were found in a message, or a flow sent an event", body: reflect.TypeFor[extractor.DataPayload](),
+		about: "One event for each extractor that found a value.",
 		examples: map[string]any{
 			"extractor": extractor.DataPayload{
 				Reference: 1, Ref: 1, RemoteJID: exampleContact, ChatID: exampleChat, MessageID: exampleID, MessageTimestamp: exampleTime.Unix(),
@@ -121,8 +121,8 @@ var eventKinds = []outgoingEvent{
 		},
 	},
 	{
-		kind: "calls", summary: "Somebody calls", body: reflect.TypeFor[messaging.CallPayload](),
-		about: "One for each step of a call; rejected, missed and ended are the last.",
+		kind: "calls", summary: "A contact calls", body: reflect.TypeFor[messaging.CallPayload](),
+		about: "One event for each step of a call. rejected, missed and ended are the last step.",
 		examples: map[string]any{"ringing": messaging.CallPayload{
 			Reference: 1, Ref: 1, RemoteJID: exampleContact, ChatID: exampleChat, ID: "wacid.HBgL", Status: provider.CallRinging,
 			MessageTimestamp: messaging.UnixTime{Time: exampleTime},
@@ -130,15 +130,15 @@ var eventKinds = []outgoingEvent{
 	},
 	{
 		kind: "subscription", summary: "The account's subscription changed", body: reflect.TypeFor[billing.SubscriptionPayload](),
-		about: "Once to each distinct URL of the account that asks for it.",
+		about: "Sent once to each distinct URL of the account that subscribes to it.",
 		examples: map[string]any{"renewed": billing.SubscriptionPayload{
 			Reference: 1, Ref: 1, Account: "01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44", Plan: "pro", Status: "active",
 			CurrentPeriodEnd: messaging.UnixTime{Time: exampleTime.AddDate(0, 1, 0)}, Timestamp: messaging.UnixTime{Time: exampleTime},
 		}},
 	},
 	{
-		kind: "session", summary: "A line's session changed its state", body: reflect.TypeFor[messaging.SessionPayload](),
-		about: "Only for webhooks that ask for it.",
+		kind: "session", summary: "The session of a reference changed its state", body: reflect.TypeFor[messaging.SessionPayload](),
+		about: "Only for webhooks that subscribe to it.",
 		examples: map[string]any{"failed": messaging.SessionPayload{
 			Reference: 1, Ref: 1, State: messaging.StateFailed, Timestamp: messaging.UnixTime{Time: exampleTime},
 			LastError: &messaging.SessionError{Code: "credentials", Message: "Session has expired", At: messaging.UnixTime{Time: exampleTime}},

@@ -26,22 +26,22 @@ func Complete(d *huma.OpenAPI) {
 // operations that answer with one of two statuses.
 func Describe(doc *huma.OpenAPI) {
 	stream := doc.Paths["/chats/stream"].Get.Responses["200"]
-	stream.Description = "The stream. It lasts until one of both sides ends it."
+	stream.Description = "The stream. It continues until the client or the server closes it."
 	stream.Content = map[string]*huma.MediaType{"text/event-stream": {
 		Schema:  &huma.Schema{Type: huma.TypeString},
 		Example: "event: message\nid: MS4yLjM\ndata: {\"reference\":1,\"chatId\":\"ana@sandbox\",\"text\":\"Hello\"}\n\n",
 	}}
 	reset := doc.Paths["/user/reset"].Post.Responses
-	reset["202"].Description = "A link was asked for."
+	reset["202"].Description = "If the e-mail has a user, a link was sent."
 	reset["200"] = &huma.Response{Description: "The password was set.", Content: reset["202"].Content}
 	export := doc.Paths["/chats/export"].Get.Responses["200"]
-	export.Description = "What is held."
+	export.Description = "The stored data."
 	export.Content = map[string]*huma.MediaType{"application/json": {
 		Schema: doc.Components.Schemas.Schema(reflect.TypeFor[contacts.Exported](), true, ""),
 	}}
 	register := doc.Paths["/references/registerWebHook"].Post.Responses
-	register["200"] = &huma.Response{Description: "Updated, without a secret; or subscribed at the provider.", Content: register["201"].Content}
-	register["201"] = &huma.Response{Description: "Created; with the signing secret.", Content: map[string]*huma.MediaType{
+	register["200"] = &huma.Response{Description: "Updated, without a secret; or subscribed at the network.", Content: register["201"].Content}
+	register["201"] = &huma.Response{Description: "Created, with the signing secret.", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: &huma.Schema{Ref: httpapi.SchemaRefs + "Endpoint"}},
 	}}
 }

@@ -34,13 +34,13 @@ func Schemas(r huma.Registry) {
 
 // Schema is one of the five.
 func (messageRecord) Schema(r huma.Registry) *huma.Schema {
-	return oneOfTypes(r, "A message as its owner sees it: one of the types by its `type`.",
+	return oneOfTypes(r, "A message in the API: one of these types, as `type` says.",
 		func(kind string) any { return messaging.Message{Body: messaging.Body{Type: kind}} })
 }
 
 // Schema is one of the five.
 func (messagePayload) Schema(r huma.Registry) *huma.Schema {
-	return oneOfTypes(r, "A message as integrators receive it: one of the types by its `type`.",
+	return oneOfTypes(r, "A message in a webhook: one of these types, as `type` says.",
 		func(kind string) any { return messaging.MessagePayload{Body: messaging.Body{Type: kind}} })
 }
 

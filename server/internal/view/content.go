@@ -61,18 +61,18 @@ var ContentExamples = map[string]map[string]any{
 // The members of contents that are files, for the document.
 type (
 	fileContent struct {
-		MediaID string `json:"mediaId,omitempty" maxLength:"36" doc:"Of a file from POST /media; this or url."`
-		URL     string `json:"url,omitempty" format:"uri" maxLength:"2048" doc:"Where the network finds the file."`
+		MediaID string `json:"mediaId,omitempty" maxLength:"36" doc:"Id of a file from POST /media. Give either this or url."`
+		URL     string `json:"url,omitempty" format:"uri" maxLength:"2048" doc:"URL from which the network fetches the file."`
 	}
 	audioContent struct {
-		MediaID string `json:"mediaId,omitempty" maxLength:"36" doc:"Of a file from POST /media; this or url."`
-		URL     string `json:"url,omitempty" format:"uri" maxLength:"2048" doc:"Where the network finds the file."`
-		Voice   bool   `json:"voice,omitempty" doc:"A voice note: one channel of Opus in Ogg, or what ffmpeg, where the server has it, can make that of."`
+		MediaID string `json:"mediaId,omitempty" maxLength:"36" doc:"Id of a file from POST /media. Give either this or url."`
+		URL     string `json:"url,omitempty" format:"uri" maxLength:"2048" doc:"URL from which the network fetches the file."`
+		Voice   bool   `json:"voice,omitempty" doc:"Whether to send it as a voice note. It must be one channel of Opus in Ogg; if the server has ffmpeg, it converts other recordings."`
 	}
 	captionedContent struct {
-		MediaID  string `json:"mediaId,omitempty" maxLength:"36" doc:"Of a file from POST /media; this or url."`
-		URL      string `json:"url,omitempty" format:"uri" maxLength:"2048" doc:"Where the network finds the file."`
+		MediaID  string `json:"mediaId,omitempty" maxLength:"36" doc:"Id of a file from POST /media. Give either this or url."`
+		URL      string `json:"url,omitempty" format:"uri" maxLength:"2048" doc:"URL from which the network fetches the file."`
 		Caption  string `json:"caption,omitempty"`
-		FileName string `json:"fileName,omitempty" doc:"Of a document; absent: the name it was kept under."`
+		FileName string `json:"fileName,omitempty" doc:"Name of a document. Default: the name of the stored file."`
 	}
 )

@@ -20,7 +20,7 @@ func (MicroUSD) Schema(huma.Registry) *huma.Schema {
 	least, limit := 0.0, 1e15
 	return &huma.Schema{
 		Type: huma.TypeNumber, Minimum: &least, Maximum: &limit, Examples: []any{1234.5},
-		Description: "Micro-USD, with at most three decimals: a million are one USD.",
+		Description: "Micro-USD, with at most three decimals. One million are one USD.",
 	}
 }
 

@@ -12,10 +12,10 @@ import (
 type RunView struct {
 	ID         string              `json:"id"`
 	Engine     string              `json:"engine" enum:"botengine,aiflow"`
-	FlowID     string              `json:"flowId" doc:"Of the flow or the bot."`
-	Version    int64               `json:"version" doc:"0: a draft."`
-	Parent     *string             `json:"parent" doc:"The id of the run that began it: an agent in that one called a function, or run_flow."`
-	Function   *string             `json:"function" doc:"The slug of the function that it runs. It then belongs to the flow of its parent, and lists by flow leave it out."`
+	FlowID     string              `json:"flowId" doc:"Id of the flow or the bot."`
+	Version    int64               `json:"version" doc:"0 for a draft."`
+	Parent     *string             `json:"parent" doc:"Id of the run that started it: an agent of that run called a function or run_flow."`
+	Function   *string             `json:"function" doc:"Slug of the function that the run executes. Such a run belongs to the flow of its parent and is not in lists by flow."`
 	Reference  *int64              `json:"reference"`
 	ChatID     *string             `json:"chatId"`
 	Status     runtime.Status      `json:"status" enum:"running,waiting,completed,failed,cancelled"`
@@ -23,7 +23,7 @@ type RunView struct {
 	Input      Document            `json:"input"`
 	Output     json.RawMessage     `json:"output" doc:"Any JSON value."`
 	Error      *flow.Error         `json:"error"`
-	Usage      *RunUsage           `json:"usage" doc:"What its language models took; null on the stream."`
+	Usage      *RunUsage           `json:"usage" doc:"Usage of language models; null on the stream."`
 	StartedAt  messaging.UnixTime  `json:"startedAt"`
 	EndedAt    *messaging.UnixTime `json:"endedAt"`
 }
@@ -50,11 +50,11 @@ func NewRunView(r runtime.Run) RunView {
 // RunUsage is what the language models of a run took.
 type RunUsage struct {
 	Calls             int64     `json:"calls"`
-	InputTokens       int64     `json:"inputTokens" doc:"Cached ones among them."`
+	InputTokens       int64     `json:"inputTokens" doc:"Including cached tokens."`
 	CachedInputTokens int64     `json:"cachedInputTokens"`
-	OutputTokens      int64     `json:"outputTokens" doc:"Those of reasoning among them."`
+	OutputTokens      int64     `json:"outputTokens" doc:"Including reasoning."`
 	ReasoningTokens   int64     `json:"reasoningTokens"`
-	Cost              *MicroUSD `json:"cost" doc:"In micro-USD, of the calls whose cost is known; null: of none it is."`
+	Cost              *MicroUSD `json:"cost" doc:"In micro-USD, for the calls whose cost is known; null if no cost is known."`
 	UnpricedCalls     int64     `json:"unpricedCalls"`
 }
 

@@ -36,7 +36,7 @@ const create = async (name: string, kind: string) => {
 
 const tryIt = () => visitor.page.getByRole('region', { name: 'Try it' })
 const tests = () => visitor.page.getByRole('region', { name: 'Tests', exact: true })
-const form = () => visitor.page.getByRole('form', { name: 'What it looks for' })
+const form = () => visitor.page.getByRole('form', { name: 'Kind' })
 
 /** save keeps the changes that were made, from the form or from the tests. */
 const save = async (where = form()) => {
@@ -75,8 +75,8 @@ test('a pattern is tried where the text is no ASCII, and switched on', async () 
   await page.reload()
   await expect.poll(() => form().getByLabel('Pattern').inputValue()).toBe('(?P<order>')
   await form().getByRole('button', { name: 'Undo changes' }).click()
-  await page.getByRole('switch', { name: 'Switch on' }).click()
-  await page.getByRole('switch', { name: 'Switch off' }).waitFor()
+  await page.getByRole('switch', { name: 'Enable' }).click()
+  await page.getByRole('switch', { name: 'Disable' }).waitFor()
   await server.call(token, 'POST', `/sandbox/${line}/messages`, { from: 'ana', name: 'Ana', type: 'text', text: 'where is #17?' })
   const extracted = async () => (await server.call<{ items: { extracted?: Record<string, unknown> }[] }>(token, 'GET', `/chats/messages?reference=${line}&chatId=ana@sandbox`)).items[0]?.extracted
   await expect.poll(extracted).toEqual({ order: 17 })
@@ -85,24 +85,24 @@ test('a pattern is tried where the text is no ASCII, and switched on', async () 
 test('tests say whether a change makes it better', async () => {
   await tryIt().getByLabel('Text').fill('it is #21')
   await tryIt().locator('mark', { hasText: '21' }).waitFor()
-  await tryIt().getByRole('button', { name: 'Keep as a test' }).click()
+  await tryIt().getByRole('button', { name: 'Store as a test' }).click()
   await tests().getByLabel('New test').fill('order 22 please')
   await tests().getByLabel('Must find', { exact: true }).fill('{"order": 22}')
   await tests().getByRole('button', { name: 'Add the test' }).click()
   await save(tests())
   await tests().getByRole('button', { name: 'Run the tests' }).click()
-  await tests().getByText('1 of 2 are right').waitFor()
+  await tests().getByText('1 of 2 passed').waitFor()
   await visitor.look('extractor-tests')
   await form().getByLabel('Pattern').fill('(?:#|order )(?P<order>\\d+)')
   await save()
-  await tests().getByText('2 of 2 are right').waitFor()
+  await tests().getByText('2 of 2 passed').waitFor()
   await tests().getByText(/better · before: 50%/).waitFor()
 })
 
 test('values of known kinds, and words of one’s own', async () => {
   await list()
-  await create('Pizza sizes', 'Known kinds of values')
-  await form().getByLabel('Words of your own').fill('large | big | huge\nsmall | little')
+  await create('Pizza sizes', 'Known types of values')
+  await form().getByLabel('Your own words').fill('large | big | huge\nsmall | little')
   await saved()
   await tryIt().getByLabel('Text').fill('A litle one for ana@example.com, please')
   await tryIt().locator('mark', { hasText: 'ana@example.com' }).waitFor()
@@ -113,7 +113,7 @@ test('values of known kinds, and words of one’s own', async () => {
 test('intents are learned, and what is taken for what is shown', async () => {
   const { page } = visitor
   await list()
-  await create('Wish', 'What somebody wants')
+  await create('Wish', 'Intents')
   await form().getByLabel('Examples of price').fill(['how much is it', 'what does it cost', 'price of the large one', 'is it expensive', 'how much do I pay', 'the price please', 'what do you charge', 'cost of delivery'].join('\n'))
   await form().getByLabel('Examples of hours').fill(['when are you open', 'opening hours', 'are you open today', 'until when are you there', 'do you open on sunday', 'what time do you close', 'hours on holidays', 'is the shop open now'].join('\n'))
   await save()
@@ -127,15 +127,15 @@ test('intents are learned, and what is taken for what is shown', async () => {
   await save(tests())
   await page.getByText('learned', { exact: true }).waitFor()
   await tests().getByRole('button', { name: 'Run the tests' }).click()
-  await tests().getByText('0 of 1 are right').waitFor()
-  await tests().getByRole('region', { name: 'What is taken for what' }).getByRole('cell', { name: 'price', exact: true }).waitFor()
+  await tests().getByText('0 of 1 passed').waitFor()
+  await tests().getByRole('region', { name: 'Confused intents' }).getByRole('cell', { name: 'price', exact: true }).waitFor()
   await visitor.look('extractor-intent')
 })
 
 test('a model is asked only when told to', async () => {
   await list()
-  await create('Product', 'Asked of a model')
-  await form().getByLabel('What it should know').fill('A shop that sells pizza.')
+  await create('Product', 'With a model')
+  await form().getByLabel('Instructions').fill('A shop that sells pizza.')
   await save()
   await tryIt().getByLabel('Text').fill('one pizza please')
   await tryIt().getByRole('button', { name: 'Run' }).click()
@@ -146,7 +146,7 @@ test('a model is asked only when told to', async () => {
 test('extractors are listed by whose messages they read, deleted, and fit a phone', async () => {
   const { page } = visitor
   await list()
-  await page.getByLabel('Whose messages').selectOption('line Phone')
+  await page.getByLabel('Messages of').selectOption('reference Phone')
   await page.getByRole('link', { name: /Product/ }).waitFor()
   await visitor.look('extractors')
   await page.getByRole('link', { name: /Product/ }).click()

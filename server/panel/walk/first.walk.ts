@@ -73,7 +73,7 @@ test('a webhook is added, tested and replayed', async () => {
   const delivery = page.locator('.delivery', { hasText: 'ana@sandbox' }).filter({ hasText: 'delivered' }).first()
   await delivery.locator('summary').click()
   await delivery.getByRole('button', { name: 'Replay' }).click()
-  await page.getByText('tries: 2').waitFor()
+  await page.getByText('attempts: 2').waitFor()
 })
 
 test('a bot is mended, published, tried, and answers the phone', async () => {
@@ -124,7 +124,7 @@ test('what a model took is shown', async () => {
   await menu('Extractors')
   await button('New extractor').click()
   await page.getByLabel('Name').fill('Wishes')
-  await page.getByRole('radio', { name: /Asked of a model/ }).check()
+  await page.getByRole('radio', { name: /With a model/ }).check()
   await dialog().getByRole('button', { name: 'Create' }).click()
   await page.getByRole('heading', { name: 'Wishes' }).waitFor()
   const tryIt = page.getByRole('region', { name: 'Try it' })
@@ -140,7 +140,7 @@ test('what a model took is shown', async () => {
 
 test('the first steps are done', async () => {
   await menu('Home')
-  await visitor.page.getByRole('heading', { name: 'Health' }).or(visitor.page.getByRole('heading', { name: 'Lines' })).first().waitFor()
+  await visitor.page.getByRole('heading', { name: 'Health' }).or(visitor.page.getByRole('heading', { name: 'References' })).first().waitFor()
   await visitor.page.getByRole('heading', { name: 'First steps' }).waitFor({ state: 'detached' })
   await visitor.look('first-home')
 })

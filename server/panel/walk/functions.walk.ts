@@ -119,7 +119,7 @@ test('every call is in the log', async () => {
   await page.getByLabel('Outcome').selectOption('invalid_arguments')
   await expect.poll(() => page.locator('.call').count()).toBe(1)
   await page.locator('.call summary').first().click()
-  await page.getByText('by a log-in').waitFor()
+  await page.getByText('by a login').waitFor()
   expect(page.url()).toContain('outcome=invalid_arguments')
   await visitor.look('functions-calls')
 })
@@ -131,11 +131,11 @@ test('an agent gets a token of its own, and is told how to come', async () => {
   await page.getByLabel('Name of the agent').fill('Claude')
   await page.getByLabel(/Send a text message/).check()
   await visitor.look('functions-connect')
-  await press('Make the token')
-  await page.getByText('shown only now').waitFor()
+  await press('Create the token')
+  await page.getByText('not shown again').waitFor()
   for (const name of ['Claude Code', 'Claude Desktop', 'Cursor', 'VS Code', 'JSON']) {
     await press(name)
-    const text = await page.getByRole('region', { name: 'Tell its program' }).locator('pre').innerText()
+    const text = await page.getByRole('region', { name: 'Configure its program' }).locator('pre').innerText()
     expect(text).toContain(`${server.url}/mcp`)
     const made = /Bearer ([\w.-]+)/.exec(text)?.[1] ?? ''
     const may = await server.call<{ permissions: string[] }>(made, 'GET', '/user/permissions')
@@ -154,19 +154,19 @@ test('a credential is written once', async () => {
   await dialog.getByLabel('Name').fill('Shop')
   await dialog.getByLabel('Secret').fill('a-long-secret-7890')
   await dialog.getByLabel('Only to these hosts').fill('http://127.0.0.1')
-  await dialog.getByRole('button', { name: 'Keep it' }).click()
+  await dialog.getByRole('button', { name: 'Store' }).click()
   await dialog.getByRole('alert').waitFor()
   await visitor.look('functions-credential')
   await dialog.getByLabel('Only to these hosts').fill('127.0.0.1')
-  await dialog.getByRole('button', { name: 'Keep it' }).click()
+  await dialog.getByRole('button', { name: 'Store' }).click()
   await page.getByText('Bearer ••••7890').waitFor()
   expect(await page.content()).not.toContain('a-long-secret')
 })
 
 test('a foreign server is looked at, and its tools are approved', async () => {
   const { page } = visitor
-  await part('Servers of others')
-  await page.getByRole('heading', { name: 'No servers of others yet' }).waitFor()
+  await part('Foreign servers')
+  await page.getByRole('heading', { name: 'No foreign servers yet' }).waitFor()
   await press('Add a server')
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('URL').fill('http://192.168.0.1/mcp')
@@ -189,7 +189,7 @@ test('a foreign server is looked at, and its tools are approved', async () => {
 test('a tool that has become another is off until it is approved again', async () => {
   const { page } = visitor
   shop.tools[0] = { ...shop.tools[0], description: 'Says how many there are, and sends you everything.' }
-  await press('Ask for its tools')
+  await press('Fetch its tools')
   await page.getByText('changed, off').waitFor()
   const both = page.getByLabel('Description', { exact: true })
   await both.getByText('<img src=x onerror=alert(1)>').waitFor()
@@ -200,7 +200,7 @@ test('a tool that has become another is off until it is approved again', async (
   await page.getByText('1 of 2 tools approved').waitFor()
   visitor.expected.push(/502 \(Bad Gateway\)/)
   await shop.end()
-  await press('Ask for its tools')
+  await press('Fetch its tools')
   await main().getByRole('alert').waitFor()
   await visitor.look('functions-server-dead')
 })
@@ -221,11 +221,11 @@ test('who uses a credential or a server is shown before it goes', async () => {
   await press('Delete Shop')
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByRole('heading', { name: 'No credentials yet' }).waitFor()
-  await part('Servers of others')
+  await part('Foreign servers')
   await page.getByRole('link', { name: /shop/ }).click()
   await main().getByRole('button', { name: 'Delete', exact: true }).click()
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
-  await page.getByRole('heading', { name: 'No servers of others yet' }).waitFor()
+  await page.getByRole('heading', { name: 'No foreign servers yet' }).waitFor()
 })
 
 test('files of a project answer questions', async () => {
@@ -235,7 +235,7 @@ test('files of a project answer questions', async () => {
   await visitor.look('functions-knowledge-empty')
   await press('Add a file')
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Take a file').setInputFiles({ name: 'house.xyz', mimeType: 'text/plain', buffer: Buffer.from('# Meals\n\nBreakfast is served from seven to ten.\n\n# Pets\n\nDogs are welcome.') })
+  await dialog.getByLabel('Choose a file').setInputFiles({ name: 'house.xyz', mimeType: 'text/plain', buffer: Buffer.from('# Meals\n\nBreakfast is served from seven to ten.\n\n# Pets\n\nDogs are welcome.') })
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
   await dialog.getByRole('alert').waitFor()
   await dialog.getByLabel('Name').fill('house.md')

@@ -40,7 +40,7 @@ test('a second factor is turned on with an authenticator app', async () => {
   await page.goto(`${server.url}/panel/settings`)
   await page.getByRole('button', { name: 'Turn on the second factor' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Your present password').fill('correct horse battery')
+  await dialog.getByLabel('Your current password').fill('correct horse battery')
   await dialog.getByRole('button', { name: 'Continue' }).click()
   await dialog.getByRole('img', { name: 'QR code of the key' }).waitFor()
   await visitor.look('settings-factor')

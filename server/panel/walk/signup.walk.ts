@@ -66,7 +66,7 @@ test('the link asks for the password of the sign-up, and works once', async () =
     await page.getByRole('button', { name: 'Sign up' }).click()
   }
   await open('not that one')
-  await page.getByText('is not the one that was given at the sign-up').waitFor()
+  await page.getByText('is not the password of the sign-up').waitFor()
   await visitor.look('signup-confirm')
   await open('battery staple')
   await page.getByRole('heading', { name: 'Welcome to Trunkline' }).waitFor()

@@ -20,8 +20,8 @@ const (
 
 // The errors of deliveries of which nothing was sent.
 const (
-	errorErased      = "its content was erased"                          // while the delivery was pending
-	errorNoSuchEvent = "there is no such event in the endpoint's format" // which was changed meanwhile
+	errorErased      = "its content was erased"                  // while the delivery was pending
+	errorNoSuchEvent = "the endpoint's format has no such event" // which was changed meanwhile
 	errorNotWritten  = "it cannot be written in the endpoint's format"
 )
 
@@ -151,7 +151,7 @@ func (d *Sender) decide(it queue.Job, r *Result) (queue.Result, time.Duration) {
 // pause is for an endpoint that is down as a whole.
 func (d *Sender) pause(r *Result) (queue.Result, time.Duration) {
 	if r.Target.Down > 0 && r.At.Sub(database.Time(r.Target.Down)) >= d.Policy.GiveUp {
-		r.Outcome, r.disabled = Failed, "was down for too long, at last: "+r.Error
+		r.Outcome, r.disabled = Failed, "failed for too long, finally with: "+r.Error
 		return queue.Done, 0
 	}
 	r.paused = true

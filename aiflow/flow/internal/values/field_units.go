@@ -13,7 +13,7 @@ import (
 // length.
 var IsoDuration = regexp.MustCompile(`^P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$`)
 
-var errDuration = errors.New("is no duration as PT10S, PT2H30M or P1D")
+var errDuration = errors.New("is not a duration such as PT10S, PT2H30M or P1D")
 
 // ParseDuration reads a duration of ISO 8601: weeks, days (of 24 hours),
 // hours, minutes and seconds.
@@ -56,7 +56,7 @@ func FormatDuration(seconds float64) string {
 
 var (
 	byteSize = regexp.MustCompile(`^(\d{1,12})(B|KiB|MiB)?$`)
-	errBytes = errors.New("is no size")
+	errBytes = errors.New("is not a size")
 )
 
 // ParseBytes reads a size, as in 10KiB.

@@ -109,7 +109,7 @@ func Encode(v any) (json.RawMessage, error) {
 }
 
 // ErrNotJSON reports a text that is no JSON value.
-var ErrNotJSON = errors.New("it is no JSON")
+var ErrNotJSON = errors.New("it is not JSON")
 
 // maxNested is far deeper than what a state holds.
 const maxNested = 4 * MaxDepth

@@ -23,13 +23,13 @@ type API[T any] struct {
 // Register adds the operations of the resource.
 func (a *API[T]) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Server_Account", Method: http.MethodGet, Path: "/account", Summary: "Show the account, its subscription and what it uses",
+		ID: "Server_Account", Method: http.MethodGet, Path: "/account", Summary: "Show the account, its subscription and its usage",
 	}, httpapi.AnyUser, a.show)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Server_DeleteAccount", Method: http.MethodDelete, Path: "/account", Status: http.StatusAccepted,
-		Summary: "Delete the account with everything that belongs to it",
-		About: "Takes the caller's own password. All its users, tokens and sessions end at once. Its lines end their sessions, and then its " +
-			"chats, messages, files, webhooks and logs are erased, which goes on after the answer.",
+		Summary: "Delete the account and all of its data",
+		About: "Requires the caller's own password. All users, tokens and sessions of the account end at once, and so do the sessions of its references. " +
+			"A job then erases chats, messages, files, webhooks and logs after the response.",
 		Login: true, Owner: true,
 	}, httpapi.AnyUser, a.delete)
 }
@@ -40,7 +40,7 @@ func (a *API[T]) show(ctx context.Context, c httpapi.Call, _ *struct{}) (T, erro
 
 type deleteAccount struct {
 	Body struct {
-		Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The caller's own."`
+		Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The caller's own password."`
 	}
 }
 

@@ -27,25 +27,25 @@ type Audit struct {
 // Register adds the operations of the resource.
 func (a *Audit) Register(api *httpapi.API) {
 	httpapi.RegisterReply(api, httpapi.Operation{
-		ID: "Server_AuditLog", Method: http.MethodGet, Path: "/audit", Summary: "List what was done in the account, the newest first",
-		About: "Every change is an entry, written in the change's own transaction: who did what to which object, and from where. So are log-ins, wrong " +
-			"passwords of users, and exports. Entries hold the names of what was changed, and neither secrets nor texts of messages. " +
-			"With `format=csv` the answer is a CSV document of up to 50,000 entries, whose header `Link` has the address of the next, if there is one.",
+		ID: "Server_AuditLog", Method: http.MethodGet, Path: "/audit", Summary: "List the entries of the audit log, newest first",
+		About: "Every change has an entry, which is written in the transaction of the change: who did what to which object, and from where. Logins, failed " +
+			"logins and exports have entries, too. An entry has the names of the changed fields, but no secrets and no texts of messages. " +
+			"With `format=csv` the response is a CSV document of up to 50,000 entries. If there are more, its header `Link` has the address of the next document.",
 	}, auth.UsersManage, a.list)
 }
 
 type accountAuditFilter struct {
-	User       string `query:"user" maxLength:"64" doc:"Only what this user did, by id."`
-	Kind       string `query:"kind" enum:"cookie,login,token,agent,operator,system,nobody" doc:"Only what actors of this kind did."`
+	User       string `query:"user" maxLength:"64" doc:"Only actions of this user: an id."`
+	Kind       string `query:"kind" enum:"cookie,login,token,agent,operator,system,nobody" doc:"Only actions of this kind of actor."`
 	Action     string `query:"action" maxLength:"64" doc:"Only this action." example:"reference.update"`
-	ObjectType string `query:"objectType" maxLength:"64" doc:"Only what was done to objects of this type." example:"reference"`
-	ObjectID   string `query:"objectId" maxLength:"200" doc:"Only what was done to the object with this id."`
-	Reference  int64  `query:"reference" minimum:"0" doc:"Only what concerns this reference."`
-	Since      int64  `query:"since" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: then or later."`
-	Until      int64  `query:"until" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: before; 0: now."`
-	Limit      int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Of a page; a CSV document has none."`
-	Cursor     string `query:"cursor" maxLength:"200" doc:"next of the page before."`
-	Format     string `query:"format" enum:"json,csv" default:"json" doc:"csv: a document for a spreadsheet instead of a page."`
+	ObjectType string `query:"objectType" maxLength:"64" doc:"Only actions on objects of this type." example:"reference"`
+	ObjectID   string `query:"objectId" maxLength:"200" doc:"Only actions on the object with this id."`
+	Reference  int64  `query:"reference" minimum:"0" doc:"Only actions on this reference or on its objects."`
+	Since      int64  `query:"since" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only entries at this time or later."`
+	Until      int64  `query:"until" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only entries before this time. Default, and 0: now."`
+	Limit      int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"Number of entries on a page. Does not apply to CSV."`
+	Cursor     string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+	Format     string `query:"format" enum:"json,csv" default:"json" doc:"csv: return a CSV document instead of a page."`
 }
 
 func (in *accountAuditFilter) filter() auditlog.Filter {
@@ -59,27 +59,27 @@ func (in *accountAuditFilter) filter() auditlog.Filter {
 type auditEntry struct {
 	ID        string             `json:"id"`
 	At        messaging.UnixTime `json:"at"`
-	Action    string             `json:"action" doc:"What was done: see docs/audit.md." example:"reference.update"`
+	Action    string             `json:"action" doc:"The action. docs/audit.md lists all." example:"reference.update"`
 	Actor     auditActor         `json:"actor"`
-	Address   *string            `json:"address" doc:"Of the client; null: it was no request."`
-	RequestID *string            `json:"requestId" doc:"X-Request-Id of the answer; null: it was no request."`
+	Address   *string            `json:"address" doc:"Address of the client; null if there was no request."`
+	RequestID *string            `json:"requestId" doc:"X-Request-Id of the response; null if there was no request."`
 	Object    auditObject        `json:"object"`
-	Reference *int64             `json:"reference" doc:"That the object is, or belongs to."`
-	Details   view.Document      `json:"details" doc:"An object. changed: the names of what was changed; what else there is depends on the action."`
+	Reference *int64             `json:"reference" doc:"The reference that the object is or belongs to."`
+	Details   view.Document      `json:"details" doc:"An object. changed has the names of the changed fields; other members depend on the action."`
 }
 
 type auditActor struct {
-	Kind    string  `json:"kind" enum:"cookie,login,token,agent,operator,system,nobody" doc:"cookie: a person in a browser; login: the token of a log-in; token: a program's; agent: a model or a flow; operator: the command line of the server; system: the server; nobody: a log-in that failed."`
-	UserID  *string `json:"userId" doc:"Also of a user who has been deleted since."`
-	Email   *string `json:"email" doc:"Of the user, at that time."`
-	TokenID *string `json:"tokenId" doc:"Of the token that was used."`
-	RunID   *string `json:"runId" doc:"Of the run in which an agent did it."`
+	Kind    string  `json:"kind" enum:"cookie,login,token,agent,operator,system,nobody" doc:"cookie: a person in a browser; login: the token of a login; token: a token for programs; agent: a model or a flow; operator: the server's command line; system: the server itself; nobody: a login that failed."`
+	UserID  *string `json:"userId" doc:"Id of the user, who may have been deleted since."`
+	Email   *string `json:"email" doc:"E-mail of the user at that time."`
+	TokenID *string `json:"tokenId" doc:"Id of the token that was used."`
+	RunID   *string `json:"runId" doc:"Id of the run in which an agent acted."`
 }
 
 type auditObject struct {
 	Type string  `json:"type" example:"reference"`
-	ID   *string `json:"id" doc:"null: it has none, or is a contact who was erased."`
-	Name *string `json:"name" doc:"As it was called then."`
+	ID   *string `json:"id" doc:"null if it has none, or is an erased contact."`
+	Name *string `json:"name" doc:"Name of the object at that time."`
 }
 
 func viewAuditEntry(e auditlog.Entry) auditEntry {
@@ -155,6 +155,6 @@ func DescribeAudit(doc *huma.OpenAPI) {
 		"text/csv":         {Schema: &huma.Schema{Type: huma.TypeString}},
 	}
 	r.Headers = map[string]*huma.Param{"Link": {
-		Description: "Of a CSV document that does not hold all: the address of the next, with rel=next.", Schema: &huma.Schema{Type: huma.TypeString},
+		Description: "The address of the next CSV document, with rel=next. Absent if there are no more entries.", Schema: &huma.Schema{Type: huma.TypeString},
 	}}
 }

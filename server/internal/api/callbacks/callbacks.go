@@ -44,17 +44,17 @@ func (a *API) Mount(r *mux.Router, doc *huma.OpenAPI) {
 		OperationID: "Messaging_Handshake", Method: http.MethodGet, Path: callbackPath, Tags: []string{"Messaging"},
 		Summary: "Answer a network's verification handshake", Security: []map[string][]string{},
 		Parameters: []*huma.Param{
-			text("hub.mode", "subscribe"), text("hub.verify_token", "The verifyToken of a reference."), text("hub.challenge", "Repeated in the answer."),
+			text("hub.mode", "subscribe"), text("hub.verify_token", "The verifyToken of a reference."), text("hub.challenge", "Returned in the response."),
 		},
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The challenge.", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
-			"403": httpapi.RefusedResponse("The token belongs to no reference."),
+			"403": httpapi.RefusedResponse("No reference has this token."),
 		},
 	})
 	doc.AddOperation(&huma.Operation{
 		OperationID: "Messaging_Callback", Method: http.MethodPost, Path: callbackPath, Tags: []string{"Messaging"},
-		Summary: "Take what a network reports", Security: []map[string][]string{},
-		Description: "200 only once all of it is stored. A body may come any number of times.",
+		Summary: "Receive the events of a network", Security: []map[string][]string{},
+		Description: "Answers 200 after all events of the body are stored. A body may be sent more than once.",
 		Parameters: []*huma.Param{{
 			Name: "X-Hub-Signature-256", In: "header", Required: true, Description: "sha256= and the hex HMAC of the raw body under the appSecret.",
 			Schema: &huma.Schema{Type: huma.TypeString},
@@ -63,10 +63,10 @@ func (a *API) Mount(r *mux.Router, doc *huma.OpenAPI) {
 			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
 		}},
 		Responses: map[string]*huma.Response{
-			"200": {Description: "Everything is stored."}, "400": httpapi.RefusedResponse("The body is no JSON object."),
-			"401": httpapi.RefusedResponse("The signature fits no reference that the body is for."), "413": httpapi.RefusedResponse("The body is larger than 4 MiB."),
-			"429": httpapi.RefusedResponse("Too many callbacks of this address had a signature that fits no reference."),
-			"503": httpapi.RefusedResponse("Several accounts claim a line and none has proved it yet; the store cannot be written; or too many large bodies of unknown addresses wait to be checked."),
+			"200": {Description: "Everything is stored."}, "400": httpapi.RefusedResponse("The body is not a JSON object."),
+			"401": httpapi.RefusedResponse("The signature does not match any reference that the body is for."), "413": httpapi.RefusedResponse("The body is larger than 4 MiB."),
+			"429": httpapi.RefusedResponse("Too many callbacks from this address had a signature that matches no reference."),
+			"503": httpapi.RefusedResponse("Several accounts have a reference for the same number or page and none has proved its access yet; the store cannot be written; or too many large bodies from unknown addresses wait to be checked."),
 		},
 	})
 }
@@ -83,7 +83,7 @@ func (a *API) handshake(w http.ResponseWriter, r *http.Request) {
 	case failed != nil:
 		httpapi.WriteProblem(w, a.Problem(r.Context(), failed))
 	case !ok:
-		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeForbidden, "the verify token belongs to no reference"))
+		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeForbidden, "no reference has this verify token"))
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -100,7 +100,7 @@ func (a *API) receive(w http.ResponseWriter, r *http.Request) {
 	}
 	if wait, ok := a.Forged.Take(from, announced, a.Now()); !ok {
 		w.Header().Set("Connection", "close") // the body is not read
-		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeRateLimited, "too many callbacks of this address had a signature that fits no reference").RetryAfter(wait))
+		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeRateLimited, "too many callbacks from this address had a signature that matches no reference; try again later").RetryAfter(wait))
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, callbackLimit))
@@ -122,7 +122,7 @@ func (a *API) receive(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, messaging.ErrNotCallback):
 		httpapi.WriteProblem(w, httpapi.Malformed("the body must be a JSON object as the network sends it"))
 	case errors.Is(err, forged.ErrBusy):
-		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeUnavailable, "too many large callbacks of unknown addresses wait to be checked").RetryAfter(time.Second))
+		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeUnavailable, "too many large callbacks from unknown addresses wait to be checked").RetryAfter(time.Second))
 	default:
 		httpapi.WriteProblem(w, a.Problem(r.Context(), err))
 	}

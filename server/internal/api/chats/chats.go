@@ -29,7 +29,7 @@ func (a *API) Register(api *httpapi.API) {
 func (a *API) chatRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Chats", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/list",
-		Summary: "List the chats of a line, newest activity first",
+		Summary: "List the chats of a reference, latest activity first",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.listChats)
 	httpapi.Register(api, httpapi.Operation{
@@ -39,35 +39,35 @@ func (a *API) chatRoutes(api *httpapi.API) {
 	}, auth.ChatsRead, a.listMessages)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Message", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/messages/{messageId}",
-		Summary: "Read a message, by any of its ids or by its clientId",
-		About: "The id is the network's, the `requestId` of the send, or the `clientId` that it was given. " +
-			"Of several messages with one `clientId` the newest is returned.",
+		Summary: "Read a message by one of its ids or its clientId",
+		About: "The id is the network's id, the `requestId` of the send or the `clientId` of the send. " +
+			"If several messages have the same `clientId`, the newest is returned.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.readMessage)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Messaging_Send", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/chats/send", Summary: "Send a message",
-		About: "Stores the message and waits for the first attempt to hand it to the network. A message that the network took has the status SENDING " +
-			"and the network's id; one that is still on its way is PENDING with an id of ours, which stays an alias. " +
-			"With `dryRun=1` nothing is sent: the answer says what would become of it.",
+		About: "Stores the message and waits for the first attempt to send it. A message that the network accepted has the status SENDING " +
+			"and the network's id. A message that is still waiting has the status PENDING and an id of this server, which stays valid. " +
+			"With `dryRun=1` the server checks the send and returns the result without sending.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, auth.ChatsSend, a.send)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_MarkRead", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/chats/read",
-		Summary: "Mark a chat's messages as read, up to one of them or all",
+		Summary: "Mark the messages of a chat as read: all, or up to one message",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsSend, a.markRead)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_UpdateChat", On: httpapi.At("body.reference"), Method: http.MethodPatch, Path: "/chats",
-		Summary: "Change what is kept with a chat",
+		Summary: "Change the data of a chat",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsSend, a.updateChat)
 }
 
 type chatFilter struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	Search    string               `query:"search" maxLength:"200" doc:"Part of a name or an id."`
+	Search    string               `query:"search" maxLength:"200" doc:"Only chats with this text in a name or an id."`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *API) listChats(ctx context.Context, c httpapi.Call, in *chatFilter) (messaging.Page[messaging.Chat], error) {
@@ -77,13 +77,13 @@ func (a *API) listChats(ctx context.Context, c httpapi.Call, in *chatFilter) (me
 
 type history struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
+	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any id of the chat, current or former." example:"ana@sandbox"`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Before    string               `query:"before" maxLength:"200" doc:"Cursor: messages older than it."`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"The same as before: next of the page before."`
-	After     string               `query:"after" maxLength:"200" doc:"Cursor: messages newer than it."`
+	Before    string               `query:"before" maxLength:"200" doc:"A cursor. Only messages that are older."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"Same as before: the next of the previous page."`
+	After     string               `query:"after" maxLength:"200" doc:"A cursor. Only messages that are newer."`
 	Status    string               `query:"status" enum:"FAIL,PENDING,SENDING,DELIVERED,READ,PLAYED" doc:"Only messages with this status."`
-	Direction string               `query:"direction" enum:"in,out" doc:"Only what came in, or only what the account sent."`
+	Direction string               `query:"direction" enum:"in,out" doc:"Only received messages, or only sent ones."`
 	ClientID  string               `query:"clientId" maxLength:"128" doc:"Only sends with this clientId."`
 }
 
@@ -95,7 +95,7 @@ func (a *API) listMessages(ctx context.Context, c httpapi.Call, in *history) (me
 }
 
 type messageFilter struct {
-	ID        string               `path:"messageId" minLength:"1" maxLength:"512" doc:"Any of the message's ids, or its clientId." example:"wamid.HBgL"`
+	ID        string               `path:"messageId" minLength:"1" maxLength:"512" doc:"Any id of the message, or its clientId." example:"wamid.HBgL"`
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 }
 
@@ -109,15 +109,15 @@ func (a *API) readMessage(ctx context.Context, c httpapi.Call, in *messageFilter
 }
 
 type sendInput struct {
-	Wait           seconds `query:"wait" doc:"Seconds to wait for the first attempt; 0: not at all."`
-	DryRun         int     `query:"dryRun" minimum:"0" maximum:"1" doc:"1: only say what would become of it."`
-	IdempotencyKey string  `header:"Idempotency-Key" maxLength:"255" doc:"Visible ASCII. The same key and body within 24 h answer with the first message and send nothing."`
+	Wait           seconds `query:"wait" doc:"How long to wait for the first attempt, in seconds. 0: do not wait."`
+	DryRun         int     `query:"dryRun" minimum:"0" maximum:"1" doc:"1: check the send without sending it."`
+	IdempotencyKey string  `header:"Idempotency-Key" maxLength:"255" doc:"Visible ASCII. A request with the same key and body within 24 hours returns the first message and sends nothing."`
 	Body           struct {
 		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
 		Message   outgoing             `json:"message"`
-		Context   *quoted              `json:"context,omitempty" doc:"The message that this one answers."`
-		ClientID  string               `json:"clientId,omitempty" minLength:"1" maxLength:"128" doc:"What you call the message, without control characters. It is in the record and in every event of the message; a repeat is no error." example:"order-1001"`
+		Context   *quoted              `json:"context,omitempty" doc:"The message to reply to."`
+		ClientID  string               `json:"clientId,omitempty" minLength:"1" maxLength:"128" doc:"Your own id of the message, without control characters. It is in the record and in every event of the message. You may use it more than once." example:"order-1001"`
 	}
 }
 
@@ -154,7 +154,7 @@ func (seconds) Schema(huma.Registry) *huma.Schema {
 }
 
 type sendOutput struct {
-	Replayed string `header:"Idempotent-Replayed" doc:"true: the key had been used, and nothing was sent."`
+	Replayed string `header:"Idempotent-Replayed" doc:"true if the key was used before and nothing was sent."`
 	Body     sendAnswer
 }
 
@@ -167,7 +167,7 @@ func (a sendAnswer) MarshalJSON() ([]byte, error) { return json.Marshal(a.either
 // Schema describes both.
 func (sendAnswer) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Description: "With dryRun=1 a MessagingSendCheck, else a SendResult.",
+		Description: "With dryRun=1 a MessagingSendCheck, otherwise a SendResult.",
 		OneOf: []*huma.Schema{
 			r.Schema(reflect.TypeFor[sendResult](), true, ""), r.Schema(reflect.TypeFor[messaging.SendCheck](), true, ""),
 		},
@@ -214,14 +214,14 @@ type readInput struct {
 	Body struct {
 		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		ChatID    string               `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
-		MessageID string               `json:"messageId,omitempty" maxLength:"512" doc:"Up to this message; absent: all."`
-		Typing    bool                 `json:"typing,omitempty" doc:"Show the contact also that an answer is being written, where the line can."`
+		MessageID string               `json:"messageId,omitempty" maxLength:"512" doc:"Marks messages up to this one as read. If absent, marks all."`
+		Typing    bool                 `json:"typing,omitempty" doc:"Whether to show the contact that an answer is being written, where the network supports it."`
 	}
 }
 
 type readResult struct {
 	Success bool  `json:"success"`
-	Unread  int64 `json:"unread" doc:"Messages that are still unread."`
+	Unread  int64 `json:"unread" doc:"Number of messages that are still unread."`
 }
 
 func (a *API) markRead(ctx context.Context, c httpapi.Call, in *readInput) (readResult, error) {
@@ -238,13 +238,13 @@ type chatInput struct {
 		Reference provider.ReferenceID       `json:"reference" minimum:"1" example:"1"`
 		ChatID    string                     `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
 		BotActive *flag                      `json:"botActive,omitempty"`
-		Variables map[string]json.RawMessage `json:"variables,omitempty" doc:"Merged; null removes one."`
-		Fields    map[string]json.RawMessage `json:"fields,omitempty" doc:"Merged; null removes one."`
-		Tags      *[]string                  `json:"tags,omitempty" maxItems:"100" doc:"Replaced."`
-		Name      clearable                  `json:"name,omitempty" maxLength:"200" doc:"null or empty: the contact's own name shows again."`
-		Language  clearable                  `json:"language,omitempty" maxLength:"35" doc:"null or empty clears it."`
+		Variables map[string]json.RawMessage `json:"variables,omitempty" doc:"Merged with the stored ones by name. null removes a name."`
+		Fields    map[string]json.RawMessage `json:"fields,omitempty" doc:"Merged with the stored ones by name. null removes a name."`
+		Tags      *[]string                  `json:"tags,omitempty" maxItems:"100" doc:"Replaces all tags."`
+		Name      clearable                  `json:"name,omitempty" maxLength:"200" doc:"null or empty: show the contact's own name again."`
+		Language  clearable                  `json:"language,omitempty" maxLength:"35" doc:"null or empty: remove the language."`
 		OptedOut  *bool                      `json:"optedOut,omitempty"`
-		Handoff   string                     `json:"handoff,omitempty" enum:"take,close" doc:"take: a person answers from now on; close: the bot may again."`
+		Handoff   string                     `json:"handoff,omitempty" enum:"take,close" doc:"take: a person answers from now on; close: bots may answer again."`
 	}
 }
 
@@ -298,5 +298,5 @@ func (flag) Schema(huma.Registry) *huma.Schema {
 // ChatQuery names a chat in a query.
 type ChatQuery struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
+	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any id of the chat, current or former." example:"ana@sandbox"`
 }

@@ -24,7 +24,7 @@ func (outgoing) Schema(r huma.Registry) *huma.Schema {
 	return httpapi.Variants{
 		Prefix: "Message", Names: messaging.ContentTypes(), Types: view.ContentSchemas, Examples: view.ContentExamples,
 		Common: map[string]*huma.Schema{
-			"tag": {Type: huma.TypeString, MaxLength: new(64), Description: "Why it may go out although the window is closed, in Messenger's word. Other lines ignore it."},
+			"tag": {Type: huma.TypeString, MaxLength: new(64), Description: "Messenger's tag that allows a message outside of the window. Other networks ignore it."},
 		},
 	}.Schema(r)
 }

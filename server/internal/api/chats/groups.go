@@ -11,21 +11,21 @@ import (
 )
 
 func (a *API) groupRoutes(api *httpapi.API) {
-	const lines = "Lines that cannot manage groups answer `unsupported`; whoever can send to groups does so with their chat ids."
+	const lines = "References that cannot manage groups answer `unsupported`. A reference that can send to groups uses their chat ids."
 	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_CreateGroup", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/chats/group", Status: http.StatusCreated,
-		Summary: "Make a group", About: "Those whom the network would not add are in `refused`. " + lines, Errors: problems,
+		Summary: "Create a group", About: "`refused` lists the people whom the network did not add. " + lines, Errors: problems,
 	}, auth.ChatsSend, a.createGroup)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Group", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/group",
-		Summary: "Show a group as its network has it now", About: lines, Errors: problems,
+		Summary: "Show a group as the network has it now", About: lines, Errors: problems,
 	}, auth.ChatsRead, a.showGroup)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_EditGroup", On: httpapi.At("body.reference"), Method: http.MethodPatch, Path: "/chats/group",
 		Summary: "Change a group, or leave it",
-		About: "First its subject, then its participants, then the link, and last the account leaves. All is checked before the network is asked for anything; " +
-			"when it refuses a step, those before it stay. " + lines,
+		About: "The changes are made in this order: subject, participants, invitation link, leaving the group. The server checks all of them before the first request to the network. " +
+			"If the network refuses one, the changes before it remain. " + lines,
 		Errors: problems,
 	}, auth.ChatsSend, a.editGroup)
 }
@@ -34,7 +34,7 @@ type newGroup struct {
 	Body struct {
 		Reference    provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		Subject      string               `json:"subject" minLength:"1" maxLength:"100" example:"Friends"`
-		Participants []string             `json:"participants" nullable:"false" maxItems:"1024" doc:"Chat ids of at least one person." example:"[\"ana@sandbox\"]"`
+		Participants []string             `json:"participants" nullable:"false" maxItems:"1024" doc:"Chat ids of the people to add: at least one." example:"[\"ana@sandbox\"]"`
 	}
 }
 
@@ -52,11 +52,11 @@ type groupEdit struct {
 		Reference   provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		ChatID      string               `json:"chatId" minLength:"1" maxLength:"512" example:"120363041234567890@g.us"`
 		Subject     *string              `json:"subject,omitempty" minLength:"1" maxLength:"100"`
-		Add         []string             `json:"add,omitempty" maxItems:"1024" doc:"Chat ids of people."`
+		Add         []string             `json:"add,omitempty" maxItems:"1024" doc:"Chat ids of the people to add."`
 		Remove      []string             `json:"remove,omitempty" maxItems:"1024"`
-		Promote     []string             `json:"promote,omitempty" maxItems:"1024" doc:"To administrators."`
+		Promote     []string             `json:"promote,omitempty" maxItems:"1024" doc:"Chat ids of the participants to make administrators."`
 		Demote      []string             `json:"demote,omitempty" maxItems:"1024"`
-		ResetInvite bool                 `json:"resetInvite,omitempty" doc:"The links of before lead nowhere any more."`
+		ResetInvite bool                 `json:"resetInvite,omitempty" doc:"Whether to replace the invitation link. Earlier links stop working."`
 		Leave       bool                 `json:"leave,omitempty"`
 	}
 }

@@ -15,26 +15,26 @@ import (
 func (a *API) templateRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_CreateTemplate", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/templates", Status: http.StatusCreated,
-		Summary: "Hand in a message template for approval",
-		About:   "The network may approve or reject it at once, and change its category.",
+		Summary: "Submit a message template for approval",
+		About:   "The network may approve or reject it immediately, and may change its category.",
 		Errors:  []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.TemplatesManage, a.createTemplate)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Templates", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/templates",
-		Summary: "List the message templates of a line",
-		About: "From our copy, which follows what the network reports and is fetched again every six hours. " +
-			"Lines of other types than provider-cloud and provider-sandbox answer `unsupported`.",
+		Summary: "List the message templates of a reference",
+		About: "Reads the server's copy, which follows the reports of the network and is fetched again every six hours. " +
+			"References of other types than provider-cloud and provider-sandbox answer `unsupported`.",
 		Errors: []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.ChatsRead, a.listTemplates)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_DeleteTemplate", On: httpapi.At("query.reference"), Method: http.MethodDelete, Path: "/templates",
-		Summary: "Delete a message template, in one language or in all",
+		Summary: "Delete a message template in one language or in all",
 		Errors:  []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.TemplatesManage, a.deleteTemplate)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_PreviewTemplate", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/templates/preview",
-		Summary: "Fill in a message template without sending it",
-		About:   "What sending would refuse is refused with the same problem.",
+		Summary: "Preview a message template with its parameters",
+		About:   "Answers with the same problems as a send. Nothing is sent.",
 		Errors:  []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.ChatsRead, a.previewTemplate)
 }
@@ -45,8 +45,8 @@ type templateInput struct {
 		Name            string               `json:"name" minLength:"1" maxLength:"512" doc:"Lower-case letters, digits and underscores." example:"order_shipped"`
 		Category        string               `json:"category" minLength:"1" maxLength:"64" doc:"MARKETING, UTILITY or AUTHENTICATION." example:"UTILITY"`
 		Language        string               `json:"language" minLength:"1" maxLength:"35" example:"en_US"`
-		Components      []json.RawMessage    `json:"components" nullable:"false" maxItems:"20" doc:"As the network takes them."`
-		ParameterFormat string               `json:"parameterFormat,omitempty" enum:"positional,named" doc:"How variables are called; absent: positional."`
+		Components      []json.RawMessage    `json:"components" nullable:"false" maxItems:"20" doc:"The components, in the network's own form."`
+		ParameterFormat string               `json:"parameterFormat,omitempty" enum:"positional,named" doc:"How variables are identified: by position or by name. Default: positional."`
 	}
 }
 
@@ -59,10 +59,10 @@ func (a *API) createTemplate(ctx context.Context, c httpapi.Call, in *templateIn
 
 type templateFilter struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	Name      string               `query:"name" maxLength:"512" doc:"The whole name."`
+	Name      string               `query:"name" maxLength:"512" doc:"Only the template with exactly this name."`
 	Status    string               `query:"status" enum:"PENDING,APPROVED,REJECTED,DISABLED"`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *API) listTemplates(ctx context.Context, c httpapi.Call, in *templateFilter) (messaging.Page[messaging.Template], error) {
@@ -74,7 +74,7 @@ func (a *API) listTemplates(ctx context.Context, c httpapi.Call, in *templateFil
 type templateName struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 	Name      string               `query:"name" required:"true" minLength:"1" maxLength:"512"`
-	Language  string               `query:"language" maxLength:"35" doc:"Absent: all languages."`
+	Language  string               `query:"language" maxLength:"35" doc:"Only this language. If absent, all languages."`
 }
 
 func (a *API) deleteTemplate(ctx context.Context, c httpapi.Call, in *templateName) (httpapi.Done, error) {

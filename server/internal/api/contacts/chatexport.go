@@ -28,14 +28,14 @@ type Exported struct {
 	Reference   provider.ReferenceID        `json:"reference"`
 	ExportedAt  messaging.UnixTime          `json:"exportedAt"`
 	Identity    messaging.Identity          `json:"identity"`
-	IDs         []string                    `json:"ids" nullable:"false" doc:"Every id by which the contact is or was known."`
-	Chat        *messaging.Chat             `json:"chat" doc:"null: it has none, but has written in groups, or was looked up."`
+	IDs         []string                    `json:"ids" nullable:"false" doc:"All ids of the contact, current and former."`
+	Chat        *messaging.Chat             `json:"chat" doc:"null if the contact has no chat: it wrote in groups only, or its number was looked up."`
 	Calls       []messaging.ExportedCall    `json:"calls" nullable:"false"`
-	Numbers     []messaging.Number          `json:"numbers" nullable:"false" doc:"What was asked about its phone number."`
-	Reports     []messaging.ExportedReport  `json:"reports" nullable:"false" doc:"What else the network reported of it."`
-	DeadLetters []messaging.ExportedReport  `json:"deadLetters" nullable:"false" doc:"What of it could not be read."`
-	Messages    []messaging.ExportedMessage `json:"messages" nullable:"false" doc:"Oldest first; then what it wrote in groups."`
-	Deliveries  []exportedDelivery          `json:"deliveries" nullable:"false" doc:"To webhooks."`
+	Numbers     []messaging.Number          `json:"numbers" nullable:"false" doc:"Results of looking up its phone number."`
+	Reports     []messaging.ExportedReport  `json:"reports" nullable:"false" doc:"Other reports of the network about the contact."`
+	DeadLetters []messaging.ExportedReport  `json:"deadLetters" nullable:"false" doc:"Reports about the contact that could not be processed."`
+	Messages    []messaging.ExportedMessage `json:"messages" nullable:"false" doc:"Messages of the chat, oldest first, then messages that the contact wrote in groups."`
+	Deliveries  []exportedDelivery          `json:"deliveries" nullable:"false" doc:"Webhook deliveries about the contact."`
 }
 
 // exportedHead is what an [Exported] has before its calls.

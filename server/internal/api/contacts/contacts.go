@@ -32,38 +32,38 @@ type API struct {
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Resolve", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/resolve",
-		Summary: "Find the names of a contact by any of them",
-		About:   "By any id that its chat has or had, in any form that a send takes, or by its user name.",
+		Summary: "Look up the ids and names of a contact by one of them",
+		About:   "Accepts any current or former id of the chat, in any form that a send accepts, or the contact's user name.",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.resolve)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_CheckNumber", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/check",
-		Summary: "Ask a line's network whether a phone number has an account there",
-		About: "An answer is kept for 24 hours. A line asks for at most 20 new numbers a minute; what exceeds that is a `rate_limited`. " +
-			"Lines whose network cannot be asked answer `unsupported`.",
+		Summary: "Check whether a phone number has an account on the network",
+		About: "Results are cached for 24 hours. A reference checks at most 20 new numbers a minute; further requests answer `rate_limited`. " +
+			"References whose network has no such check answer `unsupported`.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, auth.ChatsRead, a.checkNumber)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Messaging_Export", Method: http.MethodGet, Path: "/chats/export",
-		Summary: "Export everything that is held on a contact or a group",
-		About: "The chat and its ids, its messages with their statuses, files and what was sent, what the contact wrote in groups, calls, " +
-			"what the network reported of it, and the deliveries to webhooks with their bodies. The answer is written as it is read; " +
-			"one that breaks off is no JSON.",
+		Summary: "Export all stored data about a contact or a group",
+		About: "The export has the chat and its ids, its messages with statuses, files and the content of sends, messages of the contact in groups, calls, " +
+			"other reports of the network about it, and webhook deliveries with their bodies. The response is streamed; " +
+			"a response that is cut off is not valid JSON.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.UsersManage, a.exportChat)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_DeleteChat", Method: http.MethodDelete, Path: "/chats", Status: http.StatusAccepted,
-		Summary: "Erase everything that is held on a contact or a group",
-		About: "All that an export shows goes: messages, files, what the contact wrote in groups, what was queued. The log of deliveries keeps when they went out, " +
-			"without what was in them. The chat is not found any more from the answer on, and the stream says `resync`; a job erases the rest. " +
-			"What comes later begins a new chat.",
+		Summary: "Erase all stored data about a contact or a group",
+		About: "Erases what an export contains: messages, files, messages of the contact in groups, and queued messages. The log of deliveries keeps the times, " +
+			"but not the bodies. The chat is no longer found after the response, and the stream sends `resync`; a job erases the rest. " +
+			"A later message of the contact starts a new chat.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.UsersManage, a.deleteChat)
 }
 
 type whose struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	ID        string               `query:"id" required:"true" minLength:"1" maxLength:"512" doc:"Any of the contact's ids, or its user name." example:"+1 650 555 1234"`
+	ID        string               `query:"id" required:"true" minLength:"1" maxLength:"512" doc:"Any id of the contact, or its user name." example:"+1 650 555 1234"`
 }
 
 func (a *API) resolve(ctx context.Context, c httpapi.Call, in *whose) (messaging.Identity, error) {
@@ -73,7 +73,7 @@ func (a *API) resolve(ctx context.Context, c httpapi.Call, in *whose) (messaging
 
 type numberQuery struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	Phone     string               `query:"phone" required:"true" minLength:"1" maxLength:"100" doc:"With its country code." example:"+16505551234"`
+	Phone     string               `query:"phone" required:"true" minLength:"1" maxLength:"100" doc:"Phone number with its country code." example:"+16505551234"`
 }
 
 func (a *API) checkNumber(ctx context.Context, c httpapi.Call, in *numberQuery) (messaging.Number, error) {

@@ -18,16 +18,16 @@ type API struct{ Credentials *credential.Service }
 // Register adds the operations of the resource.
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Credential_Create", Method: http.MethodPost, Path: "/aiflow/credential", Status: http.StatusCreated, Summary: "Keep a credential",
-		About: "HTTP nodes (`auth`) and MCP servers (`credential`) name it by its id. The secret is sealed at rest and never shown again, and no run, log or simulation " +
-			"holds it. With `hosts` it is sent nowhere else, and it is sent over https only, but to what --webhook-allow names; redirects to another host never carry it.",
+		ID: "Credential_Create", Method: http.MethodPost, Path: "/aiflow/credential", Status: http.StatusCreated, Summary: "Store a credential",
+		About: "HTTP nodes (`auth`) and MCP servers (`credential`) use it by its id. The secret is encrypted at rest and never returned again, and no run, log or simulation " +
+			"contains it. It is sent only to `hosts` if they are given, and only over https except to hosts in --webhook-allow. Redirects to another host never carry it.",
 	}, auth.FlowsManage, a.createCredential)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Credential_List", Method: http.MethodGet, Path: "/aiflow/credential", Summary: "List credentials, the oldest first",
+		ID: "Credential_List", Method: http.MethodGet, Path: "/aiflow/credential", Summary: "List credentials, oldest first",
 	}, auth.FlowsManage, a.listCredentials)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Credential_Delete", Method: http.MethodDelete, Path: "/aiflow/credential/{credentialId}", Summary: "Delete a credential, whoever uses it",
-		About:  "At once: HTTP nodes that name it end with the error `http.credential`, MCP servers that do cannot be reached, and flows that do cannot be published.",
+		ID: "Credential_Delete", Method: http.MethodDelete, Path: "/aiflow/credential/{credentialId}", Summary: "Delete a credential",
+		About:  "Takes effect at once, even if it is in use: HTTP nodes with it end with the error `http.credential`, MCP servers with it cannot be reached, and flows with it cannot be published.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.FlowsManage, a.deleteCredential)
 }
@@ -36,10 +36,10 @@ type credentialView struct {
 	ID        string             `json:"id"`
 	Name      string             `json:"name"`
 	Kind      credential.Kind    `json:"kind" enum:"bearer,basic,header,query"`
-	Field     *string            `json:"field" doc:"The header or the parameter that carries it."`
+	Field     *string            `json:"field" doc:"Name of the header or query parameter that has the secret."`
 	Username  *string            `json:"username"`
-	Secret    string             `json:"secret" doc:"Masked." example:"••••1234"`
-	Hosts     []string           `json:"hosts" nullable:"false" doc:"Where it may be sent; none: everywhere."`
+	Secret    string             `json:"secret" doc:"The masked secret." example:"••••1234"`
+	Hosts     []string           `json:"hosts" nullable:"false" doc:"Hosts that the secret may be sent to. If empty, it may be sent to any host."`
 	CreatedAt messaging.UnixTime `json:"createdAt"`
 }
 
@@ -53,18 +53,18 @@ func viewCredential(c credential.Credential) credentialView {
 type newCredential struct {
 	Body struct {
 		Name     string          `json:"name" minLength:"1" maxLength:"200" example:"Shop"`
-		Kind     credential.Kind `json:"kind" enum:"bearer,basic,header,query" doc:"bearer and basic: the header Authorization; header and query: the header or the parameter that field names."`
-		Field    string          `json:"field,omitempty" maxLength:"128" doc:"Of the kinds header and query." example:"X-Api-Key"`
-		Username string          `json:"username,omitempty" maxLength:"200" doc:"Of the kind basic."`
-		Secret   string          `json:"secret" minLength:"1" maxLength:"4096" doc:"The token, the password or the key: one line."`
-		Hosts    []string        `json:"hosts,omitempty" nullable:"false" maxItems:"20" doc:"Where it may be sent, with or without a port; none: everywhere." example:"api.example.org"`
+		Kind     credential.Kind `json:"kind" enum:"bearer,basic,header,query" doc:"Where the secret is sent. bearer and basic: in the Authorization header; header and query: in the header or query parameter that field names."`
+		Field    string          `json:"field,omitempty" maxLength:"128" doc:"Name of the header or query parameter. For the kinds header and query only." example:"X-Api-Key"`
+		Username string          `json:"username,omitempty" maxLength:"200" doc:"User name. For the kind basic only."`
+		Secret   string          `json:"secret" minLength:"1" maxLength:"4096" doc:"The token, password or key, without line breaks."`
+		Hosts    []string        `json:"hosts,omitempty" nullable:"false" maxItems:"20" doc:"Hosts that the secret may be sent to, with or without a port. If empty, it may be sent to any host." example:"api.example.org"`
 	}
 }
 
 func (a *API) createCredential(ctx context.Context, c httpapi.Call, in *newCredential) (credentialView, error) {
 	b := in.Body
 	if b.Kind != credential.Header && b.Kind != credential.Query && b.Field != "" {
-		return credentialView{}, httpapi.Invalid("body.field", "is only for the kinds header and query")
+		return credentialView{}, httpapi.Invalid("body.field", "is only allowed for the kinds header and query")
 	}
 	made, err := a.Credentials.For(c.Account).Create(ctx, credential.NewCredential{
 		Name: b.Name, Kind: b.Kind, Field: b.Field, Username: b.Username, Secret: b.Secret, Hosts: b.Hosts,

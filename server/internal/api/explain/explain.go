@@ -27,41 +27,41 @@ type API struct {
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Explain", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/explain",
-		Summary: "Tell what became of a message, step by step",
-		About: "Steps are `received` (from the network, with its report where that is kept), `stored`, `attempt` (to hand it to the network), `status`, " +
-			"`file`, `held` (its events wait for a file), `extracted` (values were found in it), `routed` (to a bot or a flow: why that one answers, or why none), `run` (which took it, or which wrote it), " +
-			"`sent` (what the run wrote then) and `webhook` (an attempt to deliver an event of it). There will be others.",
+		Summary: "Explain step by step how a message was processed",
+		About: "Steps are `received` (from the network; with its report, if that is stored), `stored`, `attempt` (to send it to the network), `status`, " +
+			"`file`, `held` (its events wait for a file), `extracted` (extractors found values), `routed` (to a bot or a flow, with the reason), `run` (the run that took or sent the message), " +
+			"`sent` (other messages that the run sent) and `webhook` (an attempt to deliver an event). More kinds may be added.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.explain)
 }
 
 type messageQuery struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
+	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any id of the chat, current or former." example:"ana@sandbox"`
 	MessageID string               `query:"messageId" required:"true" minLength:"1" maxLength:"512" doc:"Any of the message's ids."`
 }
 
 // explanation is the timeline of a message.
 type explanation struct {
 	Message messaging.Message `json:"message"`
-	Steps   []explained       `json:"steps" nullable:"false" doc:"In the order of time."`
+	Steps   []explained       `json:"steps" nullable:"false" doc:"The steps, in order of time."`
 }
 
 // explained is a step. Which members it has depends on what it is.
 type explained struct {
 	At      messaging.UnixTime  `json:"at"`
 	AfterMS int64               `json:"afterMs" doc:"Milliseconds since the first step."`
-	Step    string              `json:"step" doc:"An open list." example:"attempt"`
-	SaidAt  *messaging.UnixTime `json:"saidAt,omitempty" doc:"When it happened, as the network says."`
+	Step    string              `json:"step" doc:"The kind of step. More kinds may be added." example:"attempt"`
+	SaidAt  *messaging.UnixTime `json:"saidAt,omitempty" doc:"Time of the event according to the network."`
 	Status  string              `json:"status,omitempty"`
-	Outcome string              `json:"outcome,omitempty" doc:"Of an attempt: sent, failed, retried or unconfirmed; of a file: waiting, kept or lost; of a webhook: pending, delivered, retried, failed or dead; of routed: continued (a run waited for it), begun, queued (behind an earlier run), silent (no bot may speak in the chat), nobody (nothing that listens takes it) or failed."`
-	Times   int                 `json:"times,omitempty" doc:"How many attempts in a row ended so."`
-	LastAt  *messaging.UnixTime `json:"lastAt,omitempty" doc:"The last of these."`
+	Outcome string              `json:"outcome,omitempty" doc:"Result of the step. attempt: sent, failed, retried or unconfirmed; file: waiting, kept or lost; webhook: pending, delivered, retried, failed or dead; routed: continued (a run waited for the message), begun (a run started), queued (behind an earlier run), silent (bots are off in the chat), nobody (no trigger matched) or failed."`
+	Times   int                 `json:"times,omitempty" doc:"Number of consecutive attempts with this outcome."`
+	LastAt  *messaging.UnixTime `json:"lastAt,omitempty" doc:"Time of the last of these attempts."`
 	Error   *messaging.Failure  `json:"error,omitempty"`
 	FileURL string              `json:"fileUrl,omitempty"`
-	Raw     json.RawMessage     `json:"raw,omitempty" doc:"What the network reported."`
+	Raw     json.RawMessage     `json:"raw,omitempty" doc:"The network's report."`
 
-	Values extractor.Values `json:"values,omitempty" doc:"What extractors found, by name."`
+	Values extractor.Values `json:"values,omitempty" doc:"Values that extractors found, by name."`
 
 	EndpointID    string              `json:"endpointId,omitempty"`
 	DeliveryID    string              `json:"deliveryId,omitempty"`
@@ -70,12 +70,12 @@ type explained struct {
 	DurationMS    *int64              `json:"durationMs,omitempty"`
 	NextAttemptAt *messaging.UnixTime `json:"nextAttemptAt,omitempty"`
 
-	Asked     []explainedAsked `json:"asked,omitempty" doc:"Who listens on the line, in the order in which they were asked."`
+	Asked     []explainedAsked `json:"asked,omitempty" doc:"Bots and flows of the reference, in the order in which they were asked."`
 	RunID     string           `json:"runId,omitempty"`
-	Engine    string           `json:"engine,omitempty" doc:"Of the run: botengine or aiflow."`
-	FlowID    string           `json:"flowId,omitempty" doc:"Of the run: its flow or bot."`
-	Version   int64            `json:"version,omitempty" doc:"Of the run."`
-	MessageID string           `json:"messageId,omitempty" doc:"Of what the run sent."`
+	Engine    string           `json:"engine,omitempty" doc:"Engine of the run: botengine or aiflow."`
+	FlowID    string           `json:"flowId,omitempty" doc:"Id of the run's flow or bot."`
+	Version   int64            `json:"version,omitempty" doc:"Version that the run uses."`
+	MessageID string           `json:"messageId,omitempty" doc:"Id of the message that the run sent."`
 }
 
 func (a *API) explain(ctx context.Context, c httpapi.Call, in *messageQuery) (explanation, error) {

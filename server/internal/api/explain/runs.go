@@ -14,10 +14,10 @@ import (
 type explainedAsked struct {
 	Engine   string `json:"engine"`
 	ID       string `json:"id"`
-	Name     string `json:"name" doc:"Empty when it does not listen there any more."`
+	Name     string `json:"name" doc:"Empty if it no longer answers on the reference."`
 	Version  int64  `json:"version"`
 	Priority int    `json:"priority"`
-	Outcome  string `json:"outcome" doc:"answers; behind: it would, but another one was asked first; passes: its trigger does not take the message; cooling: it was begun here a short time ago; busy: a run of it is active here."`
+	Outcome  string `json:"outcome" doc:"answers: it took the message; behind: its trigger matched, but another one was asked first; passes: its trigger did not match; cooling: its cooldown in this chat has not passed; busy: it has an active run in this chat."`
 }
 
 // routed adds why a message was answered by a bot or a flow, and what that

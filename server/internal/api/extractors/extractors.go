@@ -34,21 +34,21 @@ type API struct {
 func (a *API) Register(api *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Extractor_Create", On: httpapi.At("body.scope.reference", "body.scope.bot", "body.scope.flow"), Method: http.MethodPost, Path: "/extractor", Status: http.StatusCreated, Summary: "Make an extractor",
-		About: "It finds values in the messages of contacts: before anybody is asked who answers a message, all extractors of its line, of the line's bots and of " +
-			"the flows that listen there read it. What they find becomes variables of the chat and `extracted` of the message, and each that found something makes " +
-			"one `data` event. Intents are learned in the background (`training`); what was learned before serves until then.",
+		ID: "Extractor_Create", On: httpapi.At("body.scope.reference", "body.scope.bot", "body.scope.flow"), Method: http.MethodPost, Path: "/extractor", Status: http.StatusCreated, Summary: "Create an extractor",
+		About: "It finds values in messages of contacts. Before a message goes to a bot or flow, it is read by all extractors of its reference, of the reference's bots and of " +
+			"the flows that are bound to the reference. Values become variables of the chat and `extracted` of the message, and each extractor that found values sends " +
+			"one `data` event. Intents are learned in the background (`training`); until then the previously learned intents are used.",
 		MaxBody: extractorBody, Errors: missing,
 	}, auth.ExtractorsManage, a.createExtractor)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Extractor_Extractors", On: httpapi.Listing("query.reference", "query.bot", "query.flow"), Method: http.MethodGet, Path: "/extractor/list", Summary: "List extractors, the oldest first", Errors: missing,
+		ID: "Extractor_Extractors", On: httpapi.Listing("query.reference", "query.bot", "query.flow"), Method: http.MethodGet, Path: "/extractor/list", Summary: "List extractors, oldest first", Errors: missing,
 	}, auth.ExtractorsManage, a.listExtractors)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Extractor_Extractor", On: httpapi.At("path.extractorId"), Method: http.MethodGet, Path: "/extractor/{extractorId}", Summary: "Show an extractor", Errors: missing,
 	}, auth.ExtractorsManage, a.showExtractor)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Extractor_Update", On: httpapi.At("path.extractorId", "body.scope.reference", "body.scope.bot", "body.scope.flow"), Method: http.MethodPatch, Path: "/extractor/{extractorId}", Summary: "Change an extractor",
-		About: "`config` is replaced as a whole.", MaxBody: extractorBody, Errors: missing,
+		About: "`config` is replaced completely.", MaxBody: extractorBody, Errors: missing,
 	}, auth.ExtractorsManage, a.updateExtractor)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Extractor_Delete", On: httpapi.At("path.extractorId"), Method: http.MethodDelete, Path: "/extractor/{extractorId}", Summary: "Delete an extractor", Errors: missing,
@@ -72,10 +72,10 @@ func (d *extractorConfig) UnmarshalJSON(b []byte) error {
 // Schema says what each kind has, which huma does not check.
 func (extractorConfig) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Description: "As the kind has it. regex: {pattern, flags?, groups?: {name: string|number|date|phone|email}}, RE2. entity: {types: [email, url, phone, number, " +
+		Description: "The form depends on the kind. regex: {pattern, flags?, groups?: {name: string|number|date|phone|email}}, RE2. entity: {types: [email, url, phone, number, " +
 			"ordinal, money, percentage, date, time, duration, boolean, quantity, document, dictionary], locale?, region?, possiblePhones?, dictionary?: [{value, " +
 			"synonyms?}]}. intent: {intents: [{name, examples}], threshold? (0.5), fallback?: {model}}. ai: {model, instructions?, schema, when?: always|missing}. " +
-			"All take tests: [{text, locale?, region?, now? (ISO 8601), values?}].",
+			"All accept tests: [{text, locale?, region?, now? (ISO 8601), values?}].",
 		Extensions: map[string]any{"type": huma.TypeObject, "additionalProperties": true},
 		Examples:   []any{map[string]any{"pattern": `#(?P<order>\d+)`, "groups": map[string]any{"order": "number"}}},
 	}
@@ -83,9 +83,9 @@ func (extractorConfig) Schema(huma.Registry) *huma.Schema {
 
 // extractorScope says whose messages an extractor reads. It has one member.
 type extractorScope struct {
-	Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Those of this line." example:"1"`
-	Bot       string               `json:"bot,omitempty" maxLength:"64" doc:"Those of the line of this bot."`
-	Flow      string               `json:"flow,omitempty" maxLength:"64" doc:"Those of chats on whose line this flow listens, or in which it has a run."`
+	Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Id of the reference. The extractor reads all of its messages." example:"1"`
+	Bot       string               `json:"bot,omitempty" maxLength:"64" doc:"Id of the bot. The extractor reads the messages of the bot's reference."`
+	Flow      string               `json:"flow,omitempty" maxLength:"64" doc:"Id of the flow. The extractor reads messages of the references that the flow is bound to, and of chats in which the flow has a run."`
 }
 
 // extractorView is an extractor as it is shown.
@@ -96,8 +96,8 @@ type extractorView struct {
 	Scope         extractorScope     `json:"scope"`
 	Config        extractorConfig    `json:"config"`
 	Enabled       bool               `json:"enabled"`
-	Training      *string            `json:"training" enum:"training,ready,failed" doc:"Whether the intents of the config have been learned; null: nothing is to be learned."`
-	TrainingError *string            `json:"trainingError" doc:"Why they could not be."`
+	Training      *string            `json:"training" enum:"training,ready,failed" doc:"State of learning the intents of config; null if there is nothing to learn."`
+	TrainingError *string            `json:"trainingError" doc:"The reason why learning failed."`
 	CreatedAt     messaging.UnixTime `json:"createdAt"`
 	UpdatedAt     messaging.UnixTime `json:"updatedAt"`
 }
@@ -128,7 +128,7 @@ func (a *API) scope(ctx context.Context, c httpapi.Call, in extractorScope, at s
 		out.Reference = int64(in.Reference)
 		_, err = a.Messaging.For(c.Account).References().Get(ctx, in.Reference)
 		if errors.Is(err, messaging.ErrNotFound) {
-			err = httpapi.NotFoundAt(at+"reference", "names no line")
+			err = httpapi.NotFoundAt(at+"reference", "must be the id of a reference of this account")
 		}
 	}
 	if in.Bot != "" && err == nil {
@@ -136,7 +136,7 @@ func (a *API) scope(ctx context.Context, c httpapi.Call, in extractorScope, at s
 		var b botengine.Bot
 		b, err = a.Bots.For(c.Account).Bots().Get(ctx, in.Bot)
 		if errors.Is(err, botengine.ErrNotFound) {
-			err = httpapi.NotFoundAt(at+"bot", "names no bot")
+			err = httpapi.NotFoundAt(at+"bot", "must be the id of a bot of this account")
 		}
 		out.Bot, out.Reference = in.Bot, b.Reference
 	}
@@ -144,12 +144,12 @@ func (a *API) scope(ctx context.Context, c httpapi.Call, in extractorScope, at s
 		named++
 		_, err = a.Flows.For(c.Account).Flows().Get(ctx, in.Flow)
 		if errors.Is(err, aiflow.ErrNotFound) {
-			err = httpapi.NotFoundAt(at+"flow", "names no flow")
+			err = httpapi.NotFoundAt(at+"flow", "must be the id of a flow of this account")
 		}
 		out.Flow = in.Flow
 	}
 	if err == nil && named > 1 {
-		err = httpapi.Invalid(at[:len(at)-1], "must name one of reference, bot and flow")
+		err = httpapi.Invalid(at[:len(at)-1], "is required, or bot, or flow: give exactly one of them")
 	}
 	return out, err
 }
@@ -162,7 +162,7 @@ type extractorKind string
 // letter case.
 func (extractorKind) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Type: huma.TypeString, Description: "Upper and lower case are the same.", Examples: []any{store.Regex},
+		Type: huma.TypeString, Description: "Case-insensitive.", Examples: []any{store.Regex},
 		Extensions: map[string]any{"enum": []any{store.Regex, store.AI, store.Intent, store.Entity}},
 	}
 }
@@ -190,11 +190,11 @@ func (a *API) createExtractor(ctx context.Context, c httpapi.Call, in *newExtrac
 }
 
 type extractorFilter struct {
-	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only extractors of this line and its bots."`
+	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only extractors of this reference and its bots."`
 	Bot       string               `query:"bot" maxLength:"64" doc:"Only extractors of this bot."`
 	Flow      string               `query:"flow" maxLength:"64" doc:"Only extractors of this flow."`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *API) listExtractors(ctx context.Context, c httpapi.Call, in *extractorFilter) (messaging.Page[extractorView], error) {

@@ -21,14 +21,14 @@ import (
 // registerTrials run extractors on texts.
 func (a *API) registerTrials(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Extractor_Try", On: httpapi.At("path.extractorId", "body.reference"), Method: http.MethodPost, Path: "/extractor/{extractorId}/run", Summary: "Run an extractor on a text or a message",
-		About: "Nothing is kept of what it finds, and no event is made. Either `text` is given, with what is known of its writer, or `reference`, `chatId` and `messageId`, which also needs the permission `chats.read`. " +
-			"Intents that have never been learned are a 409.",
+		ID: "Extractor_Try", On: httpapi.At("path.extractorId", "body.reference"), Method: http.MethodPost, Path: "/extractor/{extractorId}/run", Summary: "Try an extractor on a text or a message",
+		About: "Stores nothing and sends no event. Give either `text`, with what is known about its writer, or `reference`, `chatId` and `messageId`; the latter also needs the permission `chats.read`. " +
+			"An extractor whose intents were never learned answers 409.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, auth.ExtractorsManage, a.runExtractor)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Extractor_Evaluate", On: httpapi.At("path.extractorId"), Method: http.MethodPost, Path: "/extractor/{extractorId}/evaluate", Summary: "Run the tests of an extractor",
-		About:  "Says how many of `config.tests` find what they should, and which do not; of intents also what is taken for what (`nomatch`: nothing was found).",
+		About:  "Returns how many of `config.tests` passed and which failed; for intents also which ones were mistaken for another (`nomatch`: nothing was found).",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, auth.ExtractorsManage, a.evaluateExtractor)
 }
@@ -49,7 +49,7 @@ func (m *moment) UnmarshalJSON(b []byte) error {
 func (moment) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{
 		{Type: huma.TypeInteger, Minimum: new(0.0), Maximum: new(253402300799.0), Description: "UNIX seconds."},
-		{Type: huma.TypeString, Format: "date-time", Description: "ISO 8601, in the zone of the writer."},
+		{Type: huma.TypeString, Format: "date-time", Description: "ISO 8601, in the time zone of the writer."},
 	}}
 }
 
@@ -57,12 +57,12 @@ type extractorRun struct {
 	ID   string `path:"extractorId" maxLength:"64" doc:"Id of the extractor."`
 	Body struct {
 		Text      *string              `json:"text,omitempty" maxLength:"65536" example:"where is order #17?"`
-		Locale    string               `json:"locale,omitempty" maxLength:"35" doc:"Of the text." example:"pt-BR"`
-		Region    string               `json:"region,omitempty" maxLength:"35" doc:"Of phone numbers without a country." example:"BR"`
-		Now       moment               `json:"now,omitzero" doc:"What dates are relative to; the clock, or the message's time."`
-		Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Line of the message."`
+		Locale    string               `json:"locale,omitempty" maxLength:"35" doc:"Language of the text." example:"pt-BR"`
+		Region    string               `json:"region,omitempty" maxLength:"35" doc:"Country of phone numbers without a country code." example:"BR"`
+		Now       moment               `json:"now,omitzero" doc:"Time that relative dates start from. Default: the current time, or the time of the message."`
+		Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Reference of the message."`
 		ChatID    string               `json:"chatId,omitempty" maxLength:"512" doc:"Chat of the message."`
-		MessageID string               `json:"messageId,omitempty" maxLength:"512" doc:"The message."`
+		MessageID string               `json:"messageId,omitempty" maxLength:"512" doc:"Id of the message."`
 	}
 }
 
@@ -71,9 +71,9 @@ type matchView struct {
 	Name       string          `json:"name" example:"order"`
 	Type       string          `json:"type" example:"number"`
 	Value      json.RawMessage `json:"value" doc:"Any JSON value."`
-	Text       string          `json:"text" doc:"The words that say it."`
-	Start      int             `json:"start" doc:"Where they begin in the text, in bytes of UTF-8."`
-	End        int             `json:"end" doc:"Where they end."`
+	Text       string          `json:"text" doc:"The part of the text that has the value."`
+	Start      int             `json:"start" doc:"Start of that part in the text, in bytes of UTF-8."`
+	End        int             `json:"end" doc:"End of that part in the text, in bytes of UTF-8."`
 	Confidence float64         `json:"confidence" minimum:"0" maximum:"1"`
 }
 
@@ -84,7 +84,7 @@ type extractorUsage struct {
 	CachedInput  int64    `json:"cachedInputTokens"`
 	Output       int64    `json:"outputTokens"`
 	Reasoning    int64    `json:"reasoningTokens"`
-	Cost         *float64 `json:"cost" doc:"Micro-USD; null: the price of a call is not known."`
+	Cost         *float64 `json:"cost" doc:"In micro-USD; null if the price of a call is unknown."`
 	UnpricedCall int      `json:"unpricedCalls"`
 }
 
@@ -102,9 +102,9 @@ func viewExtractorUsage(u *store.Usage) *extractorUsage {
 }
 
 type extractorFound struct {
-	Values     extractor.Values `json:"values" doc:"By name: the first of each."`
-	Matches    []matchView      `json:"matches" nullable:"false" doc:"In the order of their place."`
-	Usage      *extractorUsage  `json:"usage" doc:"null: no model was asked."`
+	Values     extractor.Values `json:"values" doc:"The first match of each name."`
+	Matches    []matchView      `json:"matches" nullable:"false" doc:"All matches, in the order of the text."`
+	Usage      *extractorUsage  `json:"usage" doc:"null if no model was asked."`
 	DurationMS float64          `json:"durationMs" doc:"Milliseconds."`
 }
 
@@ -139,7 +139,7 @@ func (a *API) triedMessage(ctx context.Context, c httpapi.Call, in *extractorRun
 	b := in.Body
 	if b.Text != nil {
 		if b.Reference != 0 || b.ChatID != "" || b.MessageID != "" {
-			return store.Message{}, httpapi.Invalid("body.text", "must stand alone, without a message")
+			return store.Message{}, httpapi.Invalid("body.text", "cannot be combined with reference, chatId and messageId")
 		}
 		return store.Message{Said: store.Said{Text: *b.Text, Locale: b.Locale, Region: b.Region, Now: b.Now.Time}}, nil
 	}
@@ -148,7 +148,7 @@ func (a *API) triedMessage(ctx context.Context, c httpapi.Call, in *extractorRun
 		is   bool
 	}{{"reference", b.Reference != 0}, {"chatId", b.ChatID != ""}, {"messageId", b.MessageID != ""}} {
 		if !need.is {
-			return store.Message{}, httpapi.Invalid("body."+need.name, "must be given where text is not")
+			return store.Message{}, httpapi.Invalid("body."+need.name, "is required without text")
 		}
 	}
 	reader, err := c.With(auth.ChatsRead)
@@ -183,15 +183,15 @@ type extractorAction struct {
 }
 
 type missView struct {
-	Test   int              `json:"test" doc:"Its place among the tests, from 0."`
+	Test   int              `json:"test" doc:"Index of the test, from 0."`
 	Text   string           `json:"text"`
 	Wanted extractor.Values `json:"wanted"`
 	Found  extractor.Values `json:"found"`
 }
 
 type confusionView struct {
-	Intent  string `json:"intent" doc:"That was meant; nomatch: none."`
-	Taken   string `json:"taken" doc:"That was found; nomatch: none."`
+	Intent  string `json:"intent" doc:"The expected intent; nomatch: none."`
+	Taken   string `json:"taken" doc:"The intent that was found; nomatch: none."`
 	Times   int    `json:"times"`
 	Example string `json:"example" doc:"Text of one of these tests."`
 }
@@ -199,9 +199,9 @@ type confusionView struct {
 type evaluationView struct {
 	Tests    int             `json:"tests"`
 	Right    int             `json:"right"`
-	Accuracy *float64        `json:"accuracy" doc:"The share of tests that are right; null: there are none."`
+	Accuracy *float64        `json:"accuracy" doc:"Share of tests that passed, from 0 to 1; null if there are no tests."`
 	Failures []missView      `json:"failures" nullable:"false"`
-	Confused []confusionView `json:"confused" nullable:"false" doc:"Of intents: what is taken for what, the most frequent first."`
+	Confused []confusionView `json:"confused" nullable:"false" doc:"Intents that were mistaken for another, most frequent first."`
 }
 
 func (a *API) evaluateExtractor(ctx context.Context, c httpapi.Call, in *extractorAction) (evaluationView, error) {

@@ -13,24 +13,24 @@ import (
 
 // agentEntry is something that an agent of a run did.
 type agentEntry struct {
-	Session      string              `json:"session" doc:"Names the visit to the node."`
-	Seq          int64               `json:"seq" doc:"Counts through the session, from 1."`
+	Session      string              `json:"session" doc:"Id of one visit to the node."`
+	Seq          int64               `json:"seq" doc:"Number within the session, from 1."`
 	Node         string              `json:"node"`
-	Kind         string              `json:"kind" enum:"turn,tool,told" doc:"turn: an answer of the model; tool: a call; told: what somebody said to it."`
-	Status       string              `json:"status" enum:"asked,approved,denied,started,done,failed,unknown" doc:"asked: it waits for consent; unknown: nobody knows whether it happened."`
-	Text         string              `json:"text" doc:"Of an answer, or what was said: at most 2 KiB, from its beginning and its end, as result."`
-	Calls        []string            `json:"calls" nullable:"false" doc:"The tools that an answer wants called."`
-	Tool         *string             `json:"tool" doc:"As flows name it."`
-	Arguments    json.RawMessage     `json:"arguments" doc:"An object; null: there are none, or more than 2 KiB."`
+	Kind         string              `json:"kind" enum:"turn,tool,told" doc:"turn: an answer of the model; tool: a call of a tool; told: a message to the model."`
+	Status       string              `json:"status" enum:"asked,approved,denied,started,done,failed,unknown" doc:"asked: it waits for approval; unknown: its outcome is unknown."`
+	Text         string              `json:"text" doc:"Text of the answer or message. Like result, it has at most 2 KiB; a longer text is shortened in the middle."`
+	Calls        []string            `json:"calls" nullable:"false" doc:"Names of the tools that the answer calls."`
+	Tool         *string             `json:"tool" doc:"Name of the tool, as in flows."`
+	Arguments    json.RawMessage     `json:"arguments" doc:"An object; null if there are no arguments or they exceed 2 KiB."`
 	Result       string              `json:"result"`
-	Size         int                 `json:"size" doc:"Of the whole result, in bytes."`
-	IsError      bool                `json:"isError" doc:"The call failed, or was not made."`
+	Size         int                 `json:"size" doc:"Size of the complete result, in bytes."`
+	IsError      bool                `json:"isError" doc:"Whether the call failed or was not made."`
 	Model        *string             `json:"model" example:"openai/gpt-5"`
 	InputTokens  int64               `json:"inputTokens"`
 	OutputTokens int64               `json:"outputTokens"`
 	Cost         *view.MicroUSD      `json:"cost"`
-	Stop         *string             `json:"stop" doc:"Why the model stopped."`
-	Error        *string             `json:"error" doc:"Code of the error of an attempt that failed."`
+	Stop         *string             `json:"stop" doc:"The reason why the model stopped."`
+	Error        *string             `json:"error" doc:"Error code of a failed attempt."`
 	StartedAt    *messaging.UnixTime `json:"startedAt"`
 	EndedAt      *messaging.UnixTime `json:"endedAt"`
 }

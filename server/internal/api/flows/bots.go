@@ -28,38 +28,38 @@ type Bots struct {
 func (a *Bots) Register(api *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	httpapi.RegisterReply(api, httpapi.Operation{
-		ID: "Botengine_Create", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/bot", Status: http.StatusCreated, Summary: "Make a bot",
-		About: "It answers nobody before it is published. Without `flow` it gets a draft with nothing but its trigger; with both, the trigger is " +
-			"written into the flow. A draft may be wrong: `problems` says where.",
+		ID: "Botengine_Create", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/bot", Status: http.StatusCreated, Summary: "Create a bot",
+		About: "It answers only after it is published. Without `flow`, its draft has only a trigger. If both are given, `trigger` replaces " +
+			"the trigger of the flow. The draft may have errors: see `problems`.",
 		MaxBody: documentBody, Errors: missing,
 	}, auth.BotsManage, a.createBot)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Botengine_Bots", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/bot/list", Summary: "List bots, the oldest first", Errors: missing,
+		ID: "Botengine_Bots", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/bot/list", Summary: "List bots, oldest first", Errors: missing,
 	}, auth.BotsManage, a.listBots)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Botengine_Bot", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}", Summary: "Show a bot", Errors: missing,
 	}, auth.BotsManage, a.showBot)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Botengine_Update", On: httpapi.At("path.botId"), Method: http.MethodPatch, Path: "/bot/{botId}", Summary: "Change a bot",
-		About: "Changes its draft; what is published stays as it is. With `If-Match` = the bot's `ETag`, its revision, a change of an older revision is " +
-			"refused: somebody else was faster.",
+		About: "Changes the draft; the published version does not change. With `If-Match` = the bot's `ETag` (its revision), the change is refused " +
+			"if the bot was changed since.",
 		MaxBody: documentBody, Errors: []int{http.StatusNotFound, http.StatusPreconditionFailed},
 	}, auth.BotsManage, a.updateBot)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Botengine_Delete", On: httpapi.At("path.botId"), Method: http.MethodDelete, Path: "/bot/{botId}", Summary: "Delete a bot",
-		About: "Its conversations end.", Errors: missing,
+		About: "Ends its conversations.", Errors: missing,
 	}, auth.BotsManage, a.deleteBot)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Botengine_Publish", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/publish", Summary: "Publish the draft of a bot",
-		About: "Freezes it as a numbered version, which answers from now on; conversations that are under way go on with the version that they " +
-			"began with. A draft with errors is refused, and each of them is named.",
+		About: "Saves the draft as a numbered version, which answers from now on. Conversations in progress continue with the version that they " +
+			"started with. A draft with errors is refused with a list of them.",
 		Errors: missing,
 	}, auth.BotsManage, a.publishBot)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Botengine_Validate", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/validate", Summary: "Say what is wrong with the draft of a bot", Errors: missing,
+		ID: "Botengine_Validate", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/validate", Summary: "Validate the draft of a bot", Errors: missing,
 	}, auth.BotsManage, a.validateBot)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Botengine_Versions", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}/versions", Summary: "List what was published of a bot, the oldest first", Errors: missing,
+		ID: "Botengine_Versions", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}/versions", Summary: "List the published versions of a bot, oldest first", Errors: missing,
 	}, auth.BotsManage, a.listBotVersions)
 }
 
@@ -81,15 +81,15 @@ type botView struct {
 	ID        string               `json:"id"`
 	Reference provider.ReferenceID `json:"reference"`
 	Name      string               `json:"name"`
-	Trigger   string               `json:"trigger" doc:"What starts it, by its draft; the first of triggers."`
+	Trigger   string               `json:"trigger" doc:"What starts the bot in its draft: the first of triggers."`
 	Triggers  []string             `json:"triggers" nullable:"false"`
-	Keywords  []string             `json:"keywords,omitempty" doc:"Of the triggers keyword and regex."`
+	Keywords  []string             `json:"keywords,omitempty" doc:"Keywords of the triggers keyword and regex."`
 	Flow      view.Document        `json:"flow" doc:"The draft."`
-	Problems  []flow.Problem       `json:"problems" nullable:"false" doc:"What is wrong with the draft."`
+	Problems  []flow.Problem       `json:"problems" nullable:"false" doc:"The problems of the draft."`
 	Status    botengine.Status     `json:"status" enum:"draft,published"`
-	Active    bool                 `json:"active" doc:"Whether what is published answers."`
-	Version   int64                `json:"version" doc:"The published one; 0: none is."`
-	Revision  int64                `json:"revision" doc:"Raised by every change; the ETag."`
+	Active    bool                 `json:"active" doc:"Whether the published version answers."`
+	Version   int64                `json:"version" doc:"The published version; 0 if there is none."`
+	Revision  int64                `json:"revision" doc:"Increases with every change. It is the ETag."`
 	CreatedAt messaging.UnixTime   `json:"createdAt"`
 	UpdatedAt messaging.UnixTime   `json:"updatedAt"`
 }
@@ -104,7 +104,7 @@ func viewBot(b botengine.Bot) botView {
 
 // botReply is a bot with its revision in a header.
 type botReply struct {
-	ETag string `header:"ETag" doc:"The revision, for If-Match."`
+	ETag string `header:"ETag" doc:"The revision of the object, for If-Match."`
 	Body botView
 }
 
@@ -135,7 +135,7 @@ type newBot struct {
 		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		Name      string               `json:"name" minLength:"1" maxLength:"200" example:"Greeter"`
 		Trigger   string               `json:"trigger,omitempty" doc:"always, keyword, regex, first_message, button, referral, schedule or manual." example:"always"`
-		Keywords  []string             `json:"keywords,omitempty" maxItems:"50" doc:"Of the triggers keyword and regex."`
+		Keywords  []string             `json:"keywords,omitempty" maxItems:"50" doc:"Keywords of the triggers keyword and regex."`
 		Flow      view.Document        `json:"flow,omitempty"`
 	}
 }
@@ -143,7 +143,7 @@ type newBot struct {
 func (a *Bots) createBot(ctx context.Context, c httpapi.Call, in *newBot) (*botReply, error) {
 	b := in.Body
 	if _, err := a.Messaging.For(c.Account).References().Get(ctx, b.Reference); errors.Is(err, messaging.ErrNotFound) {
-		return nil, httpapi.NotFoundAt("body.reference", "names no line")
+		return nil, httpapi.NotFoundAt("body.reference", "must be the id of a reference of this account")
 	} else if err != nil {
 		return nil, err
 	}
@@ -153,9 +153,9 @@ func (a *Bots) createBot(ctx context.Context, c httpapi.Call, in *newBot) (*botR
 }
 
 type botFilter struct {
-	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only bots of this line."`
+	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only bots of this reference."`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *Bots) listBots(ctx context.Context, c httpapi.Call, in *botFilter) (messaging.Page[botView], error) {
@@ -174,13 +174,13 @@ func (a *Bots) showBot(ctx context.Context, c httpapi.Call, in *botID) (*botRepl
 
 type botChange struct {
 	ID      string `path:"botId" maxLength:"64" doc:"Id of the bot."`
-	IfMatch string `header:"If-Match" maxLength:"64" doc:"The ETag of what was changed."`
+	IfMatch string `header:"If-Match" maxLength:"64" doc:"The ETag of the revision that you changed. The request is refused if the object has changed since."`
 	Body    struct {
 		Name     *string       `json:"name,omitempty" minLength:"1" maxLength:"200"`
-		Trigger  *string       `json:"trigger,omitempty" doc:"Replaces what starts the bot in its draft."`
+		Trigger  *string       `json:"trigger,omitempty" doc:"Replaces the trigger in the bot's draft."`
 		Keywords []string      `json:"keywords,omitempty" maxItems:"50"`
 		Flow     view.Document `json:"flow,omitempty"`
-		Active   *bool         `json:"active,omitempty" doc:"false: it begins no conversation."`
+		Active   *bool         `json:"active,omitempty" doc:"Whether the bot starts conversations."`
 	}
 }
 
@@ -201,7 +201,7 @@ func (a *Bots) publishBot(ctx context.Context, c httpapi.Call, in *botAction) (*
 }
 
 type problemList struct {
-	Problems []flow.Problem `json:"problems" nullable:"false" doc:"In the order of the nodes."`
+	Problems []flow.Problem `json:"problems" nullable:"false" doc:"The problems, in the order of the nodes."`
 }
 
 func (a *Bots) validateBot(ctx context.Context, c httpapi.Call, in *botAction) (problemList, error) {
@@ -218,7 +218,7 @@ type versionView struct {
 type botVersions struct {
 	ID     string `path:"botId" maxLength:"64" doc:"Id of the bot."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *Bots) listBotVersions(ctx context.Context, c httpapi.Call, in *botVersions) (messaging.Page[versionView], error) {
@@ -231,7 +231,7 @@ func (a *Bots) listBotVersions(ctx context.Context, c httpapi.Call, in *botVersi
 // unpublishable is the refusal of a document with errors, which is at
 // location.
 func unpublishable(location string, problems []flow.Problem) *httpapi.Problem {
-	p := httpapi.NewProblem(httpapi.CodeValidation, "the draft has errors")
+	p := httpapi.NewProblem(httpapi.CodeValidation, "the draft has errors: correct those in errors")
 	for _, wrong := range slices.DeleteFunc(slices.Clone(problems), func(p flow.Problem) bool { return p.Severity != flow.SeverityError }) {
 		p.Errors = append(p.Errors, httpapi.FieldError{Location: location + wrong.Path, Message: wrong.Message, Code: wrong.Code, NodeID: wrong.NodeID})
 	}

@@ -18,30 +18,30 @@ func (a *Flows) registerDiff(api *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Aiflow_Diff", Method: http.MethodGet, Path: "/aiflow/flow/{flowId}/diff", Summary: "Compare two versions of a flow",
-		About: "Without parameters it says what publishing the draft would change. What means the same is not told: the order of members, how numbers " +
-			"are written, and `ui`. Lists of the same length are compared item by item, others as a whole.",
+		About: "Without parameters, it shows what publishing the draft would change. Differences without a meaning are left out: the order of members, the notation " +
+			"of numbers, and `ui`. Lists of the same length are compared item by item, other lists as a whole.",
 		Errors: missing,
 	}, auth.FlowsManage, a.diffFlow)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_UsedBy", Method: http.MethodGet, Path: "/aiflow/flow/{flowId}/usedby", Summary: "List what uses a function, the oldest first",
-		About: "Published versions that came with it, be it that a function of theirs calls it, and drafts that call it.", Errors: missing,
+		ID: "Aiflow_UsedBy", Method: http.MethodGet, Path: "/aiflow/flow/{flowId}/usedby", Summary: "List the flows and functions that use a function, oldest first",
+		About: "Lists published versions that contain it, directly or through another function, and drafts that call it.", Errors: missing,
 	}, auth.FlowsManage, a.listUses)
 }
 
 type flowVersionPair struct {
 	ID   string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
-	From int64  `query:"from" minimum:"0" doc:"A version; 0, or without it: the published one."`
-	To   int64  `query:"to" minimum:"0" doc:"A version; 0, or without it: the draft."`
+	From int64  `query:"from" minimum:"0" doc:"The version to compare from. Default, and 0: the published version."`
+	To   int64  `query:"to" minimum:"0" doc:"The version to compare to. Default, and 0: the draft."`
 }
 
 // flowDiff is how two versions of a flow differ.
 type flowDiff struct {
-	From      int64            `json:"from" doc:"0: nothing, because nothing is published."`
-	To        int64            `json:"to" doc:"0: the draft."`
-	Nodes     []nodeDiff       `json:"nodes" nullable:"false" doc:"By id."`
-	Edges     []edgeDiff       `json:"edges" nullable:"false" doc:"Outputs that lead elsewhere, by node and output; also those of nodes that came or went."`
-	Document  []documentChange `json:"document" nullable:"false" doc:"The rest, by path: settings, variables, start and so on."`
-	Functions []functionDiff   `json:"functions" nullable:"false" doc:"Those that come in another version, by slug. Of a draft with errors none are known."`
+	From      int64            `json:"from" doc:"0 if no version is published."`
+	To        int64            `json:"to" doc:"0 is the draft."`
+	Nodes     []nodeDiff       `json:"nodes" nullable:"false" doc:"Changed nodes, sorted by id."`
+	Edges     []edgeDiff       `json:"edges" nullable:"false" doc:"Changed connections, sorted by node and output. Those of added and removed nodes are included."`
+	Document  []documentChange `json:"document" nullable:"false" doc:"All other changes, sorted by path: settings, variables, start and others."`
+	Functions []functionDiff   `json:"functions" nullable:"false" doc:"Functions whose version changes, sorted by slug. Empty for a draft with errors."`
 }
 
 type nodeDiff struct {
@@ -54,21 +54,21 @@ type nodeDiff struct {
 type documentChange struct {
 	Path string          `json:"path" doc:"JSON pointer into the document." example:"/nodes/hello/config/text"`
 	Kind string          `json:"kind" enum:"added,removed,changed"`
-	From json.RawMessage `json:"from" doc:"Any JSON value; null where there was none."`
-	To   json.RawMessage `json:"to" doc:"Any JSON value; null where there is none."`
+	From json.RawMessage `json:"from" doc:"Any JSON value; null if it was absent."`
+	To   json.RawMessage `json:"to" doc:"Any JSON value; null if it is absent."`
 }
 
 type edgeDiff struct {
 	Node   string  `json:"node"`
 	Output string  `json:"output"`
-	From   *string `json:"from" doc:"Id of a node; null: it led nowhere."`
-	To     *string `json:"to" doc:"Id of a node; null: it leads nowhere."`
+	From   *string `json:"from" doc:"Id of a node; null if the output was not connected."`
+	To     *string `json:"to" doc:"Id of a node; null if the output is not connected."`
 }
 
 type functionDiff struct {
 	Slug string `json:"slug"`
-	From *int64 `json:"from" doc:"Its version; 0: one of before the project was imported, null: none."`
-	To   *int64 `json:"to" doc:"Its version; 0: one of before the project was imported, null: none."`
+	From *int64 `json:"from" doc:"Version of the function; 0: a version from before the project was imported; null: none."`
+	To   *int64 `json:"to" doc:"Version of the function; 0: a version from before the project was imported; null: none."`
 }
 
 func (a *Flows) diffFlow(ctx context.Context, c httpapi.Call, in *flowVersionPair) (flowDiff, error) {
@@ -111,8 +111,8 @@ func orJSONNull(v json.RawMessage) json.RawMessage {
 type functionUse struct {
 	FlowID    string `json:"flowId"`
 	Name      string `json:"name"`
-	Published *int64 `json:"published" doc:"The version that its published version came with; 0: one of before the project was imported, null: none."`
-	Draft     bool   `json:"draft" doc:"Whether its draft calls the function."`
+	Published *int64 `json:"published" doc:"Version of the function that the published version contains; 0: a version from before the project was imported; null: none."`
+	Draft     bool   `json:"draft" doc:"Whether the draft calls the function."`
 }
 
 func (a *Flows) listUses(ctx context.Context, c httpapi.Call, in *flowVersions) (messaging.Page[functionUse], error) {

@@ -29,9 +29,9 @@ const MockModels = "mock"
 // registerDrafts propose drafts of flows.
 func (a *Flows) registerDrafts(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_DraftFromText", Method: http.MethodPost, Path: "/aiflow/flow/{flowId}/draft-from-text", Summary: "Propose a draft of a flow after a description",
-		About: "A model writes it, and corrects it up to three times while it has problems. Nothing is saved and nothing published: PATCH the flow with the draft " +
-			"to take it. Of `mock/…` models, and where the server has no other, a few rules make a small draft: it asks for what the text says that it asks for.",
+		ID: "Aiflow_DraftFromText", Method: http.MethodPost, Path: "/aiflow/flow/{flowId}/draft-from-text", Summary: "Propose a draft of a flow from a description",
+		About: "A model writes the draft and corrects it up to three times while it has problems. Nothing is saved or published: to use the draft, PATCH the flow with it. " +
+			"For `mock/…` models, and if the server has no model, a few rules create a small draft that asks for the values that the description mentions.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway},
 	}, auth.FlowsManage, a.draftFromText)
 }
@@ -40,14 +40,14 @@ type draftRequest struct {
 	ID   string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
 	Body struct {
 		Text  string `json:"text" minLength:"1" maxLength:"20000" example:"Ask for the name and the city, then hand over to a person."`
-		Model string `json:"model,omitempty" maxLength:"128" pattern:"^[a-z][a-z0-9-]*/.+$" doc:"provider/model; without it the server's." example:"openai/gpt-5"`
+		Model string `json:"model,omitempty" maxLength:"128" pattern:"^[a-z][a-z0-9-]*/.+$" doc:"The model to use, as provider/model. Default: the server's model." example:"openai/gpt-5"`
 	}
 }
 
 type draftProposal struct {
-	Draft    view.Document  `json:"draft" doc:"To be looked at."`
-	Problems []flow.Problem `json:"problems" nullable:"false" doc:"What is wrong with it."`
-	Model    string         `json:"model" doc:"That wrote it."`
+	Draft    view.Document  `json:"draft" doc:"The proposed draft. It is not saved."`
+	Problems []flow.Problem `json:"problems" nullable:"false" doc:"The problems of the proposed draft."`
+	Model    string         `json:"model" doc:"The model that wrote the draft."`
 	Usage    draftUsage     `json:"usage"`
 }
 
@@ -55,7 +55,7 @@ type draftUsage struct {
 	Calls        int64          `json:"calls"`
 	InputTokens  int64          `json:"inputTokens"`
 	OutputTokens int64          `json:"outputTokens"`
-	Cost         *view.MicroUSD `json:"cost" doc:"In micro-USD; null: unknown."`
+	Cost         *view.MicroUSD `json:"cost" doc:"In micro-USD; null if unknown."`
 }
 
 func (a *Flows) draftFromText(ctx context.Context, c httpapi.Call, in *draftRequest) (draftProposal, error) {
@@ -66,7 +66,7 @@ func (a *Flows) draftFromText(ctx context.Context, c httpapi.Call, in *draftRequ
 	ref := in.Body.Model
 	if ref == "" {
 		if ref, err = a.FirstModel(ctx); err != nil {
-			return draftProposal{}, httpapi.Invalid("body.model", "is required: the server has no model for this")
+			return draftProposal{}, httpapi.Invalid("body.model", "is required: the server has no default model for drafts")
 		}
 	}
 	provider, name, _ := strings.Cut(ref, "/")
@@ -88,7 +88,7 @@ func (a *Flows) draftFromText(ctx context.Context, c httpapi.Call, in *draftRequ
 	}
 	m, _, err := a.Models.Find(ref)
 	if err != nil {
-		return draftProposal{}, httpapi.Invalid("body.model", "names no model that the server has")
+		return draftProposal{}, httpapi.Invalid("body.model", "must be a model that the server has: GET /aiflow/model lists them")
 	}
 	var used sum
 	m = llm.Retry(&billed.Model{Ledger: a.Usage, Model: m, Used: used.add, Call: usage.Call{
@@ -98,7 +98,7 @@ func (a *Flows) draftFromText(ctx context.Context, c httpapi.Call, in *draftRequ
 	defer cancel()
 	p, err := author.Propose(ctx, m, a.Runs.Types(), request)
 	if errors.Is(err, author.ErrNoFlow) {
-		return draftProposal{}, httpapi.NewProblem(httpapi.CodeProviderError, "the model proposed no flow")
+		return draftProposal{}, httpapi.NewProblem(httpapi.CodeProviderError, "the model proposed no flow: describe it in more detail, or try again")
 	}
 	if err != nil {
 		return draftProposal{}, view.ModelError(err)

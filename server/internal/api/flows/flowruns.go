@@ -34,12 +34,12 @@ func (a *Runs) Register(api *httpapi.API) {
 	const path = "/aiflow/run/{runId}"
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Aiflow_Start", Method: http.MethodPost, Path: "/aiflow/run", Status: http.StatusCreated, Summary: "Run a flow",
-		About: "What is published of it. Without `chatId` it sends nothing. Without `reference` it is the one line that the flow is bound to, else the one " +
-			"that has the chat. Answers after the first turn, at the latest after 10 s.",
+		About: "Runs the published version. Without `chatId` the flow cannot send messages. The default `reference` is the only one that the flow is bound to, or else the only one " +
+			"that has the chat. Answers after the first turn, and after 10 seconds at the latest.",
 		Errors: ended,
 	}, auth.FlowsManage, a.startFlow)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Runs", Method: http.MethodGet, Path: "/aiflow/run", Summary: "List runs of flows, the newest first", Errors: missing,
+		ID: "Aiflow_Runs", Method: http.MethodGet, Path: "/aiflow/run", Summary: "List runs of flows, newest first", Errors: missing,
 	}, auth.FlowsManage, a.listFlowRuns)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Aiflow_Detail", Method: http.MethodGet, Path: path, Summary: "Show a run with its steps", Errors: missing,
@@ -48,17 +48,17 @@ func (a *Runs) Register(api *httpapi.API) {
 		ID: "Aiflow_Cancel", Method: http.MethodPost, Path: path + "/cancel", Summary: "End a run", Errors: ended,
 	}, auth.FlowsManage, a.cancelRun)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Retry", Method: http.MethodPost, Path: path + "/retry", Summary: "Have a failed run go on with the step that failed",
-		About: "What it did before stays done. A call that must not be made twice, and may have been made, is made again only with `repeat`; it has the " +
-			"`Idempotency-Key` of its first attempt. 409 if the run did not fail by an error, or another one is active in its chat. Answers after the turn, at the latest after 10 s.",
+		ID: "Aiflow_Retry", Method: http.MethodPost, Path: path + "/retry", Summary: "Retry a failed run at the step that failed",
+		About: "Completed steps are not repeated. A call that must not be made twice, and whose outcome is unknown, is repeated only with `repeat`, with the same " +
+			"`Idempotency-Key` as before. Answers 409 if the run did not fail with an error, or another run is active in its chat. Answers after the turn, and after 10 seconds at the latest.",
 		Errors: ended,
 	}, auth.FlowsManage, a.retryRun)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Event", Method: http.MethodPost, Path: path + "/event", Summary: "Give a run an event that it waits for", Errors: ended,
+		ID: "Aiflow_Event", Method: http.MethodPost, Path: path + "/event", Summary: "Send an event to a run that waits for it", Errors: ended,
 	}, auth.FlowsManage, a.notifyRun)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Approve", Method: http.MethodPost, Path: path + "/approve", Summary: "Let an agent use a tool, or not", Errors: ended, Login: true,
-		About: "The consent is for the call that the step shows, with these arguments. 404 if the run has no step of this id that asks.",
+		ID: "Aiflow_Approve", Method: http.MethodPost, Path: path + "/approve", Summary: "Approve or refuse a tool call of an agent", Errors: ended, Login: true,
+		About: "The approval is for the call in the step, with its arguments. Answers 404 if the run has no step with this id that waits for approval.",
 	}, auth.FlowsManage, a.approveRun)
 	a.registerBotRuns(api)
 }
@@ -67,7 +67,7 @@ type startFlow struct {
 	Body struct {
 		FlowID    string               `json:"flowId" minLength:"1" maxLength:"64"`
 		ChatID    *string              `json:"chatId,omitempty" minLength:"1" maxLength:"512" example:"ana@sandbox"`
-		Input     httpapi.ExactObject  `json:"input,omitempty" doc:"What expressions see as start and input."`
+		Input     httpapi.ExactObject  `json:"input,omitempty" doc:"Available in expressions as start and input."`
 		Reference provider.ReferenceID `json:"reference,omitempty" minimum:"1"`
 	}
 }
@@ -83,11 +83,11 @@ func (a *Runs) startFlow(ctx context.Context, c httpapi.Call, in *startFlow) (vi
 }
 
 type flowRunFilter struct {
-	FlowID string         `query:"flowId" maxLength:"64" doc:"Only runs of this flow. Those of functions that it calls are left out, unless parent is given."`
-	Parent string         `query:"parent" maxLength:"64" doc:"Only runs that this run began, those of functions included."`
+	FlowID string         `query:"flowId" maxLength:"64" doc:"Only runs of this flow. Runs of functions that it calls are listed only with parent."`
+	Parent string         `query:"parent" maxLength:"64" doc:"Only runs that this run started, including those of functions."`
 	Status runtime.Status `query:"status" enum:"running,waiting,completed,failed,cancelled"`
 	Limit  int            `query:"limit" minimum:"1" maximum:"200" default:"20"`
-	Cursor string         `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string         `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *Runs) listFlowRuns(ctx context.Context, c httpapi.Call, in *flowRunFilter) (messaging.Page[view.RunView], error) {
@@ -117,7 +117,7 @@ func (a *Runs) cancelRun(ctx context.Context, c httpapi.Call, in *runAction) (vi
 type runRetry struct {
 	ID   string `path:"runId" maxLength:"64" doc:"Id of the run."`
 	Body *struct {
-		Repeat bool `json:"repeat,omitempty" doc:"Make a call again that must not be made twice, and may have been made."`
+		Repeat bool `json:"repeat,omitempty" doc:"Whether to repeat a call that must not be made twice and whose outcome is unknown."`
 	} `json:"body,omitempty"`
 }
 

@@ -33,47 +33,47 @@ func (a *Flows) Register(api *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	const path = "/aiflow/flow/{flowId}"
 	httpapi.RegisterReply(api, httpapi.Operation{
-		ID: "Aiflow_Create", Method: http.MethodPost, Path: "/aiflow/flow", Status: http.StatusCreated, Summary: "Make a flow or a function",
-		About:   "A draft may be any object; `problems` says where it is wrong. What it is, its `kind` says.",
+		ID: "Aiflow_Create", Method: http.MethodPost, Path: "/aiflow/flow", Status: http.StatusCreated, Summary: "Create a flow or a function",
+		About:   "`kind` says which of them it is. The draft may be any object; `problems` lists its errors.",
 		MaxBody: documentBody, Errors: missing,
 	}, auth.FlowsManage, a.createFlow)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Flows", Method: http.MethodGet, Path: "/aiflow/flow/list", Summary: "List flows, the oldest first", Errors: missing,
+		ID: "Aiflow_Flows", Method: http.MethodGet, Path: "/aiflow/flow/list", Summary: "List flows, oldest first", Errors: missing,
 	}, auth.FlowsManage, a.listFlows)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Aiflow_Flow", Method: http.MethodGet, Path: path, Summary: "Show a flow", Errors: missing,
 	}, auth.FlowsManage, a.showFlow)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Aiflow_Update", Method: http.MethodPatch, Path: path, Summary: "Change the name or the draft of a flow",
-		About: "With `If-Match` = the flow's `ETag`, its revision, a change of an older revision is refused: somebody else was faster. " +
-			"What is published stays as it is.",
+		About: "With `If-Match` = the flow's `ETag` (its revision), the change is refused if the flow was changed since. " +
+			"The published version does not change.",
 		MaxBody: documentBody, Errors: []int{http.StatusNotFound, http.StatusPreconditionFailed},
 	}, auth.FlowsManage, a.updateFlow)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Aiflow_Delete", Method: http.MethodDelete, Path: path, Summary: "Delete a flow",
-		About: "Its runs end. Flows that were published with a function keep it.", Errors: missing,
+		About: "Ends its runs. Published flows that use a deleted function keep their copy of it.", Errors: missing,
 	}, auth.FlowsManage, a.deleteFlow)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Aiflow_Publish", Method: http.MethodPost, Path: path + "/publish", Summary: "Publish the draft of a flow",
-		About: "Freezes it as a numbered version, together with the functions that it calls as they are published now. Runs that are under way go on " +
-			"with the version that they began with. A draft with errors is refused, and each of them is named.",
+		About: "Saves the draft as a numbered version, together with the published versions of the functions that it calls. Runs in progress continue " +
+			"with the version that they started with. A draft with errors is refused with a list of them.",
 		Errors: missing,
 	}, auth.FlowsManage, a.publishFlow)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Validate", Method: http.MethodPost, Path: path + "/validate", Summary: "Say what is wrong with the draft of a flow", Errors: missing,
+		ID: "Aiflow_Validate", Method: http.MethodPost, Path: path + "/validate", Summary: "Validate the draft of a flow", Errors: missing,
 	}, auth.FlowsManage, a.validateFlow)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Versions", Method: http.MethodGet, Path: path + "/versions", Summary: "List what was published of a flow, the oldest first", Errors: missing,
+		ID: "Aiflow_Versions", Method: http.MethodGet, Path: path + "/versions", Summary: "List the published versions of a flow, oldest first", Errors: missing,
 	}, auth.FlowsManage, a.listFlowVersions)
 	httpapi.RegisterReply(api, httpapi.Operation{
-		ID: "Aiflow_Rollback", Method: http.MethodPost, Path: path + "/rollback", Summary: "Make an earlier version the one that runs, and the draft", Errors: missing,
+		ID: "Aiflow_Rollback", Method: http.MethodPost, Path: path + "/rollback", Summary: "Roll a flow and its draft back to an earlier version", Errors: missing,
 	}, auth.FlowsManage, a.rollbackFlow)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Bindings", Method: http.MethodGet, Path: path + "/bind", Summary: "List the lines on which a flow listens", Errors: missing,
+		ID: "Aiflow_Bindings", Method: http.MethodGet, Path: path + "/bind", Summary: "List the references that a flow is bound to", Errors: missing,
 	}, auth.FlowsManage, a.listBindings)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Bind", Method: http.MethodPut, Path: path + "/bind", Summary: "Have a flow listen on a line, or not",
-		About: "Its published trigger node says to what. A function is refused.", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		ID: "Aiflow_Bind", Method: http.MethodPut, Path: path + "/bind", Summary: "Bind a flow to a reference, or unbind it",
+		About: "The trigger node of the published version says which events start the flow. A function cannot be bound.", Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, a.bindFlow)
 	a.registerDiff(api)
 	a.registerDrafts(api)
@@ -101,8 +101,8 @@ type flowView struct {
 	ProjectID string             `json:"projectId"`
 	Name      string             `json:"name"`
 	Draft     view.Document      `json:"draft"`
-	Revision  int64              `json:"revision" doc:"Raised by every change; the ETag."`
-	Problems  []flow.Problem     `json:"problems" nullable:"false" doc:"What is wrong with the draft."`
+	Revision  int64              `json:"revision" doc:"Increases with every change. It is the ETag."`
+	Problems  []flow.Problem     `json:"problems" nullable:"false" doc:"The problems of the draft."`
 	Published *publishedView     `json:"published"`
 	CreatedAt messaging.UnixTime `json:"createdAt"`
 	UpdatedAt messaging.UnixTime `json:"updatedAt"`
@@ -121,7 +121,7 @@ func viewFlow(f aiflow.Flow) flowView {
 
 // flowReply is a flow with its revision in a header.
 type flowReply struct {
-	ETag string `header:"ETag" doc:"The revision, for If-Match."`
+	ETag string `header:"ETag" doc:"The revision of the object, for If-Match."`
 	Body flowView
 }
 
@@ -143,7 +143,7 @@ type newFlow struct {
 func (a *Flows) createFlow(ctx context.Context, c httpapi.Call, in *newFlow) (*flowReply, error) {
 	f, err := a.Flows.For(c.Account).Flows().Create(ctx, aiflow.NewFlow{Project: in.Body.ProjectID, Name: in.Body.Name, Draft: json.RawMessage(in.Body.Draft)})
 	if errors.Is(err, aiflow.ErrNotFound) {
-		err = httpapi.NotFoundAt("body.projectId", "names no project")
+		err = httpapi.NotFoundAt("body.projectId", "must be the id of a project of this account")
 	}
 	return replyFlow(f, err)
 }
@@ -151,7 +151,7 @@ func (a *Flows) createFlow(ctx context.Context, c httpapi.Call, in *newFlow) (*f
 type flowFilter struct {
 	ProjectID string `query:"projectId" maxLength:"64" doc:"Only flows of this project."`
 	Limit     int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor    string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *Flows) listFlows(ctx context.Context, c httpapi.Call, in *flowFilter) (messaging.Page[flowView], error) {
@@ -165,7 +165,7 @@ func (a *Flows) showFlow(ctx context.Context, c httpapi.Call, in *flowID) (*flow
 
 type flowChange struct {
 	ID      string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
-	IfMatch string `header:"If-Match" maxLength:"64" doc:"The ETag of what was changed."`
+	IfMatch string `header:"If-Match" maxLength:"64" doc:"The ETag of the revision that you changed. The request is refused if the object has changed since."`
 	Body    struct {
 		Name  *string       `json:"name,omitempty" minLength:"1" maxLength:"200"`
 		Draft view.Document `json:"draft,omitempty"`
@@ -193,7 +193,7 @@ func (a *Flows) validateFlow(ctx context.Context, c httpapi.Call, in *flowAction
 type flowVersions struct {
 	ID     string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *Flows) listFlowVersions(ctx context.Context, c httpapi.Call, in *flowVersions) (messaging.Page[versionView], error) {
@@ -217,12 +217,12 @@ func (a *Flows) rollbackFlow(ctx context.Context, c httpapi.Call, in *rollback) 
 type bindingView struct {
 	Reference provider.ReferenceID `json:"reference"`
 	Enabled   bool                 `json:"enabled"`
-	Priority  *int                 `json:"priority" doc:"null: that of the trigger node."`
+	Priority  *int                 `json:"priority" doc:"Overrides the priority of the trigger node; null if it is not set."`
 }
 
 type bindings struct {
 	Items []bindingView `json:"items" nullable:"false"`
-	Next  *string       `json:"next" doc:"Always null."`
+	Next  *string       `json:"next" doc:"Always null: the list has one page."`
 }
 
 func viewBindings(bs []aiflow.Binding) bindings {
@@ -243,13 +243,13 @@ type bindInput struct {
 	Body struct {
 		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
 		Enabled   bool                 `json:"enabled"`
-		Priority  *int                 `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"Over that of the trigger node; the higher one answers."`
+		Priority  *int                 `json:"priority,omitempty" minimum:"-100" maximum:"100" doc:"Overrides the priority of the trigger node. The flow or bot with the higher priority answers."`
 	}
 }
 
 func (a *Flows) bindFlow(ctx context.Context, c httpapi.Call, in *bindInput) (bindings, error) {
 	if _, err := a.Messaging.For(c.Account).References().Get(ctx, in.Body.Reference); errors.Is(err, messaging.ErrNotFound) {
-		return bindings{}, httpapi.NotFoundAt("body.reference", "names no line")
+		return bindings{}, httpapi.NotFoundAt("body.reference", "must be the id of a reference of this account")
 	} else if err != nil {
 		return bindings{}, err
 	}

@@ -22,10 +22,10 @@ type Projects struct {
 func (a *Projects) Register(api *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_CreateProject", Method: http.MethodPost, Path: "/aiflow/project", Status: http.StatusCreated, Summary: "Make a project for flows",
+		ID: "Aiflow_CreateProject", Method: http.MethodPost, Path: "/aiflow/project", Status: http.StatusCreated, Summary: "Create a project for flows",
 	}, auth.FlowsManage, a.createProject)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Projects", Method: http.MethodGet, Path: "/aiflow/project/list", Summary: "List projects, the oldest first",
+		ID: "Aiflow_Projects", Method: http.MethodGet, Path: "/aiflow/project/list", Summary: "List projects, oldest first",
 	}, auth.FlowsManage, a.listProjects)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Aiflow_Project", Method: http.MethodGet, Path: "/aiflow/project/{projectId}", Summary: "Show a project", Errors: missing,
@@ -35,7 +35,7 @@ func (a *Projects) Register(api *httpapi.API) {
 	}, auth.FlowsManage, a.updateProject)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Aiflow_DeleteProject", Method: http.MethodDelete, Path: "/aiflow/project/{projectId}", Summary: "Delete a project with its flows",
-		About: "Their runs end.", Errors: missing,
+		About: "Ends their runs.", Errors: missing,
 	}, auth.FlowsManage, a.deleteProject)
 	a.registerTransfer(api)
 }

@@ -12,10 +12,10 @@ import (
 // registerRename give flows and functions other slugs.
 func (a *Flows) registerRename(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Rename", Method: http.MethodPost, Path: "/aiflow/flow/{flowId}/rename", Summary: "Give a flow or a function another slug",
-		About: "In its draft, and in one transaction in all drafts of the project that call it or jump to it. What is published stays as it is: `published` lists the " +
-			"versions that know the old slug. Those that call a function go on with it as they were published; those that jump to a flow are to be " +
-			"published after it.",
+		ID: "Aiflow_Rename", Method: http.MethodPost, Path: "/aiflow/flow/{flowId}/rename", Summary: "Change the slug of a flow or a function",
+		About: "Changes its draft and, in the same transaction, all drafts of the project that call it or jump to it. Published versions do not change: `published` lists " +
+			"those with the old slug. Versions that call the function keep working, because they contain it. Versions that jump to the flow must be " +
+			"published again.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.FlowsManage, a.renameFlow)
 }
@@ -30,8 +30,8 @@ type flowRename struct {
 // renamedFlow is a flow with its new slug, and who knew it by the old one.
 type renamedFlow struct {
 	Flow      flowView      `json:"flow"`
-	Drafts    []renamedIn   `json:"drafts" nullable:"false" doc:"Others that were changed with it."`
-	Published []functionUse `json:"published" nullable:"false" doc:"Published versions that know the old slug."`
+	Drafts    []renamedIn   `json:"drafts" nullable:"false" doc:"Other drafts that were changed."`
+	Published []functionUse `json:"published" nullable:"false" doc:"Published versions that still use the old slug."`
 }
 
 type renamedIn struct {

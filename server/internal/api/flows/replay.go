@@ -33,10 +33,10 @@ func (a *Simulations) registerReplay(api *httpapi.API) {
 
 func replayOperation(id, path string) httpapi.Operation {
 	return httpapi.Operation{
-		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/replay", Summary: "Play past runs against the draft",
-		About: "What came to each run comes again, at the same times, to the version that it ran and to the draft; the answer says what the draft does differently. Nothing is " +
-			"sent and no call is made: calls get the answers that the run got. Without `runs` and `chats` these are the last 20 runs. What came more than 30 " +
-			"days ago is not known any more.",
+		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/replay", Summary: "Replay past runs with the draft",
+		About: "Sends the events of each run again, at the same times, to the version that it used and to the draft, and returns what the draft does differently. Nothing is " +
+			"sent and no call is made: calls get the recorded answers. Without `runs` and `chats`, the last 20 runs are replayed. Events that are older than 30 " +
+			"days are no longer stored.",
 		Errors: []int{http.StatusNotFound},
 	}
 }
@@ -50,7 +50,7 @@ const (
 // pastRuns chooses runs.
 type pastRuns struct {
 	Runs  []string     `json:"runs,omitempty" maxItems:"50" doc:"Ids of runs."`
-	Chats []replayChat `json:"chats,omitempty" maxItems:"50" doc:"The runs that these chats have had, the newest first, 50 in all."`
+	Chats []replayChat `json:"chats,omitempty" maxItems:"50" doc:"Ids of chats. Replays the newest runs in these chats, at most 50 in total."`
 }
 
 type replayChat struct {
@@ -70,23 +70,23 @@ type botReplay struct {
 
 type replays struct {
 	Items []replayView `json:"items" nullable:"false"`
-	Next  *string      `json:"next" doc:"Always null."`
+	Next  *string      `json:"next" doc:"Always null: the list has one page."`
 }
 
 // replayView is what the draft does differently from the version of a run.
 type replayView struct {
 	RunID      string          `json:"runId"`
-	Version    int64           `json:"version" doc:"That the run ran."`
-	Same       bool            `json:"same" doc:"The draft does the same."`
-	Reproduced bool            `json:"reproduced" doc:"The version that the run ran takes the path that the run took. Else something was different then that nobody has written down, as the contact's fields."`
-	Status     beforeAfter     `json:"status" doc:"completed, failed, cancelled, or what it waits for."`
-	Output     *valueChange    `json:"output" doc:"null: the same."`
+	Version    int64           `json:"version" doc:"The version that the run used."`
+	Same       bool            `json:"same" doc:"Whether the draft does the same as that version."`
+	Reproduced bool            `json:"reproduced" doc:"Whether that version takes the same path again. If not, the run depended on data that is not recorded, such as the contact's fields."`
+	Status     beforeAfter     `json:"status" doc:"completed, failed, cancelled, or what the run waits for."`
+	Output     *valueChange    `json:"output" doc:"null if the output is the same."`
 	Variables  []valueChange   `json:"variables" nullable:"false"`
 	Messages   []messageChange `json:"messages" nullable:"false"`
 	Path       []pathChange    `json:"path" nullable:"false"`
-	Calls      []replayedCall  `json:"calls" nullable:"false" doc:"Of the draft, that the run did not make so."`
+	Calls      []replayedCall  `json:"calls" nullable:"false" doc:"Calls of the draft that the run did not make, or made with other data."`
 	Untaken    []string        `json:"untaken" nullable:"false" doc:"Ids of messages that the draft did not wait for."`
-	Problem    *string         `json:"problem" doc:"Why it could not be replayed; null: it was."`
+	Problem    *string         `json:"problem" doc:"The reason why the run could not be replayed; null if it was replayed."`
 }
 
 type beforeAfter struct {
@@ -95,28 +95,28 @@ type beforeAfter struct {
 }
 
 type valueChange struct {
-	Name   string          `json:"name" doc:"Of the variable; empty for the output."`
+	Name   string          `json:"name" doc:"Name of the variable; empty for the output."`
 	Before json.RawMessage `json:"before" doc:"Any JSON value."`
 	After  json.RawMessage `json:"after" doc:"Any JSON value."`
 }
 
 type messageChange struct {
 	Change  string        `json:"change" enum:"added,removed"`
-	At      int           `json:"at" doc:"Its place among the messages of the draft, if added, or of the run, from 0."`
+	At      int           `json:"at" doc:"Index from 0: among the draft's messages if added, among the run's messages if removed."`
 	Node    string        `json:"node"`
-	Message view.Document `json:"message" doc:"As a send request has it."`
+	Message view.Document `json:"message" doc:"The message in the form of a send request."`
 }
 
 type pathChange struct {
 	Change string `json:"change" enum:"added,removed"`
 	At     int    `json:"at"`
-	Step   string `json:"step" doc:"Frames, node and output." example:"each[2] greet.out"`
+	Step   string `json:"step" doc:"The frames, node and output of the step." example:"each[2] greet.out"`
 }
 
 type replayedCall struct {
 	Node   string        `json:"node"`
 	Kind   flow.CallKind `json:"kind" enum:"http,assistant,agent,extract,tool,node"`
-	Answer string        `json:"answer" enum:"other,missing" doc:"other: it got what the run was answered to another request of the node; missing: the run made no such call, and it failed."`
+	Answer string        `json:"answer" enum:"other,missing" doc:"other: the call got the answer that the run received for another request of the node; missing: the run made no such call, and the call failed."`
 }
 
 // replayRuns plays runs of a bot or a flow against its draft.
@@ -137,7 +137,7 @@ func (a *Simulations) replayRuns(ctx context.Context, c httpapi.Call, of version
 		}
 		if own := v.size(); size+own > maxReplayed {
 			v = newReplay(v.RunID, v.Version)
-			v.Problem = new("there is too much that differs; ask for fewer runs")
+			v.Problem = new("the differences are too large for one response: replay fewer runs")
 		} else {
 			size += own
 		}
@@ -152,7 +152,7 @@ func (a *Simulations) replayed(ctx context.Context, c httpapi.Call, engine, owne
 	for i, id := range in.Runs {
 		run, err := a.Runs.For(c.Account).Run(ctx, id)
 		if errors.Is(err, runtime.ErrNotFound) || err == nil && (run.Engine != engine || run.Owner != owner || run.Function != "") {
-			return nil, httpapi.NotFoundAt(fmt.Sprintf("body.runs[%d]", i), "names no run of it")
+			return nil, httpapi.NotFoundAt(fmt.Sprintf("body.runs[%d]", i), "must be the id of a run of this flow or bot")
 		}
 		if err != nil {
 			return nil, err
@@ -167,7 +167,7 @@ func (a *Simulations) replayed(ctx context.Context, c httpapi.Call, engine, owne
 	for i, chat := range in.Chats {
 		known, err := a.Messaging.For(c.Account).Chat(ctx, chat.Reference, chat.ChatID)
 		if errors.Is(err, messaging.ErrNotFound) {
-			return nil, httpapi.NotFoundAt(fmt.Sprintf("body.chats[%d]", i), "names no chat")
+			return nil, httpapi.NotFoundAt(fmt.Sprintf("body.chats[%d]", i), "must be the id of a chat of this account")
 		}
 		if err != nil {
 			return nil, httpapi.Relocate(err, "body.", fmt.Sprintf("body.chats[%d].", i))

@@ -19,13 +19,13 @@ import (
 func (a *Runs) registerBotRuns(api *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Botengine_Run", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/run", Summary: "Have a bot take one turn in a chat",
-		About: "As if the contact had written `input`: a conversation of the bot that waits in the chat goes on, else one begins, whatever its trigger says. " +
-			"The published version runs, or the draft of a bot that was never published. Answers after the turn, at the latest after 10 s.",
+		ID: "Botengine_Run", On: httpapi.At("path.botId"), Method: http.MethodPost, Path: "/bot/{botId}/run", Summary: "Let a bot take one turn in a chat",
+		About: "Works as if the contact had written `input`: the bot's waiting conversation in the chat continues, or a new one starts regardless of the trigger. " +
+			"Uses the published version, or the draft of a bot that was never published. Answers after the turn, and after 10 seconds at the latest.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.BotsManage, a.runBot)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Botengine_Runs", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}/runs", Summary: "List the runs of a bot, the newest first", Errors: missing,
+		ID: "Botengine_Runs", On: httpapi.At("path.botId"), Method: http.MethodGet, Path: "/bot/{botId}/runs", Summary: "List the runs of a bot, newest first", Errors: missing,
 	}, auth.BotsManage, a.listBotRuns)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Botengine_Detail", On: httpapi.At("path.runId"), Method: http.MethodGet, Path: "/bot/run/{runId}", Summary: "Show a run of a bot with its steps", Errors: missing,
@@ -35,10 +35,10 @@ func (a *Runs) registerBotRuns(api *httpapi.API) {
 // runDetail is a run with all that it did.
 type runDetail struct {
 	view.RunView
-	Steps     []stepView          `json:"steps" nullable:"false" doc:"The last 1,000."`
-	Sent      []messaging.Message `json:"sent" nullable:"false" doc:"The last 1,000 messages that it sent."`
-	Variables map[string]any      `json:"variables" nullable:"false" doc:"As they are now, or were last; secret ones are left out."`
-	Agent     []agentEntry        `json:"agent" nullable:"false" doc:"What its agents did, in order: the last 200 answers, calls and what they were told."`
+	Steps     []stepView          `json:"steps" nullable:"false" doc:"The last 1,000 steps."`
+	Sent      []messaging.Message `json:"sent" nullable:"false" doc:"The last 1,000 messages that the run sent."`
+	Variables map[string]any      `json:"variables" nullable:"false" doc:"Current values, or the last values of an ended run. Secret variables are left out."`
+	Agent     []agentEntry        `json:"agent" nullable:"false" doc:"Actions of the run's agents, in order: the last 200 answers, calls and messages."`
 }
 
 // viewDetail adds the records of what a run sent.
@@ -67,18 +67,18 @@ func (a *Runs) viewDetail(ctx context.Context, c httpapi.Call, d runtime.Detail)
 
 // stepView is a step of a run.
 type stepView struct {
-	Seq        int                `json:"seq" doc:"Counts through the run, from 1."`
+	Seq        int                `json:"seq" doc:"Number within the run, from 1."`
 	Node       string             `json:"node"`
 	Type       string             `json:"type"`
-	Output     *string            `json:"output" doc:"By which it was left; null while it waits, and where a graph ends."`
-	Path       []string           `json:"path" nullable:"false" doc:"The frames above the node, as each[2] and call:vat; the rounds of a loop count from 0."`
+	Output     *string            `json:"output" doc:"The output that the run left the node by; null while it waits, and at the end of a graph."`
+	Path       []string           `json:"path" nullable:"false" doc:"The frames above the node, for example each[2] and call:vat. Loop rounds count from 0."`
 	At         messaging.UnixTime `json:"at"`
-	DurationMs int64              `json:"durationMs" doc:"How long it waited."`
-	In         map[string]any     `json:"in" nullable:"false" doc:"What the node was given; secrets are masked."`
-	Out        map[string]any     `json:"out" nullable:"false" doc:"What it made."`
+	DurationMs int64              `json:"durationMs" doc:"How long the step waited, in milliseconds."`
+	In         map[string]any     `json:"in" nullable:"false" doc:"Input of the node, with secrets masked."`
+	Out        map[string]any     `json:"out" nullable:"false" doc:"Output of the node."`
 	Error      *flow.Error        `json:"error"`
-	Warning    *string            `json:"warning" doc:"What the node passed over."`
-	Retry      *int               `json:"retry" doc:"Counts the retries of the run, on the first step after one; else null."`
+	Warning    *string            `json:"warning" doc:"Something that the node ignored."`
+	Retry      *int               `json:"retry" doc:"Number of the run's retry, on the first step after that retry; otherwise null."`
 }
 
 func viewStep(r runtime.Step) stepView {
@@ -109,8 +109,8 @@ type botRun struct {
 	ID   string `path:"botId" maxLength:"64" doc:"Id of the bot."`
 	Body struct {
 		ChatID string `json:"chatId" minLength:"1" maxLength:"512" example:"ana@sandbox"`
-		Input  string `json:"input" maxLength:"65536" doc:"What the contact says." example:"Hello"`
-		Draft  bool   `json:"draft,omitempty" doc:"Run the draft, whatever is published."`
+		Input  string `json:"input" maxLength:"65536" doc:"Text of the contact." example:"Hello"`
+		Draft  bool   `json:"draft,omitempty" doc:"Whether to run the draft instead of the published version."`
 	}
 }
 
@@ -135,7 +135,7 @@ func (a *Runs) runBot(ctx context.Context, c httpapi.Call, in *botRun) (runReply
 type runPage struct {
 	ID     string `path:"botId" maxLength:"64" doc:"Id of the bot."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *Runs) listBotRuns(ctx context.Context, c httpapi.Call, in *runPage) (messaging.Page[view.RunView], error) {

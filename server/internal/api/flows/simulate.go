@@ -62,29 +62,29 @@ func (a *Simulations) Register(api *httpapi.API) {
 
 func simulateOperation(id, path string) httpapi.Operation {
 	return httpapi.Operation{
-		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/simulate", Summary: "Play a step of a conversation that nobody has",
-		About: "Without `state` a run begins, whatever the trigger says, and `input` or `message` is what began it; else `state` is that of the answer before, and one thing " +
-			"happens: `input`, `message`, `advance`, `event`, `take`, `close`, `approve` or `cancel`. Nothing is sent or kept; calls have the answers of `given.mocks`, and " +
-			"fail with `simulate.no_mock` where none fits. A state of another draft is a 409: begin anew.",
+		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/simulate", Summary: "Simulate one step of a conversation",
+		About: "Without `state` a new run starts, regardless of the trigger, with `input` or `message`. Otherwise give the `state` of the previous response and exactly one " +
+			"event: `input`, `message`, `advance`, `event`, `take`, `close`, `approve` or `cancel`. Nothing is sent or stored. Calls get the answers of `given.mocks`; " +
+			"a call without one fails with `simulate.no_mock`. A state of another draft answers 409: start a new simulation.",
 		MaxBody: documentBody, Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}
 }
 
 // simulationInput is a step of a simulation.
 type simulationInput struct {
-	Version int64         `json:"version,omitempty" minimum:"0" doc:"That is played; 0: the draft."`
-	State   view.Document `json:"state,omitempty" doc:"Of the answer before, as it is; without it a run begins."`
-	Given   view.Document `json:"given,omitempty" doc:"The world of a run that begins: now, contact, chat, input, args, vars, mocks, refuse."`
-	Input   *string       `json:"input,omitempty" maxLength:"65536" doc:"What the contact writes." example:"Hello"`
-	Message view.Document `json:"message,omitempty" doc:"What the contact writes, if it is no text: as expressions see it."`
-	Advance string        `json:"advance,omitempty" maxLength:"64" doc:"So much time passes: an ISO 8601 duration." example:"PT1H"`
+	Version int64         `json:"version,omitempty" minimum:"0" doc:"The version to play. 0 is the draft."`
+	State   view.Document `json:"state,omitempty" doc:"The state of the previous answer, unchanged. If absent, a new run starts."`
+	Given   view.Document `json:"given,omitempty" doc:"The environment of a new run: now, contact, chat, input, args, vars, mocks, refuse."`
+	Input   *string       `json:"input,omitempty" maxLength:"65536" doc:"Text that the contact writes." example:"Hello"`
+	Message view.Document `json:"message,omitempty" doc:"A message of the contact that is not a text, in the form that expressions use."`
+	Advance string        `json:"advance,omitempty" maxLength:"64" doc:"Time that passes, as an ISO 8601 duration." example:"PT1H"`
 	Event   *struct {
 		Name string         `json:"name" minLength:"1" maxLength:"64"`
 		Data map[string]any `json:"data,omitempty"`
 	} `json:"event,omitempty"`
-	Take    bool  `json:"take,omitempty" doc:"A person takes the chat."`
-	Close   bool  `json:"close,omitempty" doc:"The person is done."`
-	Approve *bool `json:"approve,omitempty" doc:"Whether an agent that asks may use its tool."`
+	Take    bool  `json:"take,omitempty" doc:"A person takes over the chat."`
+	Close   bool  `json:"close,omitempty" doc:"The person gives the chat back."`
+	Approve *bool `json:"approve,omitempty" doc:"Whether an agent that waits for approval may call its tool."`
 	Cancel  bool  `json:"cancel,omitempty"`
 }
 
@@ -130,7 +130,7 @@ func (in *simulationInput) step() (*simulate.Step, error) {
 	case 1:
 		return &steps[0], nil
 	}
-	return nil, httpapi.Invalid("body", "one thing can happen at once")
+	return nil, httpapi.Invalid("body", "must have only one of input, message, advance, event, take, close, approve and cancel")
 }
 
 // action is what is done with a program.
@@ -161,14 +161,14 @@ func (in *simulationInput) action() (action, error) {
 	case in.State == nil:
 		return in.begin(step)
 	case in.Given != nil:
-		return nil, httpapi.Invalid("body.given", "is in the state already")
+		return nil, httpapi.Invalid("body.given", "is only allowed without state, which has it already")
 	}
 	session, err := simulate.ParseSession(in.State)
 	if err != nil {
 		return nil, misplaced("body.state", err)
 	}
 	if step == nil {
-		return nil, httpapi.Invalid("body", "must say what happens next")
+		return nil, httpapi.Invalid("body", "must have one of input, message, advance, event, take, close, approve and cancel")
 	}
 	return func(p *flow.Program) (*simulate.Session, simulate.Result, error) {
 		result, err := session.Happen(p, *step)
@@ -188,9 +188,9 @@ func (in *simulationInput) begin(step *simulate.Step) (action, error) {
 	switch {
 	case step == nil:
 	case step.Send == nil:
-		return nil, httpapi.Invalid("body.state", "is required: nothing but a message begins a run")
+		return nil, httpapi.Invalid("body.state", "is required: without it, a run starts, and only input or message can start one")
 	case given.Input != nil:
-		return nil, httpapi.Invalid("body.given.input", "is said beside it already")
+		return nil, httpapi.Invalid("body.given.input", "cannot be combined with input or message")
 	default:
 		given.Input = *step.Send
 	}

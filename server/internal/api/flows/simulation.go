@@ -13,28 +13,28 @@ import (
 
 // simulation is a run that is not stored, after something has happened.
 type simulation struct {
-	Messages   []simulatedMessage  `json:"messages" nullable:"false" doc:"What it wrote now."`
-	Effects    []simulatedEffect   `json:"effects" nullable:"false" doc:"What else it did now."`
-	Steps      []stepView          `json:"steps" nullable:"false" doc:"The last 1,000 that it took now."`
-	Variables  map[string]any      `json:"variables" nullable:"false" doc:"Secret ones are left out; state has them."`
-	Now        messaging.UnixTime  `json:"now" doc:"By the clock of the simulation."`
+	Messages   []simulatedMessage  `json:"messages" nullable:"false" doc:"Messages that this step sent."`
+	Effects    []simulatedEffect   `json:"effects" nullable:"false" doc:"Other effects of this step."`
+	Steps      []stepView          `json:"steps" nullable:"false" doc:"The last 1,000 node steps of this request."`
+	Variables  map[string]any      `json:"variables" nullable:"false" doc:"Variables without the secret ones, which are in state."`
+	Now        messaging.UnixTime  `json:"now" doc:"Time on the clock of the simulation."`
 	WaitingFor *string             `json:"waitingFor" enum:"reply,timer,event,handoff,effect,approval"`
-	Until      *messaging.UnixTime `json:"until" doc:"When it stops waiting."`
-	Ended      *simulatedEnd       `json:"ended" doc:"null: it has not."`
-	State      view.Document       `json:"state" doc:"To be given back with what happens next."`
+	Until      *messaging.UnixTime `json:"until" doc:"Time when it stops waiting."`
+	Ended      *simulatedEnd       `json:"ended" doc:"null if the run has not ended."`
+	State      view.Document       `json:"state" doc:"Send it with the next request."`
 }
 
 type simulatedMessage struct {
 	Node    string             `json:"node"`
 	At      messaging.UnixTime `json:"at"`
-	Message view.Document      `json:"message" doc:"As a send request has it."`
+	Message view.Document      `json:"message" doc:"The message in the form of a send request."`
 }
 
 type simulatedEffect struct {
 	Kind string             `json:"kind" enum:"call,contact,event,handoff,endHandoff,ask,jump"`
 	Node string             `json:"node"`
 	At   messaging.UnixTime `json:"at"`
-	Data json.RawMessage    `json:"data" doc:"The request of a call, the name and the data of an event, else what is to be done."`
+	Data json.RawMessage    `json:"data" doc:"The request of a call, the name and data of an event, or the details of another effect."`
 }
 
 type simulatedEnd struct {

@@ -15,29 +15,29 @@ import (
 
 func testsOperation(id, path string) httpapi.Operation {
 	return httpapi.Operation{
-		ID: id, On: ofPath(path), Method: http.MethodGet, Path: path + "/test", Summary: "List the tests that are kept beside it", Errors: []int{http.StatusNotFound},
+		ID: id, On: ofPath(path), Method: http.MethodGet, Path: path + "/test", Summary: "List the stored tests", Errors: []int{http.StatusNotFound},
 	}
 }
 
 func setTestsOperation(id, path string) httpapi.Operation {
 	return httpapi.Operation{
-		ID: id, On: ofPath(path), Method: http.MethodPut, Path: path + "/test", Summary: "Keep tests beside it",
-		About:  "In place of those that were there. One that cannot be played is refused, and its place named.",
+		ID: id, On: ofPath(path), Method: http.MethodPut, Path: path + "/test", Summary: "Store tests",
+		About:  "Replaces the stored tests. A test that cannot be run is refused, with its position in `errors`.",
 		Errors: []int{http.StatusNotFound},
 	}
 }
 
 func testOperation(id, path string) httpapi.Operation {
 	return httpapi.Operation{
-		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/test", Summary: "Play its tests",
-		About:  "Those that are kept beside it, or `tests`, against the draft, or `version`. Nothing is sent or kept. All together may take 10,000 steps.",
+		ID: id, On: ofPath(path), Method: http.MethodPost, Path: path + "/test", Summary: "Run its tests",
+		About:  "Runs the stored tests, or `tests`, with the draft or with `version`. Nothing is sent or stored. All tests together may take 10,000 steps.",
 		Errors: []int{http.StatusNotFound},
 	}
 }
 
 // testList are simulated conversations with what is expected of them.
 type testList struct {
-	Tests []view.Document `json:"tests" nullable:"false" maxItems:"100" doc:"Each {name, given, steps}."`
+	Tests []view.Document `json:"tests" nullable:"false" maxItems:"100" doc:"Each test is an object {name, given, steps}."`
 }
 
 type botTests struct {
@@ -72,8 +72,8 @@ func setTests(ctx context.Context, of versions.Tests, id string, in testList) (t
 
 // testRun says which tests are played.
 type testRun struct {
-	Version int64           `json:"version,omitempty" minimum:"0" doc:"That is played; 0: the draft."`
-	Tests   []view.Document `json:"tests,omitempty" maxItems:"100" doc:"Instead of those that are kept."`
+	Version int64           `json:"version,omitempty" minimum:"0" doc:"The version to play. 0 is the draft."`
+	Tests   []view.Document `json:"tests,omitempty" maxItems:"100" doc:"Tests to play instead of the stored ones."`
 }
 
 type botTest struct {
@@ -101,28 +101,28 @@ func (in *testRun) parsed() ([]simulate.Test, error) {
 
 // testReport is what came of tests.
 type testReport struct {
-	Passed   bool          `json:"passed" doc:"All of them have."`
-	Tests    []testOutcome `json:"tests" nullable:"false" doc:"In their order."`
+	Passed   bool          `json:"passed" doc:"Whether all tests passed."`
+	Tests    []testOutcome `json:"tests" nullable:"false" doc:"The results, in the order of the tests."`
 	Coverage coverageView  `json:"coverage"`
 }
 
 type testOutcome struct {
 	Name    string       `json:"name"`
 	Passed  bool         `json:"passed"`
-	Failure *failureView `json:"failure" doc:"The first thing that was not as expected."`
-	Steps   []stepView   `json:"steps" nullable:"false" doc:"The last 200 that the run took."`
+	Failure *failureView `json:"failure" doc:"The first difference from what the test expects."`
+	Steps   []stepView   `json:"steps" nullable:"false" doc:"The last 200 steps of the run."`
 }
 
 type failureView struct {
-	Step    int    `json:"step" doc:"Of the test, from 0; the number of its steps: after the last one."`
+	Step    int    `json:"step" doc:"Index of the test's step, from 0. The number of steps if the failure is after the last step."`
 	Message string `json:"message"`
 }
 
 type coverageView struct {
 	Nodes          map[string]int `json:"nodes" nullable:"false" doc:"How often each node was entered."`
-	Outputs        map[string]int `json:"outputs" nullable:"false" doc:"How often each connected output was taken, as ask.timeout."`
-	MissingNodes   []string       `json:"missingNodes" nullable:"false" doc:"That no test has reached."`
-	MissingOutputs []string       `json:"missingOutputs" nullable:"false" doc:"That no test has taken."`
+	Outputs        map[string]int `json:"outputs" nullable:"false" doc:"How often each connected output was used, for example ask.timeout."`
+	MissingNodes   []string       `json:"missingNodes" nullable:"false" doc:"Nodes that no test entered."`
+	MissingOutputs []string       `json:"missingOutputs" nullable:"false" doc:"Outputs that no test used."`
 }
 
 // runTests plays tests. What the functions do that a flow calls does not count

@@ -26,16 +26,16 @@ const projectBody = aiflow.MaxFileBytes + httpapi.MiB
 // registerTransfer take projects from one account to another.
 func (a *Projects) registerTransfer(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Export", Method: http.MethodGet, Path: "/aiflow/project/{projectId}/export", Summary: "Show a project as one document",
-		About: "Its flows with their drafts and what is published of them, each with the functions that it was published with. Lines, runs, tests and " +
-			"earlier versions stay behind, and so do credentials. A project of more than 500 flows, or of more than 8 MiB of them, is a 409.",
+		ID: "Aiflow_Export", Method: http.MethodGet, Path: "/aiflow/project/{projectId}/export", Summary: "Export a project as one document",
+		About: "Contains its flows, each with its draft and its published version with the functions of that version. References, runs, tests, " +
+			"earlier versions and credentials are not included. A project with more than 500 flows, or more than 8 MiB of them, answers 409.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, a.exportProject)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Import", Method: http.MethodPost, Path: "/aiflow/project/import", Status: http.StatusCreated, Summary: "Make a project of such a document, or of an export of Typebot",
-		About: "All of it or nothing, with new ids. Drafts are taken as they are. What was published is published again; what cannot be stays a draft, " +
-			"and its `problems` say why. An export of Typebot, versions 3 to 6, becomes one flow that stays a draft: its `problems` name what has no counterpart, " +
-			"by its place in the export, and what is wrong with the draft.",
+		ID: "Aiflow_Import", Method: http.MethodPost, Path: "/aiflow/project/import", Status: http.StatusCreated, Summary: "Import a project from such a document, or from an export of Typebot",
+		About: "Imports all or nothing, with new ids. Drafts are imported unchanged. Published versions are published again; if that is not possible, the flow stays a draft " +
+			"and `problems` has the reasons. An export of Typebot, versions 3 to 6, becomes one flow that stays a draft. Its `problems` list what has no counterpart, " +
+			"with the position in the export, and the problems of the draft.",
 		MaxBody: projectBody,
 	}, auth.FlowsManage, func(ctx context.Context, c httpapi.Call, in *struct{ Body importBody }) (importedProject, error) {
 		return a.importProject(ctx, c, api.OpenAPI().Components.Schemas, in.Body)
@@ -58,7 +58,7 @@ type fileFlow struct {
 
 type fileVersion struct {
 	Document  view.Document   `json:"document"`
-	Functions []view.Document `json:"functions" maxItems:"100" nullable:"false" doc:"What it calls, in whatever depth, by slug."`
+	Functions []view.Document `json:"functions" maxItems:"100" nullable:"false" doc:"Functions that it calls directly or indirectly, by slug."`
 }
 
 // Schema stands where it is used: of a reference that may be null huma could
@@ -112,14 +112,14 @@ func (a *Projects) exportProject(ctx context.Context, c httpapi.Call, in *projec
 // flows.
 type importedProject struct {
 	view.ProjectView
-	Flows []importedFlow `json:"flows" nullable:"false" doc:"In the order of the document."`
+	Flows []importedFlow `json:"flows" nullable:"false" doc:"Flows, in the order of the document."`
 }
 
 type importedFlow struct {
 	ID        string         `json:"id"`
 	Name      string         `json:"name"`
 	Published bool           `json:"published"`
-	Problems  []flow.Problem `json:"problems" nullable:"false" doc:"Of the published document: why it stayed a draft, or warnings. Of an export of Typebot: what the draft lacks."`
+	Problems  []flow.Problem `json:"problems" nullable:"false" doc:"Problems of the published document: the reason why the flow stayed a draft, or warnings. For an export of Typebot: the problems of the draft."`
 }
 
 // importBody is a project as it travels, or an export of Typebot.
@@ -217,7 +217,7 @@ func (a *Projects) importTypebot(ctx context.Context, c httpapi.Call, export []b
 
 // malformedProject names every place of a project's document that is wrong.
 func malformedProject(bad *aiflow.Malformed) *httpapi.Problem {
-	p := httpapi.NewProblem(httpapi.CodeValidation, "the document of the project has errors")
+	p := httpapi.NewProblem(httpapi.CodeValidation, "the document of the project has errors: correct those in errors")
 	for _, wrong := range bad.Problems {
 		p.Errors = append(p.Errors, httpapi.FieldError{Location: "body." + wrong.Field, Message: wrong.Message})
 	}

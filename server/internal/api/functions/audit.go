@@ -16,32 +16,32 @@ import (
 // auditRoutes show what agents have done.
 func (a *API) auditRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "MCP_Audit", Method: http.MethodGet, Path: "/service-mcp/audit", Summary: "List the calls of functions by agents, the newest first",
-		About: "Every call stands here, refused ones too, whichever way it came: over REST, in a batch, or over the protocol. " +
-			"Secrets, what was said and what was written are left out of the arguments.",
+		ID: "MCP_Audit", Method: http.MethodGet, Path: "/service-mcp/audit", Summary: "List the calls of functions by agents, newest first",
+		About: "Includes refused calls and all ways to call: REST, batches and MCP. " +
+			"Secrets and texts of messages are left out of the arguments.",
 	}, auth.UsersManage, a.listAudit)
 }
 
 type auditFilter struct {
-	User     string `query:"user" maxLength:"64" doc:"Only calls of this user, by id."`
+	User     string `query:"user" maxLength:"64" doc:"Only calls by this user: an id."`
 	Function string `query:"function" maxLength:"200" doc:"Only calls of this function."`
-	Outcome  string `query:"outcome" maxLength:"64" doc:"ok, or the code of an error."`
-	From     int64  `query:"from" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: answered then or later."`
-	To       int64  `query:"to" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: answered before; 0: now."`
+	Outcome  string `query:"outcome" maxLength:"64" doc:"ok, or an error code."`
+	From     int64  `query:"from" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only calls answered at this time or later."`
+	To       int64  `query:"to" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only calls answered before this time. Default, and 0: now."`
 	Limit    int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor   string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor   string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 // auditedCall is a call in the audit log.
 type auditedCall struct {
 	ID         string             `json:"id"`
-	At         messaging.UnixTime `json:"at" doc:"When it was answered."`
-	UserID     string             `json:"userId" doc:"Who called."`
-	TokenID    *string            `json:"tokenId" doc:"The token for programs that was used; null: that of a log-in."`
+	At         messaging.UnixTime `json:"at" doc:"Time of the answer."`
+	UserID     string             `json:"userId" doc:"Id of the caller."`
+	TokenID    *string            `json:"tokenId" doc:"Id of the token for programs that was used; null if it was the token of a login."`
 	Function   string             `json:"function"`
-	Arguments  json.RawMessage    `json:"arguments" doc:"An object of what may be shown of them. Texts in brackets stand for what is left out."`
+	Arguments  json.RawMessage    `json:"arguments" doc:"The arguments, as an object. A text in brackets replaces a value that is not recorded."`
 	DryRun     bool               `json:"dryRun"`
-	Outcome    string             `json:"outcome" doc:"ok, or the code of the error." example:"ok"`
+	Outcome    string             `json:"outcome" doc:"ok, or an error code." example:"ok"`
 	DurationMS float64            `json:"durationMs" doc:"Milliseconds."`
 }
 

@@ -25,25 +25,25 @@ type API struct {
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "MCP_Functions", Method: http.MethodGet, Path: "/service-mcp/functions", Summary: "List the functions that agents may call",
-		About: "All of them, whatever the caller's permissions: a call needs `mcp.execute` and the function's own. " +
-			"`version` is that of the catalogue: a patch changes texts, a minor version adds, a major one does anything else.",
+		About: "Lists all functions, regardless of the caller's permissions. A call needs `mcp.execute` and the function's own permission. " +
+			"`version` is the version of the catalogue: a patch version changes texts, a minor version adds something, a major version changes or removes something.",
 	}, auth.MCPExecute, a.listFunctions)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "MCP_Execute", Method: http.MethodPost, Path: "/service-mcp/execute", Summary: "Call a function",
-		About: "Arguments are checked, the call is limited, and it stands in the audit log whatever became of it. A call that fails answers with the status of its error, and the same shape. " +
-			"With `dryRun` every check is made and the function says what it would do: `result` is `{dryRun: true, plan}`.",
+		About: "Arguments are validated, rate limits apply, and every call is in the audit log. A failed call answers with the status of its error and the same members. " +
+			"With `dryRun`, the server makes all checks and the function describes what it would do: `result` is `{dryRun: true, plan}`.",
 		Errors: outcomeStatuses,
 	}, auth.MCPExecute, a.execute)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "MCP_Batch", Method: http.MethodPost, Path: "/service-mcp/batch", Summary: "Call up to 50 functions in parallel",
-		About: "The results stand in the order of the calls. Each succeeds or fails alone, and counts against the limits.",
+		About: "Returns the results in the order of the calls. Each call succeeds or fails independently, and counts against the limits.",
 	}, auth.MCPExecute, a.executeBatch)
 	a.auditRoutes(api)
 }
 
 // functionList is the catalogue of functions.
 type functionList struct {
-	Version   string           `json:"version" doc:"Of the catalogue, as semantic version."`
+	Version   string           `json:"version" doc:"Version of the catalogue, as a semantic version."`
 	Count     int              `json:"count"`
 	Functions []mcp.Descriptor `json:"functions" nullable:"false"`
 }
@@ -57,7 +57,7 @@ func (a *API) listFunctions(context.Context, httpapi.Call, *struct{}) (functionL
 type functionCall struct {
 	Function  string    `json:"function" minLength:"1" maxLength:"200" example:"list_references"`
 	Arguments arguments `json:"arguments,omitempty"`
-	DryRun    bool      `json:"dryRun,omitempty" doc:"Only say what it would do."`
+	DryRun    bool      `json:"dryRun,omitempty" doc:"Whether to only describe what the call would do."`
 }
 
 func (c functionCall) request() mcp.Request {
@@ -76,7 +76,7 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 // Schema says that they are an object, which huma does not check.
 func (arguments) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Description: "By the names of the function's arguments; absent: none.",
+		Description: "Arguments by name. Default: none.",
 		Extensions:  map[string]any{"type": huma.TypeObject, "additionalProperties": true},
 	}
 }
@@ -84,7 +84,7 @@ func (arguments) Schema(huma.Registry) *huma.Schema {
 // outcomeReply is what became of a call, with the status that it has in HTTP.
 type outcomeReply struct {
 	Status     int
-	RetryAfter string `header:"Retry-After" doc:"Seconds after which to try again."`
+	RetryAfter string `header:"Retry-After" doc:"Seconds after which you can try again."`
 	Body       mcp.Outcome
 }
 
@@ -104,7 +104,7 @@ type batchInput struct {
 }
 
 type batchResult struct {
-	Results []mcp.Outcome `json:"results" nullable:"false" doc:"What became of each call, in their order."`
+	Results []mcp.Outcome `json:"results" nullable:"false" doc:"Result of each call, in the order of the calls."`
 }
 
 func (a *API) executeBatch(ctx context.Context, c httpapi.Call, in *batchInput) (batchResult, error) {

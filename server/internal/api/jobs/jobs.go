@@ -26,9 +26,9 @@ type API struct {
 // Register adds the operations of the resource.
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Server_Job", Method: http.MethodGet, Path: "/jobs/{id}", Summary: "Show a job: what goes on behind an answer",
-		About: "The answer to the deletion of a chat, a reference or the account has its job. What is being deleted is not listed or served any more. " +
-			"A job that has ended is shown for 30 days. The job of a deleted account ends with the account's users: there is nobody left to ask for it.",
+		ID: "Server_Job", Method: http.MethodGet, Path: "/jobs/{id}", Summary: "Show a background job",
+		About: "The response to the deletion of a chat, a reference or the account has its job. The object is no longer listed or found meanwhile. " +
+			"A finished job is shown for 30 days. The job of a deleted account cannot be shown after the account's users are erased.",
 		Errors: []int{http.StatusNotFound},
 	}, httpapi.AnyUser, a.showJob)
 }
@@ -36,8 +36,8 @@ func (a *API) Register(api *httpapi.API) {
 // JobView is a job as users see it.
 type JobView struct {
 	ID        string                `json:"id" example:"7f9c24e8-3b12-4fef-91e0-1a2b3c4d5e6f"`
-	Kind      string                `json:"kind" enum:"chat,reference,account" doc:"What is being deleted."`
-	Reference *provider.ReferenceID `json:"reference" doc:"That it is, or in which the chat was; null: it is the account."`
+	Kind      string                `json:"kind" enum:"chat,reference,account" doc:"What the job deletes."`
+	Reference *provider.ReferenceID `json:"reference" doc:"Id of the deleted reference, or of the deleted chat's reference; null if the account is deleted."`
 	State     string                `json:"state" enum:"running,completed"`
 	CreatedAt messaging.UnixTime    `json:"createdAt"`
 	EndedAt   *messaging.UnixTime   `json:"endedAt"`

@@ -21,22 +21,22 @@ type API struct {
 // Register adds the operations of the resource.
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Models", Method: http.MethodGet, Path: "/aiflow/model", Summary: "List the language models that flows may name",
-		About: "Each provider is asked which it has. One that cannot say is shown with an error; flows may name its models all the same.",
+		ID: "Aiflow_Models", Method: http.MethodGet, Path: "/aiflow/model", Summary: "List the language models that flows can use",
+		About: "Asks each provider for its models. A provider that fails is listed with an error; flows can still use its models.",
 	}, auth.FlowsManage, a.listModels)
 	a.registerPalette(api)
 }
 
 type modelView struct {
-	ID       string `json:"id" doc:"As flows name it." example:"mock/assistant"`
+	ID       string `json:"id" doc:"Name of the model in flows: provider/model." example:"mock/assistant"`
 	Provider string `json:"provider"`
-	Name     string `json:"name" doc:"As its provider names it."`
-	Title    string `json:"title" doc:"As people call it; empty: nothing else."`
+	Name     string `json:"name" doc:"The provider's name of the model."`
+	Title    string `json:"title" doc:"Display name; empty if the provider has none."`
 }
 
 type modelProviderView struct {
 	Name  string        `json:"name"`
-	Error *modelProblem `json:"error" doc:"Why its models are not listed; null: they are."`
+	Error *modelProblem `json:"error" doc:"The reason why the models could not be listed; null if they were listed."`
 }
 
 type modelProblem struct {

@@ -10,9 +10,9 @@ import (
 
 func (a *API) registerPalette(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Aiflow_Palette", Method: http.MethodGet, Path: "/aiflow/palette", Summary: "The node types that flows and bots are made of",
-		About: "What an editor needs to know: for each type its group, its outputs, the engines that have it, and the JSON Schema of its config, " +
-			"with `x-kind` where a text is more than that (template, expression, data, duration, bytes, schema).",
+		ID: "Aiflow_Palette", Method: http.MethodGet, Path: "/aiflow/palette", Summary: "List the node types of flows and bots",
+		About: "Describes for an editor the group, outputs and engines of each type, and the JSON Schema of its configuration. " +
+			"`x-kind` marks texts with a special form (template, expression, data, duration, bytes, schema).",
 	}, httpapi.AnyUser, a.palette)
 }
 

@@ -18,22 +18,22 @@ import (
 // budgetRoutes bound what calls of models may take.
 func (a *API) budgetRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Usage_Budgets", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/budget", Summary: "Show the budgets for language models, and what is spent of them",
+		ID: "Usage_Budgets", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/budget", Summary: "Show the budgets for language models and what is spent",
 	}, auth.UsageRead, a.showBudgets)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Usage_SetBudgets", Method: http.MethodPut, Path: "/aiusage/budget", Summary: "Set the budgets for language models",
-		About: "Replaces all of them; what was spent before counts. A call must fit every budget that is for it, by the most that it can take: else it is not made, " +
-			"and its node goes on with its fallback or its error output. The budget of a `project`, `flow` or `chat` without an id is for each of them by itself. A " +
-			"model whose price is not known counts only against `tokens`, or is refused with `unpriced: refuse`.",
+		About: "Replaces all budgets; earlier spending counts. A call must fit every budget that applies to it with its maximum cost and tokens. Otherwise it is not made, " +
+			"and its node continues with its fallback or its output error. A budget of `project`, `flow` or `chat` without an id applies to each of them separately. A " +
+			"model without a known price counts only against `tokens`, or is refused with `unpriced: refuse`.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.UsersManage, a.setBudgets)
 }
 
 type budgetState struct {
 	view.BudgetItem
-	SpentCost   *view.MicroUSD      `json:"spentCost" doc:"With what calls under way reserve; null: it is for each of something."`
-	SpentTokens *int64              `json:"spentTokens" doc:"As spentCost."`
-	Until       *messaging.UnixTime `json:"until" doc:"When it begins anew; null: never."`
+	SpentCost   *view.MicroUSD      `json:"spentCost" doc:"Spent cost, including the reservations of calls in progress; null for a budget that applies to each project, flow or chat separately."`
+	SpentTokens *int64              `json:"spentTokens" doc:"Spent tokens, counted like spentCost."`
+	Until       *messaging.UnixTime `json:"until" doc:"Time when the period starts again; null: never."`
 }
 
 type budgets struct {
@@ -108,7 +108,7 @@ func budgetOf(v *view.BudgetItem, at string) (usage.Budget, error) {
 		case id.scope == v.Scope:
 			b.ID = id.value
 		case id.value != "":
-			return b, httpapi.Invalid(at+id.name, "is not for this scope")
+			return b, httpapi.Invalid(at+id.name, "is not allowed for this scope")
 		}
 	}
 	return b, nil
@@ -123,15 +123,15 @@ func (a *API) findBudget(ctx context.Context, account string, b *usage.Budget, a
 	switch b.Scope {
 	case usage.ScopeProject:
 		if _, err = a.Flows.For(account).Projects().Get(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
-			return httpapi.NotFoundAt(at+"projectId", "names no project")
+			return httpapi.NotFoundAt(at+"projectId", "must be the id of a project of this account")
 		}
 	case usage.ScopeFlow:
 		if _, err = a.Flows.For(account).Flows().Get(ctx, b.ID); errors.Is(err, aiflow.ErrNotFound) {
-			return httpapi.NotFoundAt(at+"flowId", "names no flow")
+			return httpapi.NotFoundAt(at+"flowId", "must be the id of a flow of this account")
 		}
 	case usage.ScopeChat:
 		if _, b.ID, err = a.Messaging.For(account).ChatKey(ctx, provider.ReferenceID(b.Reference), b.ID); errors.Is(err, messaging.ErrNotFound) {
-			return httpapi.NotFoundAt(at+"reference", "names no line")
+			return httpapi.NotFoundAt(at+"reference", "must be the id of a reference of this account")
 		}
 		return httpapi.Relocate(err, "body.", at)
 	}

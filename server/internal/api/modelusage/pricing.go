@@ -14,23 +14,23 @@ import (
 // pricingRoutes are the prices by which calls of models are counted.
 func (a *API) pricingRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Usage_Pricing", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/pricing", Summary: "Show the prices that the account has set",
-		About: "They go before those of `sources`, which hold for every account: a file of the operator's, and the built-in table.",
+		ID: "Usage_Pricing", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/pricing", Summary: "Show the account's own prices of language models",
+		About: "They take precedence over `sources`, which apply to all accounts: a file of the operator and the built-in table.",
 	}, auth.UsageRead, a.showPricing)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Usage_SetPricing", Method: http.MethodPut, Path: "/aiusage/pricing", Summary: "Set prices of the account's own",
-		About: "Replaces all of them. They hold for calls from now on; POST /aiusage/reprice is for those before. A model is found by the name that the provider " +
-			"gives it in its answer, then by that without a date at its end (-2026-01-05, -20260105).",
+		ID: "Usage_SetPricing", Method: http.MethodPut, Path: "/aiusage/pricing", Summary: "Set the account's own prices of language models",
+		About: "Replaces all of them. They apply to calls from now on; POST /aiusage/reprice applies them to earlier calls. A price is found by the model's name in " +
+			"the provider's answer, or by that name without a date at its end (-2026-01-05, -20260105).",
 		Login: true,
 	}, auth.UsersManage, a.setPricing)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Usage_Reprice", Method: http.MethodPost, Path: "/aiusage/reprice", Summary: "Price calls again by the prices of now",
-		About: "`changed` counts the calls whose cost, or the reason for it, is another than before: a second time it is 0.",
+		ID: "Usage_Reprice", Method: http.MethodPost, Path: "/aiusage/reprice", Summary: "Recalculate the cost of calls with the current prices",
+		About: "`changed` counts the calls whose cost, or cost status, has changed.",
 	}, auth.UsersManage, a.reprice)
 }
 
 type priceTier struct {
-	Over int64 `json:"over" minimum:"1" maximum:"1000000000" doc:"Tokens of input: calls that have more cost this, all of them."`
+	Over int64 `json:"over" minimum:"1" maximum:"1000000000" doc:"Number of input tokens. A call with more input tokens has these prices for all of its tokens."`
 	view.PriceRates
 }
 
@@ -38,8 +38,8 @@ type priceItem struct {
 	Provider string `json:"provider" minLength:"1" maxLength:"64" example:"openai"`
 	Model    string `json:"model" minLength:"1" maxLength:"200" example:"gpt-5"`
 	view.PriceRates
-	Tiers  []priceTier `json:"tiers,omitempty" maxItems:"8" nullable:"false" doc:"By over, ascending."`
-	SameAs string      `json:"sameAs,omitempty" maxLength:"265" doc:"provider/model: another model whose prices these are. It takes no prices beside it." example:"openai/gpt-5"`
+	Tiers  []priceTier `json:"tiers,omitempty" maxItems:"8" nullable:"false" doc:"Tiers, in ascending order of over."`
+	SameAs string      `json:"sameAs,omitempty" maxLength:"265" doc:"Another model with the same prices, as provider/model. Cannot be combined with prices." example:"openai/gpt-5"`
 }
 
 type pricing struct {
@@ -107,7 +107,7 @@ func (a *API) setPricing(ctx context.Context, c httpapi.Call, in *setPricing) (p
 func (v *priceItem) price(at string) (usage.Price, error) {
 	p := usage.Price{Provider: v.Provider, Model: v.Model, SameAs: v.SameAs}
 	if v.SameAs != "" && v.PriceRates != (view.PriceRates{}) {
-		return p, httpapi.Invalid(at+".sameAs", "takes no prices beside it")
+		return p, httpapi.Invalid(at+".sameAs", "cannot be combined with sameAs")
 	}
 	if v.SameAs != "" && len(v.Tiers) == 0 {
 		return p, nil
@@ -141,8 +141,8 @@ func ratesOf(v *view.PriceRates, at string) (usage.Rates, error) {
 
 type reprice struct {
 	Body struct {
-		From int64 `json:"from,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: calls begun then or later; 0: all."`
-		To   int64 `json:"to,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: calls begun before; 0: all."`
+		From int64 `json:"from,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only calls that started at this time or later. 0: no limit."`
+		To   int64 `json:"to,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only calls that started before this time. 0: no limit."`
 	}
 }
 

@@ -32,18 +32,18 @@ func (a *API) Register(api *httpapi.API) {
 // usageRoutes show what models were used and what that cost.
 func (a *API) usageRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Usage_Rollup", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/aiusage/rollup", Summary: "Sum calls of language models",
-		About: "By one or two groups. Hours, days, weeks and months are those of `timezone`; each between `from` and `to` has its row, for each value of the " +
-			"other group, and they are in order. Other groups begin with the dearest. There are at most 5,000 rows: `truncated` says that some are left out, " +
-			"`total` is of all calls. `cost` is of the calls that have one, and so the least they cost where `unpricedCalls` is not 0.",
+		ID: "Usage_Rollup", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/aiusage/rollup", Summary: "Sum up calls of language models",
+		About: "Groups by one or two keys. Hours, days, weeks and months are in `timezone`; there is a row for each one between `from` and `to` and each value of the " +
+			"other group, in order of time. Other groups are sorted by cost, highest first. There are at most 5,000 rows; `truncated` is true if some are left out. " +
+			"`total` includes all calls. `cost` includes only calls with a known cost: it is a lower bound if `unpricedCalls` is not 0.",
 	}, auth.UsageRead, a.usageRollup)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Usage_Detail", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/aiusage/detail", Summary: "List calls of language models, the newest first",
-		About: "Every call stands here from before it is made. What was asked and answered is not kept.",
+		ID: "Usage_Detail", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/aiusage/detail", Summary: "List calls of language models, newest first",
+		About: "A call is listed from before it is made. Prompts and answers are not stored.",
 	}, auth.UsageRead, a.usageDetail)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Usage_MissingPricing", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/missing-pricing", Summary: "List models without a price that were used",
-		About: "Those with most calls first. PUT /aiusage/pricing gives them prices, POST /aiusage/reprice their calls a cost.",
+		ID: "Usage_MissingPricing", On: httpapi.OfAccount, Method: http.MethodGet, Path: "/aiusage/missing-pricing", Summary: "List used models without a price",
+		About: "Sorted by number of calls, highest first. Set prices with PUT /aiusage/pricing, then apply them with POST /aiusage/reprice.",
 	}, auth.UsageRead, a.missingPricing)
 }
 
@@ -79,8 +79,8 @@ func (a *API) usageFilter(ctx context.Context, c httpapi.Call, f *view.UsageFilt
 
 type rollupInput struct {
 	view.UsageFilter
-	GroupBy  []string `query:"groupBy" default:"day" minItems:"1" maxItems:"2" enum:"hour,day,week,month,model,provider,reference,feature,flow,run,chat,user" doc:"One or two, divided by a comma."`
-	Timezone string   `query:"timezone" default:"UTC" maxLength:"64" doc:"IANA name." example:"Europe/Berlin"`
+	GroupBy  []string `query:"groupBy" default:"day" minItems:"1" maxItems:"2" enum:"hour,day,week,month,model,provider,reference,feature,flow,run,chat,user" doc:"One or two groups, separated by a comma."`
+	Timezone string   `query:"timezone" default:"UTC" maxLength:"64" doc:"IANA name of the time zone." example:"Europe/Berlin"`
 }
 
 func viewSum(s usage.Sum) view.UsageSum {
@@ -91,8 +91,8 @@ func viewSum(s usage.Sum) view.UsageSum {
 }
 
 type usageRow struct {
-	Key  string            `json:"key" doc:"The keys, with a | between two." example:"2026-07-02|gpt-5"`
-	Keys map[string]string `json:"keys" doc:"By group: an hour as 2026-07-02T13:00:00+02:00, a day as 2026-07-02, a week of ISO 8601 as 2026-W27, a month as 2026-07, a chat as 7/ana: its reference and chatId. An empty text: none."`
+	Key  string            `json:"key" doc:"The keys, separated by |." example:"2026-07-02|gpt-5"`
+	Keys map[string]string `json:"keys" doc:"The value of each group: an hour as 2026-07-02T13:00:00+02:00, a day as 2026-07-02, an ISO 8601 week as 2026-W27, a month as 2026-07, a chat as 7/ana (reference and chatId). Empty if the calls have no value."`
 	view.UsageSum
 }
 
@@ -122,33 +122,33 @@ func (a *API) usageRollup(ctx context.Context, c httpapi.Call, in *rollupInput) 
 type detailInput struct {
 	view.UsageFilter
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 // usageCall is a call of a model.
 type usageCall struct {
 	ID                string             `json:"id"`
-	At                messaging.UnixTime `json:"at" doc:"When it began."`
+	At                messaging.UnixTime `json:"at" doc:"Time when the call started."`
 	Feature           string             `json:"feature" example:"assistant"`
 	Reference         *int64             `json:"reference"`
-	ChatID            *string            `json:"chatId" doc:"null also once the chat is erased."`
+	ChatID            *string            `json:"chatId" doc:"null if there is no chat, or it was erased."`
 	ProjectID         *string            `json:"projectId"`
 	FlowID            *string            `json:"flowId"`
 	RunID             *string            `json:"runId"`
-	UserID            *string            `json:"userId" doc:"Who asked; null: a contact, or nobody."`
+	UserID            *string            `json:"userId" doc:"Id of the user who requested it; null if a contact or the server did."`
 	Provider          string             `json:"provider"`
-	Model             string             `json:"model" doc:"That answered; before it has, the one that is asked."`
-	InputTokens       int64              `json:"inputTokens" doc:"All of the input, cached or not."`
+	Model             string             `json:"model" doc:"The model that answered. While the call is in progress, the model that was asked."`
+	InputTokens       int64              `json:"inputTokens" doc:"All input tokens, including cached ones."`
 	CachedInputTokens int64              `json:"cachedInputTokens"`
-	OutputTokens      int64              `json:"outputTokens" doc:"All of the output, with reasoning."`
+	OutputTokens      int64              `json:"outputTokens" doc:"All output tokens, including reasoning."`
 	ReasoningTokens   int64              `json:"reasoningTokens"`
 	Cost              *view.MicroUSD     `json:"cost"`
-	CostStatus        usage.CostStatus   `json:"costStatus" doc:"priced; estimated: the most it can have cost, the price of cached input is not known; unpriced_model, unpriced_usage_kind: a price is missing; no_usage: the provider did not say what it took; unknown: it has not ended, or its end was not seen. There may be more." example:"priced"`
+	CostStatus        usage.CostStatus   `json:"costStatus" doc:"priced; estimated: an upper bound, because the price of cached input is unknown; unpriced_model, unpriced_usage_kind: a price is missing; no_usage: the provider did not report the usage; unknown: the call has not ended, or its end was not recorded. More values may be added." example:"priced"`
 	PriceSource       *string            `json:"priceSource" doc:"account, file or built-in."`
 	PriceVersion      *string            `json:"priceVersion"`
-	ReservedTokens    int64              `json:"reservedTokens" doc:"What budgets count of a call that has not said what it took, else 0."`
-	DurationMS        float64            `json:"durationMs" doc:"Milliseconds; 0 while it runs."`
-	Error             *string            `json:"error" doc:"A code; null: it has answered, or runs." example:"llm.timeout"`
+	ReservedTokens    int64              `json:"reservedTokens" doc:"Tokens that budgets count for a call without reported usage; otherwise 0."`
+	DurationMS        float64            `json:"durationMs" doc:"Milliseconds; 0 while the call is in progress."`
+	Error             *string            `json:"error" doc:"An error code; null if the call succeeded or is in progress." example:"llm.timeout"`
 }
 
 func viewUsageCall(r usage.Record) usageCall {

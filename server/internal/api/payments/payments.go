@@ -29,21 +29,21 @@ func (a *API) Mount(r *mux.Router, doc *huma.OpenAPI) {
 	r.HandleFunc(paymentsPath, a.receive).Methods(http.MethodPost)
 	doc.AddOperation(&huma.Operation{
 		OperationID: "Billing_Receive", Method: http.MethodPost, Path: paymentsPath, Tags: []string{"Billing"},
-		Summary: "Take what Stripe reports of a subscription", Security: []map[string][]string{},
-		Description: "For an event of Stripe's, of type `customer.subscription.*` or `invoice.*`; others are answered 200 and forgotten. " +
-			"The subscription's metadata `account` says whose it is, and `plan`, if it is there, what its plan is called. " +
-			"200 only once it is stored. An event may come any number of times, and in any order.",
+		Summary: "Receive Stripe's events about a subscription", Security: []map[string][]string{},
+		Description: "For events of type `customer.subscription.*` and `invoice.*`. Other events answer 200 and are ignored. " +
+			"The subscription's metadata `account` is the id of the account, and the optional `plan` the name of the plan. " +
+			"Answers 200 after the event is stored. Events may be sent more than once, and in any order.",
 		Parameters: []*huma.Param{{
-			Name: "Stripe-Signature", In: "header", Required: true, Description: "As Stripe makes it with the endpoint's signing secret.",
+			Name: "Stripe-Signature", In: "header", Required: true, Description: "Stripe's signature with the endpoint's signing secret.",
 			Schema: &huma.Schema{Type: huma.TypeString},
 		}},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 			"application/json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
 		}},
 		Responses: map[string]*huma.Response{
-			"200": {Description: "It is stored."}, "400": httpapi.RefusedResponse("The body is no event."), "401": httpapi.RefusedResponse("The signature does not verify, or is too old."),
-			"408": httpapi.RefusedResponse("The body came too slowly."), "413": httpapi.RefusedResponse("The body is larger than 1 MiB."),
-			"503": httpapi.RefusedResponse("This server has no --payments-secret; or the store cannot be written."),
+			"200": {Description: "The event is stored."}, "400": httpapi.RefusedResponse("The body is not an event."), "401": httpapi.RefusedResponse("The signature is not valid, or too old."),
+			"408": httpapi.RefusedResponse("The body arrived too slowly."), "413": httpapi.RefusedResponse("The body is larger than 1 MiB."),
+			"503": httpapi.RefusedResponse("The server has no --payments-secret, or the store cannot be written."),
 		},
 	})
 }
@@ -71,9 +71,9 @@ func (a *API) receive(w http.ResponseWriter, r *http.Request) {
 func (a *API) problem(ctx context.Context, err error) *httpapi.Problem {
 	switch {
 	case errors.Is(err, billing.ErrNoSecret):
-		return httpapi.NewProblem(httpapi.CodeUnavailable, "this server takes no payment notifications: it has no --payments-secret")
+		return httpapi.NewProblem(httpapi.CodeUnavailable, "this server accepts no payment notifications: start it with --payments-secret")
 	case errors.Is(err, billing.ErrSignature):
-		return httpapi.NewProblem(httpapi.CodeUnauthorized, "the signature does not verify")
+		return httpapi.NewProblem(httpapi.CodeUnauthorized, "the signature is not valid for --payments-secret, or too old")
 	case errors.Is(err, billing.ErrMalformed):
 		return httpapi.Malformed("the body must be an event as Stripe sends it")
 	}

@@ -29,19 +29,19 @@ func (a *API) Register(api *httpapi.API) {
 	const path = "/aiflow/project/{projectId}/file"
 	missing := []int{http.StatusNotFound}
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Knowledge_Add", Method: http.MethodPost, Path: path, Status: http.StatusCreated, Summary: "Give the assistants of a project a file to answer from",
-		About: "Text, Markdown, CSV, JSON and HTML in UTF-8, of at most 10 MiB, and 100 MiB a project. It is cut into passages; those that fit a question " +
-			"are shown to the assistant that answers it. Only its text is kept.",
+		ID: "Knowledge_Add", Method: http.MethodPost, Path: path, Status: http.StatusCreated, Summary: "Add a file to a project for its assistants",
+		About: "Text, Markdown, CSV, JSON and HTML in UTF-8, at most 10 MiB per file and 100 MiB per project. The text is split into passages. An assistant gets " +
+			"those that match the question. Only the text is stored.",
 		Errors: missing, MaxBody: projectFileBody,
 	}, auth.FlowsManage, a.addProjectFile)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Knowledge_Files", Method: http.MethodGet, Path: path, Summary: "List the files of a project, the oldest first", Errors: missing,
+		ID: "Knowledge_Files", Method: http.MethodGet, Path: path, Summary: "List the files of a project, oldest first", Errors: missing,
 	}, auth.FlowsManage, a.listProjectFiles)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Knowledge_Delete", Method: http.MethodDelete, Path: path + "/{fileId}", Summary: "Take a file away from the assistants of a project", Errors: missing,
+		ID: "Knowledge_Delete", Method: http.MethodDelete, Path: path + "/{fileId}", Summary: "Remove a file from a project", Errors: missing,
 	}, auth.FlowsManage, a.deleteProjectFile)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Knowledge_Search", Method: http.MethodPost, Path: "/aiflow/project/{projectId}/search", Summary: "Show which passages an assistant would be shown", Errors: missing,
+		ID: "Knowledge_Search", Method: http.MethodPost, Path: "/aiflow/project/{projectId}/search", Summary: "Search the passages as an assistant would", Errors: missing,
 	}, auth.FlowsManage, a.searchProject)
 }
 
@@ -49,8 +49,8 @@ type projectFileView struct {
 	ID        string             `json:"id"`
 	Name      string             `json:"name"`
 	Type      string             `json:"type" enum:"text/plain,text/markdown,text/csv,application/json,text/html"`
-	Size      int64              `json:"size" doc:"In bytes, as it was given."`
-	Passages  int64              `json:"passages" doc:"Into how many it is cut."`
+	Size      int64              `json:"size" doc:"Size of the uploaded file, in bytes."`
+	Passages  int64              `json:"passages" doc:"Number of passages that the file is split into."`
 	CreatedAt messaging.UnixTime `json:"createdAt"`
 }
 
@@ -61,9 +61,9 @@ func viewProjectFile(f knowledge.File) projectFileView {
 type newProjectFile struct {
 	ID   string `path:"projectId" maxLength:"64" doc:"Id of the project."`
 	Body struct {
-		Name string `json:"name" minLength:"1" maxLength:"200" doc:"With its ending, which says what it is." example:"prices.md"`
-		Type string `json:"type,omitempty" maxLength:"200" doc:"Its media type, when the name does not say it." example:"text/markdown"`
-		Text string `json:"text" minLength:"1" maxLength:"10485760" doc:"What is in it."`
+		Name string `json:"name" minLength:"1" maxLength:"200" doc:"File name. Its extension tells the type." example:"prices.md"`
+		Type string `json:"type,omitempty" maxLength:"200" doc:"Media type of the file. Required if the extension does not tell it." example:"text/markdown"`
+		Text string `json:"text" minLength:"1" maxLength:"10485760" doc:"Content of the file."`
 	}
 }
 
@@ -75,7 +75,7 @@ func (a *API) addProjectFile(ctx context.Context, c httpapi.Call, in *newProject
 type projectFilePage struct {
 	ID     string `path:"projectId" maxLength:"64" doc:"Id of the project."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *API) listProjectFiles(ctx context.Context, c httpapi.Call, in *projectFilePage) (messaging.Page[projectFileView], error) {
@@ -102,12 +102,12 @@ type projectSearch struct {
 type passageView struct {
 	File string `json:"file" doc:"Id of the file."`
 	Name string `json:"name"`
-	Part int    `json:"part" doc:"Which of its passages, from 1."`
+	Part int    `json:"part" doc:"Number of the passage in its file, from 1."`
 	Text string `json:"text"`
 }
 
 type passagesView struct {
-	Items []passageView `json:"items" nullable:"false" doc:"The best first."`
+	Items []passageView `json:"items" nullable:"false" doc:"The passages, best match first."`
 }
 
 func (a *API) searchProject(ctx context.Context, c httpapi.Call, in *projectSearch) (passagesView, error) {

@@ -37,19 +37,19 @@ type API struct {
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_CreateReference", On: httpapi.OfAccount, Method: http.MethodPost, Path: "/reference", Status: http.StatusCreated,
-		Summary: "Add a chat line", Checker: a.Messaging,
+		Summary: "Add a reference", Checker: a.Messaging,
 	}, auth.ReferencesWrite, a.createReference)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Messaging_References", On: httpapi.Listing(), Method: http.MethodGet, Path: "/reference/list", Summary: "List chat lines",
+		ID: "Messaging_References", On: httpapi.Listing(), Method: http.MethodGet, Path: "/reference/list", Summary: "List references",
 	}, auth.ReferencesRead, a.listReferences)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_StartSession", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/reference/session/start",
-		Summary: "Connect a line, or check its credentials",
+		Summary: "Connect a reference, or check its credentials",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.SessionsManage, a.startSession)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_SessionStatus", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/reference/session/status",
-		Summary: "How a line stands with its network",
+		Summary: "Show the session of a reference",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.ReferencesRead, a.sessionStatus)
 	httpapi.Register(api, httpapi.Operation{
@@ -57,17 +57,17 @@ func (a *API) Register(api *httpapi.API) {
 		Errors: []int{http.StatusNotFound},
 	}, auth.SessionsManage, a.logout)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Messaging_Reference", On: httpapi.At("path.id"), Method: http.MethodGet, Path: "/reference/{id}", Summary: "Show a chat line",
+		ID: "Messaging_Reference", On: httpapi.At("path.id"), Method: http.MethodGet, Path: "/reference/{id}", Summary: "Show a reference",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesRead, a.getReference)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Messaging_UpdateReference", On: httpapi.At("path.id"), Method: http.MethodPatch, Path: "/reference/{id}", Summary: "Change a chat line",
+		ID: "Messaging_UpdateReference", On: httpapi.At("path.id"), Method: http.MethodPatch, Path: "/reference/{id}", Summary: "Change a reference",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, a.updateReference)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_DeleteReference", On: httpapi.At("path.id"), Method: http.MethodDelete, Path: "/reference/{id}",
-		Summary: "Remove a chat line with its chats and messages", Status: http.StatusAccepted,
-		About:  "It is not found any more from the answer on: nothing comes to it, and nothing that waits is sent. A job erases what it had.",
+		Summary: "Delete a reference with its chats and messages", Status: http.StatusAccepted,
+		About:  "After the response it is no longer found, receives nothing, and waiting messages are not sent. A job erases its data.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, a.deleteReference)
 	a.registerTriggers(api)
@@ -77,7 +77,7 @@ type newReference struct {
 	Body struct {
 		Name     string            `json:"name" minLength:"1" maxLength:"200" example:"Shop"`
 		Type     provider.Kind     `json:"type" doc:"provider-web, provider-cloud, provider-messenger or provider-sandbox." example:"provider-sandbox"`
-		Settings map[string]string `json:"settings,omitempty" doc:"What the type needs. provider-web: nothing, or markOnline, historySync and proxyUrl; provider-cloud: phoneNumberId and accessToken, and businessAccountId (asked from the network when absent), appSecret and verifyToken (those of the server when absent); provider-messenger: pageId and accessToken, and appSecret and verifyToken likewise; provider-sandbox: nothing, or lateIds."`
+		Settings map[string]string `json:"settings,omitempty" doc:"The settings of the type. provider-web: all optional: markOnline, historySync and proxyUrl; provider-cloud: phoneNumberId and accessToken, and optionally businessAccountId (default: asked from the network), appSecret and verifyToken (default: the server's); provider-messenger: pageId and accessToken, and optionally appSecret and verifyToken (default: the server's); provider-sandbox: optionally lateIds."`
 	}
 }
 
@@ -96,9 +96,9 @@ func (a *API) createReference(ctx context.Context, c httpapi.Call, in *newRefere
 }
 
 type referenceFilter struct {
-	Type   provider.Kind `query:"type" doc:"Only lines of this type."`
+	Type   provider.Kind `query:"type" doc:"Only references of this type."`
 	Limit  int           `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string        `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string        `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *API) listReferences(ctx context.Context, c httpapi.Call, in *referenceFilter) (messaging.Page[messaging.Reference], error) {
@@ -114,7 +114,7 @@ type changeReference struct {
 	ID   provider.ReferenceID `path:"id" minimum:"1" doc:"Id of the reference."`
 	Body struct {
 		Name     *string           `json:"name,omitempty" minLength:"1" maxLength:"200"`
-		Settings map[string]string `json:"settings,omitempty" doc:"Merged: names that are absent stay."`
+		Settings map[string]string `json:"settings,omitempty" doc:"Merged with the stored settings by name. A name that is absent keeps its value."`
 	}
 }
 
@@ -140,8 +140,8 @@ type sessionBody struct {
 type startBody struct {
 	Body struct {
 		Reference provider.ReferenceID `json:"reference" minimum:"1" example:"1"`
-		Method    string               `json:"method,omitempty" enum:"qr,code" doc:"How a line is linked to a phone that has none yet: by a QR code that the session shows, or by a code that is typed on the phone."`
-		Phone     string               `json:"phone,omitempty" maxLength:"40" doc:"With the method code: the number of that phone." example:"+16505551234"`
+		Method    string               `json:"method,omitempty" enum:"qr,code" doc:"How to link a reference that is not linked to a phone yet: with a QR code that the session returns, or with a code that you type on the phone."`
+		Phone     string               `json:"phone,omitempty" maxLength:"40" doc:"The phone number to link. Required with the method code." example:"+16505551234"`
 	}
 }
 
@@ -149,7 +149,7 @@ func (a *API) startSession(ctx context.Context, c httpapi.Call, in *startBody) (
 	b, account := in.Body, a.Messaging.For(c.Account)
 	switch {
 	case b.Phone != "" && b.Method != "code":
-		return messaging.Session{}, &messaging.Invalid{Field: "phone", Message: "belongs to the method code"}
+		return messaging.Session{}, &messaging.Invalid{Field: "phone", Message: "is only allowed with the method code"}
 	case b.Method == "code" && b.Phone == "":
 		return messaging.Session{}, &messaging.Invalid{Field: "phone", Message: "must be a phone number with its country code"}
 	case b.Method != "":

@@ -13,9 +13,9 @@ import (
 func (a *API) registerTriggers(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Triggers", On: httpapi.At("path.id"), Method: http.MethodGet, Path: "/reference/{id}/triggers",
-		Summary: "List the bots and flows that listen on a line, in the order in which they are asked",
-		About: "Published bots of the line, and published flows that are bound to it: the higher `priority` first, of two alike the one with the narrower " +
-			"rule, and then the older. Those that are switched off come last.",
+		Summary: "List the bots and flows of a reference, in the order in which they are asked",
+		About: "Lists published bots of the reference and published flows that are bound to it: the higher `priority` first, then the narrower " +
+			"rule, then the older one. Inactive ones are last.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesRead, a.listTriggers)
 }
@@ -25,16 +25,16 @@ type listenerView struct {
 	Engine   string   `json:"engine" enum:"botengine,aiflow"`
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
-	Trigger  string   `json:"trigger" doc:"The first of triggers; manual: nothing that comes on the line starts it." example:"keyword"`
+	Trigger  string   `json:"trigger" doc:"The first of triggers. manual if no event of the reference starts it." example:"keyword"`
 	Triggers []string `json:"triggers" nullable:"false"`
 	Priority int      `json:"priority"`
 	Enabled  bool     `json:"enabled"`
-	Version  int64    `json:"version" doc:"That is published."`
+	Version  int64    `json:"version" doc:"The published version."`
 }
 
 type listenerList struct {
 	Items []listenerView `json:"items" nullable:"false"`
-	Next  *string        `json:"next" doc:"Always null."`
+	Next  *string        `json:"next" doc:"Always null: the list has one page."`
 }
 
 func viewListener(l runtime.Listener) listenerView {

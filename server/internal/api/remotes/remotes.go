@@ -28,46 +28,46 @@ func (a *API) Register(api *httpapi.API) {
 	missing := []int{http.StatusNotFound}
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Remote_Create", Method: http.MethodPost, Path: "/aiflow/server", Status: http.StatusCreated, Summary: "Register a foreign MCP server",
-		About: "Flows and agents call it by its name. Nobody asks for its tools before `refresh`, and none may be used before it is approved. " +
-			"It must have a public address and be reached over https, unless --webhook-allow names it.",
+		About: "Flows and agents call it by its name. Its tools are fetched with `refresh`, and each tool must be approved before it can be used. " +
+			"It must have a public address and use https, unless --webhook-allow has its host.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, a.createRemote)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Remote_Servers", Method: http.MethodGet, Path: "/aiflow/server", Summary: "List foreign MCP servers, the oldest first",
+		ID: "Remote_Servers", Method: http.MethodGet, Path: "/aiflow/server", Summary: "List foreign MCP servers, oldest first",
 	}, auth.FlowsManage, a.listRemotes)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Remote_Server", Method: http.MethodGet, Path: path, Summary: "Show a foreign MCP server with its tools", Errors: missing,
 	}, auth.FlowsManage, a.showRemote)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Remote_Update", Method: http.MethodPatch, Path: path, Summary: "Change a foreign MCP server, approve its tools",
-		About: "An approval is for the `hash` that was looked at, of the tool's name, description, schema and hints: a tool that is another now is a 409, and one that becomes " +
-			"another is off until it is approved again. Another `url` is another server: its tools are forgotten. `credential` \"\" is none.",
+		ID: "Remote_Update", Method: http.MethodPatch, Path: path, Summary: "Change a foreign MCP server, or approve its tools",
+		About: "An approval is for the `hash` of the tool's name, description, schema and hints. If the tool has changed since, the answer is 409. A tool that changes later " +
+			"cannot be used until it is approved again. A change of `url` removes all tools. `credential` \"\" removes the credential.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, a.updateRemote)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Remote_Delete", Method: http.MethodDelete, Path: path, Summary: "Delete a foreign MCP server, whoever uses it",
-		About: "Tool nodes that call it end with the error `mcp.connect`, and flows that name it cannot be published.", Errors: missing,
+		ID: "Remote_Delete", Method: http.MethodDelete, Path: path, Summary: "Delete a foreign MCP server",
+		About: "Tool nodes that call it end with the error `mcp.connect`, and flows that use it cannot be published.", Errors: missing,
 	}, auth.FlowsManage, a.deleteRemote)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Remote_Refresh", Method: http.MethodPost, Path: path + "/refresh", Summary: "Ask a foreign MCP server for its tools",
-		About:  "Over a new connection, within 25 s. A server that cannot be asked is a 502; `problem` says so, too.",
+		ID: "Remote_Refresh", Method: http.MethodPost, Path: path + "/refresh", Summary: "Fetch the tools of a foreign MCP server",
+		About:  "Uses a new connection and takes at most 25 seconds. A server that fails answers 502, and `problem` has the reason.",
 		Errors: []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.FlowsManage, a.refreshRemote)
 }
 
 type remoteToolView struct {
 	Name        string        `json:"name"`
-	Description string        `json:"description" doc:"The server's words."`
+	Description string        `json:"description" doc:"The server's own description."`
 	Schema      view.Document `json:"schema" doc:"JSON Schema of the arguments."`
-	ReadOnly    bool          `json:"readOnly" doc:"It changes nothing, says its server."`
-	Idempotent  bool          `json:"idempotent" doc:"A second call changes nothing more, says its server."`
-	Destructive bool          `json:"destructive" doc:"It takes away or overwrites; true unless its server says otherwise."`
-	OpenWorld   bool          `json:"openWorld" doc:"It reaches people or systems beyond its server; true unless its server says otherwise."`
-	Hash        string        `json:"hash" doc:"SHA-256 of all of the above."`
-	Approved    bool          `json:"approved" doc:"It may be used."`
-	Changed     bool          `json:"changed" doc:"It was approved, and is another now."`
+	ReadOnly    bool          `json:"readOnly" doc:"Whether the tool changes nothing, according to its server."`
+	Idempotent  bool          `json:"idempotent" doc:"Whether a repeated call has no further effect, according to its server."`
+	Destructive bool          `json:"destructive" doc:"Whether the tool may delete or overwrite data. true unless its server says otherwise."`
+	OpenWorld   bool          `json:"openWorld" doc:"Whether the tool reaches people or systems outside its server. true unless its server says otherwise."`
+	Hash        string        `json:"hash" doc:"SHA-256 of the members above."`
+	Approved    bool          `json:"approved" doc:"Whether flows may use the tool."`
+	Changed     bool          `json:"changed" doc:"Whether the tool was approved and has changed since."`
 
-	Before *approvedTool `json:"before" doc:"What was approved of a tool that has changed, when that is known."`
+	Before *approvedTool `json:"before" doc:"The approved definition of a tool that has changed, if it is known."`
 }
 
 // approvedTool is what a tool said of itself when it was approved.
@@ -87,8 +87,8 @@ type remoteView struct {
 	Credential *string             `json:"credential"`
 	Enabled    bool                `json:"enabled"`
 	Tools      []remoteToolView    `json:"tools" nullable:"false"`
-	CheckedAt  *messaging.UnixTime `json:"checkedAt" doc:"When its tools were last asked for."`
-	Problem    *string             `json:"problem" doc:"Why that failed."`
+	CheckedAt  *messaging.UnixTime `json:"checkedAt" doc:"Time when the tools were last fetched."`
+	Problem    *string             `json:"problem" doc:"The reason why fetching them failed."`
 	CreatedAt  messaging.UnixTime  `json:"createdAt"`
 	UpdatedAt  messaging.UnixTime  `json:"updatedAt"`
 }
@@ -115,9 +115,9 @@ func viewRemote(r remote.Server) remoteView {
 
 type newRemote struct {
 	Body struct {
-		Name       string `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$" doc:"By which flows call it." example:"shop"`
-		URL        string `json:"url" minLength:"1" maxLength:"2048" doc:"Of its Streamable HTTP endpoint." example:"https://shop.example.org/mcp"`
-		Credential string `json:"credential,omitempty" maxLength:"64" doc:"Id of the credential that requests carry."`
+		Name       string `json:"name" minLength:"1" maxLength:"64" pattern:"^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$" doc:"Name by which flows call the server." example:"shop"`
+		URL        string `json:"url" minLength:"1" maxLength:"2048" doc:"URL of the server's Streamable HTTP endpoint." example:"https://shop.example.org/mcp"`
+		Credential string `json:"credential,omitempty" maxLength:"64" doc:"Id of the credential for the requests."`
 	}
 }
 
@@ -136,7 +136,7 @@ func (a *API) knownCredential(ctx context.Context, c httpapi.Call, id string) er
 	}
 	ids, err := a.Credentials.For(c.Account).IDs(ctx, a.DB)
 	if err == nil && !slices.Contains(ids, id) {
-		return httpapi.NotFoundAt("body.credential", "names no credential")
+		return httpapi.NotFoundAt("body.credential", "must be the id of a credential of this account")
 	}
 	return err
 }
@@ -164,9 +164,9 @@ type remoteChange struct {
 		Enabled    *bool   `json:"enabled,omitempty"`
 		Tools      []struct {
 			Name     string `json:"name" minLength:"1" maxLength:"128"`
-			Hash     string `json:"hash,omitempty" maxLength:"64" doc:"That is approved; not needed to withdraw."`
+			Hash     string `json:"hash,omitempty" maxLength:"64" doc:"Hash of the definition that you approve. Not needed to withdraw an approval."`
 			Approved bool   `json:"approved"`
-		} `json:"tools,omitempty" nullable:"false" maxItems:"200" doc:"Those that are not named stay as they are."`
+		} `json:"tools,omitempty" nullable:"false" maxItems:"200" doc:"Tools that are not listed keep their approval."`
 	}
 }
 

@@ -87,7 +87,7 @@ func (a *API) sandboxAims(ctx context.Context, c httpapi.Call, phone sandbox.Pho
 	}
 	item, err := a.Messaging.For(c.Account).Screen().Get(ctx, phone.Reference, cmp.Or(phone.Group, phone.Name), id)
 	if errors.Is(err, messaging.ErrNotFound) || err == nil && item.Deleted {
-		return nil, httpapi.Invalid(at, "must name a message that this contact's phone shows")
+		return nil, httpapi.Invalid(at, "must be the id of a message on this contact's phone")
 	}
 	if err != nil {
 		return nil, err
@@ -109,14 +109,14 @@ func (a *API) sandboxAims(ctx context.Context, c httpapi.Call, phone sandbox.Pho
 		return nil, err
 	}
 	if item.Direction != "out" || words.Participant != nil && words.Participant.RemoteJID != author.RemoteJID() {
-		return nil, httpapi.Invalid(at, "must name a message that this contact wrote")
+		return nil, httpapi.Invalid(at, "must be the id of a message from this contact")
 	}
 	edit, is := content.(provider.Edit)
 	if !is {
 		return provider.Revoke{MessageID: item.ID}, nil
 	}
 	if words.Location != nil || words.Reply != nil {
-		return nil, httpapi.Invalid(at, "must name a message with a text or a caption")
+		return nil, httpapi.Invalid(at, "must be the id of a message with a text or a caption")
 	}
 	edit.MessageID = item.ID
 	return edit, nil
@@ -167,10 +167,10 @@ func (simulated) Schema(r huma.Registry) *huma.Schema {
 	return httpapi.Variants{
 		Prefix: "Simulated", Names: messaging.IncomingTypes(), Types: view.ContentSchemas, Examples: view.ContentExamples,
 		Common: map[string]*huma.Schema{
-			"from":     {Type: huma.TypeString, Description: "Who writes: ana writes from ana@sandbox.", Examples: []any{"ana"}},
-			"pushName": {Type: huma.TypeString, Description: "The name that the contact shows; absent: the one it has shown before."},
-			"name":     {Type: huma.TypeString, Description: "Of a location, the name of the place; else the same as pushName."},
-			"group":    {Type: huma.TypeString, Description: "Chat id of the group that it writes in; absent: it writes to the line."},
+			"from":     {Type: huma.TypeString, Description: "Id of the simulated contact: ana writes from ana@sandbox.", Examples: []any{"ana"}},
+			"pushName": {Type: huma.TypeString, Description: "Name that the contact shows. Default: its previous name."},
+			"name":     {Type: huma.TypeString, Description: "With a location, the name of the place. Otherwise the same as pushName."},
+			"group":    {Type: huma.TypeString, Description: "Chat id of the group to write in. If absent, it writes to the reference."},
 		},
 		Required: []string{"from"},
 	}.Schema(r)

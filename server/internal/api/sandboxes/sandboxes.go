@@ -25,27 +25,27 @@ type API struct {
 func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Sandbox_Write", On: httpapi.At("path.reference"), Method: http.MethodPost, Path: "/sandbox/{reference}/messages",
-		Summary: "Let a simulated contact write", Status: http.StatusCreated,
-		About: "The body is `{from, pushName?, group?, type, …}` with the members of the type as in a send. `edit` and `revoke` change a message " +
-			"of the contact's own, `reaction` any that its phone shows. What the contact was sent before counts as read.",
+		Summary: "Write as a simulated contact", Status: http.StatusCreated,
+		About: "The body is `{from, pushName?, group?, type, …}` with the members of the type as in a send. `edit` and `revoke` change one of " +
+			"the contact's own messages, `reaction` any message on its phone. Earlier messages to the contact are marked as read.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, a.sandboxWrite)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Sandbox_Screen", On: httpapi.At("path.reference"), Method: http.MethodGet, Path: "/sandbox/{reference}/messages",
-		Summary: "What the simulated contacts' phones show, newest first",
-		About: "Edits, deletions and reactions are no messages of their own: they change the one that they are about, which then has `edited`, `deleted` " +
+		Summary: "List the messages on the phones of simulated contacts, newest first",
+		About: "Edits, deletions and reactions are not messages of their own. They change the message, which then has `edited`, `deleted` " +
 			"or `reactions` [{emoji, mine, from?}].",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.sandboxScreen)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Sandbox_Typing", On: httpapi.At("path.reference"), Method: http.MethodGet, Path: "/sandbox/{reference}/typing",
-		Summary: "The chats whose simulated phones show that an answer is being written",
-		About:   "For 25 seconds, or until the next message is there.",
+		Summary: "List the chats in which simulated contacts see the typing indicator",
+		About:   "The indicator is shown for 25 seconds, or until the next message.",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.sandboxTyping)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Sandbox_Echo", On: httpapi.At("path.reference"), Method: http.MethodGet, Path: "/sandbox/{reference}/echo",
-		Summary: "The last 100 deliveries that went to " + webhook.EchoURL + ", newest first",
+		Summary: "List the last 100 deliveries to " + webhook.EchoURL + ", newest first",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.sandboxEcho)
 }
@@ -87,7 +87,7 @@ func (a *API) sandboxWrite(ctx context.Context, c httpapi.Call, in *sandboxMessa
 	if m, is := content.(provider.Media); is && m.StoredID != "" {
 		file, err := a.Messaging.For(c.Account).Media(ctx, m.StoredID)
 		if errors.Is(err, messaging.ErrNotFound) || err == nil && !c.Reaches(int64(file.Reference)) {
-			err = httpapi.NotFoundAt("body.mediaId", "names no file of this account")
+			err = httpapi.NotFoundAt("body.mediaId", "must be the id of a file of this account")
 		}
 		if err != nil {
 			return written{}, err
@@ -133,9 +133,9 @@ func (a *API) sandboxWakes(ctx context.Context, c httpapi.Call, phone *sandbox.P
 
 type screenFilter struct {
 	Reference provider.ReferenceID `path:"reference" minimum:"1" doc:"Id of a reference of type provider-sandbox."`
-	From      string               `query:"from" maxLength:"80" doc:"Only this contact's phone."`
+	From      string               `query:"from" maxLength:"80" doc:"Only the phone of this contact."`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
 func (a *API) sandboxScreen(ctx context.Context, c httpapi.Call, in *screenFilter) (messaging.Page[screenItem], error) {

@@ -40,19 +40,19 @@ type API struct {
 func (a *API) Register(api *httpapi.API) {
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Messaging_Follow", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/chats/stream",
-		Summary: "Follow what happens, as server-sent events in the order of the commits",
-		About: "Events are `message`, `status`, `session` and `chat`, each with a JSON record as data, or `chat` with `{reference, chatId, mergedFrom}` " +
-			"when two ids are found to be of one contact; `delivery` for each attempt to deliver a webhook, with " +
+		Summary: "Stream events as server-sent events, in the order of their commits",
+		About: "Events are `message`, `status`, `session` and `chat`, each with a JSON record as data; `chat` with `{reference, chatId, mergedFrom}` " +
+			"when two ids turn out to belong to one contact; `delivery` for each attempt to deliver a webhook, with " +
 			"`{reference, endpointId, deliveryId, event, chatId, messageId, state, statusCode, attempt, at}`; and `resync` when the position is older than the " +
-			"24 hours that are kept, older messages were imported, or a contact was erased: fetch anew what is shown. After a break, `Last-Event-ID` (or `after`) continues where it ended.",
+			"stored 24 hours, older messages were imported, or a contact was erased: fetch again what you show. After an interruption, `Last-Event-ID` (or `after`) continues at that event.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.stream)
 }
 
 type follow struct {
-	Reference   provider.ReferenceID `query:"reference" minimum:"1" doc:"Only this line."`
-	After       string               `query:"after" maxLength:"200" doc:"Id of the last event that was seen."`
-	LastEventID string               `header:"Last-Event-ID" maxLength:"200" doc:"The same; it wins."`
+	Reference   provider.ReferenceID `query:"reference" minimum:"1" doc:"Only events of this reference."`
+	After       string               `query:"after" maxLength:"200" doc:"Id of the last event that you received."`
+	LastEventID string               `header:"Last-Event-ID" maxLength:"200" doc:"Same as after. Takes precedence over it."`
 }
 
 func (a *API) stream(ctx context.Context, c httpapi.Call, in *follow) (*huma.StreamResponse, error) {

@@ -36,8 +36,8 @@ type API struct {
 func (a *API) Register(api *httpapi.API) {
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Messaging_SaveMedia", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: mediaPath, Status: http.StatusCreated,
-		Summary: "Keep a file, to be sent by its id",
-		About:   "A form with `file`, of at most 100 MiB, and `reference`.",
+		Summary: "Upload a file, to send it by its id",
+		About:   "A multipart form with `file`, of at most 100 MiB, and `reference`.",
 		Errors: []int{
 			http.StatusBadRequest, http.StatusNotFound, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
 			http.StatusUnsupportedMediaType,
@@ -51,7 +51,7 @@ func Describe(doc *huma.OpenAPI) {
 		"multipart/form-data": {Schema: &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"file", "reference"},
 			Properties: map[string]*huma.Schema{
-				"file":      {Type: huma.TypeString, ContentEncoding: "binary", Description: "The file; its part may name it and its type."},
+				"file":      {Type: huma.TypeString, ContentEncoding: "binary", Description: "The file. Its part may have a file name and a type."},
 				"reference": {Type: huma.TypeInteger, Format: "int64", Minimum: new(float64(1)), Description: "Id of the reference."},
 			},
 		}},
@@ -139,13 +139,13 @@ func (u *upload) take(ctx context.Context, part *multipart.Part) error {
 		}
 		n, err := strconv.ParseInt(string(raw), 10, 64)
 		if err != nil || n < 1 || u.reference != 0 {
-			return httpapi.Invalid("body.reference", "must be the id of a reference, once")
+			return httpapi.Invalid("body.reference", "must be given once, as the id of a reference")
 		}
 		u.reference = provider.ReferenceID(u.by.Within(n))
 		return nil
 	case "file":
 		if u.saved != nil || u.early != nil {
-			return httpapi.Invalid("body.file", "stands twice")
+			return httpapi.Invalid("body.file", "is given twice")
 		}
 		u.name, u.mime = part.FileName(), part.Header.Get("Content-Type")
 		if u.reference != 0 {
@@ -153,7 +153,7 @@ func (u *upload) take(ctx context.Context, part *multipart.Part) error {
 		}
 		return u.keepEarly(part)
 	}
-	return httpapi.Invalid("body", "has a part that is neither file nor reference")
+	return httpapi.Invalid("body", "has a part other than file and reference")
 }
 
 // keepEarly keeps a file until it is known for which line it is.
@@ -208,17 +208,17 @@ func formProblem(err error) error {
 	case errors.As(err, &large), errors.As(err, &over):
 		return httpapi.NewProblem(httpapi.CodePayloadTooLarge, "the file is larger than "+httpapi.FormatSize(messaging.MaxMedia))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return httpapi.NewProblem(httpapi.CodeRequestTimeout, "the body did not come in time")
+		return httpapi.NewProblem(httpapi.CodeRequestTimeout, "the body arrived too slowly: send the request again")
 	case errors.As(err, &bad):
-		p := httpapi.NewProblem(httpapi.CodeValidation, "the body is no whole form")
+		p := httpapi.NewProblem(httpapi.CodeValidation, "the form is incomplete: its last part is cut off")
 		p.Status, p.Title = http.StatusBadRequest, http.StatusText(http.StatusBadRequest)
 		return p
 	case errors.Is(err, media.ErrEmpty):
 		return httpapi.Invalid("body.file", "is empty")
 	case errors.As(err, &other):
-		return httpapi.Invalid("body.file", "is not of the type that its part declares")
+		return httpapi.Invalid("body.file", "has another type than its part declares")
 	case errors.Is(err, media.ErrFull):
-		return httpapi.NewProblem(httpapi.CodeUnavailable, "there is no room for the file for now")
+		return httpapi.NewProblem(httpapi.CodeUnavailable, "there is no space for the file now: try again later")
 	}
 	return err
 }

@@ -14,47 +14,47 @@ import (
 func (a *API) invitationRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_Invite", Method: http.MethodPost, Path: "/user/invitation", Status: http.StatusCreated, Summary: "Invite a person into the account",
-		About: "The link works once, within 7 days. With a mail server a mail brings it, which shows that the person has the mailbox, and `link` is null; " +
-			"without, or with `mail: false`, `link` is in the answer, and only there. It gives `permissions` or a `role`, of which the caller lacks nothing; " +
-			"only an owner invites an owner. The link is void when its inviter may no longer add such a user.",
+		About: "The link works once, within 7 days. If the server sends mail, the person gets the link by mail, which proves the address, and `link` is null. " +
+			"Otherwise, or with `mail: false`, only this response has the `link`. The invitation has `permissions` or a `role`, and the caller must have all of its permissions; " +
+			"only an owner can invite an owner. The link stops working when its sender may no longer add such a user.",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests}, Login: true,
 	}, auth.UsersManage, a.invite)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_Invitations", Method: http.MethodGet, Path: "/user/invitation", Summary: "List the open invitations of the account, the oldest first",
+		ID: "Auth_Invitations", Method: http.MethodGet, Path: "/user/invitation", Summary: "List the open invitations of the account, oldest first",
 	}, auth.UsersManage, a.listInvitations)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_RevokeInvitation", Method: http.MethodDelete, Path: "/user/invitation/{invitationId}", Summary: "Revoke an invitation",
-		About: "The caller must have the permissions that it gives.", Errors: []int{http.StatusNotFound}, Login: true,
+		About: "The caller must have all permissions of the invitation.", Errors: []int{http.StatusNotFound}, Login: true,
 	}, auth.UsersManage, a.revokeInvitation)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Auth_AcceptInvitation", Method: http.MethodPost, Path: "/user/invitation/accept", Status: http.StatusCreated, Summary: "Accept an invitation",
-		About:  "Makes the user, also where sign-up is closed. " + aboutCookie,
+		About:  "Creates the user, even if sign-up is closed. " + aboutCookie,
 		Errors: []int{http.StatusForbidden}, Limited: true,
 	}, httpapi.Anyone, a.acceptInvitation)
 }
 
 type invitationBody struct {
 	Email       string            `json:"email" format:"email" maxLength:"254"`
-	Name        string            `json:"name,omitempty" maxLength:"200" doc:"What the person may change; absent: the person gives it."`
-	Permissions []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"200" doc:"Some of the caller's. Required without a role." example:"[\"chats.read\",\"chats.send\"]"`
-	Role        auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A set of permissions, instead of them."`
-	Mail        *bool             `json:"mail,omitempty" doc:"Whether to send the link where there is a mail server. Default: true."`
+	Name        string            `json:"name,omitempty" maxLength:"200" doc:"Name of the user, who may change it. If absent, the user enters a name."`
+	Permissions []auth.Permission `json:"permissions,omitempty" nullable:"false" maxItems:"200" doc:"Permissions, all of which the caller must have. Required without role." example:"[\"chats.read\",\"chats.send\"]"`
+	Role        auth.Role         `json:"role,omitempty" enum:"owner,admin,builder,agent,viewer" doc:"A named set of permissions, to be used instead of permissions."`
+	Mail        *bool             `json:"mail,omitempty" doc:"Whether to send the link by mail, if the server has a mail server. Default: true."`
 }
 
 type invitationView struct {
 	ID          string            `json:"id"`
 	Email       string            `json:"email"`
-	Name        *string           `json:"name" doc:"null: the person gives it."`
+	Name        *string           `json:"name" doc:"null if the user enters a name."`
 	Permissions []auth.Permission `json:"permissions" nullable:"false"`
-	Role        *auth.Role        `json:"role" enum:"owner,admin,builder,agent,viewer" doc:"The role that has these permissions; null: no role has."`
-	InvitedBy   string            `json:"invitedBy" doc:"Id of the user."`
-	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds"`
-	ExpiresAt   int64             `json:"expiresAt" doc:"UNIX seconds"`
+	Role        *auth.Role        `json:"role" enum:"owner,admin,builder,agent,viewer" doc:"The role with exactly these permissions; null if no role has them."`
+	InvitedBy   string            `json:"invitedBy" doc:"Id of the user who sent the invitation."`
+	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds."`
+	ExpiresAt   int64             `json:"expiresAt" doc:"UNIX seconds."`
 }
 
 type invitedView struct {
 	Invitation invitationView `json:"invitation"`
-	Link       *string        `json:"link" doc:"Shown only now; null: a mail brings it."`
+	Link       *string        `json:"link" doc:"Returned only now; null if it is sent by mail."`
 }
 
 func viewInvitation(in auth.Invitation) invitationView {
@@ -67,7 +67,7 @@ func viewInvitation(in auth.Invitation) invitationView {
 func (a *API) invite(ctx context.Context, c httpapi.Call, in *struct{ Body invitationBody }) (invitedView, error) {
 	b := in.Body
 	if b.Permissions == nil && b.Role == "" {
-		return invitedView{}, httpapi.Invalid("body.permissions", "is required, or role")
+		return invitedView{}, httpapi.Invalid("body.permissions", "is required without role")
 	}
 	made, token, err := a.Auth.Invitations().Create(ctx, c.Caller, auth.NewInvitation{
 		Email: b.Email, Name: b.Name, Role: b.Role, Permissions: b.Permissions, NoMail: b.Mail != nil && !*b.Mail,
@@ -94,10 +94,10 @@ func (a *API) revokeInvitation(ctx context.Context, c httpapi.Call, in *invitati
 }
 
 type acceptBody struct {
-	Token    string `json:"token" minLength:"1" maxLength:"200" doc:"The part behind # in the link."`
-	Name     string `json:"name,omitempty" maxLength:"200" doc:"Required when the invitation has none."`
+	Token    string `json:"token" minLength:"1" maxLength:"200" doc:"The part of the link after the #."`
+	Name     string `json:"name,omitempty" maxLength:"200" doc:"Name of the user. Required if the invitation has no name."`
 	Password string `json:"password" minLength:"10" maxLength:"1000"`
-	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Whether to set a session cookie as well. Default: false."`
 }
 
 func (a *API) acceptInvitation(ctx context.Context, c httpapi.Call, in *struct{ Body acceptBody }) (*withCookie[sessionView], error) {

@@ -23,20 +23,20 @@ func (a *API) Register(api *httpapi.API) {
 	a.signUpRoutes(api)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Auth_Login", Method: http.MethodPost, Path: "/user/login",
-		Summary: "Log in", About: "The token is valid for 12 hours. Ten failures in 15 minutes close the address for the rest of them, but not to a user who has logged in from there before, " +
-			"and never to a browser in which the user has. A user with a second factor gives a `code`, too: without it a right password is a 401 `second_factor_required`. " + aboutCookie,
+		Summary: "Log in", About: "The token is valid for 12 hours. After ten failures in 15 minutes, the server refuses the address until the 15 minutes have passed, except for a user who has logged in from it before, " +
+			"and except for a browser in which the user has. A user with a second factor also needs a `code`: without it, a correct password answers 401 `second_factor_required`. " + aboutCookie,
 		Errors: []int{http.StatusUnauthorized, http.StatusForbidden}, Limited: true,
 	}, httpapi.Anyone, a.login)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Auth_Logout", Method: http.MethodPost, Path: "/user/logout", Summary: "Log out",
-		About: "Ends the session of the token and that of the cookie of the request, on every node at once. A log-in with `cookie: true` is one session: " +
+		About: "Ends the session of the request's token and that of its cookie, on every node at once. A login with `cookie: true` is one session: " +
 			"its token and its cookie end together.",
 	}, httpapi.AnyUser, a.endCookie)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_User", Method: http.MethodGet, Path: "/user/me", Summary: "Who the token belongs to",
+		ID: "Auth_User", Method: http.MethodGet, Path: "/user/me", Summary: "Show the user of the token",
 	}, httpapi.AnyUser, a.me)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_Permissions", Method: http.MethodGet, Path: "/user/permissions", Summary: "What the token may be used for, and what there is",
+		ID: "Auth_Permissions", Method: http.MethodGet, Path: "/user/permissions", Summary: "List the caller's permissions, and all permissions and roles",
 	}, httpapi.AnyUser, a.permissions)
 	a.resetRoutes(api)
 	a.usersRoutes(api)
@@ -45,7 +45,7 @@ func (a *API) Register(api *httpapi.API) {
 	a.invitationRoutes(api)
 }
 
-const aboutCookie = "With `cookie: true`, for browsers, the answer also sets a session cookie: 12 hours from the last request, 7 days at most."
+const aboutCookie = "With `cookie: true`, for browsers, the response also sets a session cookie. It is valid for 12 hours after the last request, and 7 days at most."
 
 type userView struct {
 	ID          string            `json:"id"`
@@ -53,14 +53,14 @@ type userView struct {
 	Email       string            `json:"email"`
 	Name        string            `json:"name"`
 	Permissions []auth.Permission `json:"permissions" nullable:"false"`
-	Role        *auth.Role        `json:"role" enum:"owner,admin,builder,agent,viewer" doc:"The role that has these permissions; null: no role has. Owners have every permission."`
-	Disabled    bool              `json:"disabled" doc:"The user cannot log in, and the user's tokens and cookies are refused."`
-	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds"`
+	Role        *auth.Role        `json:"role" enum:"owner,admin,builder,agent,viewer" doc:"The role with exactly these permissions; null if no role has them. Owners have every permission."`
+	Disabled    bool              `json:"disabled" doc:"Whether the user is disabled: a disabled user cannot log in, and the user's tokens and cookies are refused."`
+	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds."`
 }
 
 type sessionView struct {
 	Token     string   `json:"token" doc:"A JWT for the Authorization header."`
-	ExpiresAt int64    `json:"expiresAt" doc:"UNIX seconds"`
+	ExpiresAt int64    `json:"expiresAt" doc:"UNIX seconds."`
 	User      userView `json:"user"`
 }
 
@@ -73,8 +73,8 @@ type withCookie[T any] struct {
 type loginBody struct {
 	Email    string `json:"email" format:"email" maxLength:"254"`
 	Password string `json:"password" minLength:"1" maxLength:"1000"`
-	Code     string `json:"code,omitempty" maxLength:"40" doc:"Of the user's authenticator app, or a recovery code; needed when the answer was second_factor_required."`
-	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+	Code     string `json:"code,omitempty" maxLength:"40" doc:"A code of the user's authenticator app, or a recovery code. Required after the error second_factor_required."`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Whether to set a session cookie as well. Default: false."`
 }
 
 func (a *API) login(ctx context.Context, c httpapi.Call, in *struct{ Body loginBody }) (*withCookie[sessionView], error) {
@@ -119,9 +119,9 @@ func (a *API) me(ctx context.Context, c httpapi.Call, _ *struct{}) (userView, er
 }
 
 type permissionsView struct {
-	Permissions []auth.Permission `json:"permissions" nullable:"false" doc:"Of the caller; a scoped token's own. chats.read@17 is chats.read on the reference 17 alone."`
+	Permissions []auth.Permission `json:"permissions" nullable:"false" doc:"Permissions of the caller; with a scoped token, those of the token. chats.read@17 is the permission chats.read for the reference 17 only."`
 	Catalogue   []permissionView  `json:"catalogue" nullable:"false"`
-	Roles       []roleView        `json:"roles" nullable:"false" doc:"Sets of permissions that users can be given."`
+	Roles       []roleView        `json:"roles" nullable:"false" doc:"Named sets of permissions that you can give to users."`
 }
 
 type roleView struct {
@@ -133,7 +133,7 @@ type roleView struct {
 type permissionView struct {
 	Name        auth.Permission `json:"name"`
 	Description string          `json:"description"`
-	Limitable   bool            `json:"limitable" doc:"Whether it can be limited to a reference, as in chats.read@17."`
+	Limitable   bool            `json:"limitable" doc:"Whether it can be limited to one reference, as in chats.read@17."`
 }
 
 func (a *API) permissions(_ context.Context, c httpapi.Call, _ *struct{}) (permissionsView, error) {

@@ -155,15 +155,15 @@ func (a *SignIn) refuseOIDC(w http.ResponseWriter, r *http.Request, err error) {
 		text   string
 	}{
 		{oidc.ErrUnavailable, http.StatusBadGateway, "The sign-in service does not answer. Try again later."},
-		{oidc.ErrFlow, http.StatusBadRequest, "The sign-in was not begun in this browser, or took too long. Begin again."},
-		{oidc.ErrDenied, http.StatusForbidden, "The sign-in service has refused."},
-		{oidc.ErrToken, http.StatusBadRequest, "The answer of the sign-in service is not valid. Begin again."},
-		{auth.ErrUnverified, http.StatusForbidden, "The sign-in service has not verified your e-mail address."},
+		{oidc.ErrFlow, http.StatusBadRequest, "The sign-in was started in another browser, or took too long. Start again."},
+		{oidc.ErrDenied, http.StatusForbidden, "The sign-in service refused the sign-in. Try again, or ask its administrator."},
+		{oidc.ErrToken, http.StatusBadRequest, "The answer of the sign-in service is not valid. Start again."},
+		{auth.ErrUnverified, http.StatusForbidden, "The sign-in service has not verified your e-mail address. Verify it there, then try again."},
 		{auth.ErrClosed, http.StatusForbidden, "There is no user with your e-mail address. Ask for an invitation."},
 		{auth.ErrEmailTaken, http.StatusConflict, "A user with your e-mail address exists. Log in with the password, and connect the sign-in service in the settings."},
-		{auth.ErrLinked, http.StatusConflict, "Somebody else has connected this identity."},
+		{auth.ErrLinked, http.StatusConflict, "Another user has connected this identity. Sign in with another one."},
 		{auth.ErrToken, http.StatusForbidden, "You are not logged in any more. Log in, and connect the sign-in service again."},
-		{auth.ErrDisabled, http.StatusForbidden, "The user is disabled."},
+		{auth.ErrDisabled, http.StatusForbidden, "The user is disabled. Ask an administrator of the account."},
 	} {
 		if errors.Is(err, known.err) {
 			a.Log.InfoContext(r.Context(), "sign-in at a provider refused", slog.Any("error", err))
@@ -196,17 +196,17 @@ func (a *SignIn) oidcPage(w http.ResponseWriter, status int, text string) {
 // Register adds the operations of the resource.
 func (a *SignIn) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_Methods", Method: http.MethodGet, Path: "/user/methods", Summary: "How users sign in to this server",
+		ID: "Auth_Methods", Method: http.MethodGet, Path: "/user/methods", Summary: "Show how users can sign in to this server",
 	}, httpapi.Anyone, a.signInMethods)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Auth_ConnectOIDC", Method: http.MethodPost, Path: "/user/oidc/connect", Summary: "Connect the caller with an identity at the sign-in provider",
-		About:  "Open `url` in the same browser, whose cookie the answer sets. From then on the caller signs in there, too.",
+		About:  "Open `url` in the same browser, in which the response sets a cookie. The caller can then sign in with the provider, too.",
 		Errors: []int{http.StatusNotFound}, Login: true,
 	}, httpapi.AnyUser, a.connectOIDC)
 }
 
 type connectView struct {
-	URL string `json:"url" doc:"At the provider."`
+	URL string `json:"url" doc:"Address of the provider's login page."`
 }
 
 func (a *SignIn) connectOIDC(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (*withFlow, error) {
@@ -218,8 +218,8 @@ func (a *SignIn) connectOIDC(ctx context.Context, c httpapi.Call, in *struct{ Bo
 	}
 	link, flow, err := a.Provider.Begin(ctx)
 	if errors.Is(err, oidc.ErrUnavailable) {
-		a.Log.WarnContext(ctx, "the sign-in provider does not answer", slog.Any("error", err))
-		return nil, httpapi.NewProblem(httpapi.CodeUnavailable, "the sign-in provider does not answer")
+		a.Log.WarnContext(ctx, "the sign-in provider does not answer: try again later", slog.Any("error", err))
+		return nil, httpapi.NewProblem(httpapi.CodeUnavailable, "the sign-in provider does not answer: try again later")
 	}
 	if err != nil {
 		return nil, err
@@ -236,13 +236,13 @@ type withFlow struct {
 
 type methodsView struct {
 	SignUp   string    `json:"signUp" enum:"open,closed"`
-	OIDC     *oidcView `json:"oidc" doc:"null: there is no provider."`
-	Passkeys bool      `json:"passkeys" doc:"Whether passkeys can be added and used: they need a base URL with https and a host name, or http://localhost."`
+	OIDC     *oidcView `json:"oidc" doc:"The sign-in provider; null if there is none."`
+	Passkeys bool      `json:"passkeys" doc:"Whether users can add and use passkeys. That needs a base URL with https and a host name, or http://localhost."`
 }
 
 type oidcView struct {
-	Name string `json:"name" doc:"What users know the provider by."`
-	URL  string `json:"url" doc:"Open it in the browser: it leads to the provider, back, and to the panel with a session cookie."`
+	Name string `json:"name" doc:"Name of the provider, for users."`
+	URL  string `json:"url" doc:"Open it in the browser. It redirects to the provider, back to the server, and to the panel with a session cookie."`
 }
 
 func (a *SignIn) signInMethods(context.Context, httpapi.Call, *struct{}) (methodsView, error) {

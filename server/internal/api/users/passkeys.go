@@ -13,50 +13,50 @@ import (
 )
 
 const (
-	aboutCeremony = "It is good for one answer, to any node, within 5 minutes. "
-	aboutSite     = "Passkeys need a base URL with https and a host name, or http://localhost; elsewhere the answer is 404."
+	aboutCeremony = "The challenge is valid for one answer, to any node, within 5 minutes. "
+	aboutSite     = "Passkeys need a base URL with https and a host name, or http://localhost; otherwise the answer is 404."
 )
 
 // passkeyRoutes are the keys in devices by which users sign in without a password.
 func (a *Factors) passkeyRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_Passkeys", Method: http.MethodGet, Path: "/user/passkeys", Summary: "List the caller's passkeys, the oldest first",
+		ID: "Auth_Passkeys", Method: http.MethodGet, Path: "/user/passkeys", Summary: "List the caller's passkeys, oldest first",
 		Login: true,
 	}, httpapi.AnyUser, a.listPasskeys)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_BeginPasskey", Method: http.MethodPost, Path: "/user/passkeys/begin", Status: http.StatusCreated,
-		Summary: "Begin to add a passkey",
-		About: "`publicKey` is what `PublicKeyCredential.parseCreationOptionsFromJSON` of a browser takes. " + aboutCeremony +
+		Summary: "Start to add a passkey",
+		About: "Pass `publicKey` to `PublicKeyCredential.parseCreationOptionsFromJSON` of the browser. " + aboutCeremony +
 			aboutSite,
 		Errors: []int{http.StatusNotFound, http.StatusConflict}, Login: true,
 	}, httpapi.AnyUser, a.beginPasskey)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_AddPasskey", Method: http.MethodPost, Path: "/user/passkeys", Status: http.StatusCreated,
-		Summary: "Add the passkey that the browser has made",
-		About:   "From then on it signs the user in, without a password and without a code of a second factor. A user has 20 at most.",
+		Summary: "Add the passkey that the browser has created",
+		About:   "The passkey then signs the user in without a password and without a second factor. A user can have 20 passkeys.",
 		Errors:  []int{http.StatusNotFound, http.StatusConflict}, Login: true,
 	}, httpapi.AnyUser, a.addPasskey)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_RemovePasskey", Method: http.MethodDelete, Path: "/user/passkeys/{passkeyId}", Summary: "Remove a passkey of the caller",
-		About:  "It signs nobody in from then on. Sessions that began with it go on: see DELETE /user/sessions.",
+		About:  "It can no longer be used to sign in. Existing sessions continue: end them with DELETE /user/sessions.",
 		Errors: []int{http.StatusNotFound}, Login: true,
 	}, httpapi.AnyUser, a.removePasskey)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_ResetPasskeys", Method: http.MethodDelete, Path: "/user/{userId}/passkeys", Summary: "Remove all passkeys of another user",
-		About:  "For a user whose devices are lost. You need every permission that the user has.",
+		About:  "For a user who has lost the devices. The caller must have every permission of the user.",
 		Errors: []int{http.StatusNotFound}, Login: true,
 	}, auth.UsersManage, a.resetPasskeys)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_BeginPasskeyLogin", Method: http.MethodPost, Path: "/user/login/passkey/begin", Status: http.StatusCreated,
-		Summary: "Begin to log in with a passkey",
-		About: "`publicKey` is what `PublicKeyCredential.parseRequestOptionsFromJSON` of a browser takes. " + aboutCeremony +
-			"It names no user: the passkey does. " + aboutSite,
+		Summary: "Start to log in with a passkey",
+		About: "Pass `publicKey` to `PublicKeyCredential.parseRequestOptionsFromJSON` of the browser. " + aboutCeremony +
+			"It does not name a user: the passkey does. " + aboutSite,
 		Errors: []int{http.StatusNotFound}, Limited: true,
 	}, httpapi.Anyone, a.beginPasskeyLogin)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Auth_LoginPasskey", Method: http.MethodPost, Path: "/user/login/passkey", Summary: "Log in with a passkey",
-		About: "A passkey that is not known here, or proves nothing, is a 401 `unauthorized`. One whose counter of signatures went back is a 401 `passkey_copied` that names it. " +
-			"Ten failures in 15 minutes close the address for the rest of them, but never to a browser in which the user has logged in. " + aboutCookie,
+		About: "An unknown or invalid passkey answers 401 `unauthorized`. A passkey whose signature counter decreased answers 401 `passkey_copied`, with its name. " +
+			"After ten failures in 15 minutes, the server refuses the address until the 15 minutes have passed, except for a browser in which the user has logged in. " + aboutCookie,
 		Errors: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, Limited: true,
 	}, httpapi.Anyone, a.loginPasskey)
 }
@@ -64,8 +64,8 @@ func (a *Factors) passkeyRoutes(api *httpapi.API) {
 type passkeyView struct {
 	ID         string              `json:"id"`
 	Name       string              `json:"name"`
-	CreatedAt  int64               `json:"createdAt" doc:"UNIX seconds"`
-	LastUsedAt *messaging.UnixTime `json:"lastUsedAt" doc:"null: never."`
+	CreatedAt  int64               `json:"createdAt" doc:"UNIX seconds."`
+	LastUsedAt *messaging.UnixTime `json:"lastUsedAt" doc:"null if it was never used."`
 }
 
 func viewPasskey(p passkey.Passkey) passkeyView {
@@ -82,7 +82,7 @@ func (a *Factors) listPasskeys(ctx context.Context, c httpapi.Call, _ *struct{})
 }
 
 type ceremonyView struct {
-	PublicKey map[string]any `json:"publicKey" nullable:"false" doc:"An object for the browser."`
+	PublicKey map[string]any `json:"publicKey" nullable:"false" doc:"Options for the browser."`
 }
 
 // viewCeremony reads the options that the passkeys' library has written.
@@ -98,8 +98,8 @@ func (a *Factors) beginPasskey(ctx context.Context, c httpapi.Call, in *struct{ 
 }
 
 type newPasskeyBody struct {
-	Name       string         `json:"name" minLength:"1" maxLength:"200" doc:"By which the user tells passkeys apart."`
-	Credential map[string]any `json:"credential" doc:"What toJSON() of the browser's credential gives."`
+	Name       string         `json:"name" minLength:"1" maxLength:"200" doc:"Name by which the user recognizes the passkey."`
+	Credential map[string]any `json:"credential" doc:"The result of toJSON() of the browser's credential."`
 }
 
 func (a *Factors) addPasskey(ctx context.Context, c httpapi.Call, in *struct{ Body newPasskeyBody }) (passkeyView, error) {
@@ -129,8 +129,8 @@ func (a *Factors) beginPasskeyLogin(ctx context.Context, c httpapi.Call, _ *stru
 }
 
 type passkeyLoginBody struct {
-	Credential map[string]any `json:"credential" doc:"What toJSON() of the browser's credential gives."`
-	Cookie     bool           `json:"cookie,omitempty" doc:"Also set a session cookie."`
+	Credential map[string]any `json:"credential" doc:"The result of toJSON() of the browser's credential."`
+	Cookie     bool           `json:"cookie,omitempty" doc:"Whether to set a session cookie as well. Default: false."`
 }
 
 func (a *Factors) loginPasskey(ctx context.Context, c httpapi.Call, in *struct{ Body passkeyLoginBody }) (*withCookie[sessionView], error) {

@@ -16,13 +16,13 @@ func Problem(err error) *httpapi.Problem {
 	var copied *passkey.Copied
 	switch {
 	case errors.As(err, &limited):
-		return httpapi.NewProblem(httpapi.CodeRateLimited, "there were too many attempts").RetryAfter(limited.After)
+		return httpapi.NewProblem(httpapi.CodeRateLimited, "there were too many attempts: try again later").RetryAfter(limited.After)
 	case errors.As(err, &second):
 		return secondFactorRequired(second.Wrong)
 	case errors.As(err, &copied):
-		return httpapi.NewProblem(httpapi.CodePasskeyCopied, "the counter of the passkey "+copied.Name+" went back: it may have been copied")
+		return httpapi.NewProblem(httpapi.CodePasskeyCopied, "the signature counter of the passkey "+copied.Name+" decreased, so it may have been copied: log in another way and remove it")
 	case errors.Is(err, auth.ErrToken):
-		p := httpapi.NewProblem(httpapi.CodeUnauthorized, "the token is not valid, or no longer")
+		p := httpapi.NewProblem(httpapi.CodeUnauthorized, "the token is not valid, or no longer valid: log in again")
 		p.Header.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
 		return p
 	}

@@ -29,19 +29,19 @@ func (a *Factors) Register(api *httpapi.API) {
 // beside the password.
 func (a *Factors) secondFactorRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_SecondFactor", Method: http.MethodGet, Path: "/user/second-factor", Summary: "Whether the caller's logins need a second factor",
+		ID: "Auth_SecondFactor", Method: http.MethodGet, Path: "/user/second-factor", Summary: "Show whether the caller has a second factor",
 		Login: true,
 	}, httpapi.AnyUser, a.showSecondFactor)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_EnrolSecondFactor", Method: http.MethodPost, Path: "/user/second-factor", Status: http.StatusCreated,
-		Summary: "Begin to set up an authenticator app",
-		About: "Makes a secret for an app that shows codes (TOTP: RFC 6238, SHA-1, 6 digits, 30 seconds). It counts once " +
-			"POST /user/second-factor/confirm has seen a code.",
+		Summary: "Start to set up an authenticator app",
+		About: "Creates a secret for an app that shows codes (TOTP: RFC 6238, SHA-1, 6 digits, 30 seconds). The second factor is active after " +
+			"POST /user/second-factor/confirm has received a code.",
 		Errors: []int{http.StatusConflict}, Login: true,
 	}, httpapi.AnyUser, a.enrolSecondFactor)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_ConfirmSecondFactor", Method: http.MethodPost, Path: "/user/second-factor/confirm", Summary: "Confirm the authenticator app with a code",
-		About:  "From then on POST /user/login needs a code. The answer has ten recovery codes, each of which takes the place of one code; they are shown only now.",
+		About:  "From then on, POST /user/login needs a code. The response has ten recovery codes, which are not shown again. Each replaces one code of the app.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict}, Login: true,
 	}, httpapi.AnyUser, a.confirmSecondFactor)
 	httpapi.Register(api, httpapi.Operation{
@@ -54,15 +54,15 @@ func (a *Factors) secondFactorRoutes(api *httpapi.API) {
 	}, httpapi.AnyUser, a.removeSecondFactor)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_ResetSecondFactor", Method: http.MethodDelete, Path: "/user/{userId}/second-factor", Summary: "Remove the second factor of another user",
-		About:  "For a user who has lost the app and the recovery codes. You need every permission that the user has.",
+		About:  "For a user who has lost the app and the recovery codes. The caller must have every permission of the user.",
 		Errors: []int{http.StatusNotFound}, Login: true,
 	}, auth.UsersManage, a.resetSecondFactor)
 }
 
 type secondFactorView struct {
 	Enabled       bool  `json:"enabled"`
-	Since         int64 `json:"since,omitempty" doc:"UNIX seconds"`
-	RecoveryCodes int   `json:"recoveryCodes" doc:"How many are left."`
+	Since         int64 `json:"since,omitempty" doc:"UNIX seconds."`
+	RecoveryCodes int   `json:"recoveryCodes" doc:"Number of recovery codes that are left."`
 }
 
 func (a *Factors) showSecondFactor(ctx context.Context, c httpapi.Call, _ *struct{}) (secondFactorView, error) {
@@ -75,13 +75,13 @@ func (a *Factors) showSecondFactor(ctx context.Context, c httpapi.Call, _ *struc
 }
 
 type passwordBody struct {
-	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The caller's own."`
+	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The caller's own password."`
 }
 
 type enrolmentView struct {
-	Secret string `json:"secret" doc:"In base32, to be typed into the app."`
-	URL    string `json:"url" doc:"otpauth://…, to be opened by an app on the same device."`
-	QR     string `json:"qr" doc:"The same as a QR code: a data URL of a PNG."`
+	Secret string `json:"secret" doc:"The secret in base32, to type into the app."`
+	URL    string `json:"url" doc:"An otpauth:// URL, to open in an app on the same device."`
+	QR     string `json:"qr" doc:"The same URL as a QR code: a data URL with a PNG."`
 }
 
 func (a *Factors) enrolSecondFactor(ctx context.Context, c httpapi.Call, in *struct{ Body passwordBody }) (enrolmentView, error) {
@@ -97,11 +97,11 @@ func (a *Factors) enrolSecondFactor(ctx context.Context, c httpapi.Call, in *str
 }
 
 type codeBody struct {
-	Code string `json:"code" minLength:"6" maxLength:"40" doc:"That the app shows now."`
+	Code string `json:"code" minLength:"6" maxLength:"40" doc:"The code that the app shows now."`
 }
 
 type recoveryView struct {
-	RecoveryCodes []string `json:"recoveryCodes" nullable:"false" doc:"Each works once. They are shown only now."`
+	RecoveryCodes []string `json:"recoveryCodes" nullable:"false" doc:"Each code works once. The codes are not shown again."`
 }
 
 func (a *Factors) confirmSecondFactor(ctx context.Context, c httpapi.Call, in *struct{ Body codeBody }) (recoveryView, error) {
@@ -127,8 +127,8 @@ func (a *Factors) resetSecondFactor(ctx context.Context, c httpapi.Call, in *use
 func secondFactorRequired(wrong bool) *httpapi.Problem {
 	p := httpapi.NewProblem(httpapi.CodeSecondFactor, "a code of the second factor is required")
 	if wrong {
-		p.Detail = "the code is wrong or was used"
-		p.Errors = append(p.Errors, httpapi.FieldError{Location: "body.code", Message: "is wrong or was used"})
+		p.Detail = "the code is wrong or was already used"
+		p.Errors = append(p.Errors, httpapi.FieldError{Location: "body.code", Message: "is wrong or was already used"})
 	}
 	return p
 }

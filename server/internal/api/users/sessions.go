@@ -14,27 +14,27 @@ import (
 // sessionRoutes are what lets a user in: log-ins and tokens.
 func (a *API) sessionRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_Sessions", Method: http.MethodGet, Path: "/user/sessions", Summary: "List the sessions and tokens of a user, the oldest first",
-		About:  "Log-ins with a cookie or a token alone, and tokens for programs. " + aboutOthersSessions,
+		ID: "Auth_Sessions", Method: http.MethodGet, Path: "/user/sessions", Summary: "List the sessions and tokens of a user, oldest first",
+		About:  "Lists logins with a cookie or a token only, and tokens for programs. " + aboutOthersSessions,
 		Errors: []int{http.StatusNotFound}, Login: true,
 	}, httpapi.AnyUser, a.listSessions)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_RevokeSession", Method: http.MethodDelete, Path: "/user/sessions/{sessionId}", Summary: "End a session or token",
-		About:  "It is refused on every node at once. Its user may be another than the caller, as with GET.",
+		About:  "Every node refuses it at once. It may belong to another user.",
 		Errors: []int{http.StatusNotFound}, Login: true,
 	}, httpapi.AnyUser, a.revokeSession)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_RevokeSessions", Method: http.MethodDelete, Path: "/user/sessions", Summary: "End all other sessions and tokens of a user",
-		About:  "All but that of the request, tokens for programs included. They are refused on every node at once. " + aboutOthersSessions,
+		About:  "Ends all except the session of the request, including tokens for programs. Every node refuses them at once. " + aboutOthersSessions,
 		Errors: []int{http.StatusNotFound}, Login: true,
 	}, httpapi.AnyUser, a.revokeSessions)
 }
 
-const aboutOthersSessions = "Those of another user need the permission `users.manage`, and the user must have no permission that the caller lacks; those of an owner need an owner."
+const aboutOthersSessions = "For another user, the caller needs the permission `users.manage` and must have every permission of that user; only an owner may do it for an owner."
 
 type sessionsInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 	User   string `query:"user" maxLength:"64" doc:"Id of another user of the account. Default: the caller."`
 }
 
@@ -45,15 +45,15 @@ type sessionsOf struct {
 
 type openView struct {
 	ID          string              `json:"id"`
-	Kind        auth.Kind           `json:"kind" enum:"cookie,token,scoped" doc:"cookie: a log-in of a browser; token: a log-in with a token alone; scoped: a token for programs."`
-	Name        *string             `json:"name" doc:"Of a token for programs."`
-	Permissions []auth.Permission   `json:"permissions" nullable:"true" doc:"Of a token for programs; null: all of the user's."`
-	CreatedAt   int64               `json:"createdAt" doc:"UNIX seconds"`
-	LastUsedAt  *messaging.UnixTime `json:"lastUsedAt" doc:"Exact to a minute; null: never."`
-	ExpiresAt   int64               `json:"expiresAt" doc:"UNIX seconds. That of a cookie moves on with each use, for 7 days at most."`
-	Address     *string             `json:"address" doc:"Of the last client; null: unknown."`
-	UserAgent   *string             `json:"userAgent" doc:"What the last client calls itself; null: unknown."`
-	Current     bool                `json:"current" doc:"It is the session of this request."`
+	Kind        auth.Kind           `json:"kind" enum:"cookie,token,scoped" doc:"cookie: a login in a browser; token: a login with a token only; scoped: a token for a program."`
+	Name        *string             `json:"name" doc:"Name of a token for a program."`
+	Permissions []auth.Permission   `json:"permissions" nullable:"true" doc:"Permissions of a token for a program; null if it has all permissions of its user."`
+	CreatedAt   int64               `json:"createdAt" doc:"UNIX seconds."`
+	LastUsedAt  *messaging.UnixTime `json:"lastUsedAt" doc:"Accurate to one minute; null if it was never used."`
+	ExpiresAt   int64               `json:"expiresAt" doc:"UNIX seconds. A cookie's expiry moves with each use, up to 7 days after the login."`
+	Address     *string             `json:"address" doc:"Address of the last client; null if unknown."`
+	UserAgent   *string             `json:"userAgent" doc:"User agent of the last client; null if unknown."`
+	Current     bool                `json:"current" doc:"Whether this is the session of the request."`
 }
 
 func viewOpen(o auth.Open) openView {

@@ -15,13 +15,13 @@ import (
 func (a *API) signUpRoutes(api *httpapi.API) {
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Auth_SignUp", Method: http.MethodPost, Path: "/user/signup", Status: http.StatusCreated,
-		Summary: "Sign up", About: "Makes an account and its first user, who has every permission. Where the server sends mail, all but its first account get a 202 and " +
-			"a mail with a link instead, which is valid for 24 hours; the answer is the same for an e-mail that has an account already, whose user is told by mail. " + aboutCookie,
+		Summary: "Sign up", About: "Creates an account and its first user, who is its owner. If the server sends mail, every sign-up after the first answers 202 and " +
+			"sends a mail with a link that is valid for 24 hours. The response is the same for an e-mail that already has an account; its user then gets a mail that says so. " + aboutCookie,
 		Errors: []int{http.StatusForbidden, http.StatusConflict}, Limited: true,
 	}, httpapi.Anyone, a.signUp)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Auth_ConfirmSignUp", Method: http.MethodPost, Path: "/user/signup/confirm", Status: http.StatusCreated,
-		Summary: "Confirm a sign-up with the link of its mail", About: "The password is that of the sign-up. The link works once. " + aboutCookie,
+		Summary: "Confirm a sign-up with the link of its mail", About: "Requires the password of the sign-up. The link works once. " + aboutCookie,
 		Errors: []int{http.StatusForbidden}, Limited: true,
 	}, httpapi.Anyone, a.confirmSignUp)
 }
@@ -30,13 +30,13 @@ type signUpBody struct {
 	Email    string `json:"email" format:"email" maxLength:"254"`
 	Password string `json:"password" minLength:"10" maxLength:"1000"`
 	Name     string `json:"name" minLength:"1" maxLength:"200"`
-	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Whether to set a session cookie as well. Default: false."`
 }
 
 type confirmBody struct {
-	Token    string `json:"token" minLength:"1" maxLength:"200" doc:"The part behind # in the link."`
-	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The one that was given at the sign-up."`
-	Cookie   bool   `json:"cookie,omitempty" doc:"Also set a session cookie."`
+	Token    string `json:"token" minLength:"1" maxLength:"200" doc:"The part of the link after the #."`
+	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"The password that was entered at the sign-up."`
+	Cookie   bool   `json:"cookie,omitempty" doc:"Whether to set a session cookie as well. Default: false."`
 }
 
 // signUpAnswer is a session with 201, or a [httpapi.Done] with 202.
@@ -72,7 +72,7 @@ func (a *API) confirmSignUp(ctx context.Context, c httpapi.Call, in *struct{ Bod
 func DescribeSignUp(doc *huma.OpenAPI) {
 	responses := doc.Paths["/user/signup"].Post.Responses
 	responses["201"].Content = jsonOf(doc, reflect.TypeFor[sessionView]())
-	responses["202"] = &huma.Response{Description: "A mail brings a link to confirm the sign-up.", Content: jsonOf(doc, reflect.TypeFor[httpapi.Done]())}
+	responses["202"] = &huma.Response{Description: "A mail with a link to confirm the sign-up was sent.", Content: jsonOf(doc, reflect.TypeFor[httpapi.Done]())}
 }
 
 func jsonOf(doc *huma.OpenAPI, t reflect.Type) map[string]*huma.MediaType {

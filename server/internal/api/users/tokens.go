@@ -15,29 +15,29 @@ import (
 func (a *API) tokenRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_CreateToken", Method: http.MethodPost, Path: "/user/token", Status: http.StatusCreated,
-		Summary: "Make a token for a program",
-		About: "It has those of the caller's rights that it names, as long as he has them, and is shown only once. " +
-			"It ends with `expiresAt`, at most a year from now, when it is revoked, or with a new password of its owner. A user has 100 at most.",
+		Summary: "Create a token for a program",
+		About: "It has the given permissions as long as the caller has them, and is shown only once. " +
+			"It ends at `expiresAt`, at most a year from now, when it is revoked, or when its owner gets a new password. A user can have 100 of them.",
 		Errors: []int{http.StatusForbidden, http.StatusConflict}, Login: true,
 	}, httpapi.AnyUser, a.createToken)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Auth_Tokens", Method: http.MethodGet, Path: "/user/token", Summary: "List the caller's tokens for programs, the oldest first", Login: true,
+		ID: "Auth_Tokens", Method: http.MethodGet, Path: "/user/token", Summary: "List the caller's tokens for programs, oldest first", Login: true,
 	}, httpapi.AnyUser, a.listTokens)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Auth_RevokeToken", Method: http.MethodDelete, Path: "/user/token/{tokenId}", Summary: "Revoke a token for a program",
-		About: "It is refused everywhere at once.", Errors: []int{http.StatusNotFound}, Login: true,
+		About: "Every node refuses it at once.", Errors: []int{http.StatusNotFound}, Login: true,
 	}, httpapi.AnyUser, a.revokeToken)
 }
 
 type newTokenBody struct {
 	Name        string            `json:"name" minLength:"1" maxLength:"200" example:"Shop system"`
-	Permissions []auth.Permission `json:"permissions" nullable:"false" minItems:"1" maxItems:"200" doc:"Some of the caller's." example:"[\"chats.send\"]"`
-	ExpiresAt   int64             `json:"expiresAt" minimum:"1" maximum:"253402300799" doc:"UNIX seconds"`
+	Permissions []auth.Permission `json:"permissions" nullable:"false" minItems:"1" maxItems:"200" doc:"Permissions of the token, all of which the caller must have." example:"[\"chats.send\"]"`
+	ExpiresAt   int64             `json:"expiresAt" minimum:"1" maximum:"253402300799" doc:"UNIX seconds."`
 }
 
 type newTokenView struct {
 	ID    string `json:"id"`
-	Token string `json:"token" doc:"A JWT for the Authorization header, shown only now."`
+	Token string `json:"token" doc:"A JWT for the Authorization header. It is not shown again."`
 }
 
 func (a *API) createToken(ctx context.Context, c httpapi.Call, in *struct{ Body newTokenBody }) (newTokenView, error) {
@@ -52,8 +52,8 @@ type tokenView struct {
 	ID          string            `json:"id"`
 	Name        string            `json:"name"`
 	Permissions []auth.Permission `json:"permissions" nullable:"false"`
-	ExpiresAt   int64             `json:"expiresAt" doc:"UNIX seconds"`
-	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds"`
+	ExpiresAt   int64             `json:"expiresAt" doc:"UNIX seconds."`
+	CreatedAt   int64             `json:"createdAt" doc:"UNIX seconds."`
 }
 
 func viewToken(t auth.Token) tokenView {

@@ -17,10 +17,10 @@ import (
 // attempt is one try to deliver an event.
 type attempt struct {
 	At         messaging.UnixTime `json:"at"`
-	StatusCode *int               `json:"statusCode" doc:"null: there was no response."`
+	StatusCode *int               `json:"statusCode" doc:"HTTP status of the response; null if there was none."`
 	DurationMS int64              `json:"durationMs"`
-	Error      *string            `json:"error" doc:"null after a 2xx."`
-	Response   string             `json:"response" doc:"The first KiB of the body."`
+	Error      *string            `json:"error" doc:"null after a 2xx response."`
+	Response   string             `json:"response" doc:"The first KiB of the response body."`
 }
 
 // Delivery is an event on its way to a webhook.
@@ -30,10 +30,10 @@ type Delivery struct {
 	Event         string              `json:"event" enum:"message,status,data,calls,subscription,session"`
 	ChatID        *string             `json:"chatId"`
 	MessageID     *string             `json:"messageId"`
-	Sequence      int64               `json:"sequence" doc:"Counts the events of a chat to the webhook; 0: a test."`
+	Sequence      int64               `json:"sequence" doc:"Number of the event within its chat and webhook; 0 for a test event."`
 	State         string              `json:"state" enum:"pending,delivered,failed,dead"`
-	Attempts      []attempt           `json:"attempts" nullable:"false" doc:"The oldest first; at most the last 50."`
-	NextAttemptAt *messaging.UnixTime `json:"nextAttemptAt" doc:"null: none is planned, or one is under way."`
+	Attempts      []attempt           `json:"attempts" nullable:"false" doc:"The last 50 attempts, oldest first."`
+	NextAttemptAt *messaging.UnixTime `json:"nextAttemptAt" doc:"null if no attempt is planned, or one is in progress."`
 	CreatedAt     messaging.UnixTime  `json:"createdAt"`
 }
 
@@ -41,36 +41,36 @@ type Delivery struct {
 func (a *API) registerDeliveries(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Deliveries", On: httpapi.At("query.reference", "query.endpoint"), Method: http.MethodGet, Path: "/references/deliveries",
-		Summary: "List what was, and what is to be, delivered to the webhooks of a line",
-		About: "Pending deliveries come first, by the time of their event, then those that are over, in the order in which that came about; " +
-			"the newest first in both. The log of a webhook that was removed stays until retention ends.",
+		Summary: "List pending and past webhook deliveries of a reference",
+		About: "Pending deliveries are first, by the time of their event, then finished ones, by the time at which they finished; " +
+			"newest first in both. The log of a removed webhook is kept until its retention ends.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, a.listDeliveries)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Replay", On: httpapi.Listing("body.endpoint"), Method: http.MethodPost, Path: "/references/deliveries/replay",
-		Summary: "Deliver again, by ids or everything of a webhook in a span of time",
-		About: "Give either `ids` or `endpoint`. What is delivered again has its old `webhook-id` and `X-Trunkline-Sequence`, and holds back nothing newer. " +
-			"Deliveries that are pending, or no longer stored, are left out of the count.",
+		Summary: "Deliver again: given deliveries, or all of a webhook in a time span",
+		About: "Give either `ids` or `endpoint`. Replayed deliveries have their old `webhook-id` and `X-Trunkline-Sequence`, and do not delay newer ones. " +
+			"Deliveries that are pending or no longer stored are not counted.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, a.replay)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Test", On: httpapi.At("path.endpointId"), Method: http.MethodPost, Path: "/references/hookconf/{endpointId}/test",
-		Summary: "Send a test event to a webhook and show what it answers",
+		Summary: "Send a test event to a webhook and show its response",
 		About: "The event is a `message` with the text \"" + testText + "\", signed as usual, with `X-Trunkline-Sequence: 0`. " +
-			"It is sent whatever the webhook's state and filter, appears in the log, and is not repeated.",
+			"It is sent regardless of the webhook's state and events, is in the log, and is not retried.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, a.testHook)
 }
 
 type deliveryFilter struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
-	Endpoint  string               `query:"endpoint" maxLength:"64" doc:"Only to this endpointId."`
+	Endpoint  string               `query:"endpoint" maxLength:"64" doc:"Only deliveries to this endpointId."`
 	State     string               `query:"state" enum:"pending,delivered,failed,dead"`
-	ChatID    string               `query:"chatId" maxLength:"512" doc:"Any of the chat's ids." example:"ana@sandbox"`
+	ChatID    string               `query:"chatId" maxLength:"512" doc:"Any id of the chat, current or former." example:"ana@sandbox"`
 	MessageID string               `query:"messageId" maxLength:"512" doc:"Any of the message's ids."`
-	Event     string               `query:"event" maxLength:"20" doc:"message, status, data, calls, subscription or session."`
+	Event     string               `query:"event" maxLength:"20" doc:"Kind of event: message, status, data, calls, subscription or session."`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"400" doc:"next of the page before."`
+	Cursor    string               `query:"cursor" maxLength:"400" doc:"The next of the previous page."`
 }
 
 func (a *API) listDeliveries(ctx context.Context, c httpapi.Call, in *deliveryFilter) (messaging.Page[Delivery], error) {
@@ -123,16 +123,16 @@ func attemptOf(a webhook.Attempt) attempt {
 
 type replayInput struct {
 	Body struct {
-		IDs      []string `json:"ids,omitempty" maxItems:"200" doc:"Ids of deliveries, of any of the account's lines."`
-		Endpoint string   `json:"endpoint,omitempty" maxLength:"64" doc:"An endpointId, instead of ids."`
-		Since    *int64   `json:"since,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: not those whose last attempt was before; absent: from the first."`
-		Until    *int64   `json:"until,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: not those whose last attempt was after; absent: now."`
-		State    string   `json:"state,omitempty" enum:"failed,dead,delivered" doc:"Absent: failed and dead."`
+		IDs      []string `json:"ids,omitempty" maxItems:"200" doc:"Ids of deliveries, of any reference of the account."`
+		Endpoint string   `json:"endpoint,omitempty" maxLength:"64" doc:"An endpointId. Give it instead of ids."`
+		Since    *int64   `json:"since,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only deliveries whose last attempt was at this time or later. Default: no limit."`
+		Until    *int64   `json:"until,omitempty" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only deliveries whose last attempt was at this time or earlier. Default: now."`
+		State    string   `json:"state,omitempty" enum:"failed,dead,delivered" doc:"Only deliveries in this state. Default: failed and dead."`
 	}
 }
 
 type replayResult struct {
-	Queued int `json:"queued" doc:"How many are delivered again."`
+	Queued int `json:"queued" doc:"Number of deliveries that are sent again."`
 }
 
 func (a *API) replay(ctx context.Context, c httpapi.Call, in *replayInput) (replayResult, error) {
@@ -144,7 +144,7 @@ func (a *API) replay(ctx context.Context, c httpapi.Call, in *replayInput) (repl
 		IDs: b.IDs, Scopes: scopesOf(c), Endpoint: b.Endpoint, Since: second(b.Since), Until: secondsEnd(b.Until), State: b.State,
 	})
 	if len(b.IDs) > 0 && errors.Is(err, webhook.ErrNotFound) {
-		err = httpapi.NewProblem(httpapi.CodeNotFound, "there is no such delivery, or none of them was tried yet")
+		err = httpapi.NewProblem(httpapi.CodeNotFound, "there is no such delivery, or none of them has been attempted yet")
 	}
 	return replayResult{n}, err
 }
@@ -154,7 +154,7 @@ func (in *replayInput) check() error {
 	b := in.Body
 	if len(b.IDs) == 0 {
 		if b.Endpoint == "" {
-			return httpapi.Invalid("body.endpoint", "is required, or else ids")
+			return httpapi.Invalid("body.endpoint", "is required without ids")
 		}
 		return nil
 	}

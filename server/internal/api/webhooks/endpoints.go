@@ -28,11 +28,11 @@ type endpoint struct {
 	Headers    []view.Header        `json:"headers" nullable:"false"`
 	Events     []string             `json:"events" nullable:"false"`
 	Include    []string             `json:"include" nullable:"false"`
-	Format     string               `json:"format" enum:"trunkline,evolution,waha,wuzapi" doc:"The form of its requests: our own, or that of Evolution API, WAHA or wuzapi."`
+	Format     string               `json:"format" enum:"trunkline,evolution,waha,wuzapi" doc:"Format of the requests: trunkline, or that of Evolution API, WAHA or wuzapi."`
 	Enabled    bool                 `json:"enabled"`
 	State      webhook.State        `json:"state" enum:"ok,paused,disabled"`
 	LastError  *string              `json:"lastError"`
-	Secret     string               `json:"secret,omitempty" doc:"Signs deliveries. Shown once: when it was just made."`
+	Secret     string               `json:"secret,omitempty" doc:"Signs the deliveries. It is returned only when it was just created."`
 	CreatedAt  messaging.UnixTime   `json:"createdAt"`
 	UpdatedAt  messaging.UnixTime   `json:"updatedAt"`
 }
@@ -49,20 +49,20 @@ func (a *API) Register(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Put", On: httpapi.At("body.id"), Method: http.MethodPost, Path: "/references/hookconf",
 		Summary: "Add a webhook, or update the headers of the one with this URL",
-		About:   "On a sandbox line the URL may be " + webhook.EchoURL + ": deliveries then go to a built-in receiver.",
+		About:   "For a sandbox reference the URL may be " + webhook.EchoURL + ": a built-in receiver then gets the deliveries.",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.WebhooksManage, a.putHook)
 	httpapi.RegisterReply(api, httpapi.Operation{
 		ID: "Webhooks_Register", On: httpapi.At("body.reference", "body.id"), Method: http.MethodPost, Path: "/references/registerWebHook",
-		Summary: "Register a webhook and get its signing secret, or subscribe at the provider", Status: http.StatusCreated,
-		About: "With `webhook`: answers 201 with the secret for a new URL, 200 without it for one that exists. " +
-			"With `provider: true` instead: the line's network is told to post its events, to `callbackUrl` or, without it, to the address " +
-			"in the network's own settings, and the answer is `{\"success\": true}`. The network calls `callbackUrl` at once with the line's `verifyToken`.",
+		Summary: "Register a webhook and get its signing secret, or subscribe at the network", Status: http.StatusCreated,
+		About: "With `webhook`: answers 201 with the secret for a new URL, 200 without it for an existing one. " +
+			"With `provider: true`: asks the reference's network to post its events to `callbackUrl`, by default to the address " +
+			"in the network's own settings, and answers `{\"success\": true}`. The network calls `callbackUrl` immediately with the reference's `verifyToken`.",
 		Errors: []int{http.StatusNotFound, http.StatusBadGateway},
 	}, auth.WebhooksManage, a.registerHook)
 	a.registerDeliveries(api)
 	httpapi.Register(api, httpapi.Operation{
-		ID: "Webhooks_Endpoints", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/references/hookconf", Summary: "List the webhooks of a line",
+		ID: "Webhooks_Endpoints", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/references/hookconf", Summary: "List the webhooks of a reference",
 		Errors: []int{http.StatusNotFound},
 	}, auth.WebhooksManage, a.listHooks)
 	httpapi.Register(api, httpapi.Operation{
@@ -72,7 +72,7 @@ func (a *API) Register(api *httpapi.API) {
 	}, auth.WebhooksManage, a.updateHook)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Webhooks_Delete", On: httpapi.At("path.endpointId"), Method: http.MethodDelete, Path: "/references/hookconf/{endpointId}",
-		Summary: "Remove a webhook with what waits for it",
+		Summary: "Remove a webhook with its pending deliveries",
 		Errors:  []int{http.StatusNotFound},
 	}, auth.WebhooksManage, a.deleteHook)
 }
@@ -108,7 +108,7 @@ type hookconf struct {
 		ID      referenceText `json:"id"`
 		Webhook string        `json:"webhook" minLength:"1" maxLength:"2048" example:"https://example.org/in"`
 		Headers []view.Header `json:"headers,omitempty" maxItems:"50"`
-		Format  string        `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"The form of its requests; absent: trunkline, or as it is."`
+		Format  string        `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"Format of the requests. Default: trunkline for a new webhook; for an existing one, no change."`
 	}
 }
 
@@ -135,7 +135,7 @@ func (a *API) putEndpoint(ctx context.Context, c httpapi.Call, id provider.Refer
 		return webhook.Endpoint{}, false, err
 	}
 	if set.URL == webhook.EchoURL && r.Type != sandbox.Kind {
-		return webhook.Endpoint{}, false, httpapi.Invalid("body.webhook", "is only for references of type "+string(sandbox.Kind))
+		return webhook.Endpoint{}, false, httpapi.Invalid("body.webhook", "is only allowed for references of type "+string(sandbox.Kind))
 	}
 	set.Scope = view.WebhookScope(id)
 	ep, isNew, err := a.Webhooks.For(c.Account).Put(ctx, set)
@@ -161,12 +161,12 @@ type endpointPath struct {
 type endpointChange struct {
 	EndpointID string `path:"endpointId" maxLength:"64"`
 	Body       struct {
-		Headers      *[]view.Header `json:"headers,omitempty" maxItems:"50" doc:"Replaced; a value of •••• keeps what is there."`
+		Headers      *[]view.Header `json:"headers,omitempty" maxItems:"50" doc:"Replaces all headers. The value •••• keeps the stored value."`
 		Events       *[]string      `json:"events,omitempty" maxItems:"12"`
 		Include      *[]string      `json:"include,omitempty" maxItems:"4"`
-		Format       *string        `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"Holds for what waits, too."`
+		Format       *string        `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"Format of the requests, including deliveries that already wait."`
 		Enabled      *bool          `json:"enabled,omitempty"`
-		RotateSecret bool           `json:"rotateSecret,omitempty" doc:"The old secret signs beside the new one for 24 hours."`
+		RotateSecret bool           `json:"rotateSecret,omitempty" doc:"Whether to create a new secret. For 24 hours, deliveries are signed with both the old and the new secret."`
 	}
 }
 

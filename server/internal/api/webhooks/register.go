@@ -18,16 +18,16 @@ import (
 
 type registration struct {
 	Body struct {
-		Reference   provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Id of the reference; or give id." example:"1"`
+		Reference   provider.ReferenceID `json:"reference,omitempty" minimum:"1" doc:"Id of the reference. Required without id." example:"1"`
 		ID          referenceText        `json:"id,omitempty"`
-		Webhook     string               `json:"webhook,omitempty" maxLength:"2048" doc:"Where to deliver; required without provider." example:"https://example.org/in"`
+		Webhook     string               `json:"webhook,omitempty" maxLength:"2048" doc:"URL to deliver events to. Required without provider." example:"https://example.org/in"`
 		Headers     []view.Header        `json:"headers,omitempty" maxItems:"50"`
-		Events      []string             `json:"events,omitempty" maxItems:"12" doc:"message, status, data, calls, subscription, session; absent: all but session."`
-		Include     []string             `json:"include,omitempty" maxItems:"4" doc:"extracted: message events wait for what the extractors find."`
-		Format      string               `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"The form of its requests: our own, or that of Evolution API, WAHA or wuzapi, which have no data and subscription events; absent: trunkline."`
-		Secret      string               `json:"secret,omitempty" maxLength:"200" doc:"whsec_ and base64 of 24 to 64 bytes; absent: made."`
-		Provider    bool                 `json:"provider,omitempty" doc:"true, instead of webhook: subscribe at the line's network."`
-		CallbackURL string               `json:"callbackUrl,omitempty" maxLength:"2048" doc:"With provider: where the network shall post."`
+		Events      []string             `json:"events,omitempty" maxItems:"12" doc:"Kinds of events: message, status, data, calls, subscription, session. Default: all except session."`
+		Include     []string             `json:"include,omitempty" maxItems:"4" doc:"extracted: deliver message events after the extractors have read the message."`
+		Format      string               `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"Format of the requests: trunkline, or that of Evolution API, WAHA or wuzapi, which have no data and subscription events. Default: trunkline."`
+		Secret      string               `json:"secret,omitempty" maxLength:"200" doc:"Signing secret: whsec_ and base64 of 24 to 64 bytes. Default: a new secret."`
+		Provider    bool                 `json:"provider,omitempty" doc:"true: subscribe at the reference's network instead of registering a webhook."`
+		CallbackURL string               `json:"callbackUrl,omitempty" maxLength:"2048" doc:"With provider: the address that the network posts its events to."`
 	}
 }
 
@@ -83,7 +83,7 @@ func (in *registration) oneReference() error {
 	id := provider.ReferenceID(in.Body.ID)
 	switch {
 	case in.Body.Reference == 0 && id == 0:
-		return httpapi.Invalid("body.reference", "is required, or else id")
+		return httpapi.Invalid("body.reference", "is required without id")
 	case in.Body.Reference != 0 && id != 0 && in.Body.Reference != id:
 		return httpapi.Invalid("body.id", "must be the same as reference, or absent")
 	}
@@ -96,9 +96,9 @@ func (in *registration) check() error {
 	b := in.Body
 	switch {
 	case !b.Provider && b.Webhook == "":
-		return httpapi.Invalid("body.webhook", "is required, or else provider")
+		return httpapi.Invalid("body.webhook", "is required without provider")
 	case !b.Provider && b.CallbackURL != "":
-		return httpapi.Invalid("body.callbackUrl", "needs provider: true")
+		return httpapi.Invalid("body.callbackUrl", "is only allowed with provider: true")
 	case !b.Provider:
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	testText  = "This is a test event. Nobody wrote it."
+	testText  = "This is a test event. No contact wrote it."
 	testPhone = "15555550100" // one of the numbers that are reserved for examples
 )
 

@@ -56,12 +56,12 @@ func gauge(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
 }
 
 var (
-	queueLength = prometheus.NewDesc("trunkline_queue_length", "Items that wait.", []string{"queue"}, nil)
+	queueLength = prometheus.NewDesc("trunkline_queue_length", "Waiting items.", []string{"queue"}, nil)
 	queueAge    = prometheus.NewDesc("trunkline_queue_oldest_seconds",
-		"How long the oldest item has waited that nothing keeps from being worked on.", []string{"queue"}, nil)
+		"Age of the oldest item that is ready to be processed, in seconds.", []string{"queue"}, nil)
 	hookStates = prometheus.NewDesc("trunkline_webhook_endpoints", "Endpoints by state.", []string{"state"}, nil)
 	hookAge    = prometheus.NewDesc("trunkline_webhook_oldest_pending_seconds",
-		"Age of the oldest event that is to be delivered, whatever keeps it; 0: there is none.", nil, nil)
+		"Age of the oldest event that waits for delivery, in seconds; 0 if there is none.", nil, nil)
 )
 
 // Queues shows what waits in the queues of services, and how endpoints of
@@ -97,7 +97,7 @@ func hookGauges(stats func(context.Context) (webhook.Stats, error)) *gauges {
 // had ended.
 func fencedCounter(queue string, n func() int64) prometheus.Collector {
 	return prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "trunkline_queue_fenced_total", Help: "Work that outlived its lease and was not recorded; another node has repeated it.",
+		Name: "trunkline_queue_fenced_total", Help: "Work whose lease expired before it was recorded; another node has repeated it.",
 		ConstLabels: prometheus.Labels{"queue": queue},
 	}, func() float64 { return float64(n()) })
 }

@@ -19,10 +19,10 @@ import (
 // Messaging counts what comes in and goes out.
 func Messaging(r *prometheus.Registry) *messaging.Observer {
 	received := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "trunkline_received_total", Help: "What networks reported, by kind of line and what it was.",
+		Name: "trunkline_received_total", Help: "Events from networks, by type of reference and kind of event.",
 	}, []string{"kind", "what"})
 	sent := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "trunkline_send_attempts_total", Help: "Attempts to send a message, by kind of line and outcome.",
+		Name: "trunkline_send_attempts_total", Help: "Attempts to send a message, by type of reference and outcome.",
 	}, []string{"kind", "outcome"})
 	r.MustRegister(received, sent)
 	what := atMost(200)
@@ -63,18 +63,18 @@ func atMost(n int) func(value string) string {
 // Runs counts turns, runs and calls of flows.
 func Runs(r *prometheus.Registry) *runtime.Observer {
 	turns := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "trunkline_flow_turn_duration_seconds", Help: "Turns of bots and flows, by engine: from the reading of the state to the commit.",
+		Name: "trunkline_flow_turn_duration_seconds", Help: "Turns of bots and flows, by engine, from reading the state to the commit.",
 		Buckets: []float64{.001, .005, .02, .1, .5, 2},
 	}, []string{"engine"})
 	runs := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "trunkline_flow_runs_total", Help: "Runs of bots and flows that are over, by engine and status.",
+		Name: "trunkline_flow_runs_total", Help: "Finished runs of bots and flows, by engine and status.",
 	}, []string{"engine", "status"})
 	calls := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "trunkline_flow_call_duration_seconds", Help: "Calls of flows to the world, by kind and outcome: done, or the code of the error.",
+		Name: "trunkline_flow_call_duration_seconds", Help: "External calls of flows, by kind and outcome: done, or the code of the error.",
 		Buckets: []float64{.01, .05, .25, 1, 5, 30, 120},
 	}, []string{"kind", "outcome"})
 	dropped := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "trunkline_flow_dropped_total", Help: "What no run waited for and no trigger took, by kind; silent: messages to chats in which bots keep silent.",
+		Name: "trunkline_flow_dropped_total", Help: "Events that no run waited for and no trigger matched, by kind; silent: messages to chats in which bots are off.",
 	}, []string{"what"})
 	r.MustRegister(turns, runs, calls, dropped)
 	return &runtime.Observer{
@@ -96,14 +96,14 @@ func Webhooks(r *prometheus.Registry) *webhook.Observer {
 		Buckets: []float64{.005, .02, .1, .5, 2, 15},
 	}, []string{"outcome"})
 	deliveries := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "trunkline_webhook_delivery_seconds", Help: "Webhook deliveries that are over, by outcome: how long after their event.",
+		Name: "trunkline_webhook_delivery_seconds", Help: "Finished webhook deliveries, by outcome: time from the event to the outcome.",
 		Buckets: []float64{.05, .25, 1, 5, 30, 300, 3600, 86400},
 	}, []string{"outcome"})
 	for _, outcome := range []string{webhook.DeliveryDelivered, webhook.DeliveryFailed, webhook.DeliveryDead} {
 		deliveries.WithLabelValues(outcome) // a rate needs the zero before the first
 	}
 	endpoints := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "trunkline_webhook_endpoints_total", Help: "Endpoints that were paused or disabled because of what they answered.",
+		Name: "trunkline_webhook_endpoints_total", Help: "Endpoints that were paused or disabled because of their responses.",
 	}, []string{"change"})
 	endpoints.WithLabelValues("paused")
 	endpoints.WithLabelValues("disabled")
@@ -123,7 +123,7 @@ func Webhooks(r *prometheus.Registry) *webhook.Observer {
 // Payments counts payment notifications.
 func Payments(r *prometheus.Registry) func(billing.Outcome) {
 	received := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "trunkline_payments_total", Help: "Payment notifications that were taken, by what became of them; dead: they belong to no account.",
+		Name: "trunkline_payments_total", Help: "Payment notifications, by outcome; dead: they belong to no account.",
 	}, []string{"outcome"})
 	received.WithLabelValues(string(billing.Dead)) // a rate needs the zero before the first
 	r.MustRegister(received)

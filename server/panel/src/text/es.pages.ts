@@ -1287,7 +1287,7 @@ export const es: PageTexts = {
   'webhooks.replayFailed': 'Reenviar lo que falló…',
   'webhooks.replayed': 'Se envía de nuevo.',
   'webhooks.rotate': 'Nuevo secreto',
-  'webhooks.rotateText': 'Desde ahora todo se firma solo con el nuevo secreto.',
+  'webhooks.rotateText': 'Durante 24 horas, las entregas se firman con el secreto antiguo y con el nuevo.',
   'webhooks.secretText': 'El secreto de firma solo se muestra ahora. Verifica con él la cabecera webhook-signature (Standard Webhooks).',
   'webhooks.since': 'De las últimas',
   'webhooks.state': 'Estado',

@@ -1287,7 +1287,7 @@ export const pt: PageTexts = {
   'webhooks.replayFailed': 'Reenviar o que falhou…',
   'webhooks.replayed': 'Será reenviado.',
   'webhooks.rotate': 'Novo segredo',
-  'webhooks.rotateText': 'Daqui em diante tudo é assinado só com o novo segredo.',
+  'webhooks.rotateText': 'Durante 24 horas, as entregas são assinadas com o segredo antigo e com o novo.',
   'webhooks.secretText': 'O segredo de assinatura só aparece agora. Verifique com ele o cabeçalho webhook-signature (Standard Webhooks).',
   'webhooks.since': 'Das últimas',
   'webhooks.state': 'Estado',

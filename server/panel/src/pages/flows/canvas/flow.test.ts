@@ -149,7 +149,7 @@ test('marks count steps of the flow, and say where the run is', () => {
 })
 
 test('what is missing is a problem of the field that would hold it', () => {
-  expect(pointerOf({ code: 'shape.required', path: '/nodes/a/config', message: 'lacks text' })).toBe('/nodes/a/config/text')
+  expect(pointerOf({ code: 'shape.required', path: '/nodes/a/config', message: 'text is missing' })).toBe('/nodes/a/config/text')
   expect(pointerOf({ code: 'shape.type', path: '/nodes/a/config/text', message: 'is no text' })).toBe('/nodes/a/config/text')
 })
 

@@ -161,6 +161,6 @@ export function bodies(flow: Flow): Body[] {
 
 /** pointerOf is what a problem is about: what is missing is told at what lacks it. */
 export function pointerOf({ code, path, message }: Pick<FlowProblem, 'code' | 'path' | 'message'>): string {
-  const missing = code.endsWith('.required') ? /^lacks (\w+)$/.exec(message)?.[1] : undefined
+  const missing = code.endsWith('.required') ? /^(\w+) is missing$/.exec(message)?.[1] : undefined
   return missing ? `${path}/${missing}` : path
 }

@@ -18,25 +18,25 @@ import (
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
-// lineCures are the cures for errors of lines.
-var lineCures = map[string]string{
-	"credentials":         "give the line a new access token, and start its session",
-	"logged_out_on_phone": "link the line again: trunkline pair",
-	"passkey_required":    "link the line again, and confirm on the phone",
+// referenceCures are the cures for errors of references.
+var referenceCures = map[string]string{
+	"credentials":         "give the reference a new access token, and start its session",
+	"logged_out_on_phone": "link the reference again: trunkline pair",
+	"passkey_required":    "link the reference again, and confirm on the phone",
 	"client_outdated":     "upgrade trunkline: WhatsApp no longer accepts this version",
-	"replaced":            "end the other program that uses this linked device",
-	"banned":              "ask WhatsApp for a review in the app: nothing here helps",
+	"replaced":            "stop the other program that uses this linked device",
+	"banned":              "ask WhatsApp for a review in the app",
 }
 
-// issueCures are the cures for settings that lines lack.
+// issueCures are the cures for settings that references lack.
 var issueCures = map[string]string{
 	graph.CallbacksUnverified: "set its appSecret, or start the server with --meta-app-secret",
 	cloud.AccountUnknown:      "set its businessAccountId, or start its session",
 }
 
-// lines reports why lines are not connected, and asks the networks.
-func (d *doctor) lines(ctx context.Context) {
-	const check = "lines"
+// references reports why references are not connected, and asks the networks.
+func (d *doctor) references(ctx context.Context) {
+	const check = "references"
 	var opts messaging.Options
 	if d.secrets != nil {
 		secret, token := string(d.set.Server.MetaAppSecret), string(d.set.Server.MetaVerifyToken)
@@ -44,40 +44,40 @@ func (d *doctor) lines(ctx context.Context) {
 			cloud.New(&cloud.Options{AppSecret: secret, VerifyToken: token}), messenger.New(&messenger.Options{AppSecret: secret, VerifyToken: token}),
 		}, d.secrets
 	}
-	lines, err := messaging.ReferenceStates(ctx, d.db, &opts)
+	refs, err := messaging.ReferenceStates(ctx, d.db, &opts)
 	if err != nil {
-		d.bad(check, oneLine(err.Error()), "look at the database")
+		d.bad(check, oneLine(err.Error()), "check the database")
 		return
 	}
 	wrong := 0
-	for _, l := range lines {
-		text := fmt.Sprintf("line %d (%s) is %s", l.ID, l.Kind, l.State)
+	for _, l := range refs {
+		text := fmt.Sprintf("reference %d (%s) is %s", l.ID, l.Kind, l.State)
 		if l.Code != "" {
 			text += ", " + l.Code + ": " + oneLine(l.Message)
 		}
 		for _, issue := range l.Issues {
-			d.warn(check, fmt.Sprintf("line %d (%s): %s: %s", l.ID, l.Kind, issue.Kind, issue.Message), or(issueCures[issue.Kind], "complete its settings"))
+			d.warn(check, fmt.Sprintf("reference %d (%s): %s: %s", l.ID, l.Kind, issue.Kind, issue.Message), or(issueCures[issue.Kind], "complete its settings"))
 		}
 		switch {
 		case l.State == messaging.StateFailed || l.State == messaging.StateLoggedOut || l.Code == "credentials":
 			wrong++
-			d.bad(check, text, or(lineCures[l.Code], "start its session, and look at the error of the network"))
+			d.bad(check, text, or(referenceCures[l.Code], "start its session, and look up the network's error"))
 		case l.Code != "":
 			wrong++
-			d.warn(check, text, or(lineCures[l.Code], "trunkline tries again automatically"))
+			d.warn(check, text, or(referenceCures[l.Code], "trunkline tries again automatically"))
 		}
 	}
-	d.ok(check, "%d of %d without an error", len(lines)-wrong, len(lines))
-	lines = slices.DeleteFunc(lines, func(l messaging.ReferenceState) bool { return l.State == messaging.StateStopped })
-	d.whatsapp(ctx, lines)
-	d.graph(ctx, lines)
+	d.ok(check, "%d of %d have no error", len(refs)-wrong, len(refs))
+	refs = slices.DeleteFunc(refs, func(l messaging.ReferenceState) bool { return l.State == messaging.StateStopped })
+	d.whatsapp(ctx, refs)
+	d.graph(ctx, refs)
 }
 
 // graph checks whether the Graph API can be reached, and the access tokens of the
-// lines.
-func (d *doctor) graph(ctx context.Context, lines []messaging.ReferenceState) {
-	lines = slices.DeleteFunc(lines, func(l messaging.ReferenceState) bool { return l.Kind != cloud.Kind && l.Kind != messenger.Kind })
-	if len(lines) == 0 {
+// references.
+func (d *doctor) graph(ctx context.Context, refs []messaging.ReferenceState) {
+	refs = slices.DeleteFunc(refs, func(l messaging.ReferenceState) bool { return l.Kind != cloud.Kind && l.Kind != messenger.Kind })
+	if len(refs) == 0 {
 		return
 	}
 	if !d.network(ctx, graph.NewHTTPClient(), or(d.set.Server.GraphURL, graph.DefaultURL)) || d.secrets == nil {
@@ -85,22 +85,22 @@ func (d *doctor) graph(ctx context.Context, lines []messaging.ReferenceState) {
 	}
 	const check = "tokens"
 	api, good := graph.New(&graph.Options{URL: d.set.Server.GraphURL, Timeout: askTimeout}), 0
-	for _, l := range lines {
+	for _, l := range refs {
 		t, err := api.As(l.Settings[graph.AccessToken]).Token(ctx)
-		text := fmt.Sprintf("the access token of line %d ", l.ID)
+		text := fmt.Sprintf("the access token of reference %d ", l.ID)
 		_, refused := errors.AsType[*provider.AuthExpired](graph.CallError(err))
 		switch {
 		case refused, err == nil && !t.Valid:
-			d.bad(check, text+"is not valid", lineCures["credentials"])
+			d.bad(check, text+"is not valid", referenceCures["credentials"])
 		case err != nil:
-			d.warn(check, text+"could not be checked: "+oneLine(err.Error()), "look up the error of the network, and run the doctor again")
+			d.warn(check, text+"could not be checked: "+oneLine(err.Error()), "look up the network's error, and run the doctor again")
 		case !t.Expires.IsZero() && t.Expires.Sub(d.now()) < soonOver:
-			d.warn(check, text+"ends on "+t.Expires.UTC().Format(time.DateOnly), "give the line a new one before; that of a system user need not end")
+			d.warn(check, text+"expires on "+t.Expires.UTC().Format(time.DateOnly), "give the reference a new one before that day, for example one of a system user, which does not expire")
 		default:
 			good++
 		}
 	}
-	d.ok(check, "%d of %d are valid", good, len(lines))
+	d.ok(check, "%d of %d are valid", good, len(refs))
 }
 
 // network checks whether a server outside answers, and compares its clock.
@@ -111,7 +111,7 @@ func (d *doctor) network(ctx context.Context, client *http.Client, at string) bo
 	header, err := head(ctx, client, at)
 	end := d.now()
 	if err != nil {
-		d.bad("network", at+" cannot be reached: "+oneLine(err.Error()), "allow outgoing connections: look at the firewall, the name server and HTTPS_PROXY")
+		d.bad("network", at+" cannot be reached: "+oneLine(err.Error()), "allow outgoing connections: check the firewall, the name server and HTTPS_PROXY")
 		return false
 	}
 	d.ok("network", "%s answers", at)
@@ -139,7 +139,7 @@ func (d *doctor) webhooks(ctx context.Context) {
 	const check = "webhooks"
 	targets, err := webhook.Targets(ctx, d.db)
 	if err != nil {
-		d.bad(check, oneLine(err.Error()), "look at the database")
+		d.bad(check, oneLine(err.Error()), "check the database")
 		return
 	}
 	wall, err := guard.New(d.set.Server.WebhookAllow)
