@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/page"
+
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
@@ -82,7 +84,7 @@ func New(ctx context.Context, db *sqlx.DB, runs *runtime.Runtime, opts *Options)
 		Engine: flow.EngineBot, Noun: "bot", Scope: "reference",
 		Flows: "botengine_bot", Versions: "botengine_version", Key: "bot", Admit: s.opts.Admit,
 		Runs: runs, Source: s.Source, Environment: func(runtime.Source) *flow.Environment { return &flow.Environment{Engine: flow.EngineBot} }, TestsTx: s.testsTx,
-		NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
+		NotFound: ErrNotFound, Refused: refused,
 		Logger: s.opts.Logger, Now: s.opts.Now,
 	}); err != nil {
 		return nil, fmt.Errorf("botengine: %w", err)
@@ -122,7 +124,7 @@ func (a *Account) Tests() versions.Tests { return a.s.store.Tests(a.id) }
 func (a *Account) Runs() Runs { return Runs{a.scope} }
 
 // List bounds a page of a list.
-type List = versions.List
+type List = page.List
 
 // Page is a page of a list.
-type Page[T any] = versions.Page[T]
+type Page[T any] = page.Page[T]

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/page"
+
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
@@ -59,27 +61,24 @@ type DeliveryFilter struct {
 	Cursor                 string   // Page.Next of the page before; "": the first page
 }
 
-// Page is a page of deliveries.
-type Page struct {
-	Items []Delivery // never nil
-	Next  string     // the cursor of the next page; "": this is the last
-}
+// Page is a page of a list.
+type Page[T any] = page.Page[T]
 
 // Deliveries lists deliveries: pending ones first, by the time of their event,
 // then those that are over, in the order in which that came about; the newest
 // first in both.
-func (a *Account) Deliveries(ctx context.Context, f DeliveryFilter) (Page, error) {
+func (a *Account) Deliveries(ctx context.Context, f DeliveryFilter) (Page[Delivery], error) {
 	if err := f.check(); err != nil {
-		return Page{}, err
+		return Page[Delivery]{}, err
 	}
 	out, next, err := a.deliveries(ctx, f)
 	if err == nil {
 		err = a.addAttempts(ctx, out)
 	}
 	if err != nil {
-		return Page{}, fmt.Errorf("listing deliveries: %w", err)
+		return Page[Delivery]{}, fmt.Errorf("listing deliveries: %w", err)
 	}
-	return Page{out, next}, nil
+	return Page[Delivery]{Items: out, Next: next}, nil
 }
 
 func (f *DeliveryFilter) check() error {

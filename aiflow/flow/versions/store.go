@@ -45,7 +45,6 @@ type Options struct {
 	Admit func(ctx context.Context, tx database.Executor, account string, bytes int64) error
 
 	NotFound error                               // for what does not exist
-	Invalid  func(field, message string) error   // for a value that breaks a rule
 	Refused  func(problems []flow.Problem) error // for a document with errors
 
 	Logger *slog.Logger     // nil: slog.Default()

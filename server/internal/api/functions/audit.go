@@ -28,8 +28,7 @@ type auditFilter struct {
 	Outcome  string `query:"outcome" maxLength:"64" doc:"ok, or the code of an error."`
 	From     int64  `query:"from" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: answered then or later."`
 	To       int64  `query:"to" minimum:"0" maximum:"253402300799" doc:"UNIX seconds: answered before; 0: now."`
-	Limit    int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor   string `query:"cursor" maxLength:"200" doc:"next of the page before."`
+	httpapi.PageInput
 }
 
 // auditedCall is a call in the audit log.
@@ -45,7 +44,7 @@ type auditedCall struct {
 	DurationMS float64            `json:"durationMs" doc:"Milliseconds."`
 }
 
-func (a *API) listAudit(ctx context.Context, c httpapi.Call, in *auditFilter) (messaging.Page[auditedCall], error) {
+func (a *API) listAudit(ctx context.Context, c httpapi.Call, in *auditFilter) (view.Page[auditedCall], error) {
 	p, err := a.MCP().For(c.Account).Audit(ctx, mcp.AuditFilter{
 		User: in.User, Function: in.Function, Outcome: in.Outcome, From: view.Instant(in.From), To: view.Instant(in.To), Limit: in.Limit, Cursor: in.Cursor,
 	})
@@ -57,7 +56,7 @@ func (a *API) listAudit(ctx context.Context, c httpapi.Call, in *auditFilter) (m
 		}
 		err = p
 	}
-	return view.Page(p.Items, p.Next, viewAudited), err
+	return view.PageOf(p, viewAudited), err
 }
 
 func viewAudited(e mcp.AuditEntry) auditedCall {
