@@ -31,14 +31,7 @@ const (
 )
 
 // Attempt is one try to deliver an event.
-type Attempt struct {
-	At         time.Time
-	StatusCode int // 0: there was no response
-	Duration   time.Duration
-	Error      string // "" after a 2xx
-	Response   string // its first KiB
-	Fence      int64  // the claim under which it was made: it rises with each, until a replay; 0: a test
-}
+type Attempt = delivery.Attempt
 
 // Delivery is an event on its way to an endpoint.
 type Delivery struct {

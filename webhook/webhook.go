@@ -102,8 +102,8 @@ func (d *Dispatcher) assemble() {
 	d.formats = &formats{byName: o.Formats, log: o.Logger, now: o.Now}
 	d.router = &delivery.Router{DB: d.db, Formats: d.formats}
 	d.sender = &delivery.Sender{
-		DB: d.db, Log: o.Logger, Now: o.Now, Timeout: o.Timeout, Policy: delivery.Policy(o.Policy), Client: d.guard.Client(),
-		Sealer: d.sealer, Formats: d.formats, Trace: o.Trace, Observer: (*delivery.Observer)(o.Observer),
+		DB: d.db, Log: o.Logger, Now: o.Now, Timeout: o.Timeout, Policy: o.Policy, Client: d.guard.Client(),
+		Sealer: d.sealer, Formats: d.formats, Trace: o.Trace, Observer: o.Observer,
 	}
 	if o.Echo != nil {
 		d.sender.Echo = o.Echo.receive
@@ -130,7 +130,7 @@ func attemptedOf(r *delivery.Result) Attempted {
 	a := Attempted{Account: r.Target.Account, Scope: r.Target.Scope, Number: r.Tries + 1, Delivery: Delivery{
 		ID: r.Event.DeliveryID(r.Target.ID), EndpointID: r.Target.ID, EventID: r.Event.ID, Event: r.Event.Type,
 		ChatID: r.Event.ChatID, MessageID: r.Event.MessageID, Sequence: r.Seq,
-		State: r.Outcome, Attempts: []Attempt{Attempt(r.Attempt)}, CreatedAt: r.Event.Time(),
+		State: r.Outcome, Attempts: []Attempt{r.Attempt}, CreatedAt: r.Event.Time(),
 	}}
 	if r.Outcome == "" {
 		a.Delivery.State = DeliveryPending
@@ -152,7 +152,7 @@ func (d *Dispatcher) defaults() error {
 	if o.Timeout < 0 || o.Retention < 0 || o.Lease < 0 {
 		return errors.New("webhook: a duration of Options is negative")
 	}
-	o.Policy, o.Formats = o.Policy.withDefaults(), maps.Clone(o.Formats)
+	o.Policy, o.Formats = o.Policy.WithDefaults(), maps.Clone(o.Formats)
 	return nil
 }
 

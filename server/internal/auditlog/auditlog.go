@@ -119,7 +119,7 @@ func detailsOf(details map[string]any) (string, error) {
 
 // clean is what both databases can hold of a text.
 func clean(s string) string {
-	return text.Sanitize(s[:min(len(s), maxText)])
+	return text.Sanitize(text.Truncate(s, maxText))
 }
 
 const (
