@@ -1,6 +1,7 @@
 package botengine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -75,9 +76,7 @@ func (a Bots) Create(ctx context.Context, n NewBot) (Bot, error) {
 	}
 	if n.Flow == nil {
 		n.Flow = blank(n.Name)
-		if n.Trigger == "" {
-			n.Trigger = TriggerManual
-		}
+		n.Trigger = cmp.Or(n.Trigger, TriggerManual)
 	}
 	draft, err := a.s.edit(n.Flow, n.Trigger, n.Keywords)
 	if err != nil {

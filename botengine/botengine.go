@@ -1,6 +1,7 @@
 package botengine
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -67,9 +68,7 @@ func New(ctx context.Context, db *sqlx.DB, runs *runtime.Runtime, opts *Options)
 	if s.opts.Deleted == nil {
 		s.opts.Deleted = func(context.Context, string, string) error { return nil }
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,9 +74,7 @@ func (f *AuditFilter) check() (before int64, size int, failed *Error) {
 	if errors.As(err, &wrong) {
 		failed.Details = append(failed.Details, Detail{wrong.Field, wrong.Message})
 	}
-	if before == 0 {
-		before = math.MaxInt64
-	}
+	before = cmp.Or(before, math.MaxInt64)
 	for _, filter := range []struct{ name, value string }{{"user", f.User}, {"function", f.Function}, {"outcome", f.Outcome}} {
 		if text.Sanitize(filter.value) != filter.value {
 			failed.Details = append(failed.Details, Detail{filter.name, "must be UTF-8 without U+0000"})

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -75,9 +76,7 @@ func (a *Account) Deliveries(ctx context.Context, f DeliveryFilter) (Page[Delive
 }
 
 func (f *DeliveryFilter) check() error {
-	if f.Limit == 0 {
-		f.Limit = deliveriesDefault
-	}
+	f.Limit = cmp.Or(f.Limit, deliveriesDefault)
 	if f.Limit < 0 {
 		return invalid("limit", "must be at least 1")
 	}

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -140,15 +141,11 @@ func attemptedOf(r *delivery.Result) Attempted {
 
 func (d *Dispatcher) defaults() error {
 	o := &d.opts
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Timeout == 0 {
-		o.Timeout = 15 * time.Second
-	}
+	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
 	if o.Timeout < 0 || o.Retention < 0 || o.Lease < 0 {
 		return errors.New("webhook: a duration of Options is negative")
 	}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -65,9 +66,7 @@ func (t *Turn) Fault(err error) *Error {
 	default:
 		e = &Error{Code: "internal", Message: err.Error()}
 	}
-	if e.Node == "" {
-		e.Node = t.node.id
-	}
+	e.Node = cmp.Or(e.Node, t.node.id)
 	return e
 }
 

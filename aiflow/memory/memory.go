@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -105,9 +106,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.opts.Lock == nil {
 		s.opts.Lock = func(context.Context, Tx, string, string) (bool, error) { return true, nil }
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}

@@ -4,6 +4,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -33,9 +34,7 @@ const (
 // Size returns the number of rows of a page: limit, by default 50 and at most 200.
 // The error is an [*apierr.Invalid].
 func Size(limit int) (int, error) {
-	if limit == 0 {
-		limit = usual
-	}
+	limit = cmp.Or(limit, usual)
 	if limit < 1 {
 		return 0, &apierr.Invalid{Field: "limit", Message: "must be at least 1"}
 	}

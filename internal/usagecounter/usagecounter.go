@@ -6,6 +6,7 @@
 package usagecounter
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -54,9 +55,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 
 // New returns a Counter over db. [Migrate] must have created its tables.
 func New(db *database.DB, o Options) *Counter {
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}

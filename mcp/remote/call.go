@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -315,9 +316,7 @@ func resultOf(res *sdk.CallToolResult) Result {
 	out := Result{Text: strings.Join(parts, "\n")}
 	if raw, ok := res.StructuredContent.(string); ok && raw != "null" { // see exact
 		out.Value = json.RawMessage(raw)
-		if out.Text == "" {
-			out.Text = raw
-		}
+		out.Text = cmp.Or(out.Text, raw)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -113,21 +114,11 @@ func (s *Service) defaults() error {
 			return fmt.Errorf("remote: Options.Programs: %q is not a valid name of a server", name)
 		}
 	}
-	if o.Connect == 0 {
-		o.Connect = defaultConnect
-	}
-	if o.Call == 0 {
-		o.Call = defaultCall
-	}
-	if o.Idle == 0 {
-		o.Idle = defaultIdle
-	}
-	if o.Version == "" {
-		o.Version = "0"
-	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Connect = cmp.Or(o.Connect, defaultConnect)
+	o.Call = cmp.Or(o.Call, defaultCall)
+	o.Idle = cmp.Or(o.Idle, defaultIdle)
+	o.Version = cmp.Or(o.Version, "0")
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}

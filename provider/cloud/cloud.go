@@ -23,6 +23,7 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -100,9 +101,7 @@ func New(o *Options) *Provider {
 
 		defaults: graph.Defaults(o.AppSecret, o.VerifyToken),
 	}
-	if p.log == nil {
-		p.log = slog.Default()
-	}
+	p.log = cmp.Or(p.log, slog.Default())
 	return p
 }
 

@@ -1,6 +1,7 @@
 package messenger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -83,9 +84,7 @@ func New(o *Options) *Provider {
 		graph: graph.New(&graph.Options{URL: o.GraphURL, HTTPClient: o.HTTPClient, Now: o.Now}),
 		log:   o.Logger, now: o.Now, defaults: graph.Defaults(o.AppSecret, o.VerifyToken),
 	}
-	if p.log == nil {
-		p.log = slog.Default()
-	}
+	p.log = cmp.Or(p.log, slog.Default())
 	if p.now == nil {
 		p.now = time.Now
 	}

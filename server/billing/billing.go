@@ -12,6 +12,7 @@
 package billing
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -84,9 +85,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}

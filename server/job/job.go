@@ -9,6 +9,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -85,9 +86,7 @@ func Open(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}

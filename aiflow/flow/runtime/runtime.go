@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -213,9 +214,7 @@ func (r *Runtime) defaults() error {
 	if o.Types == nil {
 		o.Types = node.NewTypes()
 	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -175,9 +176,7 @@ func (g *played) expect(e *Expect) string {
 
 func (g *played) expectEffect(e *Expect) string {
 	kind := e.Did
-	if kind == "" {
-		kind = DidSend
-	}
+	kind = cmp.Or(kind, DidSend)
 	for len(g.open) > 0 && g.open[0].quiet() && g.open[0].Kind != kind {
 		g.open = g.open[1:]
 	}

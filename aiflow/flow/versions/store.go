@@ -1,6 +1,7 @@
 package versions
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -60,9 +61,7 @@ type Store struct {
 
 // New returns a Store over db, which has the engine's tables already.
 func New(ctx context.Context, db *sqlx.DB, opts Options) (*Store, error) {
-	if opts.Logger == nil {
-		opts.Logger = slog.Default()
-	}
+	opts.Logger = cmp.Or(opts.Logger, slog.Default())
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}

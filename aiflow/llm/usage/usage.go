@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -60,12 +61,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Ledger, error) {
 	if opts != nil {
 		l.opts = *opts
 	}
-	if l.opts.Client == nil {
-		l.opts.Client = http.DefaultClient
-	}
-	if l.opts.Logger == nil {
-		l.opts.Logger = slog.Default()
-	}
+	l.opts.Client = cmp.Or(l.opts.Client, http.DefaultClient)
+	l.opts.Logger = cmp.Or(l.opts.Logger, slog.Default())
 	if l.opts.Now == nil {
 		l.opts.Now = time.Now
 	}

@@ -5,6 +5,7 @@
 package auditlog
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -53,15 +54,11 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Store, error) {
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Retention == 0 {
-		s.opts.Retention = 365 * 24 * time.Hour
-	}
+	s.opts.Retention = cmp.Or(s.opts.Retention, 365*24*time.Hour)
 	if s.opts.Retention < -1 {
 		return nil, errors.New("auditlog: Options.Retention is negative")
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,9 +45,7 @@ func (s *AgentTools) functionTools(ctx context.Context, scope agent.Scope, r *fl
 			return nil, fmt.Errorf("describing the arguments of %s: %w", f.Slug, err)
 		}
 		about := f.Description
-		if about == "" {
-			about = f.Name
-		}
+		about = cmp.Or(about, f.Name)
 		reach, source := f.Reach(src.Functions), "function/"+f.Slug
 		home := ""
 		if reach.Fixed {

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -36,21 +37,11 @@ func (p Policy) WithDefaults() Policy {
 			2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 		}
 	}
-	if p.BlockFor == 0 {
-		p.BlockFor = 10 * time.Minute
-	}
-	if p.DownAfter == 0 {
-		p.DownAfter = 5
-	}
-	if p.ProbeFirst == 0 {
-		p.ProbeFirst = 5 * time.Second
-	}
-	if p.ProbeLast == 0 {
-		p.ProbeLast = 5 * time.Minute
-	}
-	if p.GiveUp == 0 {
-		p.GiveUp = 5 * 24 * time.Hour
-	}
+	p.BlockFor = cmp.Or(p.BlockFor, 10*time.Minute)
+	p.DownAfter = cmp.Or(p.DownAfter, 5)
+	p.ProbeFirst = cmp.Or(p.ProbeFirst, 5*time.Second)
+	p.ProbeLast = cmp.Or(p.ProbeLast, 5*time.Minute)
+	p.GiveUp = cmp.Or(p.GiveUp, 5*24*time.Hour)
 	return p
 }
 
