@@ -86,12 +86,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.opts.Deleted == nil {
 		s.opts.Deleted = func(context.Context, string, string) error { return nil }
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("aiflow: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("aiflow: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "aiflow", Migrate); err != nil {
+		return nil, err
 	}
 	if s.opts.Runs == nil {
 		s.alone = true

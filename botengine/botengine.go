@@ -72,12 +72,9 @@ func New(ctx context.Context, db *sqlx.DB, runs *runtime.Runtime, opts *Options)
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("botengine: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("botengine: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "botengine", Migrate); err != nil {
+		return nil, err
 	}
 	if s.store, err = versions.New(ctx, db, versions.Options{
 		Engine: flow.EngineBot, Noun: "bot", Scope: "reference",

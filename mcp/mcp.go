@@ -91,11 +91,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Registry, error) {
 		return nil, err
 	}
 	var err error
-	if r.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("mcp: %w", err)
-	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("mcp: %w", err)
+	if r.db, err = database.Prepare(ctx, db, "mcp", Migrate); err != nil {
+		return nil, err
 	}
 	r.clock = clockColumns(r.db.Dialect, opts != nil && opts.Now != nil)
 	r.catalogue.Store(&catalogue{byName: map[string]*function{}})

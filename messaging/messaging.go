@@ -143,9 +143,9 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 // the database holds credentials that none of the secrets opens, and with
 // [ErrOtherMedia] when other processes keep their files elsewhere.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
-	d, err := database.Of(ctx, db)
+	d, err := database.Prepare(ctx, db, "messaging", Migrate)
 	if err != nil {
-		return nil, fmt.Errorf("messaging: %w", err)
+		return nil, err
 	}
 	s := &Service{db: d, waits: wait.New(d)}
 	if opts != nil {
@@ -167,9 +167,6 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	s.wire(d, kinds, guarded)
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("messaging: %w", err)
-	}
 	if s.opts.Secrets != nil {
 		if s.settings.Keys, err = keyring.New("messaging", s.opts.Secrets); err != nil {
 			return nil, fmt.Errorf("messaging: Options.Secrets: %w", err)

@@ -74,11 +74,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 		return nil, fmt.Errorf("webhook: Options.Secrets: %w", err)
 	}
 	d.opts.Secrets = nil // so that they are not printed by mistake
-	if d.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("webhook: %w", err)
-	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("webhook: %w", err)
+	if d.db, err = database.Prepare(ctx, db, "webhook", Migrate); err != nil {
+		return nil, err
 	}
 	if d.guard, err = guard.New(d.opts.Allow); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)

@@ -84,12 +84,9 @@ func New(ctx context.Context, db *sqlx.DB, models *llm.Models, ledger *usage.Led
 	if s.opts.AfterCommit == nil {
 		s.opts.AfterCommit = func(string) {}
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("agent: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("agent: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "agent", Migrate); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

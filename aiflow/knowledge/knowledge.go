@@ -94,12 +94,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("knowledge: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("knowledge: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "knowledge", Migrate); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

@@ -113,12 +113,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.opts.Retention < 0 {
 		return nil, fmt.Errorf("memory: Options.Retention is negative: %s", s.opts.Retention)
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("memory: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("memory: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "memory", Migrate); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

@@ -80,12 +80,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.opts.BeforeTrained == nil {
 		s.opts.BeforeTrained = func() {}
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "store", Migrate); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

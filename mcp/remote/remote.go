@@ -90,14 +90,11 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, err
 	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("remote: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "remote", Migrate); err != nil {
+		return nil, err
 	}
 	if s.guard, err = guard.New(s.opts.Allow); err != nil {
 		return nil, fmt.Errorf("remote: Options.Allow: %w", err)
-	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("remote: %w", err)
 	}
 	s.web = s.guard.Client()
 	s.pool = newPool(s)

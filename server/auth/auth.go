@@ -129,9 +129,9 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 
 // New returns a Service over db, and creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
-	d, err := database.Of(ctx, db)
+	d, err := database.Prepare(ctx, db, "auth", Migrate)
 	if err != nil {
-		return nil, fmt.Errorf("auth: %w", err)
+		return nil, err
 	}
 	s := &Service{db: d}
 	if opts != nil {
@@ -147,9 +147,6 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, fmt.Errorf("auth: Options.Secrets: %w", err)
 	}
 	s.opts.Secrets = nil // so that they are not printed by mistake
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("auth: %w", err)
-	}
 	factors, err := secondfactor.New(ctx, d, keys, s.opts.Now)
 	if err != nil {
 		return nil, fmt.Errorf("auth: %w", err)

@@ -77,9 +77,9 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 
 // New returns a Service over db. It creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
-	d, err := database.Of(ctx, db)
+	d, err := database.Prepare(ctx, db, "billing", Migrate)
 	if err != nil {
-		return nil, fmt.Errorf("billing: %w", err)
+		return nil, err
 	}
 	s := &Service{db: d}
 	if opts != nil {
@@ -88,9 +88,6 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
-	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("billing: %w", err)
 	}
 	return s, nil
 }

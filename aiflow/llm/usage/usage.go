@@ -66,12 +66,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Ledger, error) {
 	if l.opts.Now == nil {
 		l.opts.Now = time.Now
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("usage: %w", err)
-	}
 	var err error
-	if l.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("usage: %w", err)
+	if l.db, err = database.Prepare(ctx, db, "usage", Migrate); err != nil {
+		return nil, err
 	}
 	if err := l.openPrices(ctx); err != nil {
 		return nil, fmt.Errorf("usage: %w", err)

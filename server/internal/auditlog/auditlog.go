@@ -63,11 +63,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Store, error) {
 		s.opts.Now = time.Now
 	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("auditlog: %w", err)
-	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("auditlog: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "auditlog", Migrate); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
