@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/periodic"
+
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -64,18 +66,7 @@ func New(db *database.DB, o Options) *Counter {
 
 // Run counts rows until ctx ends. Any number of nodes may run it.
 func (c *Counter) Run(ctx context.Context) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		if err := c.Count(ctx); err != nil && ctx.Err() == nil {
-			c.opts.Logger.WarnContext(ctx, "counting what accounts use", slog.String("counter", c.opts.Name), slog.Any("error", err))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return periodic.Run(ctx, interval, nil, c.opts.Logger.With(slog.String("counter", c.opts.Name)), "counting what accounts use", c.Count)
 }
 
 // Count counts all rows that are old enough.

@@ -27,6 +27,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/periodic"
+
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
@@ -201,18 +203,7 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) purging(ctx context.Context) error {
-	tick := time.NewTicker(purgeInterval)
-	defer tick.Stop()
-	for {
-		if err := s.purge(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "deleting what has expired", slog.Any("error", err))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return periodic.Run(ctx, purgeInterval, nil, s.opts.Logger, "deleting what has expired", s.purge)
 }
 
 // originTTL is how long it is remembered from where a user has logged in.

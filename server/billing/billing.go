@@ -21,6 +21,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/periodic"
+
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -133,18 +135,7 @@ const (
 
 // Run deletes old notifications until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	tick := time.NewTicker(pruneInterval)
-	defer tick.Stop()
-	for {
-		if err := s.prune(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "deleting old payment notifications", slog.Any("error", err))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return periodic.Run(ctx, pruneInterval, nil, s.opts.Logger, "deleting old payment notifications", s.prune)
 }
 
 func (s *Service) prune(ctx context.Context) error {

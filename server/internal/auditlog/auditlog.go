@@ -15,6 +15,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/periodic"
+
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
@@ -124,18 +126,7 @@ const (
 // Run deletes entries that are older than the retention until ctx ends. Any
 // number of processes may.
 func (s *Store) Run(ctx context.Context) error {
-	tick := time.NewTicker(pruneEvery)
-	defer tick.Stop()
-	for {
-		if err := s.Prune(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "deleting old entries of the audit log failed", slog.Any("error", err))
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return periodic.Run(ctx, pruneEvery, nil, s.opts.Logger, "deleting old entries of the audit log failed", s.Prune)
 }
 
 // Prune deletes what is older than the retention. It needs no index by time:
