@@ -70,8 +70,7 @@ func (a *Account) Audit(ctx context.Context, f AuditFilter) (Page[AuditEntry], e
 func (f *AuditFilter) check() (before int64, size int, failed *Error) {
 	failed = refusal(CodeInvalidArguments, "the filter is not valid")
 	before, size, err := page.List{Limit: f.Limit, Cursor: f.Cursor}.Parse()
-	var wrong *apierr.Invalid
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*apierr.Invalid](err); ok {
 		failed.Details = append(failed.Details, Detail{wrong.Field, wrong.Message})
 	}
 	before = cmp.Or(before, math.MaxInt64)

@@ -100,8 +100,7 @@ func (a *Templates) Preview(ctx context.Context, ref provider.ReferenceID, call 
 		return TemplatePreview{}, err
 	}
 	t, err := a.s.templateFor(ctx, row, call)
-	var broken *Invalid
-	if errors.As(err, &broken) {
+	if broken, ok := errors.AsType[*Invalid](err); ok {
 		return TemplatePreview{}, &Invalid{Field: strings.TrimPrefix(broken.Field, "message."), Message: broken.Message}
 	}
 	if err != nil {

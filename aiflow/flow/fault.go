@@ -72,8 +72,7 @@ func (t *Turn) Fault(err error) *Error {
 
 // failed takes a node's error output, or raises its error.
 func (r runner) failed(n *step, err error) *step {
-	var limit *limitError
-	if errors.As(err, &limit) {
+	if limit, ok := errors.AsType[*limitError](err); ok {
 		limit.why.Node = n.id
 		r.failing(n, limit.why)
 		r.Row.Error = limit.why

@@ -68,8 +68,7 @@ func (a *Account) Call(ctx context.Context, c Call) (Result, error) {
 		defer cancel()
 	}
 	out, err := a.s.call(ctx, t, tool, c)
-	var failed *Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*Error](err); ok {
 		failed.Safe = safe
 	}
 	return out, err
@@ -143,8 +142,7 @@ func checkArguments(schema, arguments json.RawMessage) error {
 			return &Error{Code: CodeArguments, Message: "The arguments are not a JSON object."}
 		}
 	}
-	var misfit *structured.Misfit
-	if errors.As(compiled.Validate(v), &misfit) {
+	if misfit, ok := errors.AsType[*structured.Misfit](compiled.Validate(v)); ok {
 		return &Error{Code: CodeArguments, Message: truncate(strings.Join(misfit.Problems, "; "))}
 	}
 	return nil

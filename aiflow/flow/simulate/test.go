@@ -147,8 +147,7 @@ func (g *played) act(s Step) string {
 	if errors.Is(err, flow.ErrNotWaiting) {
 		return "The run does not wait for this: " + g.standing()
 	}
-	var bad *Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*Invalid](err); ok {
 		return "step" + bad.Path + " " + bad.Message
 	}
 	if err != nil {

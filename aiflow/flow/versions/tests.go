@@ -60,8 +60,7 @@ func (t Tests) Get(ctx context.Context, id string) (json.RawMessage, error) {
 // cannot be played are [*apierr.Invalid]; see [simulate.ParseTests].
 func (t Tests) Set(ctx context.Context, id string, tests json.RawMessage) error {
 	_, err := simulate.ParseTests(tests)
-	var bad *simulate.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*simulate.Invalid](err); ok {
 		return &apierr.Invalid{Field: "tests" + bad.Path, Message: bad.Message}
 	}
 	if err != nil {

@@ -132,8 +132,7 @@ func (d *doctor) database(ctx context.Context) {
 	const check = "database"
 	db, err := openExisting(ctx, d.set)
 	if err != nil {
-		var wrong *settingError
-		if errors.As(err, &wrong) && strings.Contains(wrong.why, "there is no database") {
+		if wrong, ok := errors.AsType[*settingError](err); ok && strings.Contains(wrong.why, "there is no database") {
 			d.warn(check, "there is none yet", "it is created at the first start; if there should be one, name another --data")
 			return
 		}

@@ -104,8 +104,7 @@ func (s *AgentTools) callFunction(by runtime.Run, src runtime.Source) func(conte
 			ID: agent.Child(r.Key), Engine: by.Engine, Owner: by.Owner, Version: by.Version, Parent: by.ID, Source: src, Args: args,
 			Chat: runtime.Chat{Reference: by.Chat.Reference},
 		})
-		var bad *runtime.BadInput
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*runtime.BadInput](err); ok {
 			return llm.ToolOutput{}, &llm.ToolError{Code: "call.args", Message: bad.Error()}
 		}
 		if err != nil {

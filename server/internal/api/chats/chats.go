@@ -102,8 +102,7 @@ type messageFilter struct {
 
 func (a *API) readMessage(ctx context.Context, c httpapi.Call, in *messageFilter) (messaging.Message, error) {
 	m, err := a.Messaging.For(c.Account).Message(ctx, in.Reference, "", in.ID)
-	var bad *messaging.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*messaging.Invalid](err); ok {
 		err = httpapi.Invalid("path.messageId", bad.Message)
 	}
 	return m, err

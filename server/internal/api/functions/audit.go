@@ -48,8 +48,7 @@ func (a *API) listAudit(ctx context.Context, c httpapi.Call, in *auditFilter) (v
 	p, err := a.MCP().For(c.Account).Audit(ctx, mcp.AuditFilter{
 		User: in.User, Function: in.Function, Outcome: in.Outcome, From: view.Instant(in.From), To: view.Instant(in.To), Limit: in.Limit, Cursor: in.Cursor,
 	})
-	var bad *mcp.Error
-	if errors.As(err, &bad) && bad.Code == mcp.CodeInvalidArguments {
+	if bad, ok := errors.AsType[*mcp.Error](err); ok && bad.Code == mcp.CodeInvalidArguments {
 		p := httpapi.NewProblem(httpapi.CodeValidation, "the request is not valid")
 		for _, d := range bad.Details {
 			p.Errors = append(p.Errors, httpapi.FieldError{Location: "query." + d.Argument, Message: d.Message})
