@@ -1,11 +1,14 @@
 package aiflow
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/page"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
@@ -76,21 +79,16 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
 	if s.opts.Deleted == nil {
 		s.opts.Deleted = func(context.Context, string, string) error { return nil }
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("aiflow: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("aiflow: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "aiflow", Migrate); err != nil {
+		return nil, err
 	}
 	if s.opts.Runs == nil {
 		s.alone = true
@@ -103,7 +101,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		Engine: flow.EngineFlow, Noun: "flow", Scope: "project",
 		Flows: "aiflow_flow", Versions: "aiflow_version", Key: "flow", Functions: true, Admit: s.opts.Admit,
 		Runs: s.opts.Runs, Source: s.Source, Environment: func(src runtime.Source) *flow.Environment { return published(src) }, TestsTx: s.testsTx,
-		NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
+		NotFound: ErrNotFound, Refused: refused,
 		Logger: s.opts.Logger, Now: s.opts.Now,
 	}); err != nil {
 		return nil, fmt.Errorf("aiflow: %w", err)
@@ -151,10 +149,10 @@ func (a *Account) Tests() versions.Tests { return a.s.store.Tests(a.id) }
 func (a *Account) Runs() Runs { return Runs{a.scope} }
 
 // List bounds a page of a list.
-type List = versions.List
+type List = page.List
 
 // Page is a page of a list.
-type Page[T any] = versions.Page[T]
+type Page[T any] = page.Page[T]
 
 func newID() (string, error) {
 	id, err := uuid.NewV7()

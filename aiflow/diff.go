@@ -1,6 +1,7 @@
 package aiflow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,9 +62,7 @@ func (a Versions) Diff(ctx context.Context, id string, from, to int64) (Diff, er
 	if err != nil {
 		return Diff{}, err
 	}
-	if from == 0 {
-		from = r.Version
-	}
+	from = cmp.Or(from, r.Version)
 	older, err := a.side(ctx, r, from, "from")
 	if err != nil {
 		return Diff{}, err

@@ -30,8 +30,7 @@ func (s *Service) KeepTx(ctx context.Context, tx Tx, id string) error {
 func (s *Service) trigger(ctx context.Context, account, id string, version int64) (*flow.Trigger, error) {
 	return s.store.Trigger(ctx, id, version, func(ctx context.Context) (*flow.Program, []flow.Problem, error) {
 		src, err := s.Source(ctx, account, id, version)
-		var refused *Refused
-		if errors.As(err, &refused) {
+		if _, ok := errors.AsType[*Refused](err); ok {
 			err = nil
 		}
 		if err != nil || src.Document == nil {

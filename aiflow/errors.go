@@ -25,10 +25,6 @@ var (
 // Fields are name, description, draft, version, limit and cursor.
 type Invalid = apierr.Invalid
 
-func invalid(field, message string) error {
-	return &Invalid{Field: field, Message: message}
-}
-
 // Refused reports a draft that cannot be published.
 type Refused struct {
 	Problems []flow.Problem // errors and warnings

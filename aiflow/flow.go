@@ -147,36 +147,29 @@ func (a scope) flow(ctx context.Context, q database.Reader, id, lock string) (fl
 // List lists the flows of a project, or of all projects if project is "", the
 // oldest first. A page holds fewer than asked where drafts are large.
 func (a Flows) List(ctx context.Context, project string, l List) (Page[Flow], error) {
-	last, size, err := a.s.store.Bounds(l)
-	if err != nil {
-		return Page[Flow]{}, err
-	}
 	if project != "" {
 		if _, err := a.project(ctx, a.s.db, project, ""); err != nil {
 			return Page[Flow]{}, err
 		}
 	}
 	const which = ` FROM aiflow_flow WHERE account = $1 AND NOT removed AND CAST($2 AS TEXT) IN ('', project) AND number > $3 ORDER BY number LIMIT $4`
-	rows, size, err := page.Read[flowRow](ctx, a.s.db, flowColumns, `OCTET_LENGTH(draft)`, which, size, a.id, project, last)
+	rows, err := page.Read(ctx, a.s.db, l, "flows", func(r flowRow) int64 { return r.Number }, func(r flowRow) flowRow { return r },
+		flowColumns, `OCTET_LENGTH(draft)`, which, a.id, project)
 	if err != nil {
-		return Page[Flow]{}, fmt.Errorf("listing flows: %w", err)
+		return Page[Flow]{}, err
 	}
-	kept, next := page.Cut(rows, size, func(r flowRow) int64 { return r.Number }, func(r flowRow) flowRow { return r })
-	flows := make([]Flow, len(kept))
 	envs := map[string]environment{}
-	for i, r := range kept {
+	return page.Map(rows, func(r flowRow) (Flow, error) {
 		env, read := envs[r.Project]
 		if !read {
+			var err error
 			if env, err = a.surroundings(ctx, a.s.db, r.Project); err != nil {
-				return Page[Flow]{}, err
+				return Flow{}, err
 			}
 			envs[r.Project] = env
 		}
-		if flows[i], err = a.viewIn(ctx, r, env); err != nil {
-			return Page[Flow]{}, err
-		}
-	}
-	return Page[Flow]{Items: flows, Next: next}, nil
+		return a.viewIn(ctx, r, env)
+	})
 }
 
 // Update changes a flow's name and draft. What is published stays as it is. A

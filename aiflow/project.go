@@ -113,17 +113,8 @@ func (a scope) project(ctx context.Context, q database.Reader, id, lock string) 
 
 // List lists the projects of the account, the oldest first.
 func (a Projects) List(ctx context.Context, l List) (Page[Project], error) {
-	last, size, err := a.s.store.Bounds(l)
-	if err != nil {
-		return Page[Project]{}, err
-	}
-	var rows []projectRow
-	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+projectColumns+` FROM aiflow_project
-		WHERE account = $1 AND NOT removed AND number > $2 ORDER BY number LIMIT $3`, a.id, last, size+1); err != nil {
-		return Page[Project]{}, fmt.Errorf("listing projects: %w", err)
-	}
-	projects, next := page.Cut(rows, size, func(r projectRow) int64 { return r.Number }, projectRow.view)
-	return Page[Project]{Items: projects, Next: next}, nil
+	return page.Select(ctx, a.s.db, l, "projects", func(r projectRow) int64 { return r.Number }, projectRow.view,
+		`SELECT `+projectColumns+` FROM aiflow_project WHERE account = $1 AND NOT removed AND number > $2 ORDER BY number LIMIT $3`, a.id)
 }
 
 // Update changes a project's name and description.

@@ -170,15 +170,13 @@ func (e *Malformed) add(field, message string) {
 }
 
 func (e *Malformed) text(field, text string, least, limit int) {
-	var bad *Invalid
-	if errors.As(checkText(field, text, least, limit), &bad) {
+	if bad, ok := errors.AsType[*Invalid](checkText(field, text, least, limit)); ok {
 		e.add(bad.Field, bad.Message)
 	}
 }
 
 func (e *Malformed) document(field string, document json.RawMessage) {
-	var p flow.Problem
-	if errors.As(flow.CheckDraft(document), &p) {
+	if p, ok := errors.AsType[flow.Problem](flow.CheckDraft(document)); ok {
 		e.add(field+p.Path, p.Message)
 	}
 }

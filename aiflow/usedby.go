@@ -32,7 +32,7 @@ type useRow struct {
 // drafts that call it. It does not use itself, and nothing uses a flow in this
 // sense.
 func (a Flows) UsedBy(ctx context.Context, id string, l List) (Page[Use], error) {
-	last, size, err := a.s.store.Bounds(l)
+	last, size, err := l.Parse()
 	if err != nil {
 		return Page[Use]{}, err
 	}
@@ -56,8 +56,7 @@ func (a Flows) UsedBy(ctx context.Context, id string, l List) (Page[Use], error)
 		}
 		more = len(rows) == usedByBatch
 	}
-	uses, next := page.Cut(found, size, func(u useRow) int64 { return u.number }, func(u useRow) Use { return u.Use })
-	return Page[Use]{Items: uses, Next: next}, nil
+	return page.Cut(found, size, func(u useRow) int64 { return u.number }, func(u useRow) Use { return u.Use }), nil
 }
 
 // slug is that of the published version, or of the draft while there is none,

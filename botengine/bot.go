@@ -1,12 +1,14 @@
 package botengine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
+
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
 	"github.com/trunklinehq/trunkline/internal/audit"
@@ -74,9 +76,7 @@ func (a Bots) Create(ctx context.Context, n NewBot) (Bot, error) {
 	}
 	if n.Flow == nil {
 		n.Flow = blank(n.Name)
-		if n.Trigger == "" {
-			n.Trigger = TriggerManual
-		}
+		n.Trigger = cmp.Or(n.Trigger, TriggerManual)
 	}
 	draft, err := a.s.edit(n.Flow, n.Trigger, n.Keywords)
 	if err != nil {
@@ -115,22 +115,13 @@ func (a Bots) Get(ctx context.Context, id string) (Bot, error) {
 // List lists the bots of some references, or of all if references is nil, the
 // oldest first. A page holds fewer than asked where drafts are large.
 func (a Bots) List(ctx context.Context, references []int64, l List) (Page[Bot], error) {
-	last, size, err := a.s.store.Bounds(l)
-	if err != nil {
-		return Page[Bot]{}, err
-	}
 	which, args := ` FROM botengine_bot WHERE account = $1 AND NOT removed`, []any{a.id}
 	if references != nil {
 		in, more := a.s.db.Dialect.InNumbers("reference", 2, references)
 		which, args = which+` AND `+in, append(args, more...)
 	}
 	which += fmt.Sprintf(` AND number > $%d ORDER BY number LIMIT $%d`, len(args)+1, len(args)+2)
-	rows, size, err := page.Read[row](ctx, a.s.db, columns, `OCTET_LENGTH(draft)`, which, size, append(args, last)...)
-	if err != nil {
-		return Page[Bot]{}, fmt.Errorf("listing bots: %w", err)
-	}
-	bots, next := page.Cut(rows, size, func(r row) int64 { return r.Number }, a.s.view)
-	return Page[Bot]{Items: bots, Next: next}, nil
+	return page.Read(ctx, a.s.db, l, "bots", func(r row) int64 { return r.Number }, a.s.view, columns, `OCTET_LENGTH(draft)`, which, args...)
 }
 
 // Update changes a bot's name, its draft, or what starts it, which is written

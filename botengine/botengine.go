@@ -1,12 +1,15 @@
 package botengine
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/page"
 
 	"github.com/jmoiron/sqlx"
 
@@ -65,24 +68,19 @@ func New(ctx context.Context, db *sqlx.DB, runs *runtime.Runtime, opts *Options)
 	if s.opts.Deleted == nil {
 		s.opts.Deleted = func(context.Context, string, string) error { return nil }
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("botengine: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("botengine: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "botengine", Migrate); err != nil {
+		return nil, err
 	}
 	if s.store, err = versions.New(ctx, db, versions.Options{
 		Engine: flow.EngineBot, Noun: "bot", Scope: "reference",
 		Flows: "botengine_bot", Versions: "botengine_version", Key: "bot", Admit: s.opts.Admit,
 		Runs: runs, Source: s.Source, Environment: func(runtime.Source) *flow.Environment { return &flow.Environment{Engine: flow.EngineBot} }, TestsTx: s.testsTx,
-		NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
+		NotFound: ErrNotFound, Refused: refused,
 		Logger: s.opts.Logger, Now: s.opts.Now,
 	}); err != nil {
 		return nil, fmt.Errorf("botengine: %w", err)
@@ -122,7 +120,7 @@ func (a *Account) Tests() versions.Tests { return a.s.store.Tests(a.id) }
 func (a *Account) Runs() Runs { return Runs{a.scope} }
 
 // List bounds a page of a list.
-type List = versions.List
+type List = page.List
 
 // Page is a page of a list.
-type Page[T any] = versions.Page[T]
+type Page[T any] = page.Page[T]

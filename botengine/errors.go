@@ -23,10 +23,6 @@ var (
 // Fields are name, trigger, keywords, keywords[2], flow, limit and cursor.
 type Invalid = apierr.Invalid
 
-func invalid(field, message string) error {
-	return &Invalid{Field: field, Message: message}
-}
-
 // Refused reports a draft that cannot be published.
 type Refused struct {
 	Problems []flow.Problem // errors and warnings

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,14 +23,11 @@ type AuditFilter struct {
 	Outcome  string    // "ok", or the code of an error
 	From, To time.Time // answered at From or later, before To
 	Limit    int       // maximum 200; 0: 50
-	Cursor   string    // AuditPage.Next of the previous page
+	Cursor   string    // Page.Next of the previous page
 }
 
-// AuditPage is one page of the audit log, newest first.
-type AuditPage struct {
-	Items []AuditEntry // never nil
-	Next  string       // "": this is the last page
-}
+// Page is a page of a list.
+type Page[T any] = page.Page[T]
 
 // AuditEntry is a call.
 type AuditEntry struct {
@@ -46,12 +44,12 @@ type AuditEntry struct {
 	Duration  time.Duration
 }
 
-// Audit lists calls. An invalid filter is an [*Error] with the code
+// Audit lists calls, the newest first. An invalid filter is an [*Error] with the code
 // [CodeInvalidArguments], which names the fields as the REST API does.
-func (a *Account) Audit(ctx context.Context, f AuditFilter) (AuditPage, error) {
+func (a *Account) Audit(ctx context.Context, f AuditFilter) (Page[AuditEntry], error) {
 	before, size, failed := f.check()
 	if failed != nil {
-		return AuditPage{}, failed
+		return Page[AuditEntry]{}, failed
 	}
 	to := int64(math.MaxInt64)
 	if !f.To.IsZero() {
@@ -63,23 +61,19 @@ func (a *Account) Audit(ctx context.Context, f AuditFilter) (AuditPage, error) {
 		AND at_us >= $6 AND at_us < $7 ORDER BY id DESC LIMIT $8`,
 		a.id, before, f.User, f.Function, f.Outcome, database.Micros(f.From), to, size+1)
 	if err != nil {
-		return AuditPage{}, fmt.Errorf("listing calls: %w", err)
+		return Page[AuditEntry]{}, fmt.Errorf("listing calls: %w", err)
 	}
-	items, next := page.Cut(rows, size, func(r auditRow) int64 { return r.ID }, auditRow.entry)
-	return AuditPage{items, next}, nil
+	return page.Cut(rows, size, func(r auditRow) int64 { return r.ID }, auditRow.entry), nil
 }
 
 // check returns the id before which the page begins, and its size.
 func (f *AuditFilter) check() (before int64, size int, failed *Error) {
 	failed = refusal(CodeInvalidArguments, "the filter is not valid")
-	before, size, err := page.Parse(f.Limit, f.Cursor)
-	var wrong *apierr.Invalid
-	if errors.As(err, &wrong) {
+	before, size, err := page.List{Limit: f.Limit, Cursor: f.Cursor}.Parse()
+	if wrong, ok := errors.AsType[*apierr.Invalid](err); ok {
 		failed.Details = append(failed.Details, Detail{wrong.Field, wrong.Message})
 	}
-	if before == 0 {
-		before = math.MaxInt64
-	}
+	before = cmp.Or(before, math.MaxInt64)
 	for _, filter := range []struct{ name, value string }{{"user", f.User}, {"function", f.Function}, {"outcome", f.Outcome}} {
 		if text.Sanitize(filter.value) != filter.value {
 			failed.Details = append(failed.Details, Detail{filter.name, "must be UTF-8 without U+0000"})

@@ -75,8 +75,7 @@ func (x *execution) handle(ctx context.Context, in any) ([]byte, *Error) {
 
 // late logs the panic of a handler whose caller was answered before.
 func (x *execution) late(ctx context.Context, err error) {
-	var broken *panicked
-	if errors.As(err, &broken) {
+	if broken, ok := errors.AsType[*panicked](err); ok {
 		x.logPanic(ctx, broken)
 	}
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -90,11 +91,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Registry, error) {
 		return nil, err
 	}
 	var err error
-	if r.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("mcp: %w", err)
-	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("mcp: %w", err)
+	if r.db, err = database.Prepare(ctx, db, "mcp", Migrate); err != nil {
+		return nil, err
 	}
 	r.clock = clockColumns(r.db.Dialect, opts != nil && opts.Now != nil)
 	r.catalogue.Store(&catalogue{byName: map[string]*function{}})
@@ -117,21 +115,15 @@ func (r *Registry) defaults() error {
 			return fmt.Errorf("mcp: Options.%s must be from 1 to %d, or -1", n.name, maxLimit)
 		}
 	}
-	if o.Retention == 0 {
-		o.Retention = 90 * 24 * time.Hour
-	}
+	o.Retention = cmp.Or(o.Retention, 90*24*time.Hour)
 	if o.Retention < -1 {
 		return errors.New("mcp: Options.Retention is negative")
 	}
-	if o.Timeout == 0 {
-		o.Timeout = 30 * time.Second
-	}
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
 	if o.Timeout < 0 {
 		return errors.New("mcp: Options.Timeout is negative")
 	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -3,8 +3,9 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/periodic"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -17,18 +18,7 @@ const (
 // Run deletes calls older than the retention, and limits that are full again, until
 // ctx ends. Any number of processes may run it.
 func (r *Registry) Run(ctx context.Context) error {
-	tick := time.NewTicker(pruneInterval)
-	defer tick.Stop()
-	for {
-		if err := r.prune(ctx); err != nil && ctx.Err() == nil {
-			r.opts.Logger.WarnContext(ctx, "deleting old function calls failed", slog.Any("error", err))
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return periodic.Run(ctx, pruneInterval, nil, r.opts.Logger, "deleting old function calls failed", r.prune)
 }
 
 // prune deletes old rows. Calls need no index by time: their ids increase with it.

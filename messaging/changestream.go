@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/page"
+
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
@@ -50,7 +52,7 @@ type ChangeStream struct {
 	account string
 	ref     provider.ReferenceID // 0: all
 	only    []int64              // nil: all
-	at      store.Cursor         // of the last entry that was read: txid, id, when
+	at      page.Cursor          // of the last entry that was read: txid, id, when
 	wakeup  <-chan struct{}
 }
 
@@ -69,7 +71,7 @@ func (a *Account) Changes(ctx context.Context, ref provider.ReferenceID, after s
 		}
 	}
 	var err error
-	if f.at, err = store.ParseCursor("after", after, 3); err != nil {
+	if f.at, err = page.ParseCursor("after", after, 3); err != nil {
 		return nil, err
 	}
 	if f.at == nil {
@@ -103,13 +105,13 @@ func (f *ChangeStream) unknown(ctx context.Context, txid int64) (bool, error) {
 }
 
 // newest is the position of now.
-func (f *ChangeStream) newest(ctx context.Context, now time.Time) (store.Cursor, error) {
+func (f *ChangeStream) newest(ctx context.Context, now time.Time) (page.Cursor, error) {
 	var last []store.StreamRow
 	if err := f.db.SelectContext(ctx, &last, `SELECT txid, id FROM messaging_change WHERE account = $1`+f.committedOnly()+`
 		ORDER BY txid DESC, id DESC LIMIT 1`, f.account); err != nil {
 		return nil, fmt.Errorf("reading the stream: %w", err)
 	}
-	at := store.Cursor{0, 0, database.Micros(now)}
+	at := page.Cursor{0, 0, database.Micros(now)}
 	if len(last) > 0 {
 		at[0], at[1] = last[0].TxID, last[0].ID
 	}
@@ -161,7 +163,7 @@ func (f *ChangeStream) read(ctx context.Context) ([]StreamEntry, error) {
 	}
 	var out []StreamEntry
 	for _, r := range rows {
-		f.at = store.Cursor{r.TxID, r.ID, r.CreatedUS}
+		f.at = page.Cursor{r.TxID, r.ID, r.CreatedUS}
 		out = append(out, StreamEntry{ID: f.at.String(), Reference: r.Reference, Kind: r.Kind, Data: json.RawMessage(r.Data)})
 	}
 	return out, nil

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/internal/page"
+
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
@@ -57,11 +59,7 @@ type ChatChange struct {
 // Chats lists the chats of a reference, the newest activity first. search matches
 // parts of names and ids.
 func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search string, l List) (Page[Chat], error) {
-	limit, err := l.limit()
-	if err != nil {
-		return Page[Chat]{}, err
-	}
-	before, err := store.ParseCursor("cursor", l.Cursor, 2)
+	before, limit, err := position(l, 2)
 	if err != nil {
 		return Page[Chat]{}, err
 	}
@@ -88,7 +86,7 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	if err != nil {
 		return Page[Chat]{}, err
 	}
-	return page(rows, limit, func(c *store.Chat) store.Cursor { return store.Cursor{c.ActivityUS, c.ID} },
+	return page.CutAt(rows, limit, func(c *store.Chat) string { return page.Cursor{c.ActivityUS, c.ID}.String() },
 		func(c *store.Chat) Chat { return view(c, last[c.LastMessage]) }), nil
 }
 

@@ -204,10 +204,10 @@ func TestMessages_AreFiltered(t *testing.T) {
 				for _, m := range page.Items {
 					out = append(out, m.Text+m.ClientID+m.Status)
 				}
-				if page.Next == nil {
+				if page.Next == "" {
 					return out
 				}
-				h.Cursor = *page.Next
+				h.Cursor = page.Next
 			}
 		}
 		require.Equal(t, []string{"4c0PENDING", "2c0PENDING", "0c0PENDING"}, list(messaging.History{ClientID: "c0"}))

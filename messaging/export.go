@@ -8,6 +8,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/trunklinehq/trunkline/internal/page"
+
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -226,7 +228,7 @@ func (e *Export) Messages(ctx context.Context) iter.Seq2[ExportedMessage, error]
 
 // ofChat yields the messages of the chat, and says whether more is wanted.
 func (e *Export) ofChat(ctx context.Context, yield func(ExportedMessage, error) bool) bool {
-	at := store.Cursor{-store.PresentUS, 0}
+	at := page.Cursor{-store.PresentUS, 0}
 	for {
 		p := store.Params{e.chat.ID}
 		where := `m.chat = $1 AND (m.past_us, m.seq) > ` + p.Pair(at) + ` ORDER BY m.past_us, m.seq LIMIT ` + p.Add(exportPage)
@@ -235,7 +237,7 @@ func (e *Export) ofChat(ctx context.Context, yield func(ExportedMessage, error) 
 			return more
 		}
 		last := rows[len(rows)-1]
-		at = store.Cursor{last.PastUS, last.Seq}
+		at = page.Cursor{last.PastUS, last.Seq}
 	}
 }
 

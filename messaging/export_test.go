@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/trunklinehq/trunkline/internal/page"
+
 	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -23,7 +25,7 @@ func (s *Service) WriteHealth(ctx context.Context) error { return s.maintenance.
 
 // ParseCursor reads a cursor and writes it again.
 func ParseCursor(s string, keys int) (string, error) {
-	c, err := store.ParseCursor("cursor", s, keys)
+	c, err := page.ParseCursor("cursor", s, keys)
 	return c.String(), err
 }
 

@@ -213,8 +213,7 @@ func checkSubject(s string) (string, error) {
 
 // groupRefused is the error of a call about a group that failed.
 func groupRefused(ctx context.Context, err error) error {
-	var unknown *provider.BadRecipient
-	if errors.As(err, &unknown) {
+	if _, ok := errors.AsType[*provider.BadRecipient](err); ok {
 		return ErrNotFound
 	}
 	return refusal.OfCall(ctx, err)

@@ -50,8 +50,8 @@ func TestImportedHistory(t *testing.T) {
 			for _, m := range page.Items {
 				ids = append(ids, m.ID)
 			}
-			if page.Next != nil {
-				next = *page.Next
+			if page.Next != "" {
+				next = page.Next
 			}
 			return ids, next
 		}

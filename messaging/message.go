@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trunklinehq/trunkline/internal/page"
+
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
@@ -71,7 +73,7 @@ var allStatuses = []provider.Status{
 // Messages lists a chat's messages, the newest first. Before and After take
 // the cursors of earlier pages; After pages towards the present.
 func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID string, h History) (Page[Message], error) {
-	limit, err := List{Limit: h.Limit}.limit()
+	limit, err := page.Size(h.Limit)
 	if err != nil {
 		return Page[Message]{}, err
 	}
@@ -79,11 +81,11 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return Page[Message]{}, err
 	}
-	before, err := store.ParseCursor(field, older, 2)
+	before, err := page.ParseCursor(field, older, 2)
 	if err != nil {
 		return Page[Message]{}, err
 	}
-	after, err := store.ParseCursor("after", h.After, 2)
+	after, err := page.ParseCursor("after", h.After, 2)
 	if err != nil {
 		return Page[Message]{}, err
 	}
@@ -111,7 +113,7 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY m.past_us `+order+`, m.seq `+order+` LIMIT `+p.Add(limit+1), p...); err != nil {
 		return Page[Message]{}, fmt.Errorf("listing messages: %w", err)
 	}
-	out := page(rows, limit, func(m *store.Message) store.Cursor { return store.Cursor{m.PastUS, m.Seq} }, func(m *store.Message) Message { return m.View(c) })
+	out := page.CutAt(rows, limit, func(m *store.Message) string { return page.Cursor{m.PastUS, m.Seq}.String() }, func(m *store.Message) Message { return m.View(c) })
 	if after != nil {
 		slices.Reverse(out.Items)
 	}

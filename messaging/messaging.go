@@ -1,6 +1,7 @@
 package messaging
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -142,17 +143,15 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 // the database holds credentials that none of the secrets opens, and with
 // [ErrOtherMedia] when other processes keep their files elsewhere.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
-	d, err := database.Of(ctx, db)
+	d, err := database.Prepare(ctx, db, "messaging", Migrate)
 	if err != nil {
-		return nil, fmt.Errorf("messaging: %w", err)
+		return nil, err
 	}
 	s := &Service{db: d, waits: wait.New(d)}
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
@@ -168,9 +167,6 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
 	s.wire(d, kinds, guarded)
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("messaging: %w", err)
-	}
 	if s.opts.Secrets != nil {
 		if s.settings.Keys, err = keyring.New("messaging", s.opts.Secrets); err != nil {
 			return nil, fmt.Errorf("messaging: Options.Secrets: %w", err)

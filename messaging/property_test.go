@@ -328,9 +328,9 @@ func (x *truth) checkMessages(t *testing.T, f *fixture, h *human, c messaging.Ch
 			}
 		}
 		n += len(list.Items)
-		if list.Next == nil {
+		if list.Next == "" {
 			return n
 		}
-		page.Before = *list.Next
+		page.Before = list.Next
 	}
 }

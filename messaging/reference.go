@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/internal/page"
+
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
@@ -171,11 +173,7 @@ func (a *References) List(ctx context.Context, kind provider.Kind, l List) (Page
 
 // ListAmong is [References.List] for the references of ids alone; nil: all.
 func (a *References) ListAmong(ctx context.Context, kind provider.Kind, ids []int64, l List) (Page[Reference], error) {
-	limit, err := l.limit()
-	if err != nil {
-		return Page[Reference]{}, err
-	}
-	after, err := store.ParseCursor("cursor", l.Cursor, 1)
+	after, limit, err := position(l, 1)
 	if err != nil {
 		return Page[Reference]{}, err
 	}
@@ -195,13 +193,9 @@ func (a *References) ListAmong(ctx context.Context, kind provider.Kind, ids []in
 	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY id LIMIT `+p.Add(limit+1), p...); err != nil {
 		return Page[Reference]{}, fmt.Errorf("listing references: %w", err)
 	}
-	var failed error
-	out := page(rows, limit, func(r *store.Reference) store.Cursor { return store.Cursor{int64(r.ID)} }, func(r *store.Reference) Reference {
-		v, err := a.s.view(r)
-		failed = errors.Join(failed, err)
-		return v
-	})
-	return out, failed
+	out := page.CutAt(rows, limit, func(r *store.Reference) string { return page.Cursor{int64(r.ID)}.String() },
+		func(r *store.Reference) *store.Reference { return r })
+	return page.Map(out, a.s.view)
 }
 
 // Update changes a reference. New settings take effect with the next send

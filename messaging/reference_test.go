@@ -185,10 +185,10 @@ func TestReferencesAreListed(t *testing.T) {
 			for _, r := range page.Items {
 				got = append(got, r.ID)
 			}
-			if page.Next == nil {
+			if page.Next == "" {
 				break
 			}
-			l.Cursor = *page.Next
+			l.Cursor = page.Next
 			f.line(t, sandbox.Kind)
 		}
 		require.Equal(t, want, got)

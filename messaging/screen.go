@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/page"
+
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
@@ -50,11 +52,7 @@ func (a *Account) Screen() *Screen { return (*Screen)(a) }
 // chatID "" lists those of all chats. Edits, deletions and reactions are not
 // listed: they change the message that they are about.
 func (a *Screen) List(ctx context.Context, ref provider.ReferenceID, chatID string, l List) (Page[ScreenItem], error) {
-	limit, err := l.limit()
-	if err != nil {
-		return Page[ScreenItem]{}, err
-	}
-	before, err := store.ParseCursor("cursor", l.Cursor, 1)
+	before, limit, err := position(l, 1)
 	if err != nil {
 		return Page[ScreenItem]{}, err
 	}
@@ -80,7 +78,7 @@ func (a *Screen) List(ctx context.Context, ref provider.ReferenceID, chatID stri
 	if err := changeScreen(ctx, a.s.db, rows); err != nil {
 		return Page[ScreenItem]{}, err
 	}
-	return page(rows, limit, func(r *screenRow) store.Cursor { return store.Cursor{r.Seq} }, func(r *screenRow) ScreenItem { return r.item }), nil
+	return page.CutAt(rows, limit, func(r *screenRow) string { return page.Cursor{r.Seq}.String() }, func(r *screenRow) ScreenItem { return r.item }), nil
 }
 
 // Get returns one message of a chat as the contact's device would show it, by

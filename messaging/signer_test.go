@@ -175,8 +175,7 @@ func TestAccountCannotClaimANumberAtWill(t *testing.T) {
 				r, err := f.svc.For("stranger").References().Create(t.Context(), messaging.NewReference{
 					Name: "Squat", Type: cloud.Kind, Settings: cloudSettings(map[string]string{"appSecret": strange(i), "accessToken": "none"}),
 				})
-				var bad *messaging.Invalid
-				if errors.As(err, &bad) && bad.Field == "settings" {
+				if bad, ok := errors.AsType[*messaging.Invalid](err); ok && bad.Field == "settings" {
 					return nil
 				}
 				made <- r.ID

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/internal/page"
+
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
@@ -37,11 +39,7 @@ func (a *Templates) reference(ctx context.Context, id provider.ReferenceID) (*st
 // List lists the templates of a reference from our copy. It fetches the copy from
 // the network when there is none yet.
 func (a *Templates) List(ctx context.Context, ref provider.ReferenceID, f TemplateFilter, l List) (Page[Template], error) {
-	limit, err := l.limit()
-	if err != nil {
-		return Page[Template]{}, err
-	}
-	after, err := store.ParseCursor("cursor", l.Cursor, 1)
+	after, limit, err := position(l, 1)
 	if err != nil {
 		return Page[Template]{}, err
 	}
@@ -67,7 +65,7 @@ func (a *Templates) List(ctx context.Context, ref provider.ReferenceID, f Templa
 	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY seq LIMIT `+p.Add(limit+1), p...); err != nil {
 		return Page[Template]{}, fmt.Errorf("listing templates: %w", err)
 	}
-	return page(rows, limit, func(r *template.Row) store.Cursor { return store.Cursor{r.Seq} }, (*template.Row).View), nil
+	return page.CutAt(rows, limit, func(r *template.Row) string { return page.Cursor{r.Seq}.String() }, (*template.Row).View), nil
 }
 
 // Create submits a template to the network for approval. A template that breaks
@@ -102,8 +100,7 @@ func (a *Templates) Preview(ctx context.Context, ref provider.ReferenceID, call 
 		return TemplatePreview{}, err
 	}
 	t, err := a.s.templateFor(ctx, row, call)
-	var broken *Invalid
-	if errors.As(err, &broken) {
+	if broken, ok := errors.AsType[*Invalid](err); ok {
 		return TemplatePreview{}, &Invalid{Field: strings.TrimPrefix(broken.Field, "message."), Message: broken.Message}
 	}
 	if err != nil {

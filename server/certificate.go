@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -34,9 +35,7 @@ type stamp struct {
 // LoadCertificate reads a certificate chain and its key in PEM. A nil logger
 // is slog.Default().
 func LoadCertificate(certFile, keyFile string, logger *slog.Logger) (*Certificate, error) {
-	if logger == nil {
-		logger = slog.Default()
-	}
+	logger = cmp.Or(logger, slog.Default())
 	c := &Certificate{certFile: certFile, keyFile: keyFile, log: logger}
 	stamps, err := c.stat()
 	if err != nil {

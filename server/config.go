@@ -158,17 +158,13 @@ func (c Config) withDefaults() (Config, error) {
 	if c.DB == nil {
 		return c, errors.New("server: Config.DB is required")
 	}
-	if c.BaseURL == "" {
-		c.BaseURL = defaultBaseURL
-	}
+	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
 	base, err := url.Parse(c.BaseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
 		return c, errors.New("server: Config.BaseURL must be an absolute http or https URL")
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
-	if c.GraphURL == "" {
-		c.GraphURL = defaultGraphURL
-	}
+	c.GraphURL = cmp.Or(c.GraphURL, defaultGraphURL)
 	if c.OIDC.Issuer != "" && c.OIDC.ClientID == "" {
 		return c, errors.New("server: Config.OIDC.ClientID is required with Config.OIDC.Issuer")
 	}
@@ -185,9 +181,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Version == "" {
 		c.Version = BuildVersion()
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	c.Logger = slog.New(middleware.RequestLog{Handler: c.Logger.Handler()})
 	if c.ownClock = c.Now; c.Now == nil {
 		c.Now = time.Now

@@ -15,7 +15,7 @@ import (
 const Mask = delivery.Mask // "••••"
 
 // Header is sent with every delivery of an endpoint.
-type Header struct{ Key, Value string }
+type Header = delivery.Header
 
 // State says how an endpoint fares.
 type State string
@@ -131,7 +131,7 @@ func (a *Account) Test(ctx context.Context, id string, ev Event) (Attempt, error
 	if err != nil {
 		return Attempt{}, fmt.Errorf("storing a test of endpoint %s: %w", id, err)
 	}
-	return Attempt(r.Attempt), nil
+	return r.Attempt, nil
 }
 
 // reseal seals again what a retired secret has sealed, so that it can be

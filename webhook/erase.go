@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/periodic"
+
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
@@ -265,18 +267,7 @@ func (d *Dispatcher) prune(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	tick := time.NewTicker(pruneInterval)
-	defer tick.Stop()
-	for {
-		if err := d.pruneAll(ctx); err != nil && ctx.Err() == nil {
-			d.opts.Logger.WarnContext(ctx, "deleting old deliveries failed", "error", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return periodic.Run(ctx, pruneInterval, nil, d.opts.Logger, "deleting old deliveries failed", d.pruneAll)
 }
 
 // pruneAll deletes chunk after chunk. Attempts have no index by time and need

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/page"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -29,14 +32,7 @@ const (
 )
 
 // Attempt is one try to deliver an event.
-type Attempt struct {
-	At         time.Time
-	StatusCode int // 0: there was no response
-	Duration   time.Duration
-	Error      string // "" after a 2xx
-	Response   string // its first KiB
-	Fence      int64  // the claim under which it was made: it rises with each, until a replay; 0: a test
-}
+type Attempt = delivery.Attempt
 
 // Delivery is an event on its way to an endpoint.
 type Delivery struct {
@@ -59,33 +55,28 @@ type DeliveryFilter struct {
 	Cursor                 string   // Page.Next of the page before; "": the first page
 }
 
-// Page is a page of deliveries.
-type Page struct {
-	Items []Delivery // never nil
-	Next  string     // the cursor of the next page; "": this is the last
-}
+// Page is a page of a list.
+type Page[T any] = page.Page[T]
 
 // Deliveries lists deliveries: pending ones first, by the time of their event,
 // then those that are over, in the order in which that came about; the newest
 // first in both.
-func (a *Account) Deliveries(ctx context.Context, f DeliveryFilter) (Page, error) {
+func (a *Account) Deliveries(ctx context.Context, f DeliveryFilter) (Page[Delivery], error) {
 	if err := f.check(); err != nil {
-		return Page{}, err
+		return Page[Delivery]{}, err
 	}
 	out, next, err := a.deliveries(ctx, f)
 	if err == nil {
 		err = a.addAttempts(ctx, out)
 	}
 	if err != nil {
-		return Page{}, fmt.Errorf("listing deliveries: %w", err)
+		return Page[Delivery]{}, fmt.Errorf("listing deliveries: %w", err)
 	}
-	return Page{out, next}, nil
+	return Page[Delivery]{Items: out, Next: next}, nil
 }
 
 func (f *DeliveryFilter) check() error {
-	if f.Limit == 0 {
-		f.Limit = deliveriesDefault
-	}
+	f.Limit = cmp.Or(f.Limit, deliveriesDefault)
 	if f.Limit < 0 {
 		return invalid("limit", "must be at least 1")
 	}

@@ -139,7 +139,7 @@ func TestDeliveries(t *testing.T) {
 			}
 			p, err := slow.For("stranger").Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope})
 			require.NoError(t, err)
-			require.Equal(t, webhook.Page{Items: []webhook.Delivery{}}, p)
+			require.Equal(t, webhook.Page[webhook.Delivery]{Items: []webhook.Delivery{}}, p)
 		})
 		t.Run("invalid", func(t *testing.T) {
 			for field, filter := range map[string]webhook.DeliveryFilter{

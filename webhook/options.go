@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/trunklinehq/trunkline/webhook/internal/delivery"
 )
 
 // Options configures a [Dispatcher]. Secrets is required.
@@ -61,60 +63,11 @@ type Options struct {
 
 // Observer receives counts. Its functions must not block; nil ones are
 // skipped.
-type Observer struct {
-	Attempted func(outcome string, duration time.Duration) // "delivered", "retried", "paused", "failed", "dead"
-	// Finished is told of every delivery that is over ("delivered", "failed",
-	// "dead"), and how long after its event.
-	Finished func(outcome string, after time.Duration)
-	Paused   func() // an endpoint went down
-	Disabled func() // an endpoint answered 410 or was down for too long
-}
+type Observer = delivery.Observer
 
 // Policy says what follows a failure. A field that is zero has the value
 // that its comment names.
-type Policy struct {
-	// Retries are the waits after the first, second … failed attempt of an
-	// event, each varied by ±20 %; after the last retry the event is dead.
-	// nil: 1 s, 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h.
-	Retries []time.Duration
-	// BlockFor is how long a refused event may hold back what is behind it in its
-	// key. When the next retry would be later, the others pass. 10 min.
-	BlockFor time.Duration
-	// DownAfter is how many different events must fail in a row, as events do
-	// at an endpoint that is down, before it is paused as a whole. 5.
-	DownAfter int
-	// ProbeFirst and ProbeLast are the waits before the first probe of a
-	// paused endpoint and between later ones, doubling. 5 s, 5 min.
-	ProbeFirst, ProbeLast time.Duration
-	// GiveUp is how long an endpoint may be down before it is disabled.
-	// 5 days.
-	GiveUp time.Duration
-}
-
-func (p Policy) withDefaults() Policy {
-	if p.Retries == nil {
-		p.Retries = []time.Duration{
-			time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
-			2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
-		}
-	}
-	if p.BlockFor == 0 {
-		p.BlockFor = 10 * time.Minute
-	}
-	if p.DownAfter == 0 {
-		p.DownAfter = 5
-	}
-	if p.ProbeFirst == 0 {
-		p.ProbeFirst = 5 * time.Second
-	}
-	if p.ProbeLast == 0 {
-		p.ProbeLast = 5 * time.Minute
-	}
-	if p.GiveUp == 0 {
-		p.GiveUp = 5 * 24 * time.Hour
-	}
-	return p
-}
+type Policy = delivery.Policy
 
 // Sink takes part in the transaction that records attempts. AttemptsTx must
 // only write rows: an error undoes the transaction, and the attempts are made

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -73,11 +74,8 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 		return nil, fmt.Errorf("webhook: Options.Secrets: %w", err)
 	}
 	d.opts.Secrets = nil // so that they are not printed by mistake
-	if d.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("webhook: %w", err)
-	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("webhook: %w", err)
+	if d.db, err = database.Prepare(ctx, db, "webhook", Migrate); err != nil {
+		return nil, err
 	}
 	if d.guard, err = guard.New(d.opts.Allow); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
@@ -102,8 +100,8 @@ func (d *Dispatcher) assemble() {
 	d.formats = &formats{byName: o.Formats, log: o.Logger, now: o.Now}
 	d.router = &delivery.Router{DB: d.db, Formats: d.formats}
 	d.sender = &delivery.Sender{
-		DB: d.db, Log: o.Logger, Now: o.Now, Timeout: o.Timeout, Policy: delivery.Policy(o.Policy), Client: d.guard.Client(),
-		Sealer: d.sealer, Formats: d.formats, Trace: o.Trace, Observer: (*delivery.Observer)(o.Observer),
+		DB: d.db, Log: o.Logger, Now: o.Now, Timeout: o.Timeout, Policy: o.Policy, Client: d.guard.Client(),
+		Sealer: d.sealer, Formats: d.formats, Trace: o.Trace, Observer: o.Observer,
 	}
 	if o.Echo != nil {
 		d.sender.Echo = o.Echo.receive
@@ -130,7 +128,7 @@ func attemptedOf(r *delivery.Result) Attempted {
 	a := Attempted{Account: r.Target.Account, Scope: r.Target.Scope, Number: r.Tries + 1, Delivery: Delivery{
 		ID: r.Event.DeliveryID(r.Target.ID), EndpointID: r.Target.ID, EventID: r.Event.ID, Event: r.Event.Type,
 		ChatID: r.Event.ChatID, MessageID: r.Event.MessageID, Sequence: r.Seq,
-		State: r.Outcome, Attempts: []Attempt{Attempt(r.Attempt)}, CreatedAt: r.Event.Time(),
+		State: r.Outcome, Attempts: []Attempt{r.Attempt}, CreatedAt: r.Event.Time(),
 	}}
 	if r.Outcome == "" {
 		a.Delivery.State = DeliveryPending
@@ -140,19 +138,15 @@ func attemptedOf(r *delivery.Result) Attempted {
 
 func (d *Dispatcher) defaults() error {
 	o := &d.opts
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Timeout == 0 {
-		o.Timeout = 15 * time.Second
-	}
+	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
 	if o.Timeout < 0 || o.Retention < 0 || o.Lease < 0 {
 		return errors.New("webhook: a duration of Options is negative")
 	}
-	o.Policy, o.Formats = o.Policy.withDefaults(), maps.Clone(o.Formats)
+	o.Policy, o.Formats = o.Policy.WithDefaults(), maps.Clone(o.Formats)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -76,21 +77,16 @@ func New(ctx context.Context, db *sqlx.DB, models *llm.Models, ledger *usage.Led
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
 	if s.opts.AfterCommit == nil {
 		s.opts.AfterCommit = func(string) {}
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("agent: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("agent: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "agent", Migrate); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

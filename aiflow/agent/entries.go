@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -113,7 +114,5 @@ func (r *entryRow) turn(v *Entry) {
 	if a.Model != "" {
 		v.Model = a.Provider + "/" + a.Model
 	}
-	if v.Stop == "" {
-		v.Stop = string(a.Stop)
-	}
+	v.Stop = cmp.Or(v.Stop, string(a.Stop))
 }

@@ -123,8 +123,7 @@ func (t *tool) arguments(written string) (json.RawMessage, error) {
 		return nil, errors.New("they are not valid JSON")
 	}
 	_, v, err := t.schema.Read(written)
-	var bad *structured.Misfit
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*structured.Misfit](err); ok {
 		return raw, errors.New(strings.Join(bad.Problems, "; "))
 	}
 	if err == nil {

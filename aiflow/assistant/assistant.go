@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -75,9 +76,7 @@ func New(models *llm.Models, opts *Options) (*Service, error) {
 			return "", &llm.Error{Code: llm.CodeNoModel, Message: "the request names no model"}
 		}
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}

@@ -76,12 +76,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("credential: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("credential: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "credential", Migrate); err != nil {
+		return nil, err
 	}
 	if s.guard, err = guard.New(o.Allow); err != nil {
 		return nil, fmt.Errorf("credential: Options.Allow: %w", err)

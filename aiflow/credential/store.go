@@ -53,16 +53,10 @@ type Credential struct {
 }
 
 // List selects a page of a list.
-type List struct {
-	Limit  int    // maximum 200; 0: 50
-	Cursor string // Page.Next of the previous page; "": the first page
-}
+type List = page.List
 
 // Page is a page of a list.
-type Page struct {
-	Items []Credential // never nil
-	Next  string       // the cursor of the next page; "": this is the last
-}
+type Page[T any] = page.Page[T]
 
 type row struct {
 	Number                             int64
@@ -112,18 +106,9 @@ func (a *Account) Create(ctx context.Context, n NewCredential) (Credential, erro
 }
 
 // List lists the credentials of the account, the oldest first.
-func (a *Account) List(ctx context.Context, l List) (Page, error) {
-	last, size, err := page.Parse(l.Limit, l.Cursor)
-	if err != nil {
-		return Page{}, err
-	}
-	var rows []row
-	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+columns+` FROM credential_secret WHERE account = $1 AND number > $2 ORDER BY number LIMIT $3`,
-		a.id, last, size+1); err != nil {
-		return Page{}, fmt.Errorf("listing credentials: %w", err)
-	}
-	out, next := page.Cut(rows, size, func(r row) int64 { return r.Number }, a.s.view)
-	return Page{out, next}, nil
+func (a *Account) List(ctx context.Context, l List) (Page[Credential], error) {
+	return page.Select(ctx, a.s.db, l, "credentials", func(r row) int64 { return r.Number }, a.s.view,
+		`SELECT `+columns+` FROM credential_secret WHERE account = $1 AND number > $2 ORDER BY number LIMIT $3`, a.id)
 }
 
 // IDs returns the ids of all credentials of the account, never nil. q reads them:

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -65,16 +66,13 @@ func (t *Turn) Fault(err error) *Error {
 	default:
 		e = &Error{Code: "internal", Message: err.Error()}
 	}
-	if e.Node == "" {
-		e.Node = t.node.id
-	}
+	e.Node = cmp.Or(e.Node, t.node.id)
 	return e
 }
 
 // failed takes a node's error output, or raises its error.
 func (r runner) failed(n *step, err error) *step {
-	var limit *limitError
-	if errors.As(err, &limit) {
+	if limit, ok := errors.AsType[*limitError](err); ok {
 		limit.why.Node = n.id
 		r.failing(n, limit.why)
 		r.Row.Error = limit.why

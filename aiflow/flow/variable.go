@@ -166,8 +166,7 @@ func encode(v any) (json.RawMessage, error) {
 
 // ofRun converts an error about a value to an error of a run.
 func ofRun(err error) error {
-	var e *values.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*values.Error](err); ok {
 		return &Error{Code: e.Code, Message: e.Message}
 	}
 	return err
@@ -193,8 +192,7 @@ func admitInput(what string, v map[string]any) (map[string]any, error) {
 		return nil, nil
 	}
 	out, err := admit(v)
-	var e *Error
-	if errors.As(err, &e) && e.Code == codeValueSize {
+	if e, ok := errors.AsType[*Error](err); ok && e.Code == codeValueSize {
 		out, err = admit(values.InputBounds.Truncate(v))
 	}
 	if err != nil {

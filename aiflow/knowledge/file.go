@@ -32,16 +32,10 @@ type File struct {
 }
 
 // List selects a page of a list.
-type List struct {
-	Limit  int    // maximum 200; 0: 50
-	Cursor string // Page.Next of the previous page; "": the first page
-}
+type List = page.List
 
 // Page is a page of a list.
-type Page struct {
-	Items []File // never nil
-	Next  string // the cursor of the next page; "": this is the last
-}
+type Page[T any] = page.Page[T]
 
 type fileRow struct {
 	Number    int64
@@ -136,22 +130,12 @@ func (a *Account) exists(ctx context.Context, project string) error {
 }
 
 // Files lists the files of a project, the oldest first.
-func (a *Account) Files(ctx context.Context, project string, l List) (Page, error) {
-	last, limit, err := page.Parse(l.Limit, l.Cursor)
-	if err != nil {
-		return Page{}, err
-	}
+func (a *Account) Files(ctx context.Context, project string, l List) (Page[File], error) {
 	if err := a.exists(ctx, project); err != nil {
-		return Page{}, err
+		return Page[File]{}, err
 	}
-	var rows []fileRow
-	err = a.s.db.SelectContext(ctx, &rows, `SELECT `+fileColumns+` FROM knowledge_file
-		WHERE project = $1 AND account = $2 AND number > $3 AND ready ORDER BY number LIMIT $4`, project, a.id, last, limit+1)
-	if err != nil {
-		return Page{}, fmt.Errorf("listing files: %w", err)
-	}
-	out, next := page.Cut(rows, limit, func(r fileRow) int64 { return r.Number }, fileRow.view)
-	return Page{out, next}, nil
+	return page.Select(ctx, a.s.db, l, "files", func(r fileRow) int64 { return r.Number }, fileRow.view,
+		`SELECT `+fileColumns+` FROM knowledge_file WHERE project = $1 AND account = $2 AND number > $3 AND ready ORDER BY number LIMIT $4`, project, a.id)
 }
 
 // postings maps words to the passages of a file that contain them.

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -89,18 +90,13 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("knowledge: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("knowledge: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "knowledge", Migrate); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/periodic"
+
 	"github.com/google/uuid"
+
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -69,20 +72,7 @@ func (s *Service) abandon(ctx context.Context, file int64) {
 // Run removes the text of deleted files, of files of deleted projects and of files
 // that were not stored completely, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	changed := s.db.Listen(ctx, removedTopic)
-	tick := time.NewTicker(cleanInterval)
-	defer tick.Stop()
-	for {
-		if err := s.Clean(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "removing files failed", "error", err)
-		}
-		select {
-		case <-changed:
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return periodic.Run(ctx, cleanInterval, s.db.Listen(ctx, removedTopic), s.opts.Logger, "removing files failed", s.Clean)
 }
 
 // Clean removes everything that can no longer be found, in small transactions.

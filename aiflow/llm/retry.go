@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +31,7 @@ func Retry(m Model, o *RetryOptions) Model {
 	if o != nil {
 		r.RetryOptions = *o
 	}
-	if r.Attempts == 0 {
-		r.Attempts = 3
-	}
+	r.Attempts = cmp.Or(r.Attempts, 3)
 	if r.Wait <= 0 {
 		r.Wait = 500 * time.Millisecond
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/periodic"
+
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -139,18 +141,7 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 
 // Run deletes turns older than the retention until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	tick := time.NewTicker(pruneInterval)
-	defer tick.Stop()
-	for {
-		if err := s.Prune(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "forgetting old conversations failed", "error", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return periodic.Run(ctx, pruneInterval, nil, s.opts.Logger, "forgetting old conversations failed", s.Prune)
 }
 
 // Prune deletes turns older than the retention, and turns of runs that must have

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -105,21 +106,16 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.opts.Lock == nil {
 		s.opts.Lock = func(context.Context, Tx, string, string) (bool, error) { return true, nil }
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
 	if s.opts.Retention < 0 {
 		return nil, fmt.Errorf("memory: Options.Retention is negative: %s", s.opts.Retention)
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("memory: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("memory: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "memory", Migrate); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

@@ -2,6 +2,7 @@ package typebot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,9 +86,7 @@ func Convert(document []byte) (Flow, error) {
 		}
 	}
 	name := truncate(strings.TrimSpace(export.text("name")), 128)
-	if name == "" {
-		name = "Typebot"
-	}
+	name = cmp.Or(name, "Typebot")
 	draft, err := b.document(name)
 	if err != nil {
 		return Flow{}, fmt.Errorf("typebot: writing the flow: %w", err)

@@ -187,8 +187,7 @@ func (s *Service) model(ctx context.Context, call Call) (llm.Model, string, erro
 // unanswered returns the error of a model that did not answer, without its text:
 // that may quote the message, which does not belong in a log.
 func unanswered(call Call, err error) error {
-	var misfit *structured.Misfit
-	if errors.As(err, &misfit) {
+	if _, ok := errors.AsType[*structured.Misfit](err); ok {
 		return &llm.Error{Code: llm.CodeMalformed, Message: "the answer does not fit the schema", Model: call.Model}
 	}
 	return fmt.Errorf("asking model %s: %w", call.Model, err)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -71,24 +72,17 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
-	if s.opts.Timeout == 0 {
-		s.opts.Timeout = 13 * time.Second
-	}
+	s.opts.Timeout = cmp.Or(s.opts.Timeout, 13*time.Second)
 	if s.opts.BeforeTrained == nil {
 		s.opts.BeforeTrained = func() {}
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "store", Migrate); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

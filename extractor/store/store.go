@@ -80,18 +80,11 @@ type List struct {
 }
 
 // Page is a page of a list.
-type Page struct {
-	Items []Extractor // never nil
-	Next  string      // the cursor of the next page; "": this is the last
-}
+type Page[T any] = page.Page[T]
 
 // Extractors lists extractors, the oldest first. A page has fewer items where
 // configs are large.
-func (a *Account) Extractors(ctx context.Context, l List) (Page, error) {
-	last, size, err := page.Parse(l.Limit, l.Cursor)
-	if err != nil {
-		return Page{}, err
-	}
+func (a *Account) Extractors(ctx context.Context, l List) (Page[Extractor], error) {
 	which := ` FROM extractor_item WHERE account = $1 AND CAST($2 AS BIGINT) IN (0, reference) AND CAST($3 AS TEXT) IN ('', bot)
 		AND CAST($4 AS TEXT) IN ('', flow)`
 	args := []any{a.id, l.Scope.Reference, l.Scope.Bot, l.Scope.Flow}
@@ -100,12 +93,8 @@ func (a *Account) Extractors(ctx context.Context, l List) (Page, error) {
 		which, args = which+` AND `+in, append(args, more...)
 	}
 	which += fmt.Sprintf(` AND number > $%d ORDER BY number LIMIT $%d`, len(args)+1, len(args)+2)
-	rows, size, err := page.Read[row](ctx, a.s.db, columns, `OCTET_LENGTH(config)`, which, size, append(args, last)...)
-	if err != nil {
-		return Page{}, fmt.Errorf("listing extractors: %w", err)
-	}
-	items, next := page.Cut(rows, size, func(r row) int64 { return r.Number }, func(r row) Extractor { return r.view() })
-	return Page{items, next}, nil
+	return page.Read(ctx, a.s.db, page.List{Limit: l.Limit, Cursor: l.Cursor}, "extractors", func(r row) int64 { return r.Number },
+		func(r row) Extractor { return r.view() }, columns, `OCTET_LENGTH(config)`, which, args...)
 }
 
 // ReadingQuery returns a SELECT that finds extractors of some references and

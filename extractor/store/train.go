@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/periodic"
+
 	"github.com/google/uuid"
+
 	"github.com/trunklinehq/trunkline/extractor/intent"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -33,20 +36,7 @@ func (s *Service) train(ctx context.Context) error {
 			return fmt.Errorf("freeing what a predecessor trained: %w", err)
 		}
 	}
-	changed := s.db.Listen(ctx, trainTopic)
-	tick := time.NewTicker(trainInterval)
-	defer tick.Stop()
-	for {
-		if err := s.trainAll(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "learning intents; it is tried again", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-changed:
-		case <-tick.C:
-		}
-	}
+	return periodic.Run(ctx, trainInterval, s.db.Listen(ctx, trainTopic), s.opts.Logger, "learning intents; it is tried again", s.trainAll)
 }
 
 // trainAll trains until no extractor is waiting.

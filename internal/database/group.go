@@ -18,8 +18,7 @@ func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 		return d.InTx(ctx, fn)
 	}
 	err := d.writes.Do(ctx, fn)
-	var p *panicked
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*panicked](err); ok {
 		panic(p) // in the goroutine of fn's caller
 	}
 	return err

@@ -4,6 +4,7 @@
 package groupcommit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -97,9 +98,7 @@ func (g *Group[T]) lead(ctx context.Context) {
 
 func (g *Group[T]) take() []*call[T] {
 	limit := g.Limit
-	if limit == 0 {
-		limit = 256
-	}
+	limit = cmp.Or(limit, 256)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var calls []*call[T]

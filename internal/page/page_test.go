@@ -15,7 +15,7 @@ func TestPages(t *testing.T) {
 	var seen []int64
 	cursor, pages := "", 0
 	for {
-		last, size, err := page.Parse(2, cursor)
+		last, size, err := page.List{Limit: 2, Cursor: cursor}.Parse()
 		require.NoError(t, err)
 		var found []int64
 		for _, r := range rows {
@@ -24,34 +24,34 @@ func TestPages(t *testing.T) {
 			}
 		}
 		same := func(r int64) int64 { return r }
-		items, next := page.Cut(found, size, same, same)
-		seen, pages = append(seen, items...), pages+1
-		if cursor = next; cursor == "" {
+		p := page.Cut(found, size, same, same)
+		seen, pages = append(seen, p.Items...), pages+1
+		if cursor = p.Next; cursor == "" {
 			break
 		}
 	}
 	require.Equal(t, rows, seen)
 	require.Equal(t, 3, pages)
 
-	items, next := page.Cut(nil, 2, func(r int64) int64 { return r }, func(r int64) int64 { return r })
-	require.Equal(t, []int64{}, items)
-	require.Empty(t, next)
+	p := page.Cut(nil, 2, func(r int64) int64 { return r }, func(r int64) int64 { return r })
+	require.Equal(t, []int64{}, p.Items)
+	require.Empty(t, p.Next)
 }
 
 func TestBounds(t *testing.T) {
 	t.Parallel()
-	_, size, err := page.Parse(0, "")
+	_, size, err := page.List{Limit: 0, Cursor: ""}.Parse()
 	require.NoError(t, err)
 	require.Equal(t, 50, size)
-	_, _, err = page.Parse(-1, "")
+	_, _, err = page.List{Limit: -1, Cursor: ""}.Parse()
 	require.EqualError(t, err, "limit must be at least 1")
 	for _, limit := range []int{200, 201, math.MaxInt} {
-		_, size, err = page.Parse(limit, "")
+		_, size, err = page.List{Limit: limit, Cursor: ""}.Parse()
 		require.NoError(t, err)
 		require.Equal(t, 200, size)
 	}
 	for _, cursor := range []string{"-1", "x y", "00", "A", "zzzzzzzzzzzzzzzzz"} {
-		_, _, err = page.Parse(0, cursor)
+		_, _, err = page.List{Limit: 0, Cursor: cursor}.Parse()
 		require.EqualError(t, err, "cursor is not a cursor of this list", cursor)
 	}
 }

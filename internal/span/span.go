@@ -9,6 +9,7 @@
 package span
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -73,9 +74,7 @@ func begin(ctx context.Context, hook Hook, name string) (within context.Context,
 		}
 	}()
 	within, own, end := hook(ctx, Of(ctx), name)
-	if within == nil {
-		within = ctx
-	}
+	within = cmp.Or(within, ctx)
 	return With(within, own), &Span{end: end}
 }
 

@@ -6,11 +6,14 @@
 package usagecounter
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/periodic"
 
 	"github.com/jmoiron/sqlx"
 
@@ -54,9 +57,7 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 
 // New returns a Counter over db. [Migrate] must have created its tables.
 func New(db *database.DB, o Options) *Counter {
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -65,18 +66,7 @@ func New(db *database.DB, o Options) *Counter {
 
 // Run counts rows until ctx ends. Any number of nodes may run it.
 func (c *Counter) Run(ctx context.Context) error {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		if err := c.Count(ctx); err != nil && ctx.Err() == nil {
-			c.opts.Logger.WarnContext(ctx, "counting what accounts use", slog.String("counter", c.opts.Name), slog.Any("error", err))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return periodic.Run(ctx, interval, nil, c.opts.Logger.With(slog.String("counter", c.opts.Name)), "counting what accounts use", c.Count)
 }
 
 // Count counts all rows that are old enough.

@@ -124,5 +124,5 @@ func (s *service) listChats(ctx context.Context, c mcp.Call, in listChats) (chat
 		}
 	}
 	items, err := objects(page.Items)
-	return chatList{items, text(page.Next)}, err
+	return chatList{items, page.Next}, err
 }

@@ -88,10 +88,10 @@ func whole[T any](fetch func(messaging.List) (messaging.Page[T], error)) ([]T, e
 			return nil, err
 		}
 		out = append(out, p.Items...)
-		if p.Next == nil || len(out) >= maxRows {
+		if p.Next == "" || len(out) >= maxRows {
 			return out, nil
 		}
-		cursor = *p.Next
+		cursor = p.Next
 	}
 }
 

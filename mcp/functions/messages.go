@@ -119,5 +119,5 @@ func (s *service) history(ctx context.Context, c mcp.Call, in getHistory) (histo
 		slim(&page.Items[i])
 	}
 	items, err := objects(page.Items)
-	return history{items, text(page.Next)}, err
+	return history{items, page.Next}, err
 }

@@ -25,11 +25,3 @@ func objects[T any](items []T) ([]json.RawMessage, error) {
 	}
 	return out, nil
 }
-
-// text returns *s, or "" for nil.
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}

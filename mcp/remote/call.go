@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,8 +68,7 @@ func (a *Account) Call(ctx context.Context, c Call) (Result, error) {
 		defer cancel()
 	}
 	out, err := a.s.call(ctx, t, tool, c)
-	var failed *Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*Error](err); ok {
 		failed.Safe = safe
 	}
 	return out, err
@@ -142,8 +142,7 @@ func checkArguments(schema, arguments json.RawMessage) error {
 			return &Error{Code: CodeArguments, Message: "The arguments are not a JSON object."}
 		}
 	}
-	var misfit *structured.Misfit
-	if errors.As(compiled.Validate(v), &misfit) {
+	if misfit, ok := errors.AsType[*structured.Misfit](compiled.Validate(v)); ok {
 		return &Error{Code: CodeArguments, Message: truncate(strings.Join(misfit.Problems, "; "))}
 	}
 	return nil
@@ -315,9 +314,7 @@ func resultOf(res *sdk.CallToolResult) Result {
 	out := Result{Text: strings.Join(parts, "\n")}
 	if raw, ok := res.StructuredContent.(string); ok && raw != "null" { // see exact
 		out.Value = json.RawMessage(raw)
-		if out.Text == "" {
-			out.Text = raw
-		}
+		out.Text = cmp.Or(out.Text, raw)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -89,14 +90,11 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, err
 	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("remote: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "remote", Migrate); err != nil {
+		return nil, err
 	}
 	if s.guard, err = guard.New(s.opts.Allow); err != nil {
 		return nil, fmt.Errorf("remote: Options.Allow: %w", err)
-	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("remote: %w", err)
 	}
 	s.web = s.guard.Client()
 	s.pool = newPool(s)
@@ -113,21 +111,11 @@ func (s *Service) defaults() error {
 			return fmt.Errorf("remote: Options.Programs: %q is not a valid name of a server", name)
 		}
 	}
-	if o.Connect == 0 {
-		o.Connect = defaultConnect
-	}
-	if o.Call == 0 {
-		o.Call = defaultCall
-	}
-	if o.Idle == 0 {
-		o.Idle = defaultIdle
-	}
-	if o.Version == "" {
-		o.Version = "0"
-	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Connect = cmp.Or(o.Connect, defaultConnect)
+	o.Call = cmp.Or(o.Call, defaultCall)
+	o.Idle = cmp.Or(o.Idle, defaultIdle)
+	o.Version = cmp.Or(o.Version, "0")
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}

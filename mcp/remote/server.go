@@ -53,10 +53,7 @@ type Approval struct {
 }
 
 // List selects a page of a list.
-type List struct {
-	Limit  int    // maximum 200; 0: 50
-	Cursor string // Page.Next of the previous page; "": the first page
-}
+type List = page.List
 
 // serverName excludes "__", which separates a server and its tool.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9]+([_-][A-Za-z0-9]+)*$`)
@@ -203,31 +200,17 @@ func found(err error) error {
 	return nil
 }
 
-// Page is a page of servers.
-type Page struct {
-	Items []Server // never nil
-	Next  string   // the cursor of the next page; "": this is the last
-}
+// Page is a page of a list.
+type Page[T any] = page.Page[T]
 
 // Servers lists the servers of the account, the oldest first.
-func (a *Account) Servers(ctx context.Context, l List) (Page, error) {
-	last, size, err := page.Parse(l.Limit, l.Cursor)
+func (a *Account) Servers(ctx context.Context, l List) (Page[Server], error) {
+	rows, err := page.Select(ctx, a.s.db, l, "servers", func(r serverRow) int64 { return r.Number }, func(r serverRow) serverRow { return r },
+		`SELECT `+serverColumns+` FROM mcp_remote_server WHERE account = $1 AND number > $2 ORDER BY number LIMIT $3`, a.id)
 	if err != nil {
-		return Page{}, err
+		return Page[Server]{}, err
 	}
-	var rows []serverRow
-	if err := a.s.db.SelectContext(ctx, &rows, `SELECT `+serverColumns+` FROM mcp_remote_server WHERE account = $1 AND number > $2 ORDER BY number LIMIT $3`,
-		a.id, last, size+1); err != nil {
-		return Page{}, fmt.Errorf("listing servers: %w", err)
-	}
-	kept, next := page.Cut(rows, size, func(r serverRow) int64 { return r.Number }, func(r serverRow) serverRow { return r })
-	servers := make([]Server, len(kept))
-	for i, r := range kept {
-		if servers[i], err = a.view(ctx, r); err != nil {
-			return Page{}, err
-		}
-	}
-	return Page{servers, next}, nil
+	return page.Map(rows, func(r serverRow) (Server, error) { return a.view(ctx, r) })
 }
 
 // Update changes a server. It returns [ErrChanged] for an approval of a tool that

@@ -26,8 +26,7 @@ func (a *Account) Refresh(ctx context.Context, id string) (Server, error) {
 	defer cancel()
 	a.s.pool.renew(id)
 	if err := a.s.relist(ctx, r); err != nil {
-		var failed *Error
-		if errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*Error](err); ok {
 			err = errors.Join(failed, a.s.unseen(context.WithoutCancel(ctx), r, failed.Message))
 		}
 		return Server{}, err

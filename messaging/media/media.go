@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,9 +71,7 @@ func New(store Store, opts *Options) (*Library, error) {
 	if l.opts.ProgramTime <= 0 {
 		l.opts.ProgramTime = programTime
 	}
-	if l.opts.Logger == nil {
-		l.opts.Logger = slog.Default()
-	}
+	l.opts.Logger = cmp.Or(l.opts.Logger, slog.Default())
 	return l, nil
 }
 

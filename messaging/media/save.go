@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -72,9 +73,7 @@ func (l *Library) Save(ctx context.Context, r io.Reader, up Upload) (File, error
 
 // check validates an upload before anything is read.
 func (up *Upload) check() error {
-	if up.Max == 0 {
-		up.Max = defaultMax
-	}
+	up.Max = cmp.Or(up.Max, defaultMax)
 	switch {
 	case up.Max < 0:
 		up.Max = unbounded

@@ -2,6 +2,7 @@ package payload
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -11,9 +12,7 @@ import (
 
 // MarshalJSON writes the members of the type, then the extras that apply.
 func (b Body) MarshalJSON() ([]byte, error) {
-	if b.Type == "" {
-		b.Type = TypeText
-	}
+	b.Type = cmp.Or(b.Type, TypeText)
 	members, ok := typeMembers[b.Type]
 	if !ok {
 		return nil, fmt.Errorf("messaging: a message cannot be of type %q", b.Type)

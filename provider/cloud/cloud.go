@@ -23,11 +23,11 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -50,24 +50,7 @@ const (
 )
 
 // Options configures the provider. Nil and the zero value mean the defaults.
-type Options struct {
-	// GraphURL is the address of the Graph API without version; "":
-	// [graph.DefaultURL].
-	GraphURL string
-	// AppSecret is the secret of the app for references without an appSecret.
-	// "": there is none.
-	AppSecret string
-	// VerifyToken is the token of the handshake for references without a
-	// verifyToken. "": there is none.
-	VerifyToken string
-	// HTTPClient sends the requests; nil: [graph.NewHTTPClient]. Its
-	// RoundTripper must not repeat POST requests.
-	HTTPClient *http.Client
-	// Logger logs the trace ids of refused requests; nil: slog.Default().
-	Logger *slog.Logger
-	// Now is the clock; nil: time.Now.
-	Now func() time.Time
-}
+type Options = graph.ProviderOptions
 
 // Provider is the provider of all references of the Cloud API. It is a
 // [provider.Caller]. Its sessions are a [provider.Checker], a
@@ -93,17 +76,7 @@ func New(o *Options) *Provider {
 	if o == nil {
 		o = &Options{}
 	}
-	p := &Provider{
-		graph:   graph.New(&graph.Options{URL: o.GraphURL, HTTPClient: o.HTTPClient, Now: o.Now}),
-		limiter: newLimiter(o.Now),
-		log:     o.Logger,
-
-		defaults: graph.Defaults(o.AppSecret, o.VerifyToken),
-	}
-	if p.log == nil {
-		p.log = slog.Default()
-	}
-	return p
+	return &Provider{graph: o.Client(), limiter: newLimiter(o.Now), log: cmp.Or(o.Logger, slog.Default()), defaults: graph.Defaults(o.AppSecret, o.VerifyToken)}
 }
 
 // Defaults returns the secret and the token of the Options.

@@ -66,8 +66,7 @@ func ExampleClient_Send() {
 
 	table.Action = cloud.LinkButton{Text: "A text that no button holds", URL: "https://example.com"}
 	_, err = client.Send(ctx, cloud.Message{To: "16505551234", Body: table})
-	var bad *provider.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*provider.Invalid](err); ok {
 		fmt.Println(bad.Field, bad.Message)
 	}
 	// Output:

@@ -30,8 +30,7 @@ func SendError(err error) error {
 // outcome is a [*provider.Temporary].
 func CallError(err error) error {
 	out := SendError(err)
-	var uncertain *provider.Ambiguous
-	if errors.As(out, &uncertain) {
+	if _, ok := errors.AsType[*provider.Ambiguous](out); ok {
 		return &provider.Temporary{Err: err}
 	}
 	return out

@@ -1,6 +1,7 @@
 package messenger
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"path"
@@ -124,9 +125,7 @@ func shared(kind string, v, payload graph.Value) provider.Content {
 		break
 	}
 	for _, text := range []string{payload.Get("text").Text(), v.Get("title").Text()} {
-		if s.Title == "" {
-			s.Title = text
-		}
+		s.Title = cmp.Or(s.Title, text)
 	}
 	if s.URL == "" {
 		s.URL = v.Get("url").Text()

@@ -1,6 +1,7 @@
 package messenger
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -75,9 +76,7 @@ func (r *reader) item(v graph.Value, standby bool) {
 	in.sender, in.recipient = v.Get("sender").Get("id").ID(), v.Get("recipient").Get("id").ID()
 	in.at = v.Get("timestamp").Time()
 	if !known {
-		if kind == "" {
-			kind = "unknown"
-		}
+		kind = cmp.Or(kind, "unknown")
 		r.Report(r.itself(kind, in))
 		return
 	}
@@ -91,9 +90,7 @@ func (r *reader) item(v graph.Value, standby bool) {
 // change reports what happened on the page and not in a chat.
 func (r *reader) change(v graph.Value) {
 	kind := v.Get("field").Text()
-	if kind == "" {
-		kind = "unknown"
-	}
+	kind = cmp.Or(kind, "unknown")
 	r.Raw(r.Key(kind, v), kind, v)
 }
 

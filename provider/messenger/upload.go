@@ -1,6 +1,7 @@
 package messenger
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,9 +41,7 @@ func (c *Client) Upload(ctx context.Context, u Upload) (id string, err error) {
 		return "", fmt.Errorf("messenger: encoding an upload: %w", err)
 	}
 	name := u.Name
-	if name == "" {
-		name = kind
-	}
+	name = cmp.Or(name, kind)
 	var a answer
 	err = c.graph.Upload(ctx, c.page+"/message_attachments", map[string]string{"message": string(message)},
 		graph.File{Field: "filedata", Name: name, MimeType: u.MIME, Size: u.Size, MaxBytes: limit, Body: u.Body}, &a)

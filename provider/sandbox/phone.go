@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -25,9 +26,7 @@ func (p Phone) Write(ctx context.Context, content provider.Content) (string, err
 		return "", err
 	}
 	shown := p.PushName
-	if shown == "" {
-		shown = p.Name
-	}
+	shown = cmp.Or(shown, p.Name)
 	chat := addr
 	if p.Group != "" {
 		if chat, err = (*Provider)(nil).Address(p.Group); err != nil {

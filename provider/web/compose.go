@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -193,9 +194,7 @@ func fileMessage(m provider.Media, up whatsmeow.UploadResponse, about *waE2E.Con
 		}}
 	}
 	title := m.Title
-	if title == "" {
-		title = m.FileName
-	}
+	title = cmp.Or(title, m.FileName)
 	return &waE2E.Message{DocumentMessage: &waE2E.DocumentMessage{
 		URL: &up.URL, DirectPath: &up.DirectPath, MediaKey: up.MediaKey, FileEncSHA256: up.FileEncSHA256, FileSHA256: up.FileSHA256,
 		FileLength: &up.FileLength, Mimetype: &m.MIME, Caption: optional(m.Caption), FileName: &m.FileName, Title: &title,

@@ -16,6 +16,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -97,9 +98,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Provider, error) {
 	if opts != nil {
 		p.opts = *opts
 	}
-	if p.opts.Logger == nil {
-		p.opts.Logger = slog.Default()
-	}
+	p.opts.Logger = cmp.Or(p.opts.Logger, slog.Default())
 	if p.opts.Now == nil {
 		p.opts.Now = time.Now
 	}

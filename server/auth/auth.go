@@ -19,12 +19,15 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/periodic"
 
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
@@ -128,17 +131,15 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 
 // New returns a Service over db, and creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
-	d, err := database.Of(ctx, db)
+	d, err := database.Prepare(ctx, db, "auth", Migrate)
 	if err != nil {
-		return nil, fmt.Errorf("auth: %w", err)
+		return nil, err
 	}
 	s := &Service{db: d}
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
@@ -148,9 +149,6 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 		return nil, fmt.Errorf("auth: Options.Secrets: %w", err)
 	}
 	s.opts.Secrets = nil // so that they are not printed by mistake
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("auth: %w", err)
-	}
 	factors, err := secondfactor.New(ctx, d, keys, s.opts.Now)
 	if err != nil {
 		return nil, fmt.Errorf("auth: %w", err)
@@ -205,18 +203,7 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) purging(ctx context.Context) error {
-	tick := time.NewTicker(purgeInterval)
-	defer tick.Stop()
-	for {
-		if err := s.purge(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "deleting what has expired", slog.Any("error", err))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return periodic.Run(ctx, purgeInterval, nil, s.opts.Logger, "deleting what has expired", s.purge)
 }
 
 // originTTL is how long it is remembered from where a user has logged in.

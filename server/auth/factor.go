@@ -124,6 +124,11 @@ func (s *Users) onOther(ctx context.Context, by Caller, id string, change func(*
 	if !by.Can(UsersManage) || id == by.User {
 		return ErrForbidden
 	}
+	return s.below(ctx, by, id, change)
+}
+
+// below runs a change of a user whom the caller may change.
+func (s *Users) below(ctx context.Context, by Caller, id string, change func(*database.Tx, userRow) error) error {
 	return s.db.Write(ctx, func(tx *database.Tx) error {
 		if err := lockAccount(ctx, tx, by.Account); err != nil {
 			return err

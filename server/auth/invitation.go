@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -152,19 +153,9 @@ func (s *Invitations) insertTx(ctx context.Context, tx *database.Tx, by Caller, 
 // List returns a page of the invitations of an account that are open, the oldest
 // first.
 func (s *Invitations) List(ctx context.Context, account string, l List) (Page[Invitation], error) {
-	after, limit, err := l.position()
-	if err != nil {
-		return Page[Invitation]{}, err
-	}
-	var rows []invitationRow
-	err = s.db.SelectContext(ctx, &rows, `SELECT `+invitationColumns+` FROM auth_invitation
-		WHERE account_id = $1 AND seq > $2 AND expires_us > $3 ORDER BY seq LIMIT $4`,
-		account, after, database.Micros(s.now()), limit+1)
-	if err != nil {
-		return Page[Invitation]{}, fmt.Errorf("listing invitations: %w", err)
-	}
-	items, next := page.Cut(rows, limit, func(r invitationRow) int64 { return r.Seq }, invitationRow.invitation)
-	return Page[Invitation]{items, next}, nil
+	return page.Select(ctx, s.db, l, "invitations", func(r invitationRow) int64 { return r.Seq }, invitationRow.invitation,
+		`SELECT `+invitationColumns+` FROM auth_invitation WHERE account_id = $1 AND expires_us > $2 AND seq > $3 ORDER BY seq LIMIT $4`,
+		account, database.Micros(s.now()))
 }
 
 // Revoke ends an invitation of the account of by, who must have the

@@ -265,25 +265,11 @@ func (ch *UserChange) apply(u *userRow) {
 // Delete deletes a user of the account of by. It returns [ErrForbidden],
 // [ErrNotFound], [ErrGrant], [ErrOwner] or [ErrLastOwner] when that is refused.
 func (s *Users) Delete(ctx context.Context, by Caller, id string) error {
-	err := s.db.Write(ctx, func(tx *database.Tx) error {
-		if err := lockAccount(ctx, tx, by.Account); err != nil {
-			return err
-		}
-		by, err := managerTx(ctx, tx, by)
-		if err != nil {
-			return err
-		}
-		u, err := memberTx(ctx, tx, by.Account, id)
-		if err != nil {
-			return err
-		}
-		if err := above(by, u); err != nil {
-			return err
-		}
+	err := s.below(ctx, by, id, func(tx *database.Tx, u userRow) error {
 		if err := anotherOwner(ctx, tx, u); err != nil {
 			return err
 		}
-		if _, err = tx.ExecContext(ctx, `DELETE FROM auth_user WHERE id = $1`, id); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM auth_user WHERE id = $1`, id); err != nil {
 			return err
 		}
 		return recordUserTx(ctx, tx, audit.UserDelete, u, nil)

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -24,12 +25,8 @@ type Cost struct {
 // withDefaults is about 30 ms of one processor, and the least that OWASP
 // advises for argon2id.
 func (c Cost) withDefaults() Cost {
-	if c.Passes == 0 {
-		c.Passes = 2
-	}
-	if c.Memory == 0 {
-		c.Memory = 19 * 1024
-	}
+	c.Passes = cmp.Or(c.Passes, 2)
+	c.Memory = cmp.Or(c.Memory, 19*1024)
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -112,19 +113,9 @@ func roomTx(ctx context.Context, tx *database.Tx, user string, now time.Time) er
 
 // List returns a page of the scoped tokens of a caller that are valid, the oldest first.
 func (s *Tokens) List(ctx context.Context, by Caller, l List) (Page[Token], error) {
-	after, limit, err := l.position()
-	if err != nil {
-		return Page[Token]{}, err
-	}
-	var rows []tokenRow
-	err = s.db.SelectContext(ctx, &rows, `SELECT seq, id, name, permissions, expires_us, created_us FROM auth_session
-		WHERE user_id = $1 AND kind = 'scoped' AND seq > $2 AND expires_us > $3 ORDER BY seq LIMIT $4`,
-		by.User, after, database.Micros(s.now()), limit+1)
-	if err != nil {
-		return Page[Token]{}, fmt.Errorf("listing tokens: %w", err)
-	}
-	tokens, next := page.Cut(rows, limit, func(r tokenRow) int64 { return r.Seq }, tokenRow.token)
-	return Page[Token]{tokens, next}, nil
+	return page.Select(ctx, s.db, l, "tokens", func(r tokenRow) int64 { return r.Seq }, tokenRow.token,
+		`SELECT seq, id, name, permissions, expires_us, created_us FROM auth_session
+		WHERE user_id = $1 AND kind = 'scoped' AND expires_us > $2 AND seq > $3 ORDER BY seq LIMIT $4`, by.User, database.Micros(s.now()))
 }
 
 // Revoke ends a scoped token of a caller, or returns [ErrNotFound]. It

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/google/uuid"
+
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/page"
@@ -275,10 +276,6 @@ type Open struct {
 // the caller may change. It returns [ErrForbidden], [ErrNotFound], [ErrGrant] or
 // [ErrOwner] when that is refused.
 func (s *Sessions) List(ctx context.Context, by Caller, user string, l List) (Page[Open], error) {
-	after, limit, err := l.position()
-	if err != nil {
-		return Page[Open]{}, err
-	}
 	if user != by.User {
 		if !by.Can(UsersManage) {
 			return Page[Open]{}, ErrForbidden
@@ -291,15 +288,9 @@ func (s *Sessions) List(ctx context.Context, by Caller, user string, l List) (Pa
 			return Page[Open]{}, err
 		}
 	}
-	var rows []openRow
-	err = s.db.SelectContext(ctx, &rows, `SELECT seq, id, kind, name, permissions, expires_us, created_us, used_us, address, agent
-		FROM auth_session WHERE user_id = $1 AND seq > $2 AND expires_us > $3 ORDER BY seq LIMIT $4`,
-		user, after, database.Micros(s.now()), limit+1)
-	if err != nil {
-		return Page[Open]{}, fmt.Errorf("listing sessions: %w", err)
-	}
-	open, next := page.Cut(rows, limit, func(r openRow) int64 { return r.Seq }, func(r openRow) Open { return r.open(by) })
-	return Page[Open]{open, next}, nil
+	return page.Select(ctx, s.db, l, "sessions", func(r openRow) int64 { return r.Seq }, func(r openRow) Open { return r.open(by) },
+		`SELECT seq, id, kind, name, permissions, expires_us, created_us, used_us, address, agent
+		FROM auth_session WHERE user_id = $1 AND expires_us > $2 AND seq > $3 ORDER BY seq LIMIT $4`, user, database.Micros(s.now()))
 }
 
 // Revoke ends a session of the caller, or with [UsersManage] one of a

@@ -47,20 +47,16 @@ func (s *Users) Get(ctx context.Context, account, id string) (User, error) {
 	return u.user(), err
 }
 
+// List bounds a page of a list.
+type List = page.List
+
+// Page is a page of a list.
+type Page[T any] = page.Page[T]
+
 // List returns a page of the users of an account, the oldest first.
 func (s *Users) List(ctx context.Context, account string, l List) (Page[User], error) {
-	after, limit, err := l.position()
-	if err != nil {
-		return Page[User]{}, err
-	}
-	var rows []userRow
-	err = s.db.SelectContext(ctx, &rows, `SELECT `+userColumns+` FROM auth_user WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
-		account, after, limit+1)
-	if err != nil {
-		return Page[User]{}, fmt.Errorf("listing users: %w", err)
-	}
-	users, next := page.Cut(rows, limit, func(u userRow) int64 { return u.Seq }, userRow.user)
-	return Page[User]{users, next}, nil
+	return page.Select(ctx, s.db, l, "users", func(u userRow) int64 { return u.Seq }, userRow.user,
+		`SELECT `+userColumns+` FROM auth_user WHERE account_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, account)
 }
 
 // Count says how many users an account has.

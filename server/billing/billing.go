@@ -12,6 +12,7 @@
 package billing
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -19,6 +20,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/periodic"
 
 	"github.com/jmoiron/sqlx"
 
@@ -76,22 +79,17 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 
 // New returns a Service over db. It creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
-	d, err := database.Of(ctx, db)
+	d, err := database.Prepare(ctx, db, "billing", Migrate)
 	if err != nil {
-		return nil, fmt.Errorf("billing: %w", err)
+		return nil, err
 	}
 	s := &Service{db: d}
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
-	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("billing: %w", err)
 	}
 	return s, nil
 }
@@ -137,18 +135,7 @@ const (
 
 // Run deletes old notifications until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	tick := time.NewTicker(pruneInterval)
-	defer tick.Stop()
-	for {
-		if err := s.prune(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "deleting old payment notifications", slog.Any("error", err))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return periodic.Run(ctx, pruneInterval, nil, s.opts.Logger, "deleting old payment notifications", s.prune)
 }
 
 func (s *Service) prune(ctx context.Context) error {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // kind is the kind of object in a notification.
@@ -35,9 +37,9 @@ type notification struct {
 // object is the part of a Subscription or an Invoice that this package reads, in
 // this and earlier versions of Stripe's API.
 type object struct {
-	ID       text              `json:"id"`
-	Customer text              `json:"customer"`
-	Status   text              `json:"status"`
+	ID       label             `json:"id"`
+	Customer label             `json:"customer"`
+	Status   label             `json:"status"`
 	Metadata map[string]string `json:"metadata"`
 
 	// Of subscriptions.
@@ -47,7 +49,7 @@ type object struct {
 	} `json:"items"`
 
 	// Of invoices.
-	Subscription text    `json:"subscription"`
+	Subscription label   `json:"subscription"`
 	Details      details `json:"subscription_details"`
 	Parent       struct {
 		Details details `json:"subscription_details"`
@@ -58,7 +60,7 @@ type object struct {
 }
 
 type details struct {
-	Subscription text              `json:"subscription"`
+	Subscription label             `json:"subscription"`
 	Metadata     map[string]string `json:"metadata"`
 }
 
@@ -75,31 +77,28 @@ type line struct {
 }
 
 type price struct {
-	ID        text `json:"id"`
-	LookupKey text `json:"lookup_key"`
-	Nickname  text `json:"nickname"`
+	ID        label `json:"id"`
+	LookupKey label `json:"lookup_key"`
+	Nickname  label `json:"nickname"`
 }
 
-// text is a string, or the id of an expanded object; null is "".
-type text string
+// label is a string, or the id of an expanded object; null is "".
+type label string
 
-func (t *text) UnmarshalJSON(b []byte) error {
+func (t *label) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(b, []byte("{")) {
 		var o struct {
 			ID string `json:"id"`
 		}
 		err := json.Unmarshal(b, &o)
-		*t = text(clean(o.ID))
+		*t = label(text.Sanitize(o.ID))
 		return err
 	}
 	var s string
 	err := json.Unmarshal(b, &s)
-	*t = text(clean(s))
+	*t = label(text.Sanitize(s))
 	return err
 }
-
-// clean returns s with what databases cannot store replaced.
-func clean(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD") }
 
 // parse parses a notification. It returns [ErrMalformed] if that is not possible.
 func parse(body []byte) (notification, error) {
@@ -119,7 +118,7 @@ func parse(body []byte) (notification, error) {
 	if json.Unmarshal(body, &n) != nil || n.Created <= 0 {
 		return n, ErrMalformed
 	}
-	n.ID, n.body = clean(n.ID), clean(string(body))
+	n.ID, n.body = text.Sanitize(n.ID), text.Sanitize(string(body))
 	n.about(&n.Data.Object)
 	return n, nil
 }
@@ -132,7 +131,7 @@ func (n *notification) about(o *object) {
 		n.account = cmp.Or(o.Parent.Details.Metadata[metadataAccount], o.Details.Metadata[metadataAccount], n.account)
 		n.subscription = string(cmp.Or(o.Parent.Details.Subscription, o.Details.Subscription, o.Subscription))
 	}
-	n.account = clean(n.account)
+	n.account = text.Sanitize(n.account)
 }
 
 // metadataAccount and metadataPlan are the metadata of a subscription with its
@@ -207,7 +206,7 @@ func ended(status string) bool { return status == "canceled" || status == "incom
 // lookup key, nickname or id.
 func (o *object) plan() string {
 	if p := o.Metadata[metadataPlan]; p != "" {
-		return clean(p)
+		return text.Sanitize(p)
 	}
 	for _, i := range o.Items.Data {
 		return string(cmp.Or(i.Price.LookupKey, i.Price.Nickname, i.Plan.Nickname, i.Price.ID, i.Plan.ID))

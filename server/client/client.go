@@ -21,6 +21,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -83,12 +84,8 @@ func New(base string, o *Options) (*Client, error) {
 	own := *c.opts.HTTPClient
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.opts.HTTPClient = &own
-	if c.opts.Retries == 0 {
-		c.opts.Retries = 3
-	}
-	if c.opts.Wait == 0 {
-		c.opts.Wait = 250 * time.Millisecond
-	}
+	c.opts.Retries = cmp.Or(c.opts.Retries, 3)
+	c.opts.Wait = cmp.Or(c.opts.Wait, 250*time.Millisecond)
 	c.bind()
 	return c, nil
 }

@@ -43,8 +43,7 @@ func (e *Error) Error() string {
 
 // CodeOf is the code of an error that is an [*Error], else "".
 func CodeOf(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return ""

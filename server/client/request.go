@@ -157,8 +157,7 @@ func again(r *request, err error) bool {
 // pause waits as long as the server says, else d and up to half of it more.
 func pause(ctx context.Context, d time.Duration, err error) error {
 	d += time.Duration(jitter(int64(d / 2)))
-	var e *Error
-	if errors.As(err, &e) && e.RetryAfter > 0 {
+	if e, ok := errors.AsType[*Error](err); ok && e.RetryAfter > 0 {
 		d = e.RetryAfter
 	}
 	t := time.NewTimer(d)

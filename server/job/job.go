@@ -9,6 +9,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -77,22 +78,17 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 
 // Open returns a Service over db. It creates or upgrades its tables.
 func Open(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
-	d, err := database.Of(ctx, db)
+	d, err := database.Prepare(ctx, db, "job", Migrate)
 	if err != nil {
-		return nil, fmt.Errorf("job: %w", err)
+		return nil, err
 	}
 	s := &Service{db: d}
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
-	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("job: %w", err)
 	}
 	return s, nil
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/periodic"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -170,18 +172,7 @@ func (s *Service) finish(ctx context.Context, number int64) error {
 
 // prune deletes old ended jobs until ctx ends.
 func (s *Service) prune(ctx context.Context) error {
-	tick := time.NewTicker(pruneInterval)
-	defer tick.Stop()
-	for {
-		if err := s.Prune(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "deleting old jobs", slog.Any("error", err))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return periodic.Run(ctx, pruneInterval, nil, s.opts.Logger, "deleting old jobs", s.Prune)
 }
 
 // Prune deletes jobs that ended more than 30 days ago. [Service.Run] calls it

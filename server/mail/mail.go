@@ -7,6 +7,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -91,9 +92,7 @@ func (o *Options) verify(host string) *tls.Config {
 	if o.TLS != nil {
 		c = o.TLS.Clone()
 	}
-	if c.ServerName == "" {
-		c.ServerName = host
-	}
+	c.ServerName = cmp.Or(c.ServerName, host)
 	return c
 }
 

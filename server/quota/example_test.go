@@ -24,8 +24,7 @@ func Example() {
 	}
 	for range 3 {
 		err := quotas.Take(ctx, db, "ana", quota.Contacts, 1)
-		var over *quota.Exceeded
-		if errors.As(err, &over) {
+		if over, ok := errors.AsType[*quota.Exceeded](err); ok {
 			fmt.Println(over.Code(), over)
 			continue
 		}

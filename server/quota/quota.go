@@ -114,12 +114,9 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 
 // New returns a Service over db. It creates or upgrades its tables.
 func New(ctx context.Context, db *sqlx.DB, o *Options) (*Service, error) {
-	d, err := database.Of(ctx, db)
+	d, err := database.Prepare(ctx, db, "quota", Migrate)
 	if err != nil {
-		return nil, fmt.Errorf("quota: %w", err)
-	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("quota: %w", err)
+		return nil, err
 	}
 	s := &Service{db: d, meters: map[key]*meter{}, limits: map[string]*limits{}}
 	if o != nil {

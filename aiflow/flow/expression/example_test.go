@@ -20,8 +20,7 @@ func ExampleCompile() {
 	fmt.Println(v, err)
 
 	_, err = expression.Compile("vars.aeg >= 18", scope)
-	var e *expression.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*expression.Error](err); ok {
 		fmt.Println(e.Code, e.At, e.Hint)
 	}
 	// Output:

@@ -25,8 +25,7 @@ func compilePattern(source string) (*pattern, error) {
 }
 
 func patternError(err error) error {
-	var e *syntax.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*syntax.Error](err); ok {
 		return fmt.Errorf("%s: %s", e.Code, e.Expr)
 	}
 	return err

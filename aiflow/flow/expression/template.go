@@ -142,8 +142,7 @@ func quotation(s string) int {
 
 // shifted returns err with its offset moved by a number of bytes.
 func shifted(err error, by int) error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.shift(by)
 	}
 	return err

@@ -224,8 +224,7 @@ func (cfg *questionConfig) answered(t *flow.Turn, w flow.Wait) (flow.Exit, error
 	}
 	t.Note(nil, map[string]any{"value": cfg.shown(t, v)})
 	if err := t.Save(cfg.SaveTo, v); err != nil {
-		var e *flow.Error
-		if errors.As(err, &e) && e.Code == flow.CodeValueType {
+		if e, ok := errors.AsType[*flow.Error](err); ok && e.Code == flow.CodeValueType {
 			return cfg.invalid(t, w)
 		}
 		return flow.Exit{}, err

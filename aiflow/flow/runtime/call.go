@@ -228,8 +228,7 @@ func (c *callRow) failed(err error) *flow.Error {
 	if c.Kind == flow.CallNode {
 		out.Code = flow.CodeNodeFailed
 	}
-	var known *flow.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*flow.Error](err); ok {
 		copied := *known
 		copied.Code = cmp.Or(copied.Code, out.Code)
 		out = &copied

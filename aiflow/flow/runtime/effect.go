@@ -150,7 +150,7 @@ func callConsumer(account string, c flow.Call, id int64) string {
 	case flow.NodeRequest:
 		place += "/" + req.Type
 	}
-	place = text.Sanitize(place[:min(len(place), maxPlace)])
+	place = text.Sanitize(text.Truncate(place, maxPlace))
 	return account + "/" + place + "#" + strconv.FormatInt(id%callShards, 10)
 }
 

@@ -61,8 +61,7 @@ func (o *outbound) fetch(ctx context.Context, c Request) (any, error) {
 	res, err := web.Do(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{WroteHeaders: func() { left.Store(true) }})))
 	if err != nil {
 		err = httpError(err)
-		var known *flow.Error
-		if errors.As(err, &known) && known.Code == flow.CodeHTTPConnect && c.Call.Once && left.Load() {
+		if known, ok := errors.AsType[*flow.Error](err); ok && known.Code == flow.CodeHTTPConnect && c.Call.Once && left.Load() {
 			err = &flow.Error{Code: flow.CodeUnknown, Message: "The connection was lost before the response. The server may have received the request, so it is not repeated."}
 		}
 		return nil, err
@@ -79,8 +78,7 @@ func (o *outbound) authorize(ctx context.Context, account, credential string, re
 		return &flow.Error{Code: flow.CodeHTTPAuth, Message: "This program has no credentials."}
 	}
 	if err := o.opts.Authorize(ctx, account, credential, req); err != nil {
-		var known *flow.Error
-		if errors.As(err, &known) {
+		if _, ok := errors.AsType[*flow.Error](err); ok {
 			return err
 		}
 		o.opts.Logger.WarnContext(ctx, "a credential could not be used", "credential", credential, "error", err)
@@ -160,8 +158,7 @@ func (o *outbound) follow(req *http.Request, via []*http.Request) error {
 // httpError is the error that a node takes. It does not show the URL, which
 // may hold a credential.
 func httpError(err error) error {
-	var known *flow.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*flow.Error](err); ok {
 		return known
 	}
 	var at *url.Error

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/periodic"
+
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -17,18 +19,7 @@ const (
 
 // prune deletes what is older than the retention until ctx ends.
 func (r *Runtime) prune(ctx context.Context) error {
-	tick := time.NewTicker(pruneInterval)
-	defer tick.Stop()
-	for {
-		if err := r.Prune(ctx); err != nil && ctx.Err() == nil {
-			r.opts.Logger.WarnContext(ctx, "deleting old runs failed", "error", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return periodic.Run(ctx, pruneInterval, nil, r.opts.Logger, "deleting old runs failed", r.Prune)
 }
 
 // Prune deletes the runs that ended before the retention, and documents that

@@ -30,10 +30,7 @@ type Filter struct {
 }
 
 // Page is a page of a list.
-type Page struct {
-	Items []Run  // never nil
-	Next  string // the cursor of the next page; "": it is the last
-}
+type Page[T any] = page.Page[T]
 
 // Invalid reports a value that breaks a rule. It has the Field, a path in the
 // request, and the Message, to be read after the field; never the value, which
@@ -41,21 +38,19 @@ type Page struct {
 type Invalid = apierr.Invalid
 
 // Runs lists runs, the newest first. Wrong bounds are an [*Invalid].
-func (a *Account) Runs(ctx context.Context, f Filter) (Page, error) {
-	before, limit, err := page.Parse(f.Limit, f.Cursor)
+func (a *Account) Runs(ctx context.Context, f Filter) (Page[Run], error) {
+	before, limit, err := page.List{Limit: f.Limit, Cursor: f.Cursor}.Parse()
 	if err != nil {
-		return Page{}, err
+		return Page[Run]{}, err
 	}
 	where, args := f.where(a.id, before)
 	args = append(args, limit+1)
 	var rows []*runRow
 	err = a.r.db.SelectContext(ctx, &rows, `SELECT `+runColumns+` FROM flow_run r WHERE `+where+` ORDER BY r.seq DESC LIMIT $`+strconv.Itoa(len(args)), args...)
 	if err != nil {
-		return Page{}, fmt.Errorf("listing runs: %w", err)
+		return Page[Run]{}, fmt.Errorf("listing runs: %w", err)
 	}
-	var out Page
-	out.Items, out.Next = page.Cut(rows, limit, func(r *runRow) int64 { return r.Seq }, (*runRow).view)
-	return out, nil
+	return page.Cut(rows, limit, func(r *runRow) int64 { return r.Seq }, (*runRow).view), nil
 }
 
 func (f Filter) where(account string, before int64) (string, []any) {

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -166,12 +167,9 @@ func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Ru
 	if err := r.defaults(); err != nil {
 		return nil, err
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("runtime: %w", err)
-	}
 	var err error
-	if r.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("runtime: %w", err)
+	if r.db, err = database.Prepare(ctx, db, "runtime", Migrate); err != nil {
+		return nil, err
 	}
 	allowed, err := guard.New(r.opts.Allow)
 	if err != nil {
@@ -213,9 +211,7 @@ func (r *Runtime) defaults() error {
 	if o.Types == nil {
 		o.Types = node.NewTypes()
 	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	if o.Now == nil {
 		o.Now = time.Now
 	}

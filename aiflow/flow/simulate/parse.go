@@ -33,8 +33,7 @@ func (e *Invalid) Error() string { return "simulate: " + strings.TrimSpace(e.Pat
 
 // at is err with a path in front of its own.
 func at(path string, err error) error {
-	var bad *Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*Invalid](err); ok {
 		return &Invalid{Path: path + bad.Path, Message: bad.Message}
 	}
 	return err
@@ -223,8 +222,7 @@ func strictly(raw []byte, v any) error {
 		}
 		return nil
 	}
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		path := ""
 		if wrong.Field != "" {
 			path = "." + wrong.Field

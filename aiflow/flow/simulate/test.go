@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -146,8 +147,7 @@ func (g *played) act(s Step) string {
 	if errors.Is(err, flow.ErrNotWaiting) {
 		return "The run does not wait for this event: " + g.standing()
 	}
-	var bad *Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*Invalid](err); ok {
 		return "step" + bad.Path + " " + bad.Message
 	}
 	if err != nil {
@@ -175,9 +175,7 @@ func (g *played) expect(e *Expect) string {
 
 func (g *played) expectEffect(e *Expect) string {
 	kind := e.Did
-	if kind == "" {
-		kind = DidSend
-	}
+	kind = cmp.Or(kind, DidSend)
 	for len(g.open) > 0 && g.open[0].quiet() && g.open[0].Kind != kind {
 		g.open = g.open[1:]
 	}

@@ -12,7 +12,7 @@
 //		Engine: "survey", Noun: "survey", Scope: "account",
 //		Flows: "survey_flow", Versions: "survey_version", Key: "flow",
 //		Runs: runs, Source: source, Environment: environment, TestsTx: testsTx,
-//		NotFound: ErrNotFound, Invalid: invalid, Refused: refused,
+//		NotFound: ErrNotFound, Refused: refused,
 //	})
 //
 // The methods that change something work in a transaction of the engine, which

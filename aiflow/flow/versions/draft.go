@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/trunklinehq/trunkline/internal/apierr"
+
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
@@ -12,7 +14,7 @@ import (
 func (s *Store) CheckDraft(field string, draft json.RawMessage) error {
 	var p flow.Problem
 	if err := flow.CheckDraft(draft); errors.As(err, &p) {
-		return s.opts.Invalid(field+p.Path, p.Message)
+		return &apierr.Invalid{Field: field + p.Path, Message: p.Message}
 	}
 	return nil
 }

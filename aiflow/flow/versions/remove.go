@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/periodic"
 )
 
 const (
@@ -36,16 +38,5 @@ func (s *Store) EraseAll(ctx context.Context, where string, args []any, erase fu
 // RunClean calls clean, which finishes deletions that were interrupted, at once
 // and then at intervals until ctx ends.
 func (s *Store) RunClean(ctx context.Context, clean func(context.Context) error) error {
-	tick := time.NewTicker(cleanInterval)
-	defer tick.Stop()
-	for {
-		if err := clean(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "erasing what was deleted; it is tried again", "error", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return periodic.Run(ctx, cleanInterval, nil, s.opts.Logger, "erasing what was deleted; it is tried again", clean)
 }

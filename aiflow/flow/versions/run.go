@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/trunklinehq/trunkline/internal/page"
+
 	"github.com/google/uuid"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
@@ -12,18 +14,14 @@ import (
 // Runs lists the runs of an account's flows that a filter chooses, the newest
 // first. The bounds of the page are in f. If f.Owner does not exist it returns
 // Options.NotFound.
-func (s *Store) Runs(ctx context.Context, account string, f runtime.Filter) (Page[runtime.Run], error) {
-	if _, _, err := s.Bounds(List{Limit: f.Limit, Cursor: f.Cursor}); err != nil {
-		return Page[runtime.Run]{}, err
-	}
+func (s *Store) Runs(ctx context.Context, account string, f runtime.Filter) (page.Page[runtime.Run], error) {
 	if f.Owner != "" {
 		if err := s.check(ctx, account, f.Owner); err != nil {
-			return Page[runtime.Run]{}, err
+			return page.Page[runtime.Run]{}, err
 		}
 	}
 	f.Engine = s.opts.Engine
-	p, err := s.opts.Runs.For(account).Runs(ctx, f)
-	return Page[runtime.Run](p), err
+	return s.opts.Runs.For(account).Runs(ctx, f)
 }
 
 // Detail returns a run of one of an account's flows with its steps, or

@@ -1,6 +1,7 @@
 package versions
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -45,7 +46,6 @@ type Options struct {
 	Admit func(ctx context.Context, tx database.Executor, account string, bytes int64) error
 
 	NotFound error                               // for what does not exist
-	Invalid  func(field, message string) error   // for a value that breaks a rule
 	Refused  func(problems []flow.Problem) error // for a document with errors
 
 	Logger *slog.Logger     // nil: slog.Default()
@@ -61,9 +61,7 @@ type Store struct {
 
 // New returns a Store over db, which has the engine's tables already.
 func New(ctx context.Context, db *sqlx.DB, opts Options) (*Store, error) {
-	if opts.Logger == nil {
-		opts.Logger = slog.Default()
-	}
+	opts.Logger = cmp.Or(opts.Logger, slog.Default())
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}

@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trunklinehq/trunkline/internal/apierr"
+
 	"github.com/google/uuid"
+
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/simulate"
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -54,12 +57,11 @@ func (t Tests) Get(ctx context.Context, id string) (json.RawMessage, error) {
 }
 
 // Set stores the tests of a flow in place of those that it had. Tests that
-// cannot be played are Options.Invalid; see [simulate.ParseTests].
+// cannot be played are [*apierr.Invalid]; see [simulate.ParseTests].
 func (t Tests) Set(ctx context.Context, id string, tests json.RawMessage) error {
 	_, err := simulate.ParseTests(tests)
-	var bad *simulate.Invalid
-	if errors.As(err, &bad) {
-		return t.s.opts.Invalid("tests"+bad.Path, bad.Message)
+	if bad, ok := errors.AsType[*simulate.Invalid](err); ok {
+		return &apierr.Invalid{Field: "tests" + bad.Path, Message: bad.Message}
 	}
 	if err != nil {
 		return err

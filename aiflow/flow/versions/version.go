@@ -109,25 +109,16 @@ func (s *Store) Version(ctx context.Context, q database.Reader, account, id stri
 // Versions lists what was published of a flow of an account, the oldest first. A
 // page holds fewer where documents are large. For a flow that does not exist it
 // returns Options.NotFound.
-func (s *Store) Versions(ctx context.Context, account, id string, l List) (Page[Version], error) {
-	last, size, err := s.Bounds(l)
-	if err != nil {
-		return Page[Version]{}, err
-	}
+func (s *Store) Versions(ctx context.Context, account, id string, l page.List) (page.Page[Version], error) {
 	if err := s.check(ctx, account, id); err != nil {
-		return Page[Version]{}, err
+		return page.Page[Version]{}, err
 	}
 	which := ` FROM ` + s.opts.Versions + ` WHERE ` + s.opts.Key + ` = $1 AND version > $2 ORDER BY version LIMIT $3`
 	weight := `OCTET_LENGTH(document)`
 	if s.opts.Functions {
 		weight += ` + OCTET_LENGTH(functions)`
 	}
-	rows, size, err := page.Read[versionRow](ctx, s.db, s.columns(``), weight, which, size, id, last)
-	if err != nil {
-		return Page[Version]{}, fmt.Errorf("listing versions: %w", err)
-	}
-	items, next := page.Cut(rows, size, func(r versionRow) int64 { return r.Version }, versionRow.view)
-	return Page[Version]{Items: items, Next: next}, nil
+	return page.Read(ctx, s.db, l, "versions", func(r versionRow) int64 { return r.Version }, versionRow.view, s.columns(``), weight, which, id)
 }
 
 // hash is that of the content of a version.

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,9 +91,7 @@ func (a *answer) response(call wire.Call) (*llm.Response, error) {
 	res := &llm.Response{
 		Message: llm.Message{Role: llm.RoleAssistant}, Stop: a.stopped(), Usage: a.usage, Provider: call.Provider, Model: a.model,
 	}
-	if res.Model == "" {
-		res.Model = call.Model
-	}
+	res.Model = cmp.Or(res.Model, call.Model)
 	for _, b := range a.blocks {
 		switch b.start.Type {
 		case "text":

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -54,9 +55,7 @@ func New(o *Options) (*Model, error) {
 		return nil, errors.New("anthropic: Options.BaseURL must be an absolute http or https URL")
 	}
 	m := &Model{provider: opts.Provider, timeout: opts.Timeout}
-	if m.provider == "" {
-		m.provider = "anthropic"
-	}
+	m.provider = cmp.Or(m.provider, "anthropic")
 	if m.timeout <= 0 {
 		m.timeout = 5 * time.Minute
 	}

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -227,9 +228,7 @@ func (p anthropic) parts(r *llm.Response, _ stream) (before, after []event) {
 		}
 		all = append(all, named("content_block_stop", map[string]any{"type": "content_block_stop", "index": i}))
 	}
-	if cut == 0 {
-		cut = len(all)
-	}
+	cut = cmp.Or(cut, len(all))
 	all = append(all, named("message_delta", end), named("message_stop", map[string]any{"type": "message_stop"}))
 	return all[:cut], all[cut:]
 }

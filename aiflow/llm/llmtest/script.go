@@ -65,8 +65,7 @@ func speak(ctx context.Context, r *llm.Request, res *llm.Response, pause time.Du
 			}
 		}
 	}
-	var e *llm.Error
-	if errors.As(broken, &e) {
+	if e, ok := errors.AsType[*llm.Error](broken); ok {
 		said := *e
 		said.Streamed = streamed
 		return nil, &said

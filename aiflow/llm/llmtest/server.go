@@ -202,8 +202,7 @@ func write(w http.ResponseWriter, status int, v any) {
 // refuse writes the error response of a provider.
 func refuse(w http.ResponseWriter, p wire, err error) {
 	status, code := statusOf(err)
-	var e *llm.Error
-	if errors.As(err, &e) && e.After > 0 {
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.After > 0 {
 		w.Header().Set("Retry-After", strconv.FormatInt(int64(math.Ceil(e.After.Seconds())), 10))
 		if e.After < time.Second {
 			w.Header().Set("Retry-After-Ms", strconv.FormatInt(e.After.Milliseconds(), 10))

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
@@ -69,12 +70,8 @@ func (s Step) answer(r *llm.Request, provider string) (*llm.Response, error) {
 			out.Stop = llm.StopTools
 		}
 	}
-	if out.Provider == "" {
-		out.Provider = provider
-	}
-	if out.Model == "" {
-		out.Model = r.Model
-	}
+	out.Provider = cmp.Or(out.Provider, provider)
+	out.Model = cmp.Or(out.Model, r.Model)
 	switch {
 	case s.NoUsage:
 		out.Usage = llm.Usage{}

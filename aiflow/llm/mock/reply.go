@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -93,9 +94,7 @@ func readable(content string) string {
 		if _, nested := value.(json.Delim); nested || err != nil {
 			return content
 		}
-		if value == nil {
-			value = "unknown"
-		}
+		value = cmp.Or(value, "unknown")
 		out = append(out, fmt.Sprintf("%v: %v", key, value))
 	}
 	if len(out) == 0 {

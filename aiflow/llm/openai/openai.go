@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -57,9 +58,7 @@ func New(o *Options) (*Model, error) {
 		return nil, errors.New("openai: Options.BaseURL must be an absolute http or https URL")
 	}
 	m := &Model{provider: opts.Provider, timeout: opts.Timeout}
-	if m.provider == "" {
-		m.provider = "openai"
-	}
+	m.provider = cmp.Or(m.provider, "openai")
 	if m.timeout <= 0 {
 		m.timeout = 5 * time.Minute
 	}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 
@@ -174,9 +175,7 @@ func partOf(call wire.Call, p llm.Part) (openai.ChatCompletionContentPartUnionPa
 		return openai.InputAudioContentPart(openai.ChatCompletionContentPartInputAudioInputAudioParam{Data: data, Format: "mp3"}), nil
 	case "application/pdf":
 		name := p.Name
-		if name == "" {
-			name = "document.pdf"
-		}
+		name = cmp.Or(name, "document.pdf")
 		return openai.FileContentPart(openai.ChatCompletionContentPartFileFileParam{
 			Filename: openai.String(name), FileData: openai.String("data:application/pdf;base64," + data),
 		}), nil

@@ -107,8 +107,7 @@ func (s *Schema) Validate(v any) error {
 		return &Misfit{Problems: []string{"/: it is nested too deeply"}}
 	}
 	err := s.compiled.Validate(v)
-	var bad *jsonschema.ValidationError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return &Misfit{Problems: problems(bad)}
 	}
 	if err != nil {

@@ -28,8 +28,7 @@ func reserving(model string, in, out int64) usage.Call {
 func (f fixture) refused(t *testing.T, c usage.Call) string {
 	t.Helper()
 	_, err := f.Begin(t.Context(), c)
-	var over *usage.Exceeded
-	if errors.As(err, &over) {
+	if over, ok := errors.AsType[*usage.Exceeded](err); ok {
 		require.ErrorContains(t, err, usage.CodeExceeded)
 		return over.Reason
 	}

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -92,9 +93,7 @@ func (a *Account) setBudgetsTx(ctx context.Context, tx *database.Tx, budgets []B
 	for i := range budgets {
 		b := &budgets[i]
 		zone := b.Timezone
-		if zone == "" {
-			zone = "UTC"
-		}
+		zone = cmp.Or(zone, "UTC")
 		_, err := tx.ExecContext(ctx, `INSERT INTO usage_budget (account, scope, reference, scope_id, period, timezone, cost, tokens, refuse_unpriced)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, a.id, b.Scope, b.Reference, b.ID, b.Period, zone, nullable(b.Cost), nullable(b.Tokens), b.RefuseUnpriced)
 		if err != nil {

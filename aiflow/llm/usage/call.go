@@ -135,8 +135,7 @@ func (l *Ledger) BeginTx(ctx context.Context, tx *database.Tx, c Call) (*Entry, 
 	}
 	e := &Entry{ID: id.String(), call: c, began: l.opts.Now()}
 	err = l.beginTx(ctx, tx, e)
-	var over *Exceeded
-	if errors.As(err, &over) {
+	if over, ok := errors.AsType[*Exceeded](err); ok {
 		return nil, over
 	}
 	if err != nil {

@@ -13,16 +13,10 @@ import (
 )
 
 // List selects a page of a list.
-type List struct {
-	Limit  int    // maximum 200; 0: 50
-	Cursor string // Page.Next of the previous page; "": the first page
-}
+type List = page.List
 
 // Page is a page of a list.
-type Page struct {
-	Items []Record // never nil
-	Next  string   // the cursor of the next page; "": this is the last
-}
+type Page[T any] = page.Page[T]
 
 // Record is a call in the ledger.
 type Record struct {
@@ -80,13 +74,13 @@ const callColumns = `seq, id, at_us, reference, chat_id, feature, project, flow,
 
 // Detail lists calls, the newest first. The error for an invalid filter or page is
 // an [*Invalid].
-func (a *Account) Detail(ctx context.Context, f Filter, list List) (Page, error) {
-	last, size, err := page.Parse(list.Limit, list.Cursor)
+func (a *Account) Detail(ctx context.Context, f Filter, list List) (Page[Record], error) {
+	last, size, err := list.Parse()
 	if err != nil {
-		return Page{}, err
+		return Page[Record]{}, err
 	}
 	if err := f.bounds(a.l.opts.Now()); err != nil {
-		return Page{}, err
+		return Page[Record]{}, err
 	}
 	where, args := f.where(a.id)
 	if list.Cursor != "" {
@@ -97,10 +91,9 @@ func (a *Account) Detail(ctx context.Context, f Filter, list List) (Page, error)
 	var rows []callRow
 	err = a.l.db.SelectContext(ctx, &rows, fmt.Sprintf(`SELECT %s FROM usage_call WHERE %s ORDER BY at_us DESC, seq DESC LIMIT $%d`, callColumns, where, len(args)), args...)
 	if err != nil {
-		return Page{}, fmt.Errorf("listing calls of models: %w", err)
+		return Page[Record]{}, fmt.Errorf("listing calls of models: %w", err)
 	}
-	items, next := page.Cut(rows, size, func(r callRow) int64 { return r.Seq }, callRow.record)
-	return Page{items, next}, nil
+	return page.Cut(rows, size, func(r callRow) int64 { return r.Seq }, callRow.record), nil
 }
 
 func (r callRow) record() Record {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/internal/text"
 )
 
 // outcome is the outcome of a call.
@@ -63,11 +64,7 @@ func (o *outcome) serve(provider, model string) {
 
 // truncate returns a text from outside in a form that can be stored.
 func truncate(s string, limit int) string {
-	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
-	if len(s) > limit {
-		s = strings.ToValidUTF8(s[:limit], "")
-	}
-	return s
+	return text.Truncate(strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), ""), limit)
 }
 
 // tidy limits the parts of a usage to their totals.

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -60,21 +61,14 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Ledger, error) {
 	if opts != nil {
 		l.opts = *opts
 	}
-	if l.opts.Client == nil {
-		l.opts.Client = http.DefaultClient
-	}
-	if l.opts.Logger == nil {
-		l.opts.Logger = slog.Default()
-	}
+	l.opts.Client = cmp.Or(l.opts.Client, http.DefaultClient)
+	l.opts.Logger = cmp.Or(l.opts.Logger, slog.Default())
 	if l.opts.Now == nil {
 		l.opts.Now = time.Now
 	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("usage: %w", err)
-	}
 	var err error
-	if l.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("usage: %w", err)
+	if l.db, err = database.Prepare(ctx, db, "usage", Migrate); err != nil {
+		return nil, err
 	}
 	if err := l.openPrices(ctx); err != nil {
 		return nil, fmt.Errorf("usage: %w", err)

@@ -4,6 +4,7 @@
 package open
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,9 +55,7 @@ func openSQLite(ctx context.Context, path string) (*sqlx.DB, error) {
 		return nil, fmt.Errorf("sqlite URL: %w", err)
 	}
 	sync := strings.ToLower(opts.Get("synchronous"))
-	if sync == "" {
-		sync = "full"
-	}
+	sync = cmp.Or(sync, "full")
 	if sync != "full" && sync != "normal" && sync != "extra" {
 		return nil, fmt.Errorf("sqlite URL: synchronous must be normal, full or extra")
 	}

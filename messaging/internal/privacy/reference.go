@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,9 +39,7 @@ func (s *Records) EraseReference(ctx context.Context, account string, id provide
 		{"messaging_upload", "reference, media, kind", ""},
 		{"messaging_change", "id", ""},
 	} {
-		if t.where == "" {
-			t.where = "reference = $1"
-		}
+		t.where = cmp.Or(t.where, "reference = $1")
 		if err := s.eraseRows(ctx, t.table, t.key, t.where, id); err != nil {
 			return err
 		}

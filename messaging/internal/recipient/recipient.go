@@ -32,8 +32,7 @@ func New(s *store.Store) *Resolver { return &Resolver{s} }
 // Address reads a chat id as a provider does, known or not.
 func Address(p provider.Provider, chatID string) (provider.Address, error) {
 	addr, err := p.Address(text.Sanitize(chatID))
-	var bad *provider.BadRecipient
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*provider.BadRecipient](err); ok {
 		return addr, &payload.Invalid{Field: "chatId", Message: bad.Message}
 	}
 	if err != nil {

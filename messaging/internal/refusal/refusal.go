@@ -121,8 +121,7 @@ func OfCall(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var own *payload.Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*payload.Error](err); ok {
 		return own
 	}
 	out := OfNetwork(err)

@@ -252,8 +252,7 @@ func putTemplates(ctx context.Context, u *store.Batch, rows ...*Row) error {
 // it in.
 func (c *Copies) FetchAfterStart(ctx context.Context, row *store.Reference) error {
 	_, err := c.templateManager(ctx, row)
-	var missing *payload.Error
-	if errors.As(err, &missing) {
+	if _, ok := errors.AsType[*payload.Error](err); ok {
 		return nil
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package graphtest
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -36,9 +37,7 @@ func (s *Server) Fail(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range faults {
-		if f.Times == 0 {
-			f.Times = 1
-		}
+		f.Times = cmp.Or(f.Times, 1)
 		s.faults = append(s.faults, f)
 	}
 }
@@ -87,9 +86,7 @@ func (f *Fault) reply(ctx, over context.Context) *reply {
 		r.raw = f.Body
 		return r
 	}
-	if r.status == 0 {
-		r.status = http.StatusBadRequest
-	}
+	r.status = cmp.Or(r.status, http.StatusBadRequest)
 	message := f.Message
 	if message == "" {
 		message = "(#" + strconv.Itoa(f.Code) + ") as the test wants"

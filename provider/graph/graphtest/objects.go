@@ -1,6 +1,7 @@
 package graphtest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -26,9 +27,7 @@ func phoneNumber(l Number, query map[string][]string) *reply {
 		"whatsapp_business_manager_messaging_limit": defaulted(l.Limit, "TIER_2K"),
 	}
 	fields := strings.Join(query["fields"], ",")
-	if fields == "" {
-		fields = "verified_name,code_verification_status,display_phone_number,quality_rating,platform_type,throughput"
-	}
+	fields = cmp.Or(fields, "verified_name,code_verification_status,display_phone_number,quality_rating,platform_type,throughput")
 	answer := map[string]any{"id": l.PhoneNumberID}
 	for field := range strings.SplitSeq(fields, ",") {
 		value, known := all[field]

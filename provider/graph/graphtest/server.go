@@ -1,6 +1,7 @@
 package graphtest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,9 +112,7 @@ func New(o *Options) *Server {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	s.over, s.stop = context.WithCancel(context.Background())
 	s.post = newPoster(s.over, s.opts.HTTPClient, s.opts.Logger)
 	s.post.url = o.Callback

@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"cmp"
 	"slices"
 
 	waBinary "go.mau.fi/whatsmeow/binary"
@@ -30,9 +31,7 @@ func (d *Device) Fail(faults ...Fault) {
 	d.s.mu.Lock()
 	defer d.s.mu.Unlock()
 	for _, f := range faults {
-		if f.Times == 0 {
-			f.Times = 1
-		}
+		f.Times = cmp.Or(f.Times, 1)
 		d.faults = append(d.faults, f)
 	}
 }

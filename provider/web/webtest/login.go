@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,9 +45,7 @@ func (s *Server) Refuse(r Refusal) {
 }
 
 func (r Refusal) normal() Refusal {
-	if r.Times == 0 {
-		r.Times = 1
-	}
+	r.Times = cmp.Or(r.Times, 1)
 	return r
 }
 

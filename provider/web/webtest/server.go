@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -76,9 +77,7 @@ func Start(o *Options) *Server {
 		conns:   map[*conn]struct{}{},
 		media:   &MediaHost{files: map[string]*file{}},
 	}
-	if s.log == nil {
-		s.log = slog.Default()
-	}
+	s.log = cmp.Or(s.log, slog.Default())
 	s.over, s.stop = context.WithCancel(context.Background())
 	Trust(root().Pub)
 	if err := s.listen(); err != nil {

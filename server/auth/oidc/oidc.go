@@ -141,8 +141,7 @@ func (p *Provider) Finish(ctx context.Context, f Flow, query url.Values) (Identi
 
 // refused tells a provider that refuses a code from one that is down.
 func refused(err error) error {
-	var retrieve *oauth2.RetrieveError
-	if errors.As(err, &retrieve) && retrieve.Response.StatusCode < http.StatusInternalServerError {
+	if retrieve, ok := errors.AsType[*oauth2.RetrieveError](err); ok && retrieve.Response.StatusCode < http.StatusInternalServerError {
 		return fmt.Errorf("%w: %s", ErrToken, retrieve.ErrorCode)
 	}
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)

@@ -139,8 +139,7 @@ func encoded(id []byte) string { return base64.RawURLEncoding.EncodeToString(id)
 
 // notValid is [ErrResponse] with the library's reason, which names no value.
 func notValid(err error) error {
-	var known *protocol.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*protocol.Error](err); ok {
 		return fmt.Errorf("%w: %s: %s", ErrResponse, known.Type, known.Details)
 	}
 	return ErrResponse

@@ -185,8 +185,7 @@ func probeOf(ctx context.Context, base string) (string, error) {
 
 // unquoted removes the address from an error, since it may contain a secret.
 func unquoted(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

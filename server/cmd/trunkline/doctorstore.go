@@ -132,8 +132,7 @@ func (d *doctor) database(ctx context.Context) {
 	const check = "database"
 	db, err := openExisting(ctx, d.set)
 	if err != nil {
-		var wrong *settingError
-		if errors.As(err, &wrong) && strings.Contains(wrong.why, "the database does not exist") {
+		if wrong, ok := errors.AsType[*settingError](err); ok && strings.Contains(wrong.why, "the database does not exist") {
 			d.warn(check, "the database does not exist yet", "it is created at the first start; if it should exist, set another --data")
 			return
 		}

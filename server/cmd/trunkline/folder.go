@@ -149,8 +149,7 @@ func keepNames(folder string) error {
 
 // cause returns the text of the operating system's error, without the path.
 func cause(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err.Error()
 	}
 	return err.Error()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/server/quota"
 )
@@ -25,15 +27,11 @@ func (c quotaCommand) run(ctx context.Context, f flags, to streams) error {
 	if err != nil {
 		return err
 	}
-	set, err := f.settings()
-	if err != nil {
-		return err
-	}
-	db, err := openCurrent(ctx, set)
-	if err != nil {
-		return err
-	}
-	defer closeSoon(db)
+	return onDatabase(ctx, f, func(ctx context.Context, db *sqlx.DB, set settings) error { return c.apply(ctx, db, set, change, to) })
+}
+
+// apply changes the quotas and prints all.
+func (c quotaCommand) apply(ctx context.Context, db *sqlx.DB, set settings, change quota.Limits, to streams) error {
 	var known int
 	if err := db.GetContext(ctx, &known, `SELECT count(*) FROM auth_user WHERE account_id = $1`, c.Account); err != nil {
 		return fmt.Errorf("looking for the account: %w", err)
@@ -43,9 +41,6 @@ func (c quotaCommand) run(ctx context.Context, f flags, to streams) error {
 	}
 	q, err := quota.New(ctx, db, &quota.Options{Defaults: set.Server.Quotas})
 	if err != nil {
-		return err
-	}
-	if ctx, err = recording(ctx, db); err != nil {
 		return err
 	}
 	ctx = audit.As(ctx, audit.Actor{Account: c.Account, Kind: audit.Operator})

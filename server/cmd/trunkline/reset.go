@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/mail"
 )
@@ -16,22 +18,12 @@ type resetCommand struct {
 
 // run prints the link, which appears nowhere else.
 func (r resetCommand) run(ctx context.Context, f flags, to streams) error {
-	set, err := f.settings()
-	if err != nil {
+	return onDatabase(ctx, f, func(ctx context.Context, db *sqlx.DB, set settings) error {
+		token, err := auth.IssueReset(ctx, db, r.Email)
+		if err != nil {
+			return refusedUser(err)
+		}
+		_, err = fmt.Fprintln(to.out, mail.ResetLink(addressOf(set), token))
 		return err
-	}
-	db, err := openCurrent(ctx, set)
-	if err != nil {
-		return err
-	}
-	defer closeSoon(db)
-	if ctx, err = recording(ctx, db); err != nil {
-		return err
-	}
-	token, err := auth.IssueReset(ctx, db, r.Email)
-	if err != nil {
-		return refusedUser(err)
-	}
-	_, err = fmt.Fprintln(to.out, mail.ResetLink(addressOf(set), token))
-	return err
+	})
 }

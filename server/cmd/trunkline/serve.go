@@ -198,8 +198,7 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, own
 		}
 		return nil, &settingError{"--secret", why}
 	}
-	var prices *usage.Invalid
-	if errors.As(err, &prices) {
+	if prices, ok := errors.AsType[*usage.Invalid](err); ok {
 		return nil, &settingError{"--prices", "the " + prices.Field + " of the file " + prices.Message}
 	}
 	if errors.Is(err, server.ErrOtherMedia) {

@@ -151,6 +151,18 @@ func (c factorCommand) run(ctx context.Context, f flags, _ streams) error {
 
 // operate runs fn on the users of a server, which may be running.
 func operate(ctx context.Context, f flags, fn func(context.Context, *auth.Operator) error) error {
+	return onDatabase(ctx, f, func(ctx context.Context, db *sqlx.DB, _ settings) error {
+		o, err := auth.NewOperator(ctx, db)
+		if err != nil {
+			return err
+		}
+		return refusedUser(fn(ctx, o))
+	})
+}
+
+// onDatabase runs fn on the database of a server, which may be running. Its changes
+// are recorded in the audit logs of their accounts.
+func onDatabase(ctx context.Context, f flags, fn func(context.Context, *sqlx.DB, settings) error) error {
 	set, err := f.settings()
 	if err != nil {
 		return err
@@ -160,24 +172,11 @@ func operate(ctx context.Context, f flags, fn func(context.Context, *auth.Operat
 		return err
 	}
 	defer closeSoon(db)
-	o, err := auth.NewOperator(ctx, db)
-	if err != nil {
-		return err
-	}
-	if ctx, err = recording(ctx, db); err != nil {
-		return err
-	}
-	return refusedUser(fn(ctx, o))
-}
-
-// recording returns a context whose changes are recorded in the audit logs of their
-// accounts.
-func recording(ctx context.Context, db *sqlx.DB) (context.Context, error) {
 	log, err := auditlog.New(ctx, db, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return audit.With(ctx, log, audit.Origin{}), nil
+	return fn(audit.With(ctx, log, audit.Origin{}), db, set)
 }
 
 // refusedUser returns an error that tells the operator what to do.

@@ -124,8 +124,6 @@ func (d *doctor) whatsapp(ctx context.Context, lines []messaging.ReferenceState)
 		return
 	}
 	client := opts.HTTPClient
-	if client == nil {
-		client = http.DefaultClient
-	}
+	client = cmp.Or(client, http.DefaultClient)
 	d.network(ctx, client, "https://web.whatsapp.com")
 }

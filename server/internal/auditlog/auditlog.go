@@ -5,6 +5,7 @@
 package auditlog
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -13,6 +14,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/periodic"
 
 	"github.com/jmoiron/sqlx"
 
@@ -53,24 +56,17 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Store, error) {
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Retention == 0 {
-		s.opts.Retention = 365 * 24 * time.Hour
-	}
+	s.opts.Retention = cmp.Or(s.opts.Retention, 365*24*time.Hour)
 	if s.opts.Retention < -1 {
 		return nil, errors.New("auditlog: Options.Retention is negative")
 	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.Default()
-	}
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
 	var err error
-	if s.db, err = database.Of(ctx, db); err != nil {
-		return nil, fmt.Errorf("auditlog: %w", err)
-	}
-	if err := Migrate(ctx, db); err != nil {
-		return nil, fmt.Errorf("auditlog: %w", err)
+	if s.db, err = database.Prepare(ctx, db, "auditlog", Migrate); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -119,7 +115,7 @@ func detailsOf(details map[string]any) (string, error) {
 
 // clean is what both databases can hold of a text.
 func clean(s string) string {
-	return text.Sanitize(s[:min(len(s), maxText)])
+	return text.Sanitize(text.Truncate(s, maxText))
 }
 
 const (
@@ -130,18 +126,7 @@ const (
 // Run deletes entries that are older than the retention until ctx ends. Any
 // number of processes may.
 func (s *Store) Run(ctx context.Context) error {
-	tick := time.NewTicker(pruneEvery)
-	defer tick.Stop()
-	for {
-		if err := s.Prune(ctx); err != nil && ctx.Err() == nil {
-			s.opts.Logger.WarnContext(ctx, "deleting old entries of the audit log failed", slog.Any("error", err))
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+	return periodic.Run(ctx, pruneEvery, nil, s.opts.Logger, "deleting old entries of the audit log failed", s.Prune)
 }
 
 // Prune deletes what is older than the retention. It needs no index by time:

@@ -40,7 +40,7 @@ type Export struct {
 // first; Filter.Limit does not matter. The error of a cursor that is not valid
 // is a [*apierr.Invalid].
 func (s *Store) Export(ctx context.Context, account string, f Filter, max int) (*Export, error) {
-	before, _, err := page.Parse(1, f.Cursor)
+	before, _, err := page.List{Cursor: f.Cursor}.Parse()
 	if err != nil {
 		return nil, err
 	}

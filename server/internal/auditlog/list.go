@@ -27,12 +27,6 @@ type Filter struct {
 	Cursor     string    // Page.Next of the page before
 }
 
-// Page is one page of the log, newest first.
-type Page struct {
-	Items []Entry // never nil
-	Next  string  // "": it is the last page
-}
-
 // Entry is an entry of the log.
 type Entry struct {
 	ID string
@@ -77,19 +71,18 @@ func (r entryRow) entry() Entry {
 	}
 }
 
-// List lists entries of an account. The error of a limit or a cursor that is
+// List lists entries of an account, the newest first. The error of a limit or a cursor that is
 // not valid is a [*apierr.Invalid].
-func (s *Store) List(ctx context.Context, account string, f Filter) (Page, error) {
-	before, size, err := page.Parse(f.Limit, f.Cursor)
+func (s *Store) List(ctx context.Context, account string, f Filter) (page.Page[Entry], error) {
+	before, size, err := page.List{Limit: f.Limit, Cursor: f.Cursor}.Parse()
 	if err != nil {
-		return Page{}, err
+		return page.Page[Entry]{}, err
 	}
 	rows, err := s.rows(ctx, account, f, before, size+1)
 	if err != nil {
-		return Page{}, err
+		return page.Page[Entry]{}, err
 	}
-	items, next := page.Cut(rows, size, func(r entryRow) int64 { return r.ID }, entryRow.entry)
-	return Page{items, next}, nil
+	return page.Cut(rows, size, func(r entryRow) int64 { return r.ID }, entryRow.entry), nil
 }
 
 // rows are at most limit entries before one, 0 for the newest.

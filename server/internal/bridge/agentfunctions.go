@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,9 +45,7 @@ func (s *AgentTools) functionTools(ctx context.Context, scope agent.Scope, r *fl
 			return nil, fmt.Errorf("describing the arguments of %s: %w", f.Slug, err)
 		}
 		about := f.Description
-		if about == "" {
-			about = f.Name
-		}
+		about = cmp.Or(about, f.Name)
 		reach, source := f.Reach(src.Functions), "function/"+f.Slug
 		home := ""
 		if reach.Fixed {
@@ -105,8 +104,7 @@ func (s *AgentTools) callFunction(by runtime.Run, src runtime.Source) func(conte
 			ID: agent.Child(r.Key), Engine: by.Engine, Owner: by.Owner, Version: by.Version, Parent: by.ID, Source: src, Args: args,
 			Chat: runtime.Chat{Reference: by.Chat.Reference},
 		})
-		var bad *runtime.BadInput
-		if errors.As(err, &bad) {
+		if bad, ok := errors.AsType[*runtime.BadInput](err); ok {
 			return llm.ToolOutput{}, &llm.ToolError{Code: "call.args", Message: bad.Error()}
 		}
 		if err != nil {

@@ -50,8 +50,7 @@ func (s *AgentTools) Tools(ctx context.Context, scope agent.Scope, r *flow.Agent
 		return nil, err
 	}
 	foreign, err := s.Remote.For(scope.Run.Chat.Account).Tools(ctx, r.Servers)
-	var failed *remote.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*remote.Error](err); ok {
 		return nil, &flow.Error{Code: string(failed.Code), Message: failed.Message}
 	}
 	if err != nil {

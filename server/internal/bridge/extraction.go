@@ -106,8 +106,7 @@ func (h *FlowHost) owners(ctx context.Context, c runtime.Chat) ([]string, error)
 func (h *FlowHost) extractedTx(ctx context.Context, tx database.Executor, c runtime.Chat, id string, results []store.Result) error {
 	values := store.Merge(results)
 	m, first, err := h.account(c).ExtractedTx(ctx, tx, line(c), c.ID, id, values)
-	var tooMuch *messaging.Invalid
-	if errors.As(err, &tooMuch) {
+	if _, ok := errors.AsType[*messaging.Invalid](err); ok {
 		h.Log.WarnContext(ctx, "what was found in a message is too large to be kept", "reference", c.Reference)
 		results = nil
 		m, first, err = h.account(c).ExtractedTx(ctx, tx, line(c), c.ID, id, nil)

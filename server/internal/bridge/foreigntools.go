@@ -41,8 +41,7 @@ func (s *ForeignTools) Call(ctx context.Context, c runtime.Request) (any, error)
 		args = nil
 	}
 	out, err := s.Remote.For(c.Run.Chat.Account).Call(ctx, remote.Call{Server: req.Server, Tool: req.Tool, Arguments: args, Key: c.Key})
-	var failed *remote.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*remote.Error](err); ok {
 		e := &flow.Error{Code: string(failed.Code), Message: failed.Message}
 		if failed.Safe && req.Auto {
 			e.Detail = map[string]any{"safe": true}

@@ -49,8 +49,7 @@ func (s *Quotas) Admit(ctx context.Context, on messaging.Tx, account string, wha
 	} else {
 		err = s.Quotas.Take(ctx, on, account, quota.Name(what), n)
 	}
-	var over *quota.Exceeded
-	if errors.As(err, &over) {
+	if over, ok := errors.AsType[*quota.Exceeded](err); ok {
 		return &messaging.Error{Code: over.Code(), Message: over.Error(), After: over.After}
 	}
 	return err

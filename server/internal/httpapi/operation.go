@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/netip"
@@ -163,12 +164,8 @@ func (a *API) declare(op Operation, need auth.Permission, body bool) huma.Operat
 	if need == "" {
 		panic("server: " + op.ID + " declares no permission")
 	}
-	if op.Status == 0 {
-		op.Status = http.StatusOK
-	}
-	if op.MaxBody == 0 {
-		op.MaxBody = DefaultMaxBody
-	}
+	op.Status = cmp.Or(op.Status, http.StatusOK)
+	op.MaxBody = cmp.Or(op.MaxBody, DefaultMaxBody)
 	service, _, ok := strings.Cut(op.ID, "_")
 	if !ok {
 		panic("server: " + op.ID + " is no <Service>_<Method>")

@@ -56,9 +56,7 @@ func (w *Response) WriteHeader(status int) {
 
 // Write counts what is written.
 func (w *Response) Write(b []byte) (int, error) {
-	if w.Status == 0 {
-		w.Status = http.StatusOK
-	}
+	w.Status = cmp.Or(w.Status, http.StatusOK)
 	n, err := w.ResponseWriter.Write(b)
 	w.Bytes += int64(n)
 	return n, err
@@ -66,9 +64,7 @@ func (w *Response) Write(b []byte) (int, error) {
 
 // Flush makes w an http.Flusher, which some libraries ask for by assertion.
 func (w *Response) Flush() {
-	if w.Status == 0 {
-		w.Status = http.StatusOK
-	}
+	w.Status = cmp.Or(w.Status, http.StatusOK)
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
 }
 

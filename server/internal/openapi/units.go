@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -95,9 +96,7 @@ func describeParameter(place string, p *huma.Param) {
 	}
 	addUnit(place, p.Name, p.Schema)
 	for _, text := range []string{p.Schema.Description, parameters[place], parameters[p.Name]} {
-		if p.Description == "" {
-			p.Description = text
-		}
+		p.Description = cmp.Or(p.Description, text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -26,9 +27,7 @@ func SaidBy(chat messaging.Chat, text string, at time.Time) store.Said {
 			zone = known
 		}
 	}
-	if zone == nil {
-		zone = time.UTC
-	}
+	zone = cmp.Or(zone, time.UTC)
 	said.Now = at.In(zone)
 	return said
 }

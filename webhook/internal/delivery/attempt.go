@@ -23,7 +23,7 @@ const (
 	drainResponse  = 64 << 10 // bytes read so that the connection can be used again
 )
 
-// Attempt is one try to deliver an event: see the Attempt of package webhook.
+// Attempt is one try to deliver an event.
 type Attempt struct {
 	At         time.Time
 	StatusCode int // 0: there was no response

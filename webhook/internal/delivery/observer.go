@@ -2,12 +2,15 @@ package delivery
 
 import "time"
 
-// Observer receives counts: see the Observer of package webhook.
+// Observer receives counts. Its functions must not block; nil ones are
+// skipped.
 type Observer struct {
-	Attempted func(outcome string, duration time.Duration)
-	Finished  func(outcome string, after time.Duration)
-	Paused    func()
-	Disabled  func()
+	Attempted func(outcome string, duration time.Duration) // "delivered", "retried", "paused", "failed", "dead"
+	// Finished is told of every delivery that is over ("delivered", "failed",
+	// "dead"), and how long after its event.
+	Finished func(outcome string, after time.Duration)
+	Paused   func() // an endpoint went down
+	Disabled func() // an endpoint answered 410 or was down for too long
 }
 
 func (o *Observer) attempted(outcome string, duration time.Duration) {

@@ -1,20 +1,48 @@
 package delivery
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"time"
 )
 
-// Policy says what follows a failure: see the Policy of package delivery. It has
-// no defaults here.
+// Policy says what follows a failure. A field that is zero has the value
+// that its comment names.
 type Policy struct {
-	Retries               []time.Duration
-	BlockFor              time.Duration
-	DownAfter             int
+	// Retries are the waits after the first, second … failed attempt of an
+	// event, each varied by ±20 %; after the last retry the event is dead.
+	// nil: 1 s, 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h.
+	Retries []time.Duration
+	// BlockFor is how long a refused event may hold back what is behind it in its
+	// key. When the next retry would be later, the others pass. 10 min.
+	BlockFor time.Duration
+	// DownAfter is how many different events must fail in a row, as events do
+	// at an endpoint that is down, before it is paused as a whole. 5.
+	DownAfter int
+	// ProbeFirst and ProbeLast are the waits before the first probe of a
+	// paused endpoint and between later ones, doubling. 5 s, 5 min.
 	ProbeFirst, ProbeLast time.Duration
-	GiveUp                time.Duration
+	// GiveUp is how long an endpoint may be down before it is disabled.
+	// 5 days.
+	GiveUp time.Duration
+}
+
+// WithDefaults is p with the values of its comments where it is zero.
+func (p Policy) WithDefaults() Policy {
+	if p.Retries == nil {
+		p.Retries = []time.Duration{
+			time.Second, 5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
+			2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+		}
+	}
+	p.BlockFor = cmp.Or(p.BlockFor, 10*time.Minute)
+	p.DownAfter = cmp.Or(p.DownAfter, 5)
+	p.ProbeFirst = cmp.Or(p.ProbeFirst, 5*time.Second)
+	p.ProbeLast = cmp.Or(p.ProbeLast, 5*time.Minute)
+	p.GiveUp = cmp.Or(p.GiveUp, 5*24*time.Hour)
+	return p
 }
 
 // maxRetryAfter bounds what a receiver can ask for with Retry-After.

@@ -25,8 +25,7 @@ func TooLarge(message string) *Error { return &Error{Code: CodeSize, Message: me
 
 // At puts the name of a value before what is wrong with it.
 func At(err error, name string) error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return &Error{Code: e.Code, Message: name + ": " + e.Message}
 	}
 	return fmt.Errorf("%s: %w", name, err)

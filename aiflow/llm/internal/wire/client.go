@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -29,9 +30,7 @@ func Client(c *http.Client, provider string) *http.Client {
 		own = *c
 	}
 	next := own.Transport
-	if next == nil {
-		next = http.DefaultTransport
-	}
+	next = cmp.Or(next, http.DefaultTransport)
 	own.Transport = limiter{next: next, provider: provider}
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &own

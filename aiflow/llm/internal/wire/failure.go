@@ -36,8 +36,7 @@ func (c Call) Failure(ctx context.Context, err error) error {
 }
 
 func classify(err error) llm.Error {
-	var known *llm.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*llm.Error](err); ok {
 		return *known
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {

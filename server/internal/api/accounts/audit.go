@@ -103,7 +103,7 @@ func (a *Audit) list(ctx context.Context, c httpapi.Call, in *accountAuditFilter
 	if err != nil {
 		return nil, httpapi.InQuery(err)
 	}
-	b, err := json.Marshal(view.Page(p.Items, p.Next, viewAuditEntry))
+	b, err := json.Marshal(view.PageOf(p, viewAuditEntry))
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func DescribeAudit(doc *huma.OpenAPI) {
 	r := doc.Paths["/audit"].Get.Responses["200"]
 	r.Description = "A page of the log, or the log as CSV."
 	r.Content = map[string]*huma.MediaType{
-		"application/json": {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[messaging.Page[auditEntry]](), true, "")},
+		"application/json": {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[view.Page[auditEntry]](), true, "")},
 		"text/csv":         {Schema: &huma.Schema{Type: huma.TypeString}},
 	}
 	r.Headers = map[string]*huma.Param{"Link": {

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/trunklinehq/trunkline/server/internal/view"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/trunklinehq/trunkline/messaging"
@@ -66,13 +68,12 @@ func (a *API) chatRoutes(api *httpapi.API) {
 type chatFilter struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 	Search    string               `query:"search" maxLength:"200" doc:"Only chats with this text in a name or an id."`
-	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+	httpapi.PageInput
 }
 
-func (a *API) listChats(ctx context.Context, c httpapi.Call, in *chatFilter) (messaging.Page[messaging.Chat], error) {
-	p, err := a.Messaging.For(c.Account).Chats(ctx, in.Reference, in.Search, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
-	return p, httpapi.InQuery(err)
+func (a *API) listChats(ctx context.Context, c httpapi.Call, in *chatFilter) (view.Page[messaging.Chat], error) {
+	p, err := a.Messaging.For(c.Account).Chats(ctx, in.Reference, in.Search, in.List())
+	return view.PageOf(p, view.AsIs), httpapi.InQuery(err)
 }
 
 type history struct {
@@ -87,11 +88,11 @@ type history struct {
 	ClientID  string               `query:"clientId" maxLength:"128" doc:"Only sends with this clientId."`
 }
 
-func (a *API) listMessages(ctx context.Context, c httpapi.Call, in *history) (messaging.Page[messaging.Message], error) {
+func (a *API) listMessages(ctx context.Context, c httpapi.Call, in *history) (view.Page[messaging.Message], error) {
 	p, err := a.Messaging.For(c.Account).Messages(ctx, in.Reference, in.ChatID, messaging.History{
 		Limit: in.Limit, Before: in.Before, Cursor: in.Cursor, After: in.After, Status: in.Status, Direction: in.Direction, ClientID: in.ClientID,
 	})
-	return p, httpapi.InQuery(err)
+	return view.PageOf(p, view.AsIs), httpapi.InQuery(err)
 }
 
 type messageFilter struct {
@@ -101,8 +102,7 @@ type messageFilter struct {
 
 func (a *API) readMessage(ctx context.Context, c httpapi.Call, in *messageFilter) (messaging.Message, error) {
 	m, err := a.Messaging.For(c.Account).Message(ctx, in.Reference, "", in.ID)
-	var bad *messaging.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*messaging.Invalid](err); ok {
 		err = httpapi.Invalid("path.messageId", bad.Message)
 	}
 	return m, err

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/server/internal/view"
+
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server/auth"
@@ -61,14 +63,14 @@ type templateFilter struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 	Name      string               `query:"name" maxLength:"512" doc:"Only the template with exactly this name."`
 	Status    string               `query:"status" enum:"PENDING,APPROVED,REJECTED,DISABLED"`
-	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+
+	httpapi.PageInput
 }
 
-func (a *API) listTemplates(ctx context.Context, c httpapi.Call, in *templateFilter) (messaging.Page[messaging.Template], error) {
+func (a *API) listTemplates(ctx context.Context, c httpapi.Call, in *templateFilter) (view.Page[messaging.Template], error) {
 	p, err := a.Messaging.For(c.Account).Templates().List(ctx, in.Reference, messaging.TemplateFilter{Name: in.Name, Status: in.Status},
-		messaging.List{Limit: in.Limit, Cursor: in.Cursor})
-	return p, httpapi.InQuery(err)
+		in.List())
+	return view.PageOf(p, view.AsIs), httpapi.InQuery(err)
 }
 
 type templateName struct {

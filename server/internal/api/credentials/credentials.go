@@ -72,9 +72,9 @@ func (a *API) createCredential(ctx context.Context, c httpapi.Call, in *newCrede
 	return viewCredential(made), err
 }
 
-func (a *API) listCredentials(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[credentialView], error) {
-	p, err := a.Credentials.For(c.Account).List(ctx, credential.List{Limit: in.Limit, Cursor: in.Cursor})
-	return view.Page(p.Items, p.Next, viewCredential), httpapi.InQuery(err)
+func (a *API) listCredentials(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (view.Page[credentialView], error) {
+	p, err := a.Credentials.For(c.Account).List(ctx, in.List())
+	return view.PageOf(p, viewCredential), httpapi.InQuery(err)
 }
 
 type credentialID struct {

@@ -193,17 +193,17 @@ type extractorFilter struct {
 	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only extractors of this reference and its bots."`
 	Bot       string               `query:"bot" maxLength:"64" doc:"Only extractors of this bot."`
 	Flow      string               `query:"flow" maxLength:"64" doc:"Only extractors of this flow."`
-	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+
+	httpapi.PageInput
 }
 
-func (a *API) listExtractors(ctx context.Context, c httpapi.Call, in *extractorFilter) (messaging.Page[extractorView], error) {
+func (a *API) listExtractors(ctx context.Context, c httpapi.Call, in *extractorFilter) (view.Page[extractorView], error) {
 	scope, err := a.scope(ctx, c, extractorScope{in.Reference, in.Bot, in.Flow}, "query.")
 	if err != nil {
-		return messaging.Page[extractorView]{}, err
+		return view.Page[extractorView]{}, err
 	}
 	p, err := a.Extractors.For(c.Account).Extractors(ctx, store.List{Limit: in.Limit, Cursor: in.Cursor, Scope: scope, Among: c.Only})
-	return view.Page(p.Items, p.Next, viewExtractor), httpapi.InQuery(err)
+	return view.PageOf(p, viewExtractor), httpapi.InQuery(err)
 }
 
 type extractorID struct {

@@ -1,6 +1,7 @@
 package extractors
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
@@ -165,9 +166,7 @@ func (a *API) triedMessage(ctx context.Context, c httpapi.Call, in *extractorRun
 		return store.Message{}, err
 	}
 	said := view.SaidBy(chat, m.Text, m.MessageTimestamp.Time)
-	if said.Text == "" {
-		said.Text = m.Caption
-	}
+	said.Text = cmp.Or(said.Text, m.Caption)
 	said.Locale, said.Region = b.Locale, b.Region
 	if !b.Now.IsZero() {
 		said.Now = b.Now.Time

@@ -154,18 +154,17 @@ func (a *Bots) createBot(ctx context.Context, c httpapi.Call, in *newBot) (*botR
 
 type botFilter struct {
 	Reference provider.ReferenceID `query:"reference" minimum:"1" doc:"Only bots of this reference."`
-	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+	httpapi.PageInput
 }
 
-func (a *Bots) listBots(ctx context.Context, c httpapi.Call, in *botFilter) (messaging.Page[botView], error) {
+func (a *Bots) listBots(ctx context.Context, c httpapi.Call, in *botFilter) (view.Page[botView], error) {
 	if in.Reference != 0 {
 		if _, err := a.Messaging.For(c.Account).References().Get(ctx, in.Reference); err != nil {
-			return messaging.Page[botView]{}, err
+			return view.Page[botView]{}, err
 		}
 	}
-	p, err := a.Bots.For(c.Account).Bots().List(ctx, c.Among(int64(in.Reference)), botengine.List{Limit: in.Limit, Cursor: in.Cursor})
-	return view.Page(p.Items, p.Next, viewBot), httpapi.InQuery(err)
+	p, err := a.Bots.For(c.Account).Bots().List(ctx, c.Among(int64(in.Reference)), in.List())
+	return view.PageOf(p, viewBot), httpapi.InQuery(err)
 }
 
 func (a *Bots) showBot(ctx context.Context, c httpapi.Call, in *botID) (*botReply, error) {
@@ -215,15 +214,14 @@ type versionView struct {
 	CreatedAt messaging.UnixTime `json:"createdAt"`
 }
 
-type botVersions struct {
-	ID     string `path:"botId" maxLength:"64" doc:"Id of the bot."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+type botPage struct {
+	ID string `path:"botId" maxLength:"64" doc:"Id of the bot."`
+	httpapi.PageInput
 }
 
-func (a *Bots) listBotVersions(ctx context.Context, c httpapi.Call, in *botVersions) (messaging.Page[versionView], error) {
-	p, err := a.Bots.For(c.Account).Versions().List(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
-	return view.Page(p.Items, p.Next, func(v botengine.Version) versionView {
+func (a *Bots) listBotVersions(ctx context.Context, c httpapi.Call, in *botPage) (view.Page[versionView], error) {
+	p, err := a.Bots.For(c.Account).Versions().List(ctx, in.ID, in.List())
+	return view.PageOf(p, func(v botengine.Version) versionView {
 		return versionView{v.Version, view.Document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
 	}), httpapi.InQuery(err)
 }

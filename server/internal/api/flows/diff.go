@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/trunklinehq/trunkline/aiflow"
-	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
@@ -115,7 +114,7 @@ type functionUse struct {
 	Draft     bool   `json:"draft" doc:"Whether the draft calls the function."`
 }
 
-func (a *Flows) listUses(ctx context.Context, c httpapi.Call, in *flowVersions) (messaging.Page[functionUse], error) {
-	p, err := a.Flows.For(c.Account).Flows().UsedBy(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return view.Page(p.Items, p.Next, viewUse), httpapi.InQuery(err)
+func (a *Flows) listUses(ctx context.Context, c httpapi.Call, in *flowVersions) (view.Page[functionUse], error) {
+	p, err := a.Flows.For(c.Account).Flows().UsedBy(ctx, in.ID, in.List())
+	return view.PageOf(p, viewUse), httpapi.InQuery(err)
 }

@@ -90,9 +90,9 @@ type flowRunFilter struct {
 	Cursor string         `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
 }
 
-func (a *Runs) listFlowRuns(ctx context.Context, c httpapi.Call, in *flowRunFilter) (messaging.Page[view.RunView], error) {
+func (a *Runs) listFlowRuns(ctx context.Context, c httpapi.Call, in *flowRunFilter) (view.Page[view.RunView], error) {
 	p, err := a.Flows.For(c.Account).Runs().List(ctx, aiflow.RunFilter{Flow: in.FlowID, Parent: in.Parent, Status: in.Status, List: aiflow.List{Limit: in.Limit, Cursor: in.Cursor}})
-	return a.shownRuns(ctx, c, p.Items, p.Next, err)
+	return a.shownRuns(ctx, c, p, err)
 }
 
 func (a *Runs) showFlowRun(ctx context.Context, c httpapi.Call, in *runID) (runDetail, error) {

@@ -150,13 +150,13 @@ func (a *Flows) createFlow(ctx context.Context, c httpapi.Call, in *newFlow) (*f
 
 type flowFilter struct {
 	ProjectID string `query:"projectId" maxLength:"64" doc:"Only flows of this project."`
-	Limit     int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+
+	httpapi.PageInput
 }
 
-func (a *Flows) listFlows(ctx context.Context, c httpapi.Call, in *flowFilter) (messaging.Page[flowView], error) {
-	p, err := a.Flows.For(c.Account).Flows().List(ctx, in.ProjectID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return view.Page(p.Items, p.Next, viewFlow), httpapi.InQuery(err)
+func (a *Flows) listFlows(ctx context.Context, c httpapi.Call, in *flowFilter) (view.Page[flowView], error) {
+	p, err := a.Flows.For(c.Account).Flows().List(ctx, in.ProjectID, in.List())
+	return view.PageOf(p, viewFlow), httpapi.InQuery(err)
 }
 
 func (a *Flows) showFlow(ctx context.Context, c httpapi.Call, in *flowID) (*flowReply, error) {
@@ -191,14 +191,13 @@ func (a *Flows) validateFlow(ctx context.Context, c httpapi.Call, in *flowAction
 }
 
 type flowVersions struct {
-	ID     string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+	ID string `path:"flowId" maxLength:"64" doc:"Id of the flow."`
+	httpapi.PageInput
 }
 
-func (a *Flows) listFlowVersions(ctx context.Context, c httpapi.Call, in *flowVersions) (messaging.Page[versionView], error) {
-	p, err := a.Flows.For(c.Account).Versions().List(ctx, in.ID, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return view.Page(p.Items, p.Next, func(v aiflow.Version) versionView {
+func (a *Flows) listFlowVersions(ctx context.Context, c httpapi.Call, in *flowVersions) (view.Page[versionView], error) {
+	p, err := a.Flows.For(c.Account).Versions().List(ctx, in.ID, in.List())
+	return view.PageOf(p, func(v aiflow.Version) versionView {
 		return versionView{v.Version, view.Document(v.Document), messaging.UnixTime{Time: v.CreatedAt}}
 	}), httpapi.InQuery(err)
 }

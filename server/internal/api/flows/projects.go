@@ -59,9 +59,9 @@ func (a *Projects) createProject(ctx context.Context, c httpapi.Call, in *newPro
 	return viewProject(p), err
 }
 
-func (a *Projects) listProjects(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[view.ProjectView], error) {
-	p, err := a.Flows.For(c.Account).Projects().List(ctx, aiflow.List{Limit: in.Limit, Cursor: in.Cursor})
-	return view.Page(p.Items, p.Next, viewProject), httpapi.InQuery(err)
+func (a *Projects) listProjects(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (view.Page[view.ProjectView], error) {
+	p, err := a.Flows.For(c.Account).Projects().List(ctx, in.List())
+	return view.PageOf(p, viewProject), httpapi.InQuery(err)
 }
 
 type projectID struct {

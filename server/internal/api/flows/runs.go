@@ -132,15 +132,9 @@ func (a *Runs) runBot(ctx context.Context, c httpapi.Call, in *botRun) (runReply
 	return runReply{v}, err
 }
 
-type runPage struct {
-	ID     string `path:"botId" maxLength:"64" doc:"Id of the bot."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
-}
-
-func (a *Runs) listBotRuns(ctx context.Context, c httpapi.Call, in *runPage) (messaging.Page[view.RunView], error) {
-	p, err := a.Bots.For(c.Account).Runs().List(ctx, in.ID, botengine.List{Limit: in.Limit, Cursor: in.Cursor})
-	return a.shownRuns(ctx, c, p.Items, p.Next, err)
+func (a *Runs) listBotRuns(ctx context.Context, c httpapi.Call, in *botPage) (view.Page[view.RunView], error) {
+	p, err := a.Bots.For(c.Account).Runs().List(ctx, in.ID, in.List())
+	return a.shownRuns(ctx, c, p, err)
 }
 
 type runID struct {

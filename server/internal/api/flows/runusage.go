@@ -6,7 +6,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
-	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
@@ -49,8 +49,8 @@ func (a *Runs) shownRun(ctx context.Context, c httpapi.Call, r runtime.Run, err 
 }
 
 // shownRuns is a page of runs with what they took.
-func (a *Runs) shownRuns(ctx context.Context, c httpapi.Call, runs []runtime.Run, next string, err error) (messaging.Page[view.RunView], error) {
-	p := view.Page(runs, next, view.NewRunView)
+func (a *Runs) shownRuns(ctx context.Context, c httpapi.Call, runs botengine.Page[runtime.Run], err error) (view.Page[view.RunView], error) {
+	p := view.PageOf(runs, view.NewRunView)
 	if err != nil {
 		return p, httpapi.InQuery(err)
 	}

@@ -205,8 +205,7 @@ func (in *simulationInput) begin(step *simulate.Step) (action, error) {
 
 // misplaced is err with the place in the request.
 func misplaced(place string, err error) error {
-	var bad *simulate.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*simulate.Invalid](err); ok {
 		return httpapi.Invalid(place+bad.Path, bad.Message)
 	}
 	return err

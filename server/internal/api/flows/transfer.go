@@ -173,8 +173,7 @@ func readProject(schemas huma.Registry, body importBody) (projectFile, error) {
 	if len(wrong.Errors) > 0 {
 		p := httpapi.NewProblem(httpapi.CodeValidation, "the request is not valid")
 		for _, err := range wrong.Errors {
-			var d *huma.ErrorDetail
-			if errors.As(err, &d) {
+			if d, ok := errors.AsType[*huma.ErrorDetail](err); ok {
 				p.Errors = append(p.Errors, httpapi.FieldErrorOf(d))
 			}
 		}

@@ -28,8 +28,7 @@ type auditFilter struct {
 	Outcome  string `query:"outcome" maxLength:"64" doc:"ok, or an error code."`
 	From     int64  `query:"from" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only calls answered at this time or later."`
 	To       int64  `query:"to" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only calls answered before this time. Default, and 0: now."`
-	Limit    int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor   string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+	httpapi.PageInput
 }
 
 // auditedCall is a call in the audit log.
@@ -45,19 +44,18 @@ type auditedCall struct {
 	DurationMS float64            `json:"durationMs" doc:"Milliseconds."`
 }
 
-func (a *API) listAudit(ctx context.Context, c httpapi.Call, in *auditFilter) (messaging.Page[auditedCall], error) {
+func (a *API) listAudit(ctx context.Context, c httpapi.Call, in *auditFilter) (view.Page[auditedCall], error) {
 	p, err := a.MCP().For(c.Account).Audit(ctx, mcp.AuditFilter{
 		User: in.User, Function: in.Function, Outcome: in.Outcome, From: view.Instant(in.From), To: view.Instant(in.To), Limit: in.Limit, Cursor: in.Cursor,
 	})
-	var bad *mcp.Error
-	if errors.As(err, &bad) && bad.Code == mcp.CodeInvalidArguments {
+	if bad, ok := errors.AsType[*mcp.Error](err); ok && bad.Code == mcp.CodeInvalidArguments {
 		p := httpapi.NewProblem(httpapi.CodeValidation, "the request is not valid")
 		for _, d := range bad.Details {
 			p.Errors = append(p.Errors, httpapi.FieldError{Location: "query." + d.Argument, Message: d.Message})
 		}
 		err = p
 	}
-	return view.Page(p.Items, p.Next, viewAudited), err
+	return view.PageOf(p, viewAudited), err
 }
 
 func viewAudited(e mcp.AuditEntry) auditedCall {

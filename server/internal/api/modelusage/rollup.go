@@ -121,8 +121,8 @@ func (a *API) usageRollup(ctx context.Context, c httpapi.Call, in *rollupInput) 
 
 type detailInput struct {
 	view.UsageFilter
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+
+	httpapi.PageInput
 }
 
 // usageCall is a call of a model.
@@ -168,13 +168,13 @@ func viewUsageCall(r usage.Record) usageCall {
 	return v
 }
 
-func (a *API) usageDetail(ctx context.Context, c httpapi.Call, in *detailInput) (messaging.Page[usageCall], error) {
+func (a *API) usageDetail(ctx context.Context, c httpapi.Call, in *detailInput) (view.Page[usageCall], error) {
 	f, err := a.usageFilter(ctx, c, &in.UsageFilter)
 	if err != nil {
-		return messaging.Page[usageCall]{}, err
+		return view.Page[usageCall]{}, err
 	}
-	p, err := a.Usage.For(c.Account).Detail(ctx, f, usage.List{Limit: in.Limit, Cursor: in.Cursor})
-	return view.Page(p.Items, p.Next, viewUsageCall), httpapi.InQuery(err)
+	p, err := a.Usage.For(c.Account).Detail(ctx, f, in.List())
+	return view.PageOf(p, viewUsageCall), httpapi.InQuery(err)
 }
 
 type missingPrice struct {

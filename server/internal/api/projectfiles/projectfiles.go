@@ -73,14 +73,13 @@ func (a *API) addProjectFile(ctx context.Context, c httpapi.Call, in *newProject
 }
 
 type projectFilePage struct {
-	ID     string `path:"projectId" maxLength:"64" doc:"Id of the project."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+	ID string `path:"projectId" maxLength:"64" doc:"Id of the project."`
+	httpapi.PageInput
 }
 
-func (a *API) listProjectFiles(ctx context.Context, c httpapi.Call, in *projectFilePage) (messaging.Page[projectFileView], error) {
-	p, err := a.Knowledge.For(c.Account).Files(ctx, in.ID, knowledge.List{Limit: in.Limit, Cursor: in.Cursor})
-	return view.Page(p.Items, p.Next, viewProjectFile), httpapi.InQuery(err)
+func (a *API) listProjectFiles(ctx context.Context, c httpapi.Call, in *projectFilePage) (view.Page[projectFileView], error) {
+	p, err := a.Knowledge.For(c.Account).Files(ctx, in.ID, in.List())
+	return view.PageOf(p, viewProjectFile), httpapi.InQuery(err)
 }
 
 type projectFileID struct {

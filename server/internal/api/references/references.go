@@ -4,7 +4,10 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/trunklinehq/trunkline/server/internal/view"
+
 	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
@@ -96,14 +99,13 @@ func (a *API) createReference(ctx context.Context, c httpapi.Call, in *newRefere
 }
 
 type referenceFilter struct {
-	Type   provider.Kind `query:"type" doc:"Only references of this type."`
-	Limit  int           `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string        `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+	Type provider.Kind `query:"type" doc:"Only references of this type."`
+	httpapi.PageInput
 }
 
-func (a *API) listReferences(ctx context.Context, c httpapi.Call, in *referenceFilter) (messaging.Page[messaging.Reference], error) {
-	p, err := a.Messaging.For(c.Account).References().ListAmong(ctx, in.Type, c.Only, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
-	return p, httpapi.InQuery(err)
+func (a *API) listReferences(ctx context.Context, c httpapi.Call, in *referenceFilter) (view.Page[messaging.Reference], error) {
+	p, err := a.Messaging.For(c.Account).References().ListAmong(ctx, in.Type, c.Only, in.List())
+	return view.PageOf(p, view.AsIs), httpapi.InQuery(err)
 }
 
 func (a *API) getReference(ctx context.Context, c httpapi.Call, in *referenceID) (messaging.Reference, error) {

@@ -141,9 +141,9 @@ func (a *API) knownCredential(ctx context.Context, c httpapi.Call, id string) er
 	return err
 }
 
-func (a *API) listRemotes(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[remoteView], error) {
-	p, err := a.Remote.For(c.Account).Servers(ctx, remote.List{Limit: in.Limit, Cursor: in.Cursor})
-	return view.Page(p.Items, p.Next, viewRemote), httpapi.InQuery(err)
+func (a *API) listRemotes(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (view.Page[remoteView], error) {
+	p, err := a.Remote.For(c.Account).Servers(ctx, in.List())
+	return view.PageOf(p, viewRemote), httpapi.InQuery(err)
 }
 
 type remoteID struct {

@@ -63,8 +63,7 @@ func (m *simulated) decode() (phone sandbox.Phone, content provider.Content, err
 		return phone, nil, err
 	}
 	content, err = messaging.DecodeIncoming(raw)
-	var bad *messaging.Invalid
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*messaging.Invalid](err); ok {
 		err = httpapi.Invalid("body."+strings.TrimPrefix(bad.Field, "message."), bad.Message)
 	}
 	return phone, content, err

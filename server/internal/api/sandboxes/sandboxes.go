@@ -134,33 +134,28 @@ func (a *API) sandboxWakes(ctx context.Context, c httpapi.Call, phone *sandbox.P
 type screenFilter struct {
 	Reference provider.ReferenceID `path:"reference" minimum:"1" doc:"Id of a reference of type provider-sandbox."`
 	From      string               `query:"from" maxLength:"80" doc:"Only the phone of this contact."`
-	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
+	httpapi.PageInput
 }
 
-func (a *API) sandboxScreen(ctx context.Context, c httpapi.Call, in *screenFilter) (messaging.Page[screenItem], error) {
+func (a *API) sandboxScreen(ctx context.Context, c httpapi.Call, in *screenFilter) (view.Page[screenItem], error) {
 	if err := a.sandboxLine(ctx, c, in.Reference); err != nil {
-		return messaging.Page[screenItem]{}, err
+		return view.Page[screenItem]{}, err
 	}
 	if in.From != "" {
 		if err := contactName("query.from", simulatedID(in.From), false); err != nil {
-			return messaging.Page[screenItem]{}, err
+			return view.Page[screenItem]{}, err
 		}
 	}
-	p, err := a.Messaging.For(c.Account).Screen().List(ctx, in.Reference, in.From, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
-	out := messaging.Page[screenItem]{Items: make([]screenItem, len(p.Items)), Next: p.Next}
-	for i, m := range p.Items {
-		out.Items[i] = flat(m)
-	}
-	return out, httpapi.InQuery(err)
+	p, err := a.Messaging.For(c.Account).Screen().List(ctx, in.Reference, in.From, in.List())
+	return view.PageOf(p, flat), httpapi.InQuery(err)
 }
 
-func (a *API) sandboxTyping(ctx context.Context, c httpapi.Call, in *sandboxPath) (messaging.Page[messaging.Typing], error) {
+func (a *API) sandboxTyping(ctx context.Context, c httpapi.Call, in *sandboxPath) (view.Page[messaging.Typing], error) {
 	if err := a.sandboxLine(ctx, c, in.Reference); err != nil {
-		return messaging.Page[messaging.Typing]{}, err
+		return view.Page[messaging.Typing]{}, err
 	}
 	chats, err := a.Messaging.For(c.Account).Screen().Typing(ctx, in.Reference)
-	return messaging.Page[messaging.Typing]{Items: chats}, err
+	return view.Page[messaging.Typing]{Items: chats}, err
 }
 
 // screenItem is a message on a contact's phone: the members of what was sent,
@@ -192,8 +187,8 @@ type echoed struct {
 	Body    json.RawMessage    `json:"body"`
 }
 
-func (a *API) sandboxEcho(ctx context.Context, c httpapi.Call, in *sandboxPath) (messaging.Page[echoed], error) {
-	out := messaging.Page[echoed]{Items: []echoed{}}
+func (a *API) sandboxEcho(ctx context.Context, c httpapi.Call, in *sandboxPath) (view.Page[echoed], error) {
+	out := view.Page[echoed]{Items: []echoed{}}
 	if err := a.sandboxLine(ctx, c, in.Reference); err != nil {
 		return out, err
 	}

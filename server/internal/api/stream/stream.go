@@ -82,8 +82,7 @@ func (a *API) stream(ctx context.Context, c httpapi.Call, in *follow) (*huma.Str
 
 // place says where a bad position stands.
 func (in *follow) place(err error) error {
-	var bad *messaging.Invalid
-	if errors.As(err, &bad) && in.LastEventID != "" {
+	if bad, ok := errors.AsType[*messaging.Invalid](err); ok && in.LastEventID != "" {
 		return httpapi.Invalid("header.Last-Event-ID", bad.Message)
 	}
 	return httpapi.InQuery(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
@@ -80,9 +79,9 @@ func (a *API) invite(ctx context.Context, c httpapi.Call, in *struct{ Body invit
 	return out, err
 }
 
-func (a *API) listInvitations(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[invitationView], error) {
-	p, err := a.Auth.Invitations().List(ctx, c.Account, authList(in))
-	return view.Page(p.Items, p.Next, viewInvitation), httpapi.InQuery(err)
+func (a *API) listInvitations(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (view.Page[invitationView], error) {
+	p, err := a.Auth.Invitations().List(ctx, c.Account, in.List())
+	return view.PageOf(p, viewInvitation), httpapi.InQuery(err)
 }
 
 type invitationPath struct {

@@ -76,9 +76,9 @@ func viewPasskey(p passkey.Passkey) passkeyView {
 	return v
 }
 
-func (a *Factors) listPasskeys(ctx context.Context, c httpapi.Call, _ *struct{}) (messaging.Page[passkeyView], error) {
+func (a *Factors) listPasskeys(ctx context.Context, c httpapi.Call, _ *struct{}) (view.Page[passkeyView], error) {
 	all, err := a.Auth.Passkeys().List(ctx, c.Caller)
-	return view.Page(all, "", viewPasskey), err
+	return view.All(all, viewPasskey), err
 }
 
 type ceremonyView struct {

@@ -33,9 +33,8 @@ func (a *API) sessionRoutes(api *httpapi.API) {
 const aboutOthersSessions = "For another user, the caller needs the permission `users.manage` and must have every permission of that user; only an owner may do it for an owner."
 
 type sessionsInput struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page."`
-	User   string `query:"user" maxLength:"64" doc:"Id of another user of the account. Default: the caller."`
+	User string `query:"user" maxLength:"64" doc:"Id of another user of the account. Default: the caller."`
+	httpapi.PageInput
 }
 
 // sessionsOf says whose sessions are meant.
@@ -67,9 +66,9 @@ func viewOpen(o auth.Open) openView {
 	return v
 }
 
-func (a *API) listSessions(ctx context.Context, c httpapi.Call, in *sessionsInput) (messaging.Page[openView], error) {
-	p, err := a.Auth.Sessions().List(ctx, c.Caller, cmp.Or(in.User, c.User), auth.List{Limit: in.Limit, Cursor: in.Cursor})
-	return view.Page(p.Items, p.Next, viewOpen), httpapi.InQuery(err)
+func (a *API) listSessions(ctx context.Context, c httpapi.Call, in *sessionsInput) (view.Page[openView], error) {
+	p, err := a.Auth.Sessions().List(ctx, c.Caller, cmp.Or(in.User, c.User), in.List())
+	return view.PageOf(p, viewOpen), httpapi.InQuery(err)
 }
 
 type sessionPath struct {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
@@ -60,9 +59,9 @@ func viewToken(t auth.Token) tokenView {
 	return tokenView{ID: t.ID, Name: t.Name, Permissions: t.Permissions, ExpiresAt: t.ExpiresAt.Unix(), CreatedAt: t.CreatedAt.Unix()}
 }
 
-func (a *API) listTokens(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[tokenView], error) {
-	p, err := a.Auth.Tokens().List(ctx, c.Caller, authList(in))
-	return view.Page(p.Items, p.Next, viewToken), httpapi.InQuery(err)
+func (a *API) listTokens(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (view.Page[tokenView], error) {
+	p, err := a.Auth.Tokens().List(ctx, c.Caller, in.List())
+	return view.PageOf(p, viewToken), httpapi.InQuery(err)
 }
 
 type tokenPath struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/view"
@@ -52,9 +51,9 @@ func (a *API) createUser(ctx context.Context, c httpapi.Call, in *struct{ Body n
 	return viewUser(u), err
 }
 
-func (a *API) listUsers(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (messaging.Page[userView], error) {
-	p, err := a.Auth.Users().List(ctx, c.Account, authList(in))
-	return view.Page(p.Items, p.Next, viewUser), httpapi.InQuery(err)
+func (a *API) listUsers(ctx context.Context, c httpapi.Call, in *httpapi.PageInput) (view.Page[userView], error) {
+	p, err := a.Auth.Users().List(ctx, c.Account, in.List())
+	return view.PageOf(p, viewUser), httpapi.InQuery(err)
 }
 
 type userPath struct {
@@ -86,6 +85,3 @@ func (a *API) updateUser(ctx context.Context, c httpapi.Call, in *userChange) (u
 func (a *API) deleteUser(ctx context.Context, c httpapi.Call, in *userPath) (httpapi.Done, error) {
 	return httpapi.Done{Success: true}, a.Auth.Users().Delete(ctx, c.Caller, in.ID)
 }
-
-// authList is a page of a list of package auth.
-func authList(in *httpapi.PageInput) auth.List { return auth.List{Limit: in.Limit, Cursor: in.Cursor} }

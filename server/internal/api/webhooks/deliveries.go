@@ -73,8 +73,8 @@ type deliveryFilter struct {
 	Cursor    string               `query:"cursor" maxLength:"400" doc:"The next of the previous page."`
 }
 
-func (a *API) listDeliveries(ctx context.Context, c httpapi.Call, in *deliveryFilter) (messaging.Page[Delivery], error) {
-	var none messaging.Page[Delivery]
+func (a *API) listDeliveries(ctx context.Context, c httpapi.Call, in *deliveryFilter) (view.Page[Delivery], error) {
+	var none view.Page[Delivery]
 	f := webhook.DeliveryFilter{
 		Scope: view.WebhookScope(in.Reference), Endpoint: in.Endpoint, State: in.State, Event: in.Event, Limit: in.Limit, Cursor: in.Cursor,
 	}
@@ -96,7 +96,7 @@ func (a *API) listDeliveries(ctx context.Context, c httpapi.Call, in *deliveryFi
 	if err != nil {
 		return none, httpapi.InQuery(err)
 	}
-	return view.Page(p.Items, p.Next, DeliveryOf), nil
+	return view.PageOf(p, DeliveryOf), nil
 }
 
 // DeliveryOf returns a delivery as its owner sees it.

@@ -142,16 +142,12 @@ func (a *API) putEndpoint(ctx context.Context, c httpapi.Call, id provider.Refer
 	return ep, isNew, httpapi.Relocate(err, "body.url", "body.webhook")
 }
 
-func (a *API) listHooks(ctx context.Context, c httpapi.Call, in *references.ReferenceQuery) (messaging.Page[endpoint], error) {
-	out := messaging.Page[endpoint]{Items: []endpoint{}}
+func (a *API) listHooks(ctx context.Context, c httpapi.Call, in *references.ReferenceQuery) (view.Page[endpoint], error) {
 	if _, err := a.Messaging.For(c.Account).References().Get(ctx, in.Reference); err != nil {
-		return out, err
+		return view.Page[endpoint]{}, err
 	}
 	eps, err := a.Webhooks.For(c.Account).Endpoints(ctx, view.WebhookScope(in.Reference))
-	for _, ep := range eps {
-		out.Items = append(out.Items, endpointOf(ep))
-	}
-	return out, err
+	return view.All(eps, endpointOf), err
 }
 
 type endpointPath struct {

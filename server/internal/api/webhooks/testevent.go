@@ -66,8 +66,7 @@ func (a *API) testEvent(ctx context.Context, c httpapi.Call, scope string) (webh
 // that does not know people by their phone numbers.
 func (a *API) testChat(ctx context.Context, c httpapi.Call, ref provider.ReferenceID) (string, error) {
 	ids, err := a.Messaging.For(c.Account).ChatIDs(ctx, ref, testPhone)
-	var invalid *messaging.Invalid
-	if errors.As(err, &invalid) {
+	if _, ok := errors.AsType[*messaging.Invalid](err); ok {
 		return "", nil
 	}
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/periodic"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/aiflow"
@@ -81,20 +83,7 @@ func (s *Accounts) Close(ctx context.Context, id string) (j job.Job, err error) 
 // Run erases accounts that were closed until ctx ends. What is not finished
 // then, or when the process is killed, is continued by any node.
 func (s *Accounts) Run(ctx context.Context) error {
-	changed := s.DB.Listen(ctx, closedTopic)
-	tick := time.NewTicker(eraseEvery)
-	defer tick.Stop()
-	for {
-		if err := s.eraseClosed(ctx); err != nil && ctx.Err() == nil {
-			s.Log.WarnContext(ctx, "erasing a closed account; it is tried again", slog.Any("error", err))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-changed:
-		case <-tick.C:
-		}
-	}
+	return periodic.Run(ctx, eraseEvery, s.DB.Listen(ctx, closedTopic), s.Log, "erasing a closed account; it is tried again", s.eraseClosed)
 }
 
 // eraseClosed erases closed accounts until there are no more.
