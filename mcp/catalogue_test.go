@@ -142,13 +142,13 @@ func TestRegisterRefuses(t *testing.T) {
 	register := func(f ok) error { return mcp.Register(r, f) }
 	for want, err := range map[string]error{
 		`"taken": a function with this name is already registered`: register(ok{Name: "taken", Description: "x", Handler: ponging}),
-		`Function.Name must match`:                               register(ok{Name: "Bad-Name", Description: "x", Handler: ponging}),
-		`Function.Name`:                                          register(ok{Name: strings.Repeat("x", 65), Description: "x", Handler: ponging}),
-		`Function.Description is missing`:                        register(ok{Name: "x", Handler: ponging}),
-		`Function.Handler is missing`:                            register(ok{Name: "x", Description: "x"}),
-		`Function.Limit must be`:                                 register(ok{Name: "x", Description: "x", Handler: ponging, Limit: -2}),
-		`Function.Timeout is negative`:                           register(ok{Name: "x", Description: "x", Handler: ponging, Timeout: -1}),
-		`arguments: with Function.Schema`:                        register(ok{Name: "x", Description: "x", Handler: ponging, Schema: json.RawMessage(`{}`)}),
+		`Function.Name must match`:                                 register(ok{Name: "Bad-Name", Description: "x", Handler: ponging}),
+		`Function.Name`:                                            register(ok{Name: strings.Repeat("x", 65), Description: "x", Handler: ponging}),
+		`Function.Description is missing`:                          register(ok{Name: "x", Handler: ponging}),
+		`Function.Handler is missing`:                              register(ok{Name: "x", Description: "x"}),
+		`Function.Limit must be`:                                   register(ok{Name: "x", Description: "x", Handler: ponging, Limit: -2}),
+		`Function.Timeout is negative`:                             register(ok{Name: "x", Description: "x", Handler: ponging, Timeout: -1}),
+		`arguments: with Function.Schema`:                          register(ok{Name: "x", Description: "x", Handler: ponging, Schema: json.RawMessage(`{}`)}),
 
 		`arguments: Function.Schema is not a JSON Schema`: mcp.Register(r, mcp.Function[json.RawMessage, none]{
 			Name: "x", Description: "x", Schema: json.RawMessage(`[]`),
