@@ -145,7 +145,7 @@ func TestDoctorOfNothing(t *testing.T) {
 	require.Zero(t, code, why)
 	require.Regexp(t, `(?m)^ok    settings    all can be read$`, out)
 	require.Regexp(t, `(?m)^ok    data        the folder trunkline-data is created at the first start$`, out)
-	require.Regexp(t, `(?m)^warn  database   there is none yet\n {17}-> it is created at the first start`, out)
+	require.Regexp(t, `(?m)^warn  database    the database does not exist yet\n {18}-> it is created at the first start`, out)
 
 	got := examined(t, nil, 1, "--log", "loud")
 	require.Equal(t, "--log: must be debug, info, warn or error", got["settings"][0].Text)
