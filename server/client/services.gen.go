@@ -1073,12 +1073,12 @@ func (s *Auth) SecondFactor(ctx context.Context) (*SecondFactor, error) {
 
 // SessionsParams are what [Auth.Sessions] may be told; nil: nothing.
 type SessionsParams struct {
+	// Id of another user of the account. Default: the caller.
+	User string `query:"user"`
 	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// The next of the previous page.
 	Cursor string `query:"cursor"`
-	// Id of another user of the account. Default: the caller.
-	User string `query:"user"`
 }
 
 // Sessions is GET /user/sessions: List the sessions and tokens of a user, oldest first.

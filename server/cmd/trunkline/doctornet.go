@@ -65,7 +65,7 @@ func (d *doctor) address(ctx context.Context) {
 	case err == nil:
 		d.ok(check, "%s is the address of trunkline %s", base, who)
 	case !running:
-		d.warn(check, "it is unknown whether "+base+" is the address of this server, which is not running", "start the server and run the doctor again")
+		d.warn(check, "the server is not running, so whether "+base+" is its address is unknown", "start the server and run the doctor again")
 	default:
 		d.bad(check, base+" is not the address of this server: "+oneLine(err.Error()), "check the proxy, the firewall and the name server, or correct --base-url")
 	}
