@@ -33,7 +33,6 @@ func (nowhere) SendTx(context.Context, runtime.Tx, runtime.Run, flow.Send) (stri
 	return "", errors.New("nobody is here")
 }
 
-
 func eachDatabase(t *testing.T, fn func(t *testing.T, db *sqlx.DB, s *botengine.Service)) {
 	t.Helper()
 	t.Parallel()

@@ -151,17 +151,17 @@ func (d *DB) tx(ctx context.Context, fn func(*Tx) error) error {
 
 // txOn runs fn in a transaction of a handle or of one of its connections.
 func (d *DB) txOn(ctx context.Context, on beginner, fn func(*Tx) error) error {
-	begun, err := on.BeginTx(ctx, nil)
+	started, err := on.BeginTx(ctx, nil)
 	if err != nil {
 		return cause(ctx, &storeError{err})
 	}
-	defer begun.Rollback() //nolint:errcheck // after Commit it returns ErrTxDone
-	tx := &Tx{on: begun, db: d.shared, mapper: d.Mapper, own: begun}
+	defer started.Rollback() //nolint:errcheck // after Commit it returns ErrTxDone
+	tx := &Tx{on: started, db: d.shared, mapper: d.Mapper, own: started}
 	if observe := d.observer.Load(); observe != nil {
 		err = d.observed(ctx, tx, fn, *observe)
 	} else if err = fn(tx); err == nil {
 		if err = tx.finish(ctx); err == nil {
-			err = begun.Commit()
+			err = started.Commit()
 		}
 	}
 	if err != nil {

@@ -26,7 +26,7 @@ type Reader interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Tx is a transaction of this package or one that a caller has begun. See
+// Tx is a transaction of this package or one that a caller has started. See
 // [DB.InTx] and [DB.Join].
 type Tx struct {
 	on     Executor
@@ -103,7 +103,7 @@ func (tx *Tx) AfterCommit(fn func()) {
 	}
 }
 
-// Own reports whether a handle of this package has begun tx and will commit it.
+// Own reports whether a handle of this package has started tx and will commit it.
 func (tx *Tx) Own() bool { return tx.own != nil }
 
 // BeforeCommit calls fn at the end of tx, when its function has returned without an

@@ -34,9 +34,9 @@ func TestJoin_TakesTransactionsOfAnybody(t *testing.T) {
 			"sqlx":         func(tx *sql.Tx) database.Executor { return &sqlx.Tx{Tx: tx} }, // without a mapper
 			"another":      func(tx *sql.Tx) database.Executor { return wrapped{tx} },
 		} {
-			begun, err := db.DB.Begin()
+			started, err := db.DB.Begin()
 			require.NoError(t, err)
-			tx, err := d.Join(of(begun))
+			tx, err := d.Join(of(started))
 			require.NoError(t, err, name)
 			_, err = tx.ExecContext(t.Context(), `INSERT INTO y (n, s) VALUES ($1, $2), (2, 'b')`, 1, "a")
 			require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestJoin_TakesTransactionsOfAnybody(t *testing.T) {
 			require.NoError(t, tx.GetContext(t.Context(), &n, `SELECT count(*) FROM y`))
 			require.EqualValues(t, 2, n)
 			require.ErrorIs(t, tx.GetContext(t.Context(), &n, `SELECT n FROM y WHERE n > 5`), sql.ErrNoRows)
-			require.NoError(t, begun.Rollback())
+			require.NoError(t, started.Rollback())
 		}
 	})
 }
@@ -78,28 +78,28 @@ func TestJoin_RefusesWhatIsNoTransaction(t *testing.T) {
 func TestNotifyAfter(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		d := setup(t, db)
-		heard := d.Listen(t.Context(), "a")
+		notified := d.Listen(t.Context(), "a")
 		called := 0
 		put := func(fail error) func(tx *database.Tx) error {
 			return func(tx *database.Tx) error {
 				tx.NotifyAfter("a")
 				tx.NotifyAfter("a")
 				tx.AfterCommit(func() { called++ })
-				require.Empty(t, heard, "not before the commit")
+				require.Empty(t, notified, "not before the commit")
 				return fail
 			}
 		}
 		require.NoError(t, d.InTx(t.Context(), put(nil)))
-		require.Len(t, heard, 1)
-		<-heard
+		require.Len(t, notified, 1)
+		<-notified
 		require.NoError(t, d.Write(t.Context(), put(nil)))
-		require.Len(t, heard, 1)
-		<-heard
+		require.Len(t, notified, 1)
+		<-notified
 		require.Equal(t, 2, called)
 		undone := errors.New("undone")
 		require.ErrorIs(t, d.InTx(t.Context(), put(undone)), undone)
 		require.ErrorIs(t, d.Write(t.Context(), put(undone)), undone)
-		require.Empty(t, heard)
+		require.Empty(t, notified)
 		require.Equal(t, 2, called)
 	})
 }
@@ -108,16 +108,16 @@ func TestNotifyAfter(t *testing.T) {
 func TestNotifyAfter_OfACallersTransaction(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		d := setup(t, db)
-		heard := d.Listen(t.Context(), "a")
-		begun, err := db.Beginx()
+		notified := d.Listen(t.Context(), "a")
+		started, err := db.Beginx()
 		require.NoError(t, err)
-		tx, err := d.Join(begun)
+		tx, err := d.Join(started)
 		require.NoError(t, err)
 		tx.NotifyAfter("a")
-		require.NoError(t, begun.Commit())
+		require.NoError(t, started.Commit())
 		for range 3 {
 			select {
-			case <-heard:
+			case <-notified:
 			case <-time.After(30 * time.Second):
 				require.Fail(t, "it does not look")
 			}

@@ -118,7 +118,7 @@ func (r jobRow) view() Job {
 	return j
 }
 
-// AddTx adds a job when tx commits. Call [Service.Committed] afterwards.
+// AddTx adds a job when tx commits.
 func (s *Service) AddTx(ctx context.Context, on Tx, n New) (Job, error) {
 	tx, err := s.db.Join(on)
 	if err != nil {
