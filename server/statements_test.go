@@ -52,8 +52,8 @@ func TestStatementsOfAMessage(t *testing.T) {
 		seen, asked := testkit.Counting(t, db)
 		f := working(t, setupOn(t, seen, func(c *server.Config) { c.WebhookAllow = []string{"127.0.0.1"} }))
 		ana := f.as(t, "ana")
-		quiet, heard, answered := ana.sandbox(t), ana.sandbox(t), ana.sandbox(t)
-		for _, ref := range []int{heard, answered} {
+		quiet, subscribed, answered := ana.sandbox(t), ana.sandbox(t), ana.sandbox(t)
+		for _, ref := range []int{subscribed, answered} {
 			ana.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":%q,"events":["message"]}`, ref, srv.URL)).json(201)
 		}
 		ana.bot(t, answered, echoFlow("always", onAnything))
@@ -63,7 +63,7 @@ func TestStatementsOfAMessage(t *testing.T) {
 			do   func()
 		}{
 			{"inbound", func() { ana.write(t, quiet, "bob", "Hello"); s.rest(t, f) }},
-			{"inbound, a webhook", func() { ana.write(t, heard, "bob", "Hello"); s.rest(t, f) }},
+			{"inbound, a webhook", func() { ana.write(t, subscribed, "bob", "Hello"); s.rest(t, f) }},
 			{"inbound, a webhook, a bot answers", func() { ana.write(t, answered, "bob", "Hello"); s.rest(t, f) }},
 			{"sent", func() { ana.send(t, quiet, "Hello"); s.rest(t, f) }},
 		}
@@ -121,11 +121,11 @@ func (s *statements) check(t *testing.T, name string, do func()) {
 	var all, transactions []int
 	var last map[string]int
 	for range statementRounds {
-		before, begun := s.db.Texts(), s.db.Transactions.Load()
+		before, started := s.db.Texts(), s.db.Transactions.Load()
 		do()
 		var n int
 		n, last = s.since(before)
-		all, transactions = append(all, n), append(transactions, int(s.db.Transactions.Load()-begun))
+		all, transactions = append(all, n), append(transactions, int(s.db.Transactions.Load()-started))
 	}
 	slices.Sort(all)
 	slices.Sort(transactions)
@@ -146,11 +146,11 @@ func (s *statements) check(t *testing.T, name string, do func()) {
 		if !ok {
 			continue
 		}
-		var most, mostCommits int
-		_, err := fmt.Sscanf(rest, "%d statements, %d transactions", &most, &mostCommits)
+		var limit, limitCommits int
+		_, err := fmt.Sscanf(rest, "%d statements, %d transactions", &limit, &limitCommits)
 		require.NoError(t, err)
-		require.LessOrEqual(t, all[0], most, "%s: more statements than %s says: %v", name, statementsFile, last)
-		require.LessOrEqual(t, transactions[0], mostCommits, "%s: more transactions than %s says", name, statementsFile)
+		require.LessOrEqual(t, all[0], limit, "%s: more statements than %s says: %v", name, statementsFile, last)
+		require.LessOrEqual(t, transactions[0], limitCommits, "%s: more transactions than %s says", name, statementsFile)
 		return
 	}
 	require.Fail(t, name+" is not in "+statementsFile)

@@ -97,15 +97,15 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 	}
 	c.backoff = 0
 	c.worker.begin(ctx, handling, runs, deadline)
-	if c.took(chosen, runs) {
+	if c.exhausted(chosen, runs) {
 		return wait, nil
 	}
 	return 0, nil
 }
 
-// took reports whether a claim has taken all that was ready: less than it asked for,
+// exhausted reports whether a claim has taken all that was ready: less than it asked for,
 // of every subscriber. What becomes ready later wakes the claimer.
-func (c *claimer) took(chosen []candidate, runs []*run) bool {
+func (c *claimer) exhausted(chosen []candidate, runs []*run) bool {
 	got := map[string]int{}
 	for _, r := range runs {
 		got[r.subscriber]++

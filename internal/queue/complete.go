@@ -148,7 +148,7 @@ func (c *completer) finish(ctx context.Context, runs []*run) ([]*run, error) {
 		var lost *lostLeases
 		if !errors.As(err, &lost) {
 			if err == nil {
-				c.told(won)
+				c.announce(won)
 			}
 			return runs, err
 		}
@@ -176,8 +176,8 @@ func (c *completer) dropLost(ctx context.Context, runs, kept []*run) []*run {
 	return kept
 }
 
-// told tells the caller and the claimer what is finished.
-func (c *completer) told(won finished) {
+// announce tells the caller and the claimer what is finished.
+func (c *completer) announce(won finished) {
 	if len(won.outs) > 0 && c.o.OnComplete != nil {
 		c.o.OnComplete(won.outs)
 	}
