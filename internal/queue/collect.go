@@ -31,7 +31,9 @@ func (q *Queue) collect(ctx context.Context) error {
 		idle = `SELECT id FROM queue_partition l WHERE l.queue = $1 AND l.ready_us IS NULL AND l.since_us < {now} - $2 AND l.blockers = 0 AND l.blocking = 0
 			AND NOT EXISTS (SELECT 1 FROM queue_partition d WHERE d.queue = l.queue AND d.subscriber = l.subscriber AND d.key = l.key AND d.parked > 0)
 			LIMIT $3`
-		remove = `DELETE FROM queue_partition WHERE id IN (%s) AND ready_us IS NULL AND blockers = 0 AND blocking = 0`
+		// What others have locked is about to be used.
+		remove = `DELETE FROM queue_partition WHERE id IN
+			(SELECT id FROM queue_partition WHERE id IN (%s) AND ready_us IS NULL AND blockers = 0 AND blocking = 0 {skip})`
 	)
 	for {
 		var ids []int64
@@ -44,7 +46,7 @@ func (q *Queue) collect(ctx context.Context) error {
 			rows[i] = []int64{id}
 		}
 		err = q.write(context.WithoutCancel(ctx), func(ctx context.Context, tx *database.Tx) error {
-			_, err := tx.ExecContext(ctx, fmt.Sprintf(remove, numbers(rows)))
+			_, err := tx.ExecContext(ctx, fmt.Sprintf(q.sql.text(remove), numbers(rows)))
 			return err
 		})
 		if err != nil {
