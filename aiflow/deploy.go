@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
+
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
 )

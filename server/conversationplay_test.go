@@ -124,7 +124,7 @@ func (p *player) do(m *move) {
 
 // changed has whatever server there is now look at what waits.
 func (p *player) changed() {
-	p.now().Server.Runs.Notify()
+	p.now().Runs.Notify()
 }
 
 // say has the contact write a text, or a message of another type.

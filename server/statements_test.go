@@ -96,14 +96,14 @@ func (s *statements) rest(t *testing.T, f fixture) {
 			return
 		}
 		last = asked
-		time.Sleep(200 * time.Millisecond)
+		<-time.After(200 * time.Millisecond)
 	}
 }
 
 // learn learns what is asked while nothing happens.
 func (s *statements) learn() {
 	before := s.db.Texts()
-	time.Sleep(4 * time.Second)
+	<-time.After(4 * time.Second)
 	s.idle = map[string]bool{}
 	for text, n := range s.db.Texts() {
 		if n > before[text] {

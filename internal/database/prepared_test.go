@@ -47,9 +47,8 @@ func TestPrepared(t *testing.T) {
 			require.NoError(t, use(n)(joined))
 			require.NoError(t, tx.Commit())
 		}
-		rows, err := d.QueryContext(t.Context(), read, 0)
-		require.NoError(t, err)
-		require.True(t, rows.Next())
-		require.NoError(t, rows.Close())
+		var ns []int
+		require.NoError(t, d.SelectContext(t.Context(), &ns, read, 0))
+		require.Len(t, ns, 1)
 	})
 }

@@ -91,14 +91,14 @@ func TestScrubBesideReaders(t *testing.T) {
 			require.NoError(t, tx.Rollback())
 			conn, err := db.Connx(ctx)
 			require.NoError(t, err)
-			rows, err := conn.QueryContext(ctx, `SELECT n FROM x`)
+			rows, err := conn.QueryContext(ctx, `SELECT n FROM x`) //nolint:rowserrcheck // it is kept open
 			require.NoError(t, err)
 			require.True(t, rows.Next())
 			require.NoError(t, d.InTx(ctx, insert(ctx, 2)))
 			done, err := d.Scrub(ctx)
 			require.NoError(t, err)
 			require.False(t, done, "the reader needs the log")
-			require.NoError(t, rows.Close())
+			require.NoError(t, rows.Close()) //nolint:sqlclosecheck // in time
 			require.NoError(t, conn.Close())
 		} else {
 			require.NoError(t, tx.Rollback())

@@ -86,9 +86,9 @@ func (d *DB) prepareDue(ctx context.Context) {
 }
 
 func (d *DB) prepare(ctx context.Context, s *statement) error {
-	stmt, err := d.PrepareContext(ctx, s.text) //nolint:sqlclosecheck // it is used until the handle is closed
+	stmt, err := d.PrepareContext(ctx, s.text)
 	if err == nil && !s.ready.CompareAndSwap(nil, stmt) {
-		err = stmt.Close()
+		err = stmt.Close() //nolint:sqlclosecheck // another one is used
 	}
 	return err
 }
@@ -109,7 +109,7 @@ func (d *DB) Prepare(ctx context.Context, text string) error {
 
 // ExecContext executes a statement in a transaction of its own.
 func (d *DB) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if stmt := d.statements.ready(query); stmt != nil {
+	if stmt := d.statements.ready(query); stmt != nil { //nolint:sqlclosecheck // it is used until the handle is closed
 		return stmt.ExecContext(ctx, args...)
 	}
 	defer d.prepareDue(ctx)
@@ -118,7 +118,7 @@ func (d *DB) ExecContext(ctx context.Context, query string, args ...any) (sql.Re
 
 // QueryContext executes a statement that returns rows.
 func (d *DB) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if stmt := d.statements.ready(query); stmt != nil {
+	if stmt := d.statements.ready(query); stmt != nil { //nolint:sqlclosecheck // likewise
 		return stmt.QueryContext(ctx, args...)
 	}
 	return d.DB.QueryContext(ctx, query, args...)

@@ -34,7 +34,7 @@ func TestJoin_TakesTransactionsOfAnybody(t *testing.T) {
 			"sqlx":         func(tx *sql.Tx) database.Executor { return &sqlx.Tx{Tx: tx} }, // without a mapper
 			"another":      func(tx *sql.Tx) database.Executor { return wrapped{tx} },
 		} {
-			started, err := db.DB.Begin()
+			started, err := db.Begin()
 			require.NoError(t, err)
 			tx, err := d.Join(of(started))
 			require.NoError(t, err, name)

@@ -16,7 +16,7 @@ func Run(ctx context.Context, interval time.Duration, changed <-chan struct{}, l
 	defer tick.Stop()
 	for {
 		if err := task(ctx); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, message, slog.Any("error", err))
+			log.WarnContext(ctx, message, slog.Any("error", err)) //nolint:sloglint // a constant of the caller
 		}
 		select {
 		case <-changed:

@@ -22,7 +22,7 @@ func TestRun_RepeatsAfterErrorsAndChanges(t *testing.T) {
 		var at []time.Duration
 		start, changed := time.Now(), make(chan struct{})
 		go func() {
-			time.Sleep(90 * time.Second)
+			<-time.After(90 * time.Second)
 			changed <- struct{}{}
 		}()
 		err := periodic.Run(ctx, time.Minute, changed, slog.New(slog.NewTextHandler(&log, nil)), "tidying failed", func(context.Context) error {

@@ -141,9 +141,8 @@ type work struct {
 	t   *turn
 	row *runRow
 
-	messages        []string // that the host has queued
-	calls, enqueued int
-	timers          bool
+	messages []string // that the host has queued
+	enqueued int
 }
 
 // do writes everything. The host's share comes first: it locks the chat, as

@@ -124,7 +124,6 @@ func (w *work) call(ctx context.Context, c flow.Call) error {
 	if err != nil {
 		return fmt.Errorf("noting a call: %w", err)
 	}
-	w.calls++
 	id := ids[0]
 	key := strconv.FormatInt(id, 10)
 	return w.h.calls.PutTx(ctx, w.tx, queue.JobArgs{Subscriber: callConsumer(w.row.Account, c, id), Key: key, Subject: key})

@@ -19,7 +19,7 @@ import (
 )
 
 // referenceCures are the cures for errors of references.
-var referenceCures = map[string]string{
+var referenceCures = map[string]string{ //nolint:gosec // texts, no credentials
 	"credentials":         "give the reference a new access token, and start its session",
 	"logged_out_on_phone": "link the reference again: trunkline pair",
 	"passkey_required":    "link the reference again, and confirm on the phone",
