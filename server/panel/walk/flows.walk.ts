@@ -160,7 +160,7 @@ test('a flow with a switch, a loop and a function is published and answers', asy
   await dialog().getByText('It is bound to no reference yet').waitFor()
   await dialog().getByRole('button', { name: 'Publish', exact: true }).click()
   await page.getByRole('checkbox', { name: 'Orders' }).check()
-  await page.getByText('Who answers on Orders').waitFor()
+  await page.getByText('Bots and flows on Orders').waitFor()
   await visitor.look('flows-lines')
   await writes(own, 'gross')
   await expect.poll(() => answers(own)).toEqual(expect.arrayContaining(['12', '24']))
