@@ -156,7 +156,7 @@ func TestAuditOfSignIn(t *testing.T) {
 			b.keep(started)
 			return b.get(t, "/user/oidc/callback?"+there.Authorize(t, started.json(200)["url"].(string)).Encode())
 		}
-		refusedPage(t, connect(anaThere), 409, "Somebody else")
+		refusedPage(t, connect(anaThere), 409, "Another user has connected this identity")
 		require.Equal(t, []string{"account.create"}, actions(ben.audited(t, "")), "what only begins, and what is refused")
 		done := connect(idp.User{Subject: "id-of-ben", Email: "ben@example.org", Name: "Ben", Verified: true})
 		require.Equal(t, http.StatusFound, done.Code)

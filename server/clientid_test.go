@@ -75,7 +75,7 @@ func TestSends_AreMatchedWithTheirEvents(t *testing.T) {
 				failures++
 				require.Equal(t, "131026", e.Error.Code)
 				require.Contains(t, e.Error.Message, "Message undeliverable")
-				require.Contains(t, e.Error.Advice, "The contact cannot get it")
+				require.Contains(t, e.Error.Advice, "The contact cannot receive the message")
 				continue
 			}
 			require.Nil(t, e.Error)

@@ -174,7 +174,7 @@ func TestOIDC_OpenSignUp(t *testing.T) {
 	started = f.do(t, "POST", "/user/oidc/connect", `{"password":"correct horse"}`, "Authorization", "Bearer "+other)
 	b.keep(started)
 	query = there.Authorize(t, started.json(200)["url"].(string))
-	refusedPage(t, b.get(t, "/user/oidc/callback?"+query.Encode()), 409, "Somebody else")
+	refusedPage(t, b.get(t, "/user/oidc/callback?"+query.Encode()), 409, "Another user has connected this identity")
 }
 
 // TestOIDC_NewPassword takes a user back from somebody who knew the password: an

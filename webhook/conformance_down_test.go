@@ -144,7 +144,7 @@ func downForFiveDays(t *testing.T, w *env) {
 	w.pass(t, 10*time.Minute)
 	now := w.now(t)
 	require.Equal(t, webhook.StateDisabled, now.State)
-	require.Contains(t, now.LastError, "down for too long")
+	require.Contains(t, now.LastError, "failed for too long")
 	require.Contains(t, now.LastError, "500")
 	require.Len(t, w.all(t, "failed"), chats*n)
 	w.counted(t, "endpoint disabled", 1)

@@ -105,7 +105,7 @@ func TestWebRemoteCall(t *testing.T) {
 	got = killed(two, r.ask(t, "POST", "/chats/group", create))
 	require.Equal(t, http.StatusBadGateway, got.status, got.body)
 	require.Equal(t, "provider_error", got.body["code"])
-	require.Contains(t, got.body["detail"], "whether it was done")
+	require.Contains(t, got.body["detail"], "Check whether the request took effect")
 	require.Equal(t, before+1, asks.n.Load(), "it was not made again")
 
 	four := next()
