@@ -214,7 +214,7 @@ func TestCatalogueOverREST(t *testing.T) {
 	}
 	list = more.call(t, "GET", "/service-mcp/functions", "").json(200)
 	require.EqualValues(t, 18, list["count"])
-	require.Regexp(t, `^1\.1\.0\+[0-9a-f]{8}$`, list["version"])
+	require.Regexp(t, `^1\.1\.1\+[0-9a-f]{8}$`, list["version"])
 }
 
 // TestBatch calls many functions at once, of which one fails, and none twice.

@@ -105,10 +105,10 @@ func TestOIDC_Refused(t *testing.T) {
 	}
 	b := newBrowser(f)
 	query := begin(b)
-	refusedPage(t, newBrowser(f).get(t, "/user/oidc/callback?"+query.Encode()), 400, "not begun in this browser")
+	refusedPage(t, newBrowser(f).get(t, "/user/oidc/callback?"+query.Encode()), 400, "started in another browser")
 	wrong := url.Values{"state": {"x"}, "code": query["code"]}
-	refusedPage(t, b.get(t, "/user/oidc/callback?"+wrong.Encode()), 400, "not begun in this browser")
-	refusedPage(t, b.get(t, "/user/oidc/callback?"+query.Encode()), 400, "not begun in this browser")
+	refusedPage(t, b.get(t, "/user/oidc/callback?"+wrong.Encode()), 400, "started in another browser")
+	refusedPage(t, b.get(t, "/user/oidc/callback?"+query.Encode()), 400, "started in another browser")
 
 	query = begin(b)
 	flow := b.jar["trunkline-oidc"]
@@ -119,7 +119,7 @@ func TestOIDC_Refused(t *testing.T) {
 
 	query = begin(b)
 	query.Set("error", "access_denied")
-	refusedPage(t, b.get(t, "/user/oidc/callback?"+query.Encode()), 403, "has refused")
+	refusedPage(t, b.get(t, "/user/oidc/callback?"+query.Encode()), 403, "refused the sign-in")
 	there.LogIn(idp.User{Subject: "id-of-eve", Email: "eve@example.org", Name: "Eve"})
 	refusedPage(t, newBrowser(f).signIn(t, there), 403, "not verified")
 	there.Nonce("x")

@@ -74,7 +74,7 @@ func TestQuotaByEachRoute(t *testing.T) {
 				ana.send(t, ref, "the only one")
 				before++
 			}
-			require.Contains(t, d.send(), "messages a day", d.name)
+			require.Contains(t, d.send(), "messages per day", d.name)
 			require.Equal(t, before, used(), d.name)
 			require.Len(t, ana.shown(t, ref, "bob"), shown, d.name)
 			ana.limit(t, quota.Messages, before+1)

@@ -131,6 +131,9 @@ func (a *Account) exists(ctx context.Context, project string) error {
 
 // Files lists the files of a project, the oldest first.
 func (a *Account) Files(ctx context.Context, project string, l List) (Page[File], error) {
+	if _, _, err := l.Parse(); err != nil {
+		return Page[File]{}, err
+	}
 	if err := a.exists(ctx, project); err != nil {
 		return Page[File]{}, err
 	}

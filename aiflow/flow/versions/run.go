@@ -15,6 +15,9 @@ import (
 // first. The bounds of the page are in f. If f.Owner does not exist it returns
 // Options.NotFound.
 func (s *Store) Runs(ctx context.Context, account string, f runtime.Filter) (page.Page[runtime.Run], error) {
+	if _, _, err := (page.List{Limit: f.Limit, Cursor: f.Cursor}).Parse(); err != nil {
+		return page.Page[runtime.Run]{}, err
+	}
 	if f.Owner != "" {
 		if err := s.check(ctx, account, f.Owner); err != nil {
 			return page.Page[runtime.Run]{}, err

@@ -110,6 +110,9 @@ func (s *Store) Version(ctx context.Context, q database.Reader, account, id stri
 // page holds fewer where documents are large. For a flow that does not exist it
 // returns Options.NotFound.
 func (s *Store) Versions(ctx context.Context, account, id string, l page.List) (page.Page[Version], error) {
+	if _, _, err := l.Parse(); err != nil {
+		return page.Page[Version]{}, err
+	}
 	if err := s.check(ctx, account, id); err != nil {
 		return page.Page[Version]{}, err
 	}
