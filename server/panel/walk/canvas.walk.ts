@@ -98,7 +98,7 @@ test('a flow with a switch, a loop and a function is drawn with the mouse', asyn
   await create('switch', 'list', { x: -60, y: 90 }, 'loop')
   await inspector('Loop').getByRole('combobox', { name: 'Times' }).fill('2')
   await create('loop', 'body', { x: -60, y: 90 }, 'call')
-  await inspector('Call a function').getByRole('combobox', { name: 'Function' }).selectOption('vat')
+  await inspector('Call a function').getByLabel('Function', { exact: true }).selectOption('vat')
   await inspector('Call a function').getByRole('button', { name: 'Args' }).click()
   await inspector('Call a function').getByLabel('Name').nth(1).fill('net')
   await page.keyboard.press('Enter')

@@ -57,7 +57,7 @@ test('a template is begun with a starter, and handed in', async () => {
   await expect.poll(() => preview.locator('b').count()).toBe(0)
   visitor.expected.push(/422 \(Unprocessable|400 \(Bad Request|502 \(Bad Gateway/)
   await page.getByRole('button', { name: 'Submit for approval' }).click()
-  await page.getByText('must not begin or end with a variable').waitFor()
+  await page.getByRole('alert').getByText('must not begin or end with a variable').waitFor()
   await visitor.look('templates-wrong')
   await page.reload()
   await expect.poll(() => page.getByLabel('Text', { exact: true }).inputValue()).toContain('look')
