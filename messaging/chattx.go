@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/internal/timeline"
@@ -52,6 +53,46 @@ func (a *Account) ChatTx(ctx context.Context, on Tx, ref provider.ReferenceID, c
 		return Chat{}, err
 	}
 	return chatView(u, c), nil
+}
+
+// ChatByKey returns the chat whose events have a key, as [Account.Chat] does but
+// without its last message. A chat that has become one with another has no key any
+// more: it is [ErrNotFound].
+func (a *Account) ChatByKey(ctx context.Context, key string) (Chat, error) {
+	return a.chatByKey(ctx, a.s.db, key, "")
+}
+
+// ChatByKeyTx is [Account.ChatByKey] within a transaction that writes, until whose end
+// the chat is locked.
+func (a *Account) ChatByKeyTx(ctx context.Context, on Tx, key string) (Chat, error) {
+	tx, err := a.s.db.Join(on)
+	if err != nil {
+		return Chat{}, err
+	}
+	lock := ""
+	if a.s.db.Dialect == database.Postgres {
+		lock = " FOR UPDATE OF c"
+	}
+	return a.chatByKey(ctx, tx, key, lock)
+}
+
+const selectChatByKey = `SELECT ` + store.ChatColumns + ` FROM messaging_chat c JOIN messaging_reference r ON r.id = c.reference
+	WHERE c.id = $1 AND r.account = $2`
+
+func (a *Account) chatByKey(ctx context.Context, q database.Reader, key, lock string) (Chat, error) {
+	ref, id, valid := store.ParseChatKey(key)
+	if !valid {
+		return Chat{}, ErrNotFound
+	}
+	var c store.Chat
+	err := q.GetContext(ctx, &c, selectChatByKey+lock, id, a.id)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && (c.Deleted() || c.Reference != ref) {
+		return Chat{}, ErrNotFound
+	}
+	if err != nil {
+		return Chat{}, fmt.Errorf("reading a chat: %w", err)
+	}
+	return view(&c, nil), nil
 }
 
 // chatView is a chat whose last message is loaded, as users see it.

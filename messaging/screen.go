@@ -104,6 +104,27 @@ func (a *Screen) Get(ctx context.Context, ref provider.ReferenceID, chatID, id s
 	return rows[0].item, nil
 }
 
+// Unread is what a contact has not read yet.
+type Unread struct {
+	Name string   // of the contact, as the chat shows it
+	IDs  []string // of the delivered messages among the newest 50 of the chat, the newest first
+}
+
+// Unread returns what the contact of a chat has not read.
+func (a *Screen) Unread(ctx context.Context, ref provider.ReferenceID, chatID string) (Unread, error) {
+	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
+	if err != nil {
+		return Unread{}, err
+	}
+	out := Unread{Name: view(c, nil).Name}
+	err = a.s.db.SelectContext(ctx, &out.IDs, `SELECT m.id FROM (SELECT * FROM messaging_message WHERE chat = $1 ORDER BY past_us DESC, seq DESC LIMIT 50) AS m
+		WHERE m.mine AND m.status = $2 AND NOT `+screenChange+` ORDER BY m.seq DESC`, c.ID, provider.StatusDelivered)
+	if err != nil {
+		return Unread{}, fmt.Errorf("reading a screen: %w", err)
+	}
+	return out, nil
+}
+
 const (
 	// screenRows leaves out messages that are PENDING (0) or FAIL (2).
 	screenRows = `SELECT m.seq, m.chat, m.reference, m.id, m.mine, m.status, m.body, m.at_us, c.chat_id, COALESCE(o.content, '') AS content,

@@ -74,15 +74,11 @@ func (d *Dispatcher) DeferTx(ctx context.Context, on Tx, part string, evs ...Def
 	if err != nil {
 		return err
 	}
-	holds, err := d.endpointsDeferring(ctx, tx, evs)
-	if err != nil {
-		return err
-	}
-	to := make([]delivery.Address, len(evs))
+	to, keys := make([]delivery.Address, len(evs)), make([]string, len(evs))
 	for i := range evs {
-		to[i].Owner = delivery.Owner{Account: evs[i].Account, Scope: evs[i].Scope}
+		to[i].Owner, keys[i] = delivery.Owner{Account: evs[i].Account, Scope: evs[i].Scope}, evs[i].Key
 	}
-	endpoints, err := d.router.Listeners(ctx, tx, to)
+	endpoints, holds, err := d.router.ListenersOf(ctx, tx, to, keys)
 	if err != nil {
 		return fmt.Errorf("reading endpoints to hold events for: %w", err)
 	}
@@ -119,24 +115,6 @@ func (d *Dispatcher) DeferTx(ctx context.Context, on Tx, part string, evs ...Def
 	return nil
 }
 
-// endpointsDeferring says under which keys of events something is held.
-func (d *Dispatcher) endpointsDeferring(ctx context.Context, tx *database.Tx, evs []Deferred) (map[string]bool, error) {
-	keys := make([]string, len(evs))
-	for i := range evs {
-		keys[i] = evs[i].Key
-	}
-	text, args := d.HasDeferredQuery(1, keys)
-	var deferredEvent []string
-	if err := tx.SelectContext(ctx, &deferredEvent, text, args...); err != nil {
-		return nil, fmt.Errorf("looking for held events: %w", err)
-	}
-	out := map[string]bool{}
-	for _, key := range deferredEvent {
-		out[key] = true
-	}
-	return out, nil
-}
-
 // HasDeferred says whether something is held under a key.
 func (d *Dispatcher) HasDeferred(ctx context.Context, key string) (bool, error) {
 	var is bool
@@ -144,17 +122,6 @@ func (d *Dispatcher) HasDeferred(ctx context.Context, key string) (bool, error) 
 		return false, fmt.Errorf("looking for held events: %w", err)
 	}
 	return is, nil
-}
-
-// HasDeferredQuery is a SELECT of those of some keys under which something is held:
-// one column, order_key. Its parameters are numbered from first.
-func (d *Dispatcher) HasDeferredQuery(first int, keys []string) (text string, args []any) {
-	values := make([]any, len(keys))
-	for i, k := range keys {
-		values[i] = k
-	}
-	in, args := d.db.Dialect.In("order_key", first, values)
-	return `SELECT DISTINCT order_key FROM webhook_deferred WHERE ` + in, args
 }
 
 // ReleaseTx brings what an event awaits: complete makes its body, and it goes

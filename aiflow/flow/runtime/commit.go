@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
@@ -264,13 +265,7 @@ func (w *work) follow(ctx context.Context) error {
 	if row.EndedUS == 0 {
 		return nil
 	}
-	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1`, row.Seq); err != nil {
-		return fmt.Errorf("forgetting the timers of a run: %w", err)
-	}
-	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_input WHERE inbox = $1 AND run = $2`, row.Inbox, row.Seq); err != nil {
-		return fmt.Errorf("forgetting the inputs of a run: %w", err)
-	}
-	if err := w.cancelCalled(ctx); err != nil {
+	if err := w.clear(ctx); err != nil {
 		return err
 	}
 	if j := w.t.jump; j != nil {
@@ -279,6 +274,20 @@ func (w *work) follow(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// clear forgets what waits for a run that has ended.
+func (w *work) clear(ctx context.Context) error {
+	if w.t.fresh && !slices.ContainsFunc(w.t.out.Effects, func(e flow.Effect) bool { _, is := e.(flow.Send); return !is }) {
+		return nil // it has only sent messages: nothing can wait for it
+	}
+	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_timer WHERE run = $1`, w.row.Seq); err != nil {
+		return fmt.Errorf("forgetting the timers of a run: %w", err)
+	}
+	if _, err := w.tx.ExecContext(ctx, `DELETE FROM flow_input WHERE inbox = $1 AND run = $2`, w.row.Inbox, w.row.Seq); err != nil {
+		return fmt.Errorf("forgetting the inputs of a run: %w", err)
+	}
+	return w.cancelCalled(ctx)
 }
 
 // committed wakes those who wait for what a turn has made.

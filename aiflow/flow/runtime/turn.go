@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -44,12 +45,13 @@ type turnHandler struct {
 
 // handleTurn works on what has come for a chat.
 func (h *turnHandler) handleTurn(ctx context.Context, it queue.Job) queue.Outcome {
+	own := false // the input of the job is done
 	for range turnsAtOnce {
 		if ctx.Err() != nil {
 			return queue.Outcome{Result: queue.Snooze}
 		}
 		in, err := h.inbox.next(ctx, it.Key)
-		if err == nil && in == nil {
+		if err == nil && in == nil && !own {
 			in, err = h.inbox.strayed(ctx, it)
 		}
 		if err == nil && in == nil {
@@ -62,6 +64,7 @@ func (h *turnHandler) handleTurn(ctx context.Context, it queue.Job) queue.Outcom
 			return h.failedTurn(ctx, it.Key, in, err)
 		}
 		h.failures.forget(it.Key)
+		own = own || strconv.FormatInt(in.ID, 10) == it.Subject
 		if !in.more {
 			return queue.Outcome{Result: queue.Done} // what comes later has items of its own
 		}

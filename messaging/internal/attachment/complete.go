@@ -109,11 +109,7 @@ func (fs *Files) completeFile(ctx context.Context, u *store.Batch, f fetched) er
 		u.Rewritten.Add(m)
 	}
 	timeline.RecordFile(u, m, f.lost)
-	l, err := fs.Store.ReferenceInfo(ctx, u.Tx, m.Reference)
-	if err != nil {
-		return err
-	}
 	c := u.Chats[m.Chat]
-	u.Publish(l.Account, m.Reference, string(payload.EventMessage), m.Record(payload.MustEncode(m.Head(c))))
+	u.Publish(u.References[m.Reference].Account, m.Reference, string(payload.EventMessage), m.Record(payload.MustEncode(m.Head(c))))
 	return nil
 }

@@ -214,7 +214,7 @@ func (fs *Files) copyOf(ctx context.Context, seq int64, m provider.Media) (provi
 func (fs *Files) Completed(outs []queue.Outcome) {
 	for _, o := range outs {
 		if f, ok := o.Data.(fetched); ok {
-			fs.Waits.Over(f.seq)
+			fs.Waits.Fetched(f.seq)
 		}
 	}
 }

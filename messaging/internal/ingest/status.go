@@ -172,11 +172,7 @@ func ApplyOvertakenStatuses(ctx context.Context, s *store.Store) error {
 			if m == nil {
 				continue // deleted meanwhile
 			}
-			l, err := s.ReferenceInfo(ctx, u.Tx, m.Reference)
-			if err != nil {
-				return err
-			}
-			if err := TakeEarlyStatus(ctx, u, l, m); err != nil {
+			if err := TakeEarlyStatus(ctx, u, u.References[m.Reference], m); err != nil {
 				return err
 			}
 		}

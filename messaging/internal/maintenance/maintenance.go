@@ -106,11 +106,7 @@ func (t *Tasks) FailUnconfirmed(ctx context.Context) error {
 			if m == nil || m.GiveUpUS == 0 {
 				continue // settled meanwhile
 			}
-			l, err := t.Store.ReferenceInfo(ctx, u.Tx, m.Reference)
-			if err != nil {
-				return err
-			}
-			ingest.RaiseStatus(u, l, m, provider.StatusFail, payload.Failure{Code: "unconfirmed", Message: "The network did not confirm the message within ten minutes."})
+			ingest.RaiseStatus(u, u.References[m.Reference], m, provider.StatusFail, payload.Failure{Code: "unconfirmed", Message: "The network did not confirm the message within ten minutes."})
 		}
 		return nil
 	})

@@ -39,12 +39,8 @@ func (s *Sender) Complete(ctx context.Context, tx *database.Tx, outs []queue.Out
 		if m == nil {
 			continue // deleted meanwhile
 		}
-		l, err := s.Store.ReferenceInfo(ctx, tx, m.Reference)
-		if err != nil {
-			return err
-		}
 		u.Traceparent = attempts[seq].parent
-		if err := complete(ctx, u, l, m, attempts[seq]); err != nil {
+		if err := complete(ctx, u, u.References[m.Reference], m, attempts[seq]); err != nil {
 			return err
 		}
 	}
@@ -111,7 +107,7 @@ func (s *Sender) Completed(outs []queue.Outcome) {
 			continue
 		}
 		s.receipts.Delete(a.seq)
-		s.Waits.Over(a.seq)
+		s.Waits.Attempted(a.seq)
 		s.Sent(a.ref.Kind, a.outcome())
 		if a.receipt == nil {
 			continue

@@ -34,8 +34,8 @@ const (
 // job is a message on its way out.
 type job struct {
 	store.Message
-	Content string `db:"content"`
-	ReplyTo string `db:"reply_to"`
+	Content string
+	ReplyTo string
 
 	chat *store.Chat
 	ref  *store.Reference
@@ -110,22 +110,27 @@ func (s *Sender) Handle(ctx context.Context, it queue.Job) queue.Outcome {
 	return s.attemptSend(ctx, it, j)
 }
 
+var selectJob = `SELECT ` + store.MessageColumns + `, COALESCE(o.content, '') AS content, COALESCE(o.reply_to, '') AS reply_to,
+	` + store.Nested(store.ChatColumns, "c", "in") + `, ` + store.Nested(store.ReferenceColumns, "r", "of") + store.MessageFrom + `
+	JOIN messaging_chat c ON c.id = m.chat JOIN messaging_reference r ON r.id = m.reference WHERE m.seq = $1`
+
 // job loads a message to send with its chat and reference.
 func (s *Sender) job(ctx context.Context, seq int64) (*job, error) {
-	j := &job{chat: &store.Chat{}, ref: &store.Reference{}}
-	err := s.Store.DB.GetContext(ctx, j, `SELECT `+store.MessageColumns+`, COALESCE(o.content, '') AS content, COALESCE(o.reply_to, '') AS reply_to`+
-		store.MessageFrom+`WHERE m.seq = $1`, seq)
+	var row struct {
+		store.Message
+		Content string          `db:"content"`
+		ReplyTo string          `db:"reply_to"`
+		In      store.Chat      `db:"in"`
+		Of      store.Reference `db:"of"`
+	}
+	err := s.Store.DB.GetContext(ctx, &row, selectJob, seq)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Store.DB.GetContext(ctx, j.chat, `SELECT `+store.ChatColumns+` FROM messaging_chat c WHERE c.id = $1`, j.Chat); err != nil {
-		return nil, err
-	}
-	err = s.Store.DB.GetContext(ctx, j.ref, `SELECT `+store.ReferenceColumns+` FROM messaging_reference WHERE id = $1`, j.Reference)
-	if err == nil && (j.chat.Deleted() || j.ref.Deleted()) {
+	if row.In.Deleted() || row.Of.Deleted() {
 		return nil, sql.ErrNoRows
 	}
-	return j, err
+	return &job{Message: row.Message, Content: row.Content, ReplyTo: row.ReplyTo, chat: &row.In, ref: &row.Of}, nil
 }
 
 func (s *Sender) sendMessage(ctx context.Context, it queue.Job, j *job) queue.Outcome {

@@ -59,12 +59,18 @@ func (w *Writer) Send(ctx context.Context, account string, req Request) (out pay
 	}
 	var seq int64
 	var before *sendRecord
+	var first *wait.Waiter
+	defer func() { first.Leave() }()
 	err = w.Store.InBatch(ctx, func(u *store.Batch) error {
 		if before, err = sentBefore(ctx, u.Tx, d); err != nil || before != nil {
 			return err
 		}
 		if seq, err = w.queueSend(ctx, u, d); err != nil {
 			return err
+		}
+		if req.Wait > 0 {
+			first.Leave() // of a transaction that is begun again
+			first = w.Waits.Expect(seq)
 		}
 		m := u.Messages[seq]
 		out = m.View(u.Chats[m.Chat])
@@ -81,7 +87,7 @@ func (w *Writer) Send(ctx context.Context, account string, req Request) (out pay
 		seq = before.Message
 		err = w.awaitFirst(ctx, *before)
 	} else {
-		w.Waits.Attempt(ctx, seq, req.Wait)
+		first.Wait(ctx, req.Wait)
 		if m, is := d.content.(provider.Media); is && m.URL != "" {
 			w.Waits.File(ctx, seq, min(req.Wait, attachment.CopyTimeout))
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,14 +33,16 @@ type Batch struct {
 
 	Bounded bool // chats that are made count as the account's wish, see [WantContact]
 
-	Chats    map[int64]*Chat
-	gone     map[int64]bool // chats that are being deleted
-	Aliases  map[ChatName]int64
-	Messages map[int64]*Message
-	Added    map[MessageKey]*Message // that this batch made
-	Calls    map[CallKey]*Call
-	Own      map[int64][]*Message // by chat with a new watermark: the account's messages that are not read, in order
-	Unnamed  []Person             // who wrote and has no name
+	Chats map[int64]*Chat
+	// References are those of the chats that [Batch.LoadLocked] has locked.
+	References map[provider.ReferenceID]ReferenceInfo
+	gone       map[int64]bool // chats that are being deleted
+	Aliases    map[ChatName]int64
+	Messages   map[int64]*Message
+	Added      map[MessageKey]*Message // that this batch made
+	Calls      map[CallKey]*Call
+	Own        map[int64][]*Message // by chat with a new watermark: the account's messages that are not read, in order
+	Unnamed    []Person             // who wrote and has no name
 
 	DirtyChats    Ordered[*Chat]
 	Questions     Questions
@@ -88,7 +92,7 @@ type Store struct {
 func (s *Store) Begin(tx *database.Tx) *Batch {
 	return &Batch{
 		Store: s, Tx: tx, Now: s.Now(),
-		Chats: map[int64]*Chat{}, gone: map[int64]bool{}, Aliases: map[ChatName]int64{}, Messages: map[int64]*Message{},
+		Chats: map[int64]*Chat{}, References: map[provider.ReferenceID]ReferenceInfo{}, gone: map[int64]bool{}, Aliases: map[ChatName]int64{}, Messages: map[int64]*Message{},
 		Added: map[MessageKey]*Message{}, Calls: map[CallKey]*Call{}, Own: map[int64][]*Message{},
 	}
 }
@@ -177,6 +181,17 @@ func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // ChatKey orders whatever belongs to one chat.
 func ChatKey(ref provider.ReferenceID, chat int64) string { return fmt.Sprintf("%d:%d", ref, chat) }
+
+// ParseChatKey returns what [ChatKey] was made of.
+func ParseChatKey(key string) (ref provider.ReferenceID, chat int64, valid bool) {
+	before, after, _ := strings.Cut(key, ":")
+	r, err := strconv.ParseInt(before, 10, 64)
+	if err != nil {
+		return 0, 0, false
+	}
+	chat, err = strconv.ParseInt(after, 10, 64)
+	return provider.ReferenceID(r), chat, err == nil
+}
 
 // NetworkTime is when the network said something: now, when it does not say so.
 func NetworkTime(b *Batch, at time.Time) int64 {

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -88,18 +90,18 @@ const shown = `NOT EXISTS (SELECT 1 FROM messaging_chat g WHERE g.id = m.chat AN
 
 // Locate finds messages by the network's id or by ours, without locking.
 func (u *Batch) Locate(ctx context.Context, keys []MessageKey) ([]Located, error) {
-	values := KeyRows(keys)
-	out, err := SelectAmong[Located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id FROM messaging_message m WHERE `+shown+` AND`,
-		`(m.reference, m.id)`, KeyTypes, values, "")
+	out, err := database.SelectRows[Located](ctx, u.Store.DB, u.Tx, database.Rows{
+		Before: `WITH k (reference, id) AS (`,
+		After: `) SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id
+			FROM k JOIN messaging_message m ON m.reference = k.reference AND m.id = k.id WHERE ` + shown + `
+		UNION SELECT m.seq, m.chat, m.reference, m.id, m.past_us, o.own_id
+			FROM k JOIN messaging_outbound o ON o.reference = k.reference AND o.own_id = k.id JOIN messaging_message m ON m.seq = o.message WHERE ` + shown,
+		Types: KeyTypes, Values: slices.Concat(KeyRows(keys)...), Set: true,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("finding messages: %w", err)
 	}
-	own, err := SelectAmong[Located](ctx, u, `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, o.own_id
-		FROM messaging_outbound o JOIN messaging_message m ON m.seq = o.message WHERE `+shown+` AND`, `(o.reference, o.own_id)`, KeyTypes, values, "")
-	if err != nil {
-		return nil, fmt.Errorf("finding messages: %w", err)
-	}
-	return append(out, own...), nil
+	return out, nil
 }
 
 // Load reads messages whose chats are locked.
@@ -109,56 +111,72 @@ func (u *Batch) Load(ctx context.Context, seqs []int64) error {
 		return fmt.Errorf("loading messages: %w", err)
 	}
 	for _, m := range rows {
+		state := m.outbound()
+		m.stored = &state
 		u.Messages[m.Seq] = m
 	}
 	return nil
 }
 
 // LoadLocked reads messages and locks their chats, whichever those are by the
-// time the locks are held.
+// time the locks are held. Messages of chats that are being deleted are left out.
 func (u *Batch) LoadLocked(ctx context.Context, seqs []int64) error {
 	for try := 1; ; try++ {
+		for _, seq := range seqs {
+			delete(u.Messages, seq) // it may have been deleted since the last try
+		}
+		if err := u.lockChatsOf(ctx, seqs); err != nil {
+			return err
+		}
 		if err := u.Load(ctx, seqs); err != nil {
 			return err
 		}
-		var chats []int64
+		moved := false
 		for _, seq := range seqs {
-			if m := u.Messages[seq]; m != nil && u.gone[m.Chat] {
+			m := u.Messages[seq]
+			switch {
+			case m == nil:
+			case u.gone[m.Chat]:
 				delete(u.Messages, seq)
-			} else if m != nil {
-				chats = append(chats, m.Chat)
+			case u.Chats[m.Chat] == nil:
+				moved = true
 			}
 		}
-		err := u.Lock(ctx, chats)
-		if err == nil {
-			err = u.reload(ctx, seqs)
-		}
-		if err == nil {
+		if !moved {
 			return nil
 		}
-		if !errors.Is(err, ErrMoved) || try == 5 {
-			return err
-		}
-		for _, seq := range seqs {
-			delete(u.Messages, seq) // it may have been deleted with its chat
+		if try == 5 {
+			return ErrMoved
 		}
 	}
 }
 
-// reload reads messages again, now that their chats are locked. If one has moved
-// to another chat meanwhile, it is [ErrMoved].
-func (u *Batch) reload(ctx context.Context, seqs []int64) error {
-	if err := u.Load(ctx, seqs); err != nil {
-		return err
+var selectChatsOf = `SELECT ` + ChatColumns + `, ` + Nested("id, account, kind", "r", "of") + `
+	FROM messaging_chat c JOIN messaging_reference r ON r.id = c.reference
+	WHERE c.id IN (SELECT m.chat FROM messaging_message m WHERE`
+
+// lockChatsOf locks the chats of messages, and reads their references.
+func (u *Batch) lockChatsOf(ctx context.Context, seqs []int64) error {
+	type locked struct {
+		Chat
+		Of Reference `db:"of"`
 	}
-	for _, seq := range seqs {
-		m := u.Messages[seq]
-		switch {
-		case m == nil:
-		case u.gone[m.Chat]:
-			delete(u.Messages, seq)
-		case u.Chats[m.Chat] == nil:
-			return ErrMoved
+	rows, err := SelectAmong[*locked](ctx, u, selectChatsOf, `m.seq`, NumberTypes, numberRows(seqs), `)`+u.forUpdate())
+	if err != nil {
+		return fmt.Errorf("locking chats: %w", err)
+	}
+	for _, r := range rows {
+		c := &r.Chat
+		if c.Deleted() {
+			u.gone[c.ID] = true
+			continue
+		}
+		if u.References[c.Reference], err = u.Store.info(&r.Of); err != nil {
+			return err
+		}
+		if u.Chats[c.ID] == nil {
+			u.Chats[c.ID] = c
+			u.rememberBefore(c)
 		}
 	}
 	return nil
@@ -195,9 +213,12 @@ func (u *Batch) writeRewritten(ctx context.Context) error {
 func (u *Batch) writeOutbound(ctx context.Context) error {
 	var rows [][]any
 	for _, m := range u.DirtyMessages.Items {
-		if m.OwnID != "" {
-			rows = append(rows, []any{m.Seq, m.Announced, m.Tried, m.StartedUS, m.GiveUpUS, m.SentUS})
+		state := m.outbound()
+		if m.OwnID == "" || m.stored != nil && *m.stored == state {
+			continue
 		}
+		m.stored = &state
+		rows = append(rows, []any{m.Seq, m.Announced, m.Tried, m.StartedUS, m.GiveUpUS, m.SentUS})
 	}
 	err := u.update(ctx, `UPDATE messaging_outbound SET announced = v.column2, tried = v.column3, started_us = v.column4, give_up_us = v.column5,
 		sent_us = v.column6`,
@@ -234,18 +255,21 @@ const PresentUS = 253_402_300_800_000_000
 // in no order.
 func PastUS(atUS int64) int64 { return atUS - PresentUS }
 
+var selectMessage = `SELECT ` + MessageColumns + `, ` + Nested(ChatColumns, "c", "in") + MessageFrom + `
+	JOIN messaging_chat c ON c.id = m.chat WHERE m.seq = $1`
+
 // Message reads one message with its chat.
 func (s *Store) Message(ctx context.Context, seq int64) (*Message, *Chat, error) {
-	m, c := &Message{}, &Chat{}
-	err := s.DB.GetContext(ctx, m, `SELECT `+MessageColumns+MessageFrom+`WHERE m.seq = $1`, seq)
-	if err == nil {
-		err = s.DB.GetContext(ctx, c, `SELECT `+ChatColumns+` FROM messaging_chat c WHERE c.id = $1`, m.Chat)
+	var row struct {
+		Message
+		In Chat `db:"in"`
 	}
-	if errors.Is(err, sql.ErrNoRows) || err == nil && c.Deleted() {
+	err := s.DB.GetContext(ctx, &row, selectMessage, seq)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && row.In.Deleted() {
 		return nil, nil, payload.ErrNotFound // deleted meanwhile
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading a message: %w", err)
 	}
-	return m, c, nil
+	return &row.Message, &row.In, nil
 }

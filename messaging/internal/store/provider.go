@@ -41,6 +41,11 @@ func (s *Store) ReferenceInfo(ctx context.Context, q database.Reader, id provide
 	if err != nil {
 		return ReferenceInfo{}, err
 	}
+	return s.info(row)
+}
+
+// info is what is known of a reference, of which row has the id, account and kind.
+func (s *Store) info(row *Reference) (ReferenceInfo, error) {
 	p, err := s.Provider(row.Kind)
 	if err != nil {
 		return ReferenceInfo{}, err

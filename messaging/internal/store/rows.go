@@ -1,6 +1,8 @@
 package store
 
 import (
+	"strings"
+
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -52,6 +54,17 @@ const ChatColumns = `c.id, c.reference, c.chat_id, c.is_group, c.phone, c.user_i
 	c.bot_active, c.variables, c.tags, c.fields, c.language, c.opted_out, c.opted_us, c.handoff_us, c.last_message, c.activity_us,
 	c.window_us, c.created_us, c.updated_us, c.taken, c.asked_us, c.asked, c.active_bot, c.deferring, c.choices, c.watermarks`
 
+// Nested returns columns of a table for a field of a struct, as sqlx names those of
+// a struct within a struct: of c.id, for the field "in", it makes c.id AS "in.id".
+func Nested(columns, table, field string) string {
+	out := strings.Split(columns, ",")
+	for i, c := range out {
+		name := strings.TrimPrefix(strings.TrimSpace(c), table+".")
+		out[i] = table + "." + name + ` AS "` + field + "." + name + `"`
+	}
+	return strings.Join(out, ", ")
+}
+
 // Deleted says whether the chat is being deleted: see [Account.HideChat].
 func (c *Chat) Deleted() bool { return c.ActivityUS < 0 }
 
@@ -85,6 +98,18 @@ type Message struct {
 	StartedUS int64  `db:"started_us"`
 	GiveUpUS  int64  `db:"give_up_us"`
 	SentUS    int64  `db:"sent_us"`
+
+	stored *outboundState // what its row in messaging_outbound says; nil: not known
+}
+
+// outboundState is what changes of a row of messaging_outbound.
+type outboundState struct {
+	announced, tried            bool
+	startedUS, giveUpUS, sentUS int64
+}
+
+func (m *Message) outbound() outboundState {
+	return outboundState{m.Announced, m.Tried, m.StartedUS, m.GiveUpUS, m.SentUS}
 }
 
 // messageColumns and messageFrom select messageRows.

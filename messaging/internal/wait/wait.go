@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,81 +21,131 @@ type Waiters struct {
 	db *database.DB
 
 	mu sync.Mutex
-	by map[int64][]chan struct{} // by message
+	by map[end][]*Waiter
 }
 
+// end is what is waited for.
+type end struct {
+	query   string // says whether it has come, of a message; finds nothing when that was deleted
+	message int64
+}
+
+const (
+	attempted = `SELECT tried OR announced FROM messaging_outbound WHERE message = $1`
+	fetched   = `SELECT NOT waiting FROM messaging_media WHERE message = $1`
+)
+
 // New returns Waiters for the messages of a database.
-func New(db *database.DB) *Waiters { return &Waiters{db: db, by: map[int64][]chan struct{}{}} }
+func New(db *database.DB) *Waiters { return &Waiters{db: db, by: map[end][]*Waiter{}} }
 
 // Attempt waits until the first attempt to send a message is over, at
 // most for d. It reports whether it is.
 func (w *Waiters) Attempt(ctx context.Context, seq int64, d time.Duration) bool {
-	return w.await(ctx, seq, d, `SELECT tried OR announced FROM messaging_outbound WHERE message = $1`)
+	return w.look(ctx, end{attempted, seq}, d)
 }
 
 // File waits until the file of a message is fetched, or will not come, at most
 // for d. It reports whether that is so.
 func (w *Waiters) File(ctx context.Context, seq int64, d time.Duration) bool {
-	return w.await(ctx, seq, d, `SELECT NOT waiting FROM messaging_media WHERE message = $1`)
+	return w.look(ctx, end{fetched, seq}, d)
 }
 
-// await waits until query, which is about a message, says true or finds
-// nothing.
-func (w *Waiters) await(ctx context.Context, seq int64, d time.Duration, query string) bool {
+// look waits for what may have come already.
+func (w *Waiters) look(ctx context.Context, e end, d time.Duration) bool {
 	if d <= 0 {
 		return false
 	}
+	one := w.register(e)
+	defer one.Leave()
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-	over, leave := w.wait(seq)
-	defer leave()
+	if is, known := w.has(ctx, e); known {
+		return is || one.wait(ctx)
+	}
+	return false
+}
+
+// has asks the database. When the time is over, the answer is not known.
+func (w *Waiters) has(ctx context.Context, e end) (is, known bool) {
+	err := w.db.GetContext(ctx, &is, e.query, e.message)
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, true // it was deleted
+	}
+	return is, err == nil
+}
+
+// Waiter waits for one message.
+type Waiter struct {
+	all  *Waiters
+	end  end
+	over chan struct{}
+}
+
+// Expect registers for the first attempt to send a message. Call it before the
+// message is committed, so that the attempt cannot be over before.
+func (w *Waiters) Expect(seq int64) *Waiter { return w.register(end{attempted, seq}) }
+
+func (w *Waiters) register(e end) *Waiter {
+	one := &Waiter{w, e, make(chan struct{}, 1)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.by[e] = append(w.by[e], one)
+	return one
+}
+
+// Wait waits until what is expected has come, at most for d.
+func (o *Waiter) Wait(ctx context.Context, d time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	o.wait(ctx)
+}
+
+// wait reports whether it has come before ctx ends.
+func (o *Waiter) wait(ctx context.Context) bool {
 	poll := time.NewTicker(attemptPollInterval)
 	defer poll.Stop()
 	for {
-		var is bool
-		err := w.db.GetContext(ctx, &is, query, seq)
-		if err != nil || is {
-			return is || errors.Is(err, sql.ErrNoRows) // over or deleted, else out of time
-		}
 		select {
-		case <-over:
+		case <-o.over:
+			return true
 		case <-poll.C:
+			if is, known := o.all.has(ctx, o.end); is || !known {
+				return is
+			}
 		case <-ctx.Done():
 			return false
 		}
 	}
 }
 
-// wait registers for the end of an attempt, or of a fetch, on this node.
-func (w *Waiters) wait(seq int64) (over <-chan struct{}, leave func()) {
-	ch := make(chan struct{}, 1)
+// Leave ends the registration. A nil Waiter has none.
+func (o *Waiter) Leave() {
+	if o == nil {
+		return
+	}
+	w := o.all
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.by[seq] = append(w.by[seq], ch)
-	return ch, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		var rest []chan struct{}
-		for _, c := range w.by[seq] {
-			if c != ch {
-				rest = append(rest, c)
-			}
-		}
-		if len(rest) == 0 {
-			delete(w.by, seq)
-			return
-		}
-		w.by[seq] = rest
+	rest := slices.DeleteFunc(w.by[o.end], func(other *Waiter) bool { return other == o })
+	if len(rest) == 0 {
+		delete(w.by, o.end)
+		return
 	}
+	w.by[o.end] = rest
 }
 
-// Over tells those who wait for a message's first attempt, or its file.
-func (w *Waiters) Over(seq int64) {
+// Attempted tells those who wait for the first attempt to send a message.
+func (w *Waiters) Attempted(seq int64) { w.signal(end{attempted, seq}) }
+
+// Fetched tells those who wait for the file of a message.
+func (w *Waiters) Fetched(seq int64) { w.signal(end{fetched, seq}) }
+
+func (w *Waiters) signal(e end) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, ch := range w.by[seq] {
+	for _, o := range w.by[e] {
 		select {
-		case ch <- struct{}{}:
+		case o.over <- struct{}{}:
 		default:
 		}
 	}

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
@@ -17,12 +18,14 @@ type audience struct {
 	reads      map[provider.ReferenceID]bool // extractors of the reference, or of a bot of it, read
 	flows      map[string]bool               // extractors of flows of the account read
 	active     map[string]bool               // by key: a run has not ended in the chat
-	holds      map[string]bool               // by key: events wait for what extractors find
 }
 
-// audienceTx reads the audience of events, which must not be none, with one
-// statement: what it reads is of one moment.
+// audienceTx reads the audience of events with one statement: what it reads is of one
+// moment. Only messages of contacts have one.
 func (s *Sinks) audienceTx(ctx context.Context, tx database.Executor, evs []messaging.Event) (*audience, error) {
+	if !slices.ContainsFunc(evs, fromContact) {
+		return &audience{}, nil
+	}
 	joined, err := s.DB.Join(tx)
 	if err != nil {
 		return nil, err
@@ -38,7 +41,7 @@ func (s *Sinks) audienceTx(ctx context.Context, tx database.Executor, evs []mess
 	}
 	a := &audience{
 		subscribed: map[provider.ReferenceID]bool{}, reads: map[provider.ReferenceID]bool{},
-		flows: map[string]bool{}, active: map[string]bool{}, holds: map[string]bool{},
+		flows: map[string]bool{}, active: map[string]bool{},
 	}
 	for _, r := range rows {
 		switch r.Fact {
@@ -56,8 +59,6 @@ func (s *Sinks) audienceTx(ctx context.Context, tx database.Executor, evs []mess
 			}
 		case "active":
 			a.active[r.Name] = true
-		case "holds":
-			a.holds[r.Name] = true
 		}
 	}
 	return a, nil
@@ -96,7 +97,6 @@ func (s *Sinks) audienceQuery(evs []messaging.Event) (text string, args []any) {
 	add(`'listens', reference, ''`, func(first int) (string, []any) { return s.Flows.ListeningQuery(first, refs) })
 	add(`'reads', reference, account`, func(first int) (string, []any) { return s.Extractors.ReadingQuery(first, refs, accounts) })
 	add(`'active', 0, inbox`, func(first int) (string, []any) { return s.Runs.ActiveQuery(first, keys) })
-	add(`'holds', 0, order_key`, func(first int) (string, []any) { return s.Webhooks.HasDeferredQuery(first, keys) })
 	return text, args
 }
 

@@ -48,7 +48,10 @@ func line(c runtime.Chat) provider.ReferenceID { return provider.ReferenceID(c.R
 
 // Snapshot shows a chat to a turn.
 func (h *FlowHost) Snapshot(ctx context.Context, c runtime.Chat) (runtime.Snapshot, error) {
-	chat, err := h.account(c).Chat(ctx, line(c), c.ID)
+	chat, err := h.account(c).ChatByKey(ctx, c.Key)
+	if errors.Is(err, messaging.ErrNotFound) { // it may have become one with another
+		chat, err = h.account(c).Chat(ctx, line(c), c.ID)
+	}
 	if errors.Is(err, messaging.ErrNotFound) {
 		return runtime.Snapshot{Silent: true}, nil // it was erased: its runs are, too
 	}
@@ -245,7 +248,10 @@ func (h *FlowHost) RunTx(ctx context.Context, tx runtime.Tx, r runtime.Run) erro
 		return err
 	}
 	active := messaging.ActiveBot{Engine: r.Engine, ID: r.Owner}
-	chat, err := h.account(r.Chat).ChatTx(ctx, tx, line(r.Chat), r.Chat.ID)
+	chat, err := h.account(r.Chat).ChatByKeyTx(ctx, tx, r.Chat.Key)
+	if errors.Is(err, messaging.ErrNotFound) { // it may have become one with another
+		chat, err = h.account(r.Chat).ChatTx(ctx, tx, line(r.Chat), r.Chat.ID)
+	}
 	if errors.Is(err, messaging.ErrNotFound) {
 		return nil // it was erased when the run was begun
 	}

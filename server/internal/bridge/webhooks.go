@@ -38,7 +38,6 @@ func (h hooks) eventsTx(ctx context.Context, tx database.Executor, evs []messagi
 // publishTx publishes events of messages. Those that extractors will read wait
 // for what they find, at endpoints that include it.
 func (h hooks) publishTx(ctx context.Context, tx database.Executor, evs []messaging.Event, out []webhook.Deferred, to *audience) error {
-	holds := len(to.holds) > 0
 	for i, ev := range evs {
 		if !to.read(ev) {
 			continue
@@ -49,17 +48,9 @@ func (h hooks) publishTx(ctx context.Context, tx database.Executor, evs []messag
 		}
 		if saysSomething(p) {
 			out[i].Awaits, out[i].Until = ev.MessageID, h.now().Add(extractedTime)
-			holds = true
 		}
 	}
-	if holds {
-		return h.DeferTx(ctx, tx, partExtracted, out...)
-	}
-	now := make([]webhook.Event, len(out))
-	for i := range out {
-		now[i] = out[i].Event
-	}
-	return h.PublishTx(ctx, tx, now...)
+	return h.DeferTx(ctx, tx, partExtracted, out...)
 }
 
 // mergedTx releases events that wait in chats that have become one with another,

@@ -50,26 +50,60 @@ type Address struct {
 
 // Listeners returns the enabled endpoints of the owners.
 func (r *Router) Listeners(ctx context.Context, tx *database.Tx, to []Address) (map[Owner][]Endpoint, error) {
-	byOwner := map[Owner][]Endpoint{}
 	var owners []any
+	known := map[Owner]bool{}
 	for _, a := range to {
-		if _, known := byOwner[a.Owner]; !known {
-			byOwner[a.Owner] = nil
+		if !known[a.Owner] {
+			known[a.Owner] = true
 			owners = append(owners, a.Account, a.Scope)
 		}
-	}
-	if len(owners) == 0 {
-		return nil, nil
 	}
 	rows, err := database.SelectRows[Endpoint](ctx, r.DB, tx, database.Rows{
 		Before: `SELECT id, account, scope, events, include, format FROM webhook_endpoint WHERE (account, scope) IN (`,
 		After:  `) AND enabled ORDER BY id`, Types: []string{"TEXT", "TEXT"}, Values: owners, Set: true,
 	})
+	byOwner := map[Owner][]Endpoint{}
 	for _, row := range rows {
 		o := Owner{row.Account, row.Scope}
 		byOwner[o] = append(byOwner[o], row)
 	}
 	return byOwner, err
+}
+
+// ListenersOf returns the enabled endpoints of the owners, and which of the keys have
+// events that wait. There is a key for each address.
+func (r *Router) ListenersOf(ctx context.Context, tx *database.Tx, to []Address, keys []string) (byOwner map[Owner][]Endpoint, waiting map[string]bool, err error) {
+	var values []any
+	known := map[[3]string]bool{}
+	for i, a := range to {
+		if row := [3]string{a.Account, a.Scope, keys[i]}; !known[row] {
+			known[row] = true
+			values = append(values, a.Account, a.Scope, keys[i])
+		}
+	}
+	type found struct {
+		Endpoint
+		Key string `db:"order_key"` // of events that wait, instead of an endpoint
+	}
+	rows, err := database.SelectRows[found](ctx, r.DB, tx, database.Rows{
+		Before: `WITH k (account, scope, order_key) AS (`,
+		After: `) SELECT id, account, scope, events, include, format, '' AS order_key
+			FROM webhook_endpoint WHERE (account, scope) IN (SELECT account, scope FROM k) AND enabled
+			UNION ALL SELECT DISTINCT '', '', '', '', '', '', order_key FROM webhook_deferred WHERE order_key IN (SELECT order_key FROM k)
+			ORDER BY id`,
+		Types: []string{"TEXT", "TEXT", "TEXT"}, Values: values, Set: true,
+	})
+	byOwner, waiting = map[Owner][]Endpoint{}, map[string]bool{}
+	endpoints := map[string]bool{} // many events are asked for in parts
+	for _, row := range rows {
+		if row.ID == "" {
+			waiting[row.Key] = true
+		} else if o := (Owner{row.Account, row.Scope}); !endpoints[row.ID] {
+			endpoints[row.ID] = true
+			byOwner[o] = append(byOwner[o], row.Endpoint)
+		}
+	}
+	return byOwner, waiting, err
 }
 
 // OfScope returns the ids of all endpoints of a scope, disabled ones among them.

@@ -1,6 +1,7 @@
 package sandboxes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,27 +108,14 @@ func (a *API) sandboxWrite(ctx context.Context, c httpapi.Call, in *sandboxMessa
 // sandboxWakes makes a contact, who is about to write, read what is on the
 // screen, and keep the name that he has shown before.
 func (a *API) sandboxWakes(ctx context.Context, c httpapi.Call, phone *sandbox.Phone) error {
-	screen, err := a.Messaging.For(c.Account).Screen().List(ctx, phone.Reference, phone.Name, messaging.List{})
+	unread, err := a.Messaging.For(c.Account).Screen().Unread(ctx, phone.Reference, phone.Name)
 	if errors.Is(err, messaging.ErrNotFound) {
 		return nil // a new contact
 	}
 	if err != nil {
 		return err
 	}
-	if phone.PushName == "" {
-		chat, err := a.Messaging.For(c.Account).Chat(ctx, phone.Reference, phone.Name)
-		if err != nil {
-			return err
-		}
-		phone.PushName = chat.Name
-	}
-	for _, m := range screen.Items {
-		if m.Direction == "in" && m.Status == provider.StatusDelivered.String() {
-			if err := phone.Read(ctx, m.ID); err != nil {
-				return err
-			}
-		}
-	}
+	phone.PushName, phone.Reads = cmp.Or(phone.PushName, unread.Name), unread.IDs
 	return nil
 }
 
