@@ -24,10 +24,6 @@ type Deferred struct {
 	Until  time.Time // when the event goes out without it
 }
 
-// releaseInterval is how often is looked for events that have waited for long
-// enough: one goes out at most so much later.
-const releaseInterval = time.Second
-
 // deferredRow is an event that waits, or waits behind one.
 type deferredRow struct {
 	ID        int64
@@ -191,8 +187,11 @@ func (d *Dispatcher) publishDeferred(ctx context.Context, tx *database.Tx, rows 
 
 // releaseDue lets events go that have waited for long enough, until ctx ends.
 func (d *Dispatcher) releaseDue(ctx context.Context) error {
-	tick := time.NewTicker(releaseInterval)
-	defer tick.Stop()
+	due := d.db.Due(ctx, "", func(first int) (string, []any) {
+		return fmt.Sprintf(`SELECT 1 FROM webhook_deferred h WHERE until_us <= $%d
+			AND NOT EXISTS (SELECT 1 FROM webhook_deferred b WHERE b.order_key = h.order_key AND b.id < h.id AND b.until_us > $%[1]d)`, first),
+			[]any{database.Micros(d.now())}
+	})
 	for {
 		more, err := d.releaseSome(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -202,7 +201,7 @@ func (d *Dispatcher) releaseDue(ctx context.Context) error {
 			continue
 		}
 		select {
-		case <-tick.C:
+		case <-due:
 		case <-ctx.Done():
 			return nil
 		}

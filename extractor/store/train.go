@@ -19,7 +19,7 @@ import (
 
 const (
 	trainTopic    = "extractor.train"
-	trainInterval = 2 * time.Second // in case a notification is lost
+	trainInterval = time.Minute // in case nothing is found to be due
 	// trainLease is how long a claim on an extractor lasts after its node has died.
 	trainLease = 10 * time.Second
 )
@@ -36,7 +36,10 @@ func (s *Service) train(ctx context.Context) error {
 			return fmt.Errorf("freeing what a predecessor trained: %w", err)
 		}
 	}
-	return periodic.Run(ctx, trainInterval, s.db.Listen(ctx, trainTopic), s.opts.Logger, "learning intents; it is tried again", s.trainAll)
+	due := s.db.Due(ctx, trainTopic, func(first int) (string, []any) {
+		return fmt.Sprintf(`SELECT 1 FROM extractor_item WHERE training = 'training' AND claim_us <= $%d`, first), []any{database.Micros(s.opts.Now())}
+	})
+	return periodic.Run(ctx, trainInterval, due, s.opts.Logger, "learning intents; it is tried again", s.trainAll)
 }
 
 // trainAll trains until no extractor is waiting.

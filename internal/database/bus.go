@@ -45,7 +45,13 @@ func Attach(ctx context.Context, db *sqlx.DB, r Remote) error {
 // Listen returns a channel that receives a value after a [DB.Notify] of topic, on
 // this node or another, until ctx ends.
 func (d *DB) Listen(ctx context.Context, topic string) <-chan struct{} {
-	b, ch := &d.bus, make(chan struct{}, 1)
+	ch := make(chan struct{}, 1)
+	d.bus.join(ctx, topic, ch)
+	return ch
+}
+
+// join makes ch receive the notifications of topic until ctx ends.
+func (b *bus) join(ctx context.Context, topic string, ch chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.topics == nil {
@@ -61,7 +67,6 @@ func (d *DB) Listen(ctx context.Context, topic string) <-chan struct{} {
 		go b.remote(remote, b.receive)
 	}
 	context.AfterFunc(ctx, func() { b.leave(topic, ch) })
-	return ch
 }
 
 // expectations are the waits between the looks for what a caller's transaction will

@@ -50,11 +50,13 @@ type shared struct {
 	gate   chan struct{} // SQLite: held by the only transaction that may write
 	writes groupcommit.Group[func(*Tx) error]
 	bus    bus
+	dues   dues
 	erased chan struct{}    // requests of [DB.Erased]
 	stops  map[string]int64 // argument of [DB.StopAt]
 
 	migrated sync.Map // package → the files that [Migrate] has applied completely
 
+	values     sync.Map // see [DB.Value]
 	statements statements
 	lists      sync.Map // listKey → text; see [Rows]
 
@@ -86,6 +88,16 @@ func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
 	s, _ := handles.LoadOrStore(db.DB, d.shared)
 	d.shared = s.(*shared)
 	return d, nil
+}
+
+// Value returns what a package keeps with the database under a key of a type of its
+// own, for all DBs of one *sql.DB. It is made by fresh at the first call.
+func (d *DB) Value(key any, fresh func() any) any {
+	v, known := d.values.Load(key)
+	if !known {
+		v, _ = d.values.LoadOrStore(key, fresh())
+	}
+	return v
 }
 
 func checkPragmas(ctx context.Context, db *sqlx.DB) error {

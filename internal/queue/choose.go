@@ -39,7 +39,7 @@ func (c *claimer) scan(ctx context.Context) ([]candidate, error) {
 // choose shares the free workers among the subscribers that have ready partitions,
 // beginning with another one each time, and says when to look again.
 func (c *claimer) choose(all []candidate) ([]candidate, time.Duration) {
-	wait := pollInterval
+	wait := idleInterval
 	if c.after != "" {
 		wait = 0 // the next page
 	}

@@ -33,7 +33,7 @@ type claimer struct {
 // claimAll claims partitions and starts to work on them until ctx ends. handling is
 // the context of the handlers.
 func (c *claimer) claimAll(ctx, handling context.Context) {
-	woken := c.db.Listen(ctx, c.topic())
+	woken := c.db.Due(ctx, c.topic(), c.dueQuery)
 	for {
 		started := time.Now()
 		wait, err := c.claimOnce(ctx, handling)

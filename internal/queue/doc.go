@@ -22,8 +22,9 @@
 //  5. The completer writes what became of them: it calls [Options].Complete, and
 //     in the same transaction advances or parks, and removes the jobs that are
 //     done (complete.go). It opens and closes circuits (circuit.go).
-//  6. Meanwhile the keeper writes heartbeats, renews the leases, and takes over
-//     what dead nodes have leased (lease.go).
+//  6. Meanwhile the keeper renews the leases, and takes over what dead nodes have
+//     leased (lease.go). One statement a process writes the heartbeats of its
+//     queues (heartbeat.go).
 //
 // node.go starts and stops these parts. review.go has partitions continue that
 // waited for others. collect.go deletes partitions that were idle for long.

@@ -23,9 +23,10 @@ type keeper struct {
 	claim chan struct{} // wakes the claimer
 	slots *slots
 
-	void   *time.Timer // fires when others may think that this node is dead
-	beaten time.Time   // the last heartbeat; of the loop that writes it
-	spared bool        // the last sweep left dead nodes alone; likewise
+	void   *time.Timer    // fires when others may think that this node is dead
+	beats  chan time.Time // after each heartbeat, when it was begun
+	beaten time.Time      // the last heartbeat; of the loop that sweeps
+	spared bool           // the last sweep left dead nodes alone; likewise
 }
 
 // joinTries is how often a node tries to begin.
@@ -57,7 +58,7 @@ func (k *keeper) join(ctx context.Context) error {
 			return k.release(ctx, tx, `holder <> $2`, "")
 		})
 	}
-	if err := k.heartbeat(ctx); err != nil {
+	if err := heartbeatsOf(k.db).write(ctx, k); err != nil {
 		return err
 	}
 	k.markAlive(now)
@@ -108,11 +109,14 @@ func (k *keeper) part(ctx context.Context) {
 // maintain holds the node's leases until ctx ends.
 func (k *keeper) maintain(ctx context.Context) {
 	var both sync.WaitGroup
-	defer both.Wait()
 	if !k.o.Exclusive {
-		both.Go(func() { k.repeat(ctx, heartbeatInterval, "heartbeat", k.heartbeatAndSweep) })
+		alive := heartbeatsOf(k.db)
+		alive.add(ctx, k)
+		defer alive.remove(k)
+		both.Go(func() { k.sweepAll(ctx) })
 	}
 	both.Go(func() { k.repeat(ctx, k.o.Lease/4, "renewal of leases", k.renew) })
+	both.Wait()
 }
 
 func (k *keeper) repeat(ctx context.Context, d time.Duration, task string, do func(context.Context) error) {
@@ -123,27 +127,41 @@ func (k *keeper) repeat(ctx context.Context, d time.Duration, task string, do fu
 	}
 }
 
-func (k *keeper) heartbeatAndSweep(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, expireAfter/2)
-	defer cancel()
-	started := time.Now()
-	if err := k.heartbeat(ctx); err != nil {
-		return err
-	}
+// beat notes that a heartbeat was written.
+func (k *keeper) beat(started time.Time) {
 	k.markAlive(started)
-	before := k.beaten
-	k.beaten = time.Now()
-	return k.sweep(ctx, before)
+	select {
+	case k.beats <- started:
+	default: // it is still sweeping
+	}
 }
 
-// heartbeat says that this node is alive.
-func (k *keeper) heartbeat(ctx context.Context) error {
-	const heartbeat = `INSERT INTO queue_node (id, queue, seen_us) VALUES ($1, $2, {seen})
-		ON CONFLICT (id) DO UPDATE SET seen_us = excluded.seen_us`
-	return k.db.Write(ctx, func(tx *database.Tx) error {
-		_, err := tx.ExecContext(ctx, k.sql.text(heartbeat), k.id, k.o.Name)
-		return err
-	})
+// sweepAll takes over from dead nodes until ctx ends, after heartbeats of its own.
+func (k *keeper) sweepAll(ctx context.Context) {
+	died := k.db.Due(ctx, "", k.deadQuery)
+	for {
+		select {
+		case <-k.beats:
+		case <-ctx.Done():
+			return
+		}
+		before := k.beaten
+		k.beaten = time.Now()
+		select {
+		case <-died:
+		default:
+			continue
+		}
+		if err := k.sweep(ctx, before); err != nil && ctx.Err() == nil {
+			k.log.WarnContext(ctx, "keeping a node alive failed", "task", "sweep", "error", err)
+		}
+	}
+}
+
+// deadQuery finds something if there is a dead node.
+func (k *keeper) deadQuery(first int) (text string, args []any) {
+	return fmt.Sprintf(`SELECT 1 FROM queue_node WHERE queue = $%d AND seen_us < `+k.sql.text("{seen}")+` - CAST($%d AS BIGINT)`, first, first+1),
+		[]any{k.o.Name, expireAfter.Microseconds()}
 }
 
 // markAlive notes that the others know since a moment that this node is alive.
@@ -164,6 +182,8 @@ func (k *keeper) expire() {
 // that it lives, a machine that stood still or a database that was away, may
 // have kept the others from it as well: they have one more beat for it.
 func (k *keeper) sweep(ctx context.Context, before time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, expireAfter/2)
+	defer cancel()
 	const (
 		dead   = `SELECT id FROM queue_node WHERE queue = $1 AND seen_us < {seen} - $2`
 		remove = `DELETE FROM queue_node WHERE id = $1 AND seen_us < {seen} - $2`

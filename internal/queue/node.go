@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	pollInterval = time.Second            // the net under wake-ups
+	pollInterval = time.Second            // the longest wait for what others have locked
+	idleInterval = time.Minute            // the longest wait while nothing is due
 	failedWait   = time.Second            // after an error of the database
 	claimPause   = 2 * time.Millisecond   // between claims, likewise
 	maxClaim     = 20 * time.Millisecond  // the same on a machine that is slow
@@ -38,7 +39,7 @@ func newNode(q *Queue) *node {
 	s := newSlots(&q.o, claim)
 	c := &completer{Queue: q, id: id, claim: claim, slots: s, finished: make(chan *run)}
 	w := &worker{Queue: q, slots: s, completer: c}
-	k := &keeper{Queue: q, id: id, claim: claim, slots: s}
+	k := &keeper{Queue: q, id: id, claim: claim, slots: s, beats: make(chan time.Time, 1)}
 	return &node{
 		Queue: q, slots: s, worker: w, completer: c, keeper: k,
 		claimer: &claimer{Queue: q, id: id, claim: claim, slots: s, worker: w, keeper: k},

@@ -31,6 +31,26 @@ func (q *Queue) scanText() string {
 	return q.sql.text(scan)
 }
 
+// dueQuery finds something if [claimer.scan] would find a subscriber with partitions
+// that are ready, or something to review.
+func (q *Queue) dueQuery(first int) (text string, args []any) {
+	const due = `SELECT 1 FROM (WITH RECURSIVE c (subscriber) AS (
+			SELECT (SELECT l.subscriber FROM queue_partition l WHERE l.queue = $%[1]d AND l.ready_us IS NOT NULL
+				ORDER BY l.subscriber LIMIT 1)
+			UNION ALL
+			SELECT (SELECT l.subscriber FROM queue_partition l WHERE l.queue = $%[1]d AND l.subscriber > c.subscriber AND l.ready_us IS NOT NULL
+				ORDER BY l.subscriber LIMIT 1)
+			FROM c WHERE c.subscriber IS NOT NULL)
+		SELECT 1 FROM c WHERE c.subscriber IS NOT NULL AND
+			(SELECT l.ready_us FROM queue_partition l WHERE l.queue = $%[1]d AND l.subscriber = c.subscriber AND l.ready_us IS NOT NULL
+				ORDER BY l.ready_us LIMIT 1) <= %[2]s LIMIT 1) AS ready
+		UNION ALL SELECT 1 FROM queue_review r WHERE r.queue = $%[1]d`
+	if q.o.Now == nil {
+		return fmt.Sprintf(due, first, q.sql.text("{now}")), []any{q.o.Name}
+	}
+	return fmt.Sprintf(due, first, fmt.Sprintf("CAST($%d AS BIGINT)", first+1)), []any{q.o.Name, q.sql.nowUS()}
+}
+
 // claimText takes the oldest ready partitions of each chosen subscriber that is not
 // paused meanwhile. A lease is a ready_us in the future: there is no need to clean up
 // after its holder. The text is for 1, 2, 4 … subscribers, so that there are few:

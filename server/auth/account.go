@@ -99,6 +99,12 @@ func (s *Accounts) EraseUsers(ctx context.Context, account string) error {
 	return nil
 }
 
+// ClosedQuery is a SELECT that finds something if [Accounts.TakeClosed] does. Its
+// parameters are numbered from first.
+func (s *Accounts) ClosedQuery(first int) (text string, args []any) {
+	return fmt.Sprintf(`SELECT 1 FROM auth_account WHERE closed_us > 0 AND taken_us <= $%d`, first), []any{database.Micros(s.now())}
+}
+
 // TakeClosed returns an account that is closed and on which no node works, and
 // since when it is closed. It is the caller's for a while: see
 // [Accounts.KeepClosed]. [ErrNotFound]: there is none.

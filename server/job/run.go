@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -19,7 +20,6 @@ import (
 
 const (
 	workers       = 2               // concurrent jobs of a node
-	pollInterval  = 5 * time.Second // in addition to notifications
 	lease         = 9 * time.Second // after which another node continues the job of a killed one
 	maxWait       = 5 * time.Minute // between two attempts
 	kept          = 30 * 24 * time.Hour
@@ -38,9 +38,7 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) work(ctx context.Context) error {
-	changed := s.db.Listen(ctx, topic)
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
+	due := s.db.Due(ctx, topic, func(first int) (string, []any) { return s.free(`SELECT 1`, first) })
 	for {
 		for {
 			more, err := s.Step(ctx)
@@ -54,8 +52,7 @@ func (s *Service) work(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-changed:
-		case <-tick.C:
+		case <-due:
 		}
 	}
 }
@@ -78,17 +75,24 @@ func (s *Service) Step(ctx context.Context) (bool, error) {
 	return true, errors.Join(fmt.Errorf("%s of account %s: %w", row.Kind, row.Account, failed), s.put(ctx, row.Number, wait, row.Tries+1))
 }
 
+// free returns a statement that selects from the free jobs.
+func (s *Service) free(selection string, first int) (text string, args []any) {
+	kinds := slices.Sorted(maps.Keys(s.opts.Kinds))
+	values := make([]any, len(kinds))
+	for i, kind := range kinds {
+		values[i] = kind
+	}
+	in, args := s.db.Dialect.In("kind", first+1, values)
+	return fmt.Sprintf(`%s FROM job_job WHERE ended_us = 0 AND due_us <= $%d AND %s`, selection, first, in),
+		slices.Concat([]any{database.Micros(s.opts.Now())}, args)
+}
+
 // take leases a free job; nil: there is none.
 func (s *Service) take(ctx context.Context) (*jobRow, error) {
-	kinds := make([]any, 0, len(s.opts.Kinds))
-	for kind := range s.opts.Kinds {
-		kinds = append(kinds, kind)
-	}
 	now := s.opts.Now()
-	in, args := s.db.Dialect.In("kind", 2, kinds)
+	text, args := s.free(`SELECT `+columns, 1)
 	row := &jobRow{}
-	err := s.db.GetContext(ctx, row, `SELECT `+columns+` FROM job_job WHERE ended_us = 0 AND due_us <= $1 AND `+in+` ORDER BY tries, number LIMIT 1`,
-		slices.Concat([]any{database.Micros(now)}, args)...)
+	err := s.db.GetContext(ctx, row, text+` ORDER BY tries, number LIMIT 1`, args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

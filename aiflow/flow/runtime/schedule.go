@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// schedulesInterval is how often each node looks for flows that are to begin.
-	schedulesInterval = time.Second
 	// schedulesChunk is how many begin with one commit.
 	schedulesChunk = 100
 	// maxMissed is how late a run still begins whose time has passed while no
@@ -181,6 +179,9 @@ type beginning struct {
 
 // watch starts runs at their times until ctx ends.
 func (s *schedules) watch(ctx context.Context) error {
+	due := s.db.Due(ctx, "", func(first int) (string, []any) {
+		return fmt.Sprintf(`SELECT 1 FROM flow_schedule WHERE next_us <= $%d`, first), []any{database.Micros(s.opts.Now())}
+	})
 	for {
 		more, err := s.beginDue(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -189,11 +190,9 @@ func (s *schedules) watch(ctx context.Context) error {
 		if more {
 			continue
 		}
-		wait := time.NewTimer(schedulesInterval)
 		select {
-		case <-wait.C:
+		case <-due:
 		case <-ctx.Done():
-			wait.Stop()
 			return nil
 		}
 	}

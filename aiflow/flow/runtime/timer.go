@@ -19,6 +19,8 @@ const (
 	// timersInterval is how often each node looks for timers that are due. Those
 	// that a turn of its own has set sooner it finds at once.
 	timersInterval = time.Second
+	// timersIdle is the longest wait while no timer is due.
+	timersIdle = time.Minute
 	// timersChunk is how many go into inboxes with one commit.
 	timersChunk = 200
 	// postponement is how long a timer waits whose chat is silent for an
@@ -51,6 +53,9 @@ func (t *timers) notify() {
 
 // watch gives runs their timers until ctx ends.
 func (t *timers) watch(ctx context.Context) error {
+	due := t.db.Due(ctx, "", func(first int) (string, []any) {
+		return fmt.Sprintf(`SELECT 1 FROM flow_timer WHERE at_us <= $%d UNION ALL SELECT 1 FROM flow_merge`, first), []any{database.Micros(t.opts.Now().Add(timersInterval))}
+	})
 	for {
 		n, next, err := t.ring(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -59,9 +64,11 @@ func (t *timers) watch(ctx context.Context) error {
 		if n == timersChunk {
 			continue
 		}
-		wait := time.NewTimer(min(timersInterval, max(next, time.Millisecond)))
+		wait := time.NewTimer(max(next, time.Millisecond))
 		select {
 		case <-wait.C:
+		case <-due:
+			wait.Stop()
 		case <-t.due:
 			wait.Stop()
 		case <-ctx.Done():
@@ -83,7 +90,7 @@ func (t *timers) ring(ctx context.Context) (n int, next time.Duration, err error
 	if err != nil {
 		return 0, timersInterval, err
 	}
-	idle := timersInterval
+	idle := timersIdle
 	if due.Merge {
 		if idle, err = 0, moveMerged(ctx, t.db); err != nil {
 			return 0, timersInterval, err

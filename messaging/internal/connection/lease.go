@@ -89,6 +89,7 @@ func (ls *leases) run(ctx context.Context) error {
 	}
 	defer ls.close(context.WithoutCancel(ctx))
 	changed := ls.manager.Store.DB.Listen(ctx, leaseTopic)
+	exist := ls.manager.Store.DB.Due(ctx, "", func(int) (string, []any) { return `SELECT 1 FROM messaging_lease`, nil })
 	heartbeat, watch := time.NewTicker(heartbeatInterval), time.NewTicker(leaseWatchInterval)
 	defer heartbeat.Stop()
 	defer watch.Stop()
@@ -103,12 +104,25 @@ func (ls *leases) run(ctx context.Context) error {
 			case <-watch.C:
 				ls.dropExpired()
 			case <-heartbeat.C:
-				due = true
+				due = !ls.none(exist)
 			case <-changed:
 				due = true
 			}
 		}
 	}
+}
+
+// none reports whether no reference is a connection. Exist has a value while there
+// are rows of leases.
+func (ls *leases) none(exist <-chan struct{}) bool {
+	select {
+	case <-exist:
+		return false
+	default:
+	}
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	return len(ls.connections)+len(ls.elsewhere) == 0
 }
 
 func (ls *leases) anyKind() bool {

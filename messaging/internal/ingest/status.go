@@ -159,7 +159,7 @@ func ApplyOvertakenStatuses(ctx context.Context, s *store.Store) error {
 	var seqs []int64
 	err := s.DB.SelectContext(ctx, &seqs, `SELECT DISTINCT m.seq FROM messaging_early_status e
 		JOIN messaging_message m ON m.reference = e.reference AND m.id = e.message_id WHERE e.created_us > $1 LIMIT 200`,
-		database.Micros(s.Now().Add(-earlyStatusRace)))
+		database.Micros(s.Now().Add(-EarlyStatusRace)))
 	if err != nil || len(seqs) == 0 {
 		return err
 	}
@@ -180,9 +180,9 @@ func ApplyOvertakenStatuses(ctx context.Context, s *store.Store) error {
 	})
 }
 
-// earlyStatusRace is how long after a status its message can appear without having
+// EarlyStatusRace is how long after a status its message can appear without having
 // seen it.
-const earlyStatusRace = time.Minute
+const EarlyStatusRace = time.Minute
 
 const (
 	deleteEarlyStatuses     = `DELETE FROM messaging_early_status WHERE`

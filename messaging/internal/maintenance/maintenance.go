@@ -41,31 +41,47 @@ type Tasks struct {
 	MarkConnected func(ctx context.Context, id provider.ReferenceID)
 }
 
-// Run does the tasks until ctx ends. Every second it writes signs of life,
-// applies overtaken statuses, releases events whose file takes too long, removes
-// files, and continues with merges of chats. Every five seconds it fails
-// unconfirmed messages, and every minute it deletes expired rows.
+// Run does the tasks until ctx ends. Every second it writes signs of life. As soon
+// as there are some, it applies overtaken statuses, releases events whose file takes
+// too long, fails unconfirmed messages, removes files, and continues with merges of
+// chats. Every minute it deletes expired rows.
 func (t *Tasks) Run(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for n := 1; ; n++ {
+	due := t.Store.DB.Due(ctx, "", t.due)
+	for n := 1; ; {
+		var err error
 		select {
 		case <-tick.C:
+			n++
+			err = t.WriteHealth(ctx)
+			if n%60 == 0 {
+				err = errors.Join(err, t.DeleteExpired(ctx))
+			}
+		case <-due:
+			err = errors.Join(ingest.ApplyOvertakenStatuses(ctx, t.Store), t.Store.ReleaseExpiredDeferred(ctx),
+				t.Files.RemoveGone(ctx), t.Store.MergeChats(ctx), t.FailUnconfirmed(ctx))
 		case <-ctx.Done():
 			return nil
-		}
-		err := errors.Join(t.WriteHealth(ctx), ingest.ApplyOvertakenStatuses(ctx, t.Store), t.Store.ReleaseExpiredDeferred(ctx),
-			t.Files.RemoveGone(ctx), t.Store.MergeChats(ctx))
-		if n%5 == 0 {
-			err = errors.Join(err, t.FailUnconfirmed(ctx))
-		}
-		if n%60 == 0 {
-			err = errors.Join(err, t.DeleteExpired(ctx))
 		}
 		if err != nil && ctx.Err() == nil {
 			t.Logger.WarnContext(ctx, "maintaining messages", slog.Any("error", err))
 		}
 	}
+}
+
+// due finds what the tasks would work on.
+func (t *Tasks) due(first int) (text string, args []any) {
+	now := t.Store.Now()
+	text = fmt.Sprintf(`SELECT 1 FROM messaging_early_status e JOIN messaging_message m ON m.reference = e.reference AND m.id = e.message_id
+			WHERE e.created_us > $%d
+		UNION ALL SELECT 1 FROM messaging_deferred WHERE until_us > 0 AND until_us <= $%[2]d
+		UNION ALL SELECT 1 FROM messaging_outbound WHERE give_up_us > 0 AND give_up_us <= $%[2]d
+		UNION ALL SELECT 1 FROM messaging_merge`, first, first+1)
+	if t.Files.Library != nil {
+		text += ` UNION ALL SELECT 1 FROM messaging_media WHERE gone`
+	}
+	return text, []any{database.Micros(now.Add(-ingest.EarlyStatusRace)), database.Micros(now)}
 }
 
 // WriteHealth stores the signs of life since the last call.

@@ -36,11 +36,12 @@ const (
 // Run fetches the copies that are due, until ctx ends. Any node may:
 // who moves the time of a copy has it.
 func (c *Copies) Run(ctx context.Context) error {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
+	due := c.store.DB.Due(ctx, "", func(first int) (string, []any) {
+		return fmt.Sprintf(`SELECT 1 FROM messaging_template_copy WHERE due_us <= $%d`, first), []any{database.Micros(c.store.Now())}
+	})
 	for {
 		select {
-		case <-tick.C:
+		case <-due:
 		case <-ctx.Done():
 			return nil
 		}

@@ -37,7 +37,7 @@ import (
 const closedTopic = "server.closed"
 
 const (
-	eraseEvery = 5 * time.Second // in case a notification is lost
+	eraseEvery = time.Minute     // in case nothing is found to be due
 	eraseLease = 9 * time.Second // after which another node continues with what a killed one began
 	// eraseAgain is the time after which an account is erased once more, before
 	// it is forgotten: requests and callbacks that were in progress when it was
@@ -83,7 +83,7 @@ func (s *Accounts) Close(ctx context.Context, id string) (j job.Job, err error) 
 // Run erases accounts that were closed until ctx ends. What is not finished
 // then, or when the process is killed, is continued by any node.
 func (s *Accounts) Run(ctx context.Context) error {
-	return periodic.Run(ctx, eraseEvery, s.DB.Listen(ctx, closedTopic), s.Log, "erasing a closed account; it is tried again", s.eraseClosed)
+	return periodic.Run(ctx, eraseEvery, s.DB.Due(ctx, closedTopic, s.Auth.Accounts().ClosedQuery), s.Log, "erasing a closed account; it is tried again", s.eraseClosed)
 }
 
 // eraseClosed erases closed accounts until there are no more.

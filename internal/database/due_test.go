@@ -1,0 +1,48 @@
+package database_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+// TestDue: all queries of a database are asked with one statement, and each channel
+// hears of its own.
+func TestDue(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		counted, asked := testkit.Counting(t, db)
+		d := setup(t, counted)
+		_, err := d.ExecContext(t.Context(), `CREATE TABLE due_test (kind TEXT NOT NULL)`)
+		require.NoError(t, err)
+		of := func(kind string) database.DueQuery {
+			return func(first int) (string, []any) {
+				return fmt.Sprintf(`SELECT 1 FROM due_test WHERE kind = $%d`, first), []any{kind}
+			}
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		a, b := d.Due(ctx, "due a", of("a")), d.Due(ctx, "", of("b"))
+		d.Notify("due a")
+		<-a
+		_, err = d.ExecContext(t.Context(), `INSERT INTO due_test (kind) VALUES ('b')`)
+		require.NoError(t, err)
+		<-b
+		<-b // for as long as it is there
+		require.Empty(t, a)
+		require.Zero(t, asked.Of("SELECT 0 AS n WHERE EXISTS (SELECT 1 FROM due_test WHERE kind = $1)")-
+			asked.Of("UNION ALL SELECT 1 AS n WHERE EXISTS (SELECT 1 FROM due_test WHERE kind = $2)"), "one statement asks for both")
+		_, err = d.ExecContext(t.Context(), `DROP TABLE due_test`)
+		require.NoError(t, err)
+		<-a // an error is for all to find
+		<-b
+		leave()
+		again := d.Due(t.Context(), "", func(int) (string, []any) { return `SELECT 1`, nil })
+		<-again // the others are gone
+	})
+}
