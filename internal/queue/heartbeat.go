@@ -70,7 +70,7 @@ func (h *heartbeats) writeAll(ctx context.Context) {
 	err := h.write(ctx, nodes...)
 	for _, k := range nodes {
 		if err == nil {
-			k.beat(started)
+			k.noteHeartbeat(started)
 		} else if ctx.Err() == nil {
 			k.log.WarnContext(ctx, "keeping a node alive failed", "task", "heartbeat", "error", err)
 		}

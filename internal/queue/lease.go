@@ -23,10 +23,10 @@ type keeper struct {
 	claim chan struct{} // wakes the claimer
 	slots *slots
 
-	void   *time.Timer    // fires when others may think that this node is dead
-	beats  chan time.Time // after each heartbeat, when it was begun
-	beaten time.Time      // the last heartbeat; of the loop that sweeps
-	spared bool           // the last sweep left dead nodes alone; likewise
+	void       *time.Timer    // fires when others may think that this node is dead
+	heartbeats chan time.Time // after each heartbeat, when it was begun
+	beaten     time.Time      // the last heartbeat; of the loop that sweeps
+	spared     bool           // the last sweep left dead nodes alone; likewise
 }
 
 // joinTries is how often a node tries to begin.
@@ -127,11 +127,11 @@ func (k *keeper) repeat(ctx context.Context, d time.Duration, task string, do fu
 	}
 }
 
-// beat notes that a heartbeat was written.
-func (k *keeper) beat(started time.Time) {
+// noteHeartbeat notes that a heartbeat was written.
+func (k *keeper) noteHeartbeat(started time.Time) {
 	k.markAlive(started)
 	select {
-	case k.beats <- started:
+	case k.heartbeats <- started:
 	default: // it is still sweeping
 	}
 }
@@ -141,7 +141,7 @@ func (k *keeper) sweepAll(ctx context.Context) {
 	died := k.db.Due(ctx, "", k.deadQuery)
 	for {
 		select {
-		case <-k.beats:
+		case <-k.heartbeats:
 		case <-ctx.Done():
 			return
 		}

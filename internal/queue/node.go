@@ -39,7 +39,7 @@ func newNode(q *Queue) *node {
 	s := newSlots(&q.o, claim)
 	c := &completer{Queue: q, id: id, claim: claim, slots: s, finished: make(chan *run)}
 	w := &worker{Queue: q, slots: s, completer: c}
-	k := &keeper{Queue: q, id: id, claim: claim, slots: s, beats: make(chan time.Time, 1)}
+	k := &keeper{Queue: q, id: id, claim: claim, slots: s, heartbeats: make(chan time.Time, 1)}
 	return &node{
 		Queue: q, slots: s, worker: w, completer: c, keeper: k,
 		claimer: &claimer{Queue: q, id: id, claim: claim, slots: s, worker: w, keeper: k},
