@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -197,6 +198,53 @@ func TestChatKey(t *testing.T) {
 		require.Equal(t, fresh, f.sink.all(t)[1].Key, "the chat that was made is the contact's")
 		_, _, err = f.svc.For("stranger").ChatKey(t.Context(), ref, "111")
 		require.ErrorIs(t, err, messaging.ErrNotFound)
+	})
+}
+
+func TestChatByKey(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{})
+		ref := f.line(t, testKind)
+		f.receive(t, ref, text("m1", "", "as a user", from("", "u.1")))
+		f.receive(t, ref, text("m2", "", "as a phone", from("111", "")))
+		keys := []string{f.sink.all(t)[0].Key, f.sink.all(t)[1].Key}
+		byKey := func(acc *messaging.Account, key string) (messaging.Chat, error) {
+			tx, err := db.BeginTxx(t.Context(), nil)
+			require.NoError(t, err)
+			defer tx.Rollback() //nolint:errcheck // it only locks
+			locked, inTx := acc.ChatByKeyTx(t.Context(), tx, key)
+			require.NoError(t, tx.Rollback())
+			c, err := acc.ChatByKey(t.Context(), key)
+			require.Equal(t, c, locked)
+			require.Equal(t, err, inTx)
+			return c, err
+		}
+		c, err := byKey(f.acc, keys[1])
+		require.NoError(t, err)
+		whole := f.chat(t, ref, "111")
+		require.NotNil(t, whole.LastMessage)
+		whole.LastMessage = nil
+		require.Equal(t, whole, c)
+		for _, key := range []string{"", "1", "x:y", fmt.Sprintf("%d:999999", ref), "999999:" + strings.TrimPrefix(keys[1], fmt.Sprintf("%d:", ref)), keys[1] + ":1"} {
+			_, err := byKey(f.acc, key)
+			require.ErrorIs(t, err, messaging.ErrNotFound, key)
+		}
+		_, err = byKey(f.svc.For("stranger"), keys[1])
+		require.ErrorIs(t, err, messaging.ErrNotFound)
+
+		f.receive(t, ref, text("m3", "", "both", from("111", "u.1")))
+		kept := f.sink.all(t)[2].Key
+		for _, key := range keys {
+			c, err := byKey(f.acc, key)
+			if key == kept {
+				require.NoError(t, err)
+				require.Equal(t, "111", c.ID)
+				continue
+			}
+			require.ErrorIs(t, err, messaging.ErrNotFound, "it is another one now")
+		}
 	})
 }
 

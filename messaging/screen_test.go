@@ -88,6 +88,45 @@ func TestScreen(t *testing.T) {
 	})
 }
 
+// TestUnreadIsRead: a contact reads what it has received before it writes, in one
+// transaction.
+func TestUnreadIsRead(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{})
+		ref := f.line(t, sandbox.Kind)
+		_, err := f.acc.Screen().Unread(t.Context(), ref, "ana")
+		require.ErrorIs(t, err, messaging.ErrNotFound)
+		ana := sandbox.Phone{Inbox: f.svc, Reference: ref, Name: "ana", PushName: "Ana"}
+		theirs, err := ana.Write(t.Context(), provider.Text{Text: "Hello"})
+		require.NoError(t, err)
+		var said []string
+		for _, c := range []provider.Content{provider.Text{Text: "one"}, provider.Text{Text: "two"}, provider.Reaction{MessageID: theirs, Emoji: "👍"}} {
+			m := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "ana", Content: c, Wait: timeout})
+			require.Equal(t, "DELIVERED", m.Status)
+			said = append(said, m.ID)
+		}
+		unread, err := f.acc.Screen().Unread(t.Context(), ref, "ana")
+		require.NoError(t, err)
+		require.Equal(t, messaging.Unread{Name: "Ana", IDs: []string{said[1], said[0]}}, unread, "a reaction is read with its message")
+
+		before := len(f.sink.all(t))
+		ana.Reads = unread.IDs
+		_, err = ana.Write(t.Context(), provider.Text{Text: "Thanks"})
+		require.NoError(t, err)
+		var happened []string
+		for _, ev := range f.sink.all(t)[before:] {
+			happened = append(happened, string(ev.Type)+" "+ev.MessageID)
+		}
+		require.Len(t, happened, 3)
+		require.Equal(t, []string{"status " + said[1], "status " + said[0]}, happened[:2], "read first, then written")
+		unread, err = f.acc.Screen().Unread(t.Context(), ref, "ana")
+		require.NoError(t, err)
+		require.Empty(t, unread.IDs)
+	})
+}
+
 func TestTypingIsShown(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
