@@ -25,7 +25,7 @@ var ErrTooLarge = apierr.New("aiflow", apierr.Conflict,
 	fmt.Sprintf("the project has more than %d flows, or more than %d MiB of them: split it", MaxFileFlows, MaxFileBytes>>20))
 
 // File is a project as it travels: between accounts, servers and version
-// control. It holds no ids. Lines, runs and earlier versions stay behind. Write
+// control. It holds no ids. References, runs and earlier versions stay behind. Write
 // it with [json.Encoder.SetEscapeHTML] off: escapes count as bytes.
 type File struct {
 	Format      string     `json:"format"` // FileFormat

@@ -47,7 +47,7 @@ func (s *Service) Callback(ctx context.Context, header http.Header, body []byte)
 // of anything else [Service.Callback] looks at nothing, not even who signed it.
 func (s *Service) Addressed(body []byte) bool { return s.callbacks.Addressed(body) }
 
-// markConnected notes that the network and a starting line are in touch. It
+// markConnected notes that the network and a starting reference are in touch. It
 // is not worth failing a callback or a send for.
 func (s *Service) markConnected(ctx context.Context, id provider.ReferenceID) {
 	_, err := s.setState(ctx, id, "", func(r *store.Reference) {
@@ -56,7 +56,7 @@ func (s *Service) markConnected(ctx context.Context, id provider.ReferenceID) {
 		}
 	})
 	if err != nil {
-		s.opts.Logger.WarnContext(ctx, "marking a line as connected", slog.Int64("reference", int64(id)), slog.Any("error", err))
+		s.opts.Logger.WarnContext(ctx, "marking a reference as connected", slog.Int64("reference", int64(id)), slog.Any("error", err))
 		return
 	}
 	s.referencesChanged()

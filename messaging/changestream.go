@@ -61,7 +61,7 @@ type ChangeStream struct {
 const streamPollInterval = time.Second
 
 // Changes returns the stream after a position; "" is now. ref 0 follows all
-// lines. It returns [ErrResync] when the position is too old, or that of a database from
+// references. It returns [ErrResync] when the position is too old, or that of a database from
 // which this one was restored.
 func (a *Account) Changes(ctx context.Context, ref provider.ReferenceID, after string) (*ChangeStream, error) {
 	f := &ChangeStream{db: a.s.db, account: a.id, ref: ref, wakeup: a.s.db.Listen(ctx, store.StreamTopic)}

@@ -61,7 +61,7 @@ func (a *Contacts) Names(ctx context.Context, ref provider.ReferenceID, chatID s
 	return names, nil
 }
 
-// chatsOf are the chats that a phone number has on the account's lines.
+// chatsOf are the chats that a phone number has on the account's references.
 func (a *Contacts) chatsOf(ctx context.Context, phone string) ([]int64, error) {
 	var ids []int64
 	err := a.s.db.SelectContext(ctx, &ids, `SELECT DISTINCT c.id FROM messaging_alias x JOIN messaging_chat c ON c.id = x.chat

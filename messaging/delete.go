@@ -132,7 +132,7 @@ func (a *References) Hide(
 }
 
 // DeleteAll removes everything of the account: first its sessions end, then its
-// lines go with their chats, messages and files. It works in small steps, each
+// references go with their chats, messages and files. It works in small steps, each
 // durable, and may be called again after an error or a crash. Nothing may be
 // added to the account meanwhile but what its networks still report.
 func (a *Account) DeleteAll(ctx context.Context) error {

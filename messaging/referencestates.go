@@ -43,7 +43,7 @@ func ReferenceStates(ctx context.Context, db *sqlx.DB, opts *Options) ([]Referen
 	var rows []store.Reference
 	if err := db.SelectContext(ctx, &rows, `SELECT `+store.ReferenceColumns+` FROM messaging_reference
 		WHERE account NOT LIKE 'deleted:%' ORDER BY id`); err != nil {
-		return nil, fmt.Errorf("listing the lines: %w", err)
+		return nil, fmt.Errorf("listing references: %w", err)
 	}
 	out := make([]ReferenceState, len(rows))
 	for i := range rows {

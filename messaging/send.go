@@ -16,7 +16,7 @@ type SendRequest struct {
 	ChatID    string
 	Content   provider.Content
 	ReplyTo   string // id of a message of the chat, or ""
-	Tag       string // why it may go out although the window is closed, in the network's word; "": none. Lines without tags ignore it
+	Tag       string // why it may go out although the window is closed, in the network's word; "": none. References without tags ignore it
 	Actor     Actor  // "": [ActorAPI]
 
 	// FilesOf are the references of which a file by its id may be; nil: all of

@@ -47,7 +47,7 @@ func (s *Service) reported(ctx context.Context, row *store.Reference) (Session, 
 	return out, err
 }
 
-// Start connects a reference. On lines that receive by callback it checks
+// Start connects a reference. On references that receive by callback it checks
 // the credentials with the network and subscribes to its events; a refusal is
 // the session's lastError, in the network's own words. A reference that is a
 // connection begins to connect, or to be linked by a QR code that

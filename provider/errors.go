@@ -60,7 +60,7 @@ func (e *AuthExpired) Error() string {
 }
 
 func (e *Unsupported) Error() string {
-	return "provider: " + e.What + " is not supported by this kind of line"
+	return "provider: " + e.What + " is not supported by this kind of reference"
 }
 
 func (e *Rejected) Error() string {

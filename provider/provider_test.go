@@ -41,7 +41,7 @@ func TestErrorsSayWhatAndWhy(t *testing.T) {
 		"provider: window closed":                                &provider.WindowClosed{},
 		"provider: bad recipient: nobody":                        &provider.BadRecipient{Message: "nobody"},
 		"provider: credentials refused (190)":                    &provider.AuthExpired{Code: "190"},
-		"provider: a poll is not supported by this kind of line": &provider.Unsupported{What: "a poll"},
+		"provider: a poll is not supported by this kind of reference": &provider.Unsupported{What: "a poll"},
 		"provider: rejected (100): no":                           &provider.Rejected{Code: "100", Message: "no"},
 		"provider: may have been sent: cut":                      &provider.Ambiguous{Err: cause},
 		"provider: not sent: cut":                                &provider.Temporary{Err: cause},

@@ -100,7 +100,7 @@ type phone struct {
 	line *messaging.Account
 }
 
-// open sets up the shop: its account, a line with simulated phones, and the flow
+// open sets up the shop: its account, a reference with simulated phones, and the flow
 // that answers there.
 func open(ctx context.Context, s *server.Server, model string) (*phone, error) {
 	owner, err := s.Auth.SignUp(ctx, auth.NewUser{Email: "ana@example.org", Name: "Ana", Password: "correct horse"})

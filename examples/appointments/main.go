@@ -89,7 +89,7 @@ type phone struct {
 	news *messaging.ChangeStream
 }
 
-// open sets up the account, a line with simulated phones, and the bot.
+// open sets up the account, a reference with simulated phones, and the bot.
 func open(ctx context.Context, s *server.Server, calendar string) (*phone, error) {
 	owner, err := s.Auth.SignUp(ctx, auth.NewUser{Email: "ana@example.org", Name: "Ana", Password: "correct horse"})
 	if err != nil {

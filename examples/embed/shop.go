@@ -54,7 +54,7 @@ func staffOnly(password string) mux.MiddlewareFunc {
 	}
 }
 
-// open creates the shop's account and line in the engine, or finds those of an
+// open creates the shop's account and reference in the engine, or finds those of an
 // earlier run.
 func open(ctx context.Context, chat *server.Server, kind provider.Kind) (account string, line provider.ReferenceID, err error) {
 	owner := auth.NewUser{Email: "shop@example.org", Name: "Shop", Password: os.Getenv("SHOP_PASSWORD")}

@@ -69,7 +69,7 @@ type notifier struct {
 	line provider.ReferenceID
 }
 
-// open finds the line of an earlier run, or creates it.
+// open finds the reference of an earlier run, or creates it.
 func (n *notifier) open(ctx context.Context) error {
 	lines, err := n.acc.References().List(ctx, cloud.Kind, messaging.List{})
 	if err != nil {

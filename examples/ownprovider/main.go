@@ -1,5 +1,5 @@
-// Command ownprovider answers on a custom kind of line: package tcpline, for a
-// gateway with a TCP protocol. The engine gives it everything that other lines
+// Command ownprovider answers on a custom kind of reference: package tcpline, for a
+// gateway with a TCP protocol. The engine gives it everything that other references
 // have: order, retries, sessions.
 package main
 
@@ -66,7 +66,7 @@ func run(ctx context.Context, database, gateway string, out io.Writer) error {
 	return errors.Join(err, <-done)
 }
 
-// open finds the line of an earlier run, or creates it.
+// open finds the reference of an earlier run, or creates it.
 func open(ctx context.Context, acc *messaging.Account, gateway string) (provider.ReferenceID, error) {
 	settings := map[string]string{"gateway": gateway}
 	lines, err := acc.References().List(ctx, tcpline.Kind, messaging.List{})

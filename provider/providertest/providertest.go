@@ -24,7 +24,7 @@ import (
 
 // Harness describes a kind of reference to the suite.
 type Harness struct {
-	// New returns a new line and its peer. Each subtest calls it.
+	// New returns a new reference and its peer. Each subtest calls it.
 	New func(t *testing.T) Setup
 	// ChatIDs are chat ids as users write them. The first is that of a contact
 	// who can be written to.
@@ -106,7 +106,7 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// fixture is a new line with what the tests need.
+// fixture is a new reference with what the tests need.
 type fixture struct {
 	Setup
 	h     Harness
@@ -124,7 +124,7 @@ func setup(t *testing.T, h Harness) *fixture {
 	return f
 }
 
-// open opens the line until the test ends.
+// open opens the reference until the test ends.
 func (f *fixture) open(t *testing.T) provider.Session {
 	t.Helper()
 	session, err := f.Provider.Open(t.Context(), f.Reference, f.inbox)
@@ -146,7 +146,7 @@ func (f *fixture) id(ours string) string {
 	return ours
 }
 
-// identifier returns the provider if it chooses the ids of the line's messages.
+// identifier returns the provider if it chooses the ids of the reference's messages.
 func (f *fixture) identifier() (provider.Identifier, bool) {
 	own, ok := f.Provider.(provider.Identifier)
 	if late, may := own.(provider.LateIdentifier); may && late.LateIDs(f.Reference.Settings) {
@@ -162,7 +162,7 @@ func (f *fixture) sends(contentType string) bool {
 // eventTimeout is how long an event may take.
 const eventTimeout = time.Minute
 
-// inbox records what a line receives.
+// inbox records what a reference receives.
 type inbox struct{ arrived chan provider.Event }
 
 // Receive accepts all events.

@@ -37,7 +37,7 @@ func (f *fixture) holds(t *testing.T, m *provider.Message) {
 	require.Equal(t, m.Chat.ChatID, back.ChatID)
 }
 
-// caller returns the line's callback, if its kind has callbacks.
+// caller returns the reference's callback, if its kind has callbacks.
 func (f *fixture) caller(t *testing.T) (provider.Caller, http.Header, []byte) {
 	t.Helper()
 	c, ok := f.Provider.(provider.Caller)

@@ -134,7 +134,7 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 		return provider.Receipt{}, err
 	}
 	if !out.To.Group && !strings.HasSuffix(out.To.ChatID, suffix) {
-		return provider.Receipt{}, &provider.BadRecipient{Message: "a sandbox line writes to contacts like ana@sandbox, and to groups, only"}
+		return provider.Receipt{}, &provider.BadRecipient{Message: "a sandbox reference writes to contacts like ana@sandbox, and to groups, only"}
 	}
 	if s.groups.left(s.ref, out.To.ChatID) {
 		return provider.Receipt{}, &provider.Rejected{Code: notInGroup, Message: "the account has left this group"}

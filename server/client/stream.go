@@ -52,7 +52,7 @@ func decoded[T any](e Event) (out T, err error) {
 
 // FollowParams are what [Messaging.Follow] may be told; nil: nothing.
 type FollowParams struct {
-	Reference int64  // only this line; 0: all
+	Reference int64  // only this reference; 0: all
 	After     string // Event.ID of the last one that was seen; "": begin now
 }
 

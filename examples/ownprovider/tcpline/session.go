@@ -22,7 +22,7 @@ var (
 	errNoLink   = errors.New("tcpline: the gateway cannot be reached")
 )
 
-// session is an open line.
+// session is an open reference.
 type session struct {
 	ref     provider.Reference
 	gateway string
@@ -52,11 +52,11 @@ func (l *link) write(f frame) error {
 	return l.out.Encode(f)
 }
 
-// run keeps the line connected.
+// run keeps the reference connected.
 func (s *session) run() {
 	defer close(s.done)
 	for s.ctx.Err() == nil {
-		if s.ref.Leased != nil && !s.ref.Leased() { // another process has the line
+		if s.ref.Leased != nil && !s.ref.Leased() { // another process has the reference
 			return
 		}
 		conn, err := (&net.Dialer{Timeout: connectWait}).DialContext(s.ctx, "tcp", s.gateway)

@@ -18,7 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Kind is the kind of these lines.
+// Kind is the kind of these references.
 const Kind provider.Kind = "provider-tcp"
 
 // frame is one line of the protocol.
@@ -33,10 +33,10 @@ type frame struct {
 
 var name = regexp.MustCompile(`^[a-z0-9]{1,32}$`)
 
-// Provider opens lines. The zero value is ready to use.
+// Provider opens references. The zero value is ready to use.
 type Provider struct{}
 
-// Optional interfaces: a line connects, and it chooses the ids of its messages. The
+// Optional interfaces: a reference connects, and it chooses the ids of its messages. The
 // gateway accepts each id once, so that a send whose answer was lost can be
 // repeated.
 var (
@@ -52,7 +52,7 @@ func (Provider) Capabilities() provider.Capabilities {
 	return provider.Capabilities{Send: []string{"text"}}
 }
 
-// Settings returns the settings of a line.
+// Settings returns the settings of a reference.
 func (Provider) Settings() []provider.Setting {
 	return []provider.Setting{{Name: "gateway", Doc: "Address of the gateway, as host:port.", Required: true}}
 }
@@ -84,5 +84,5 @@ func (Provider) Open(ctx context.Context, ref provider.Reference, inbox provider
 	return s, nil
 }
 
-// Forget does nothing: these lines store nothing.
+// Forget does nothing: these references store nothing.
 func (Provider) Forget(context.Context, provider.ReferenceID) error { return nil }

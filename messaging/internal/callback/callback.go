@@ -251,7 +251,7 @@ func (r *Router) markSigned(ctx context.Context, row *store.Reference) {
 		return err
 	})
 	if err != nil {
-		r.Logger.WarnContext(ctx, "marking a line's secret as proved", slog.Int64("reference", int64(row.ID)), slog.Any("error", err))
+		r.Logger.WarnContext(ctx, "marking a reference's secret as proved", slog.Int64("reference", int64(row.ID)), slog.Any("error", err))
 		return
 	}
 	r.Changed()

@@ -95,7 +95,7 @@ func (ls *leases) run(ctx context.Context) error {
 	defer watch.Stop()
 	for {
 		if err := ls.heartbeat(ctx); err != nil && ctx.Err() == nil {
-			ls.manager.Logger.WarnContext(ctx, "holding lines", slog.Any("error", err))
+			ls.manager.Logger.WarnContext(ctx, "leasing references", slog.Any("error", err))
 		}
 		for due := false; !due; {
 			select {
@@ -168,7 +168,7 @@ func (ls *leases) readLeases(ctx context.Context) ([]leaseRow, error) {
 		h.until_us <= {now} AS free, COALESCE(r.revision, -1) AS revision
 		FROM messaging_lease h LEFT JOIN messaging_reference r ON r.id = h.reference ORDER BY h.until_us`))
 	if err != nil {
-		return nil, fmt.Errorf("reading who holds lines: %w", err)
+		return nil, fmt.Errorf("reading the leases of references: %w", err)
 	}
 	return rows, nil
 }
@@ -198,7 +198,7 @@ func (ls *leases) renew(ctx context.Context, rows []leaseRow) ([]leaseRow, error
 		return ls.extend(ctx, tx, deferred, `UPDATE messaging_lease SET until_us = {now} + $1, node = $2, fence = fence + 1 WHERE until_us <= {now}`, free)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("taking lines: %w", err)
+		return nil, fmt.Errorf("taking leases of references: %w", err)
 	}
 	for i := range rows {
 		r := &rows[i]

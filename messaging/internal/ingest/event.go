@@ -16,7 +16,7 @@ type Event struct {
 	Parent string // traceparent of its receipt
 }
 
-// Counts counts what was new by kind of line and what it was.
+// Counts counts what was new by kind of reference and what it was.
 type Counts map[CountKey]int
 
 // CountKey is a kind of references, and what was new.

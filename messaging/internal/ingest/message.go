@@ -189,7 +189,7 @@ func lastMessageOf(ctx context.Context, u *store.Batch, c *store.Chat) (*store.M
 }
 
 // noteInbound notes that the contact wrote or called: free-form messages may follow
-// for as long as the kind of line, or the network itself, says.
+// for as long as the kind of reference, or the network itself, says.
 func noteInbound(c *store.Chat, l store.ReferenceInfo, atUS, untilUS int64) {
 	if untilUS == 0 && l.Window > 0 {
 		untilUS = atUS + l.Window.Microseconds()

@@ -198,7 +198,7 @@ func (s *Sender) OwnID(r *store.Reference, m *store.Message) string {
 }
 
 // begin notes durably that an attempt begins, and reports whether it is the
-// only one. Lines whose message ids are ours need no note: a repeat is
+// only one. References whose message ids are ours need no note: a repeat is
 // recognised.
 func (s *Sender) begin(ctx context.Context, j *job) (bool, error) {
 	if s.Repeatable(j.ref) {
@@ -315,7 +315,7 @@ func (s *Sender) loseCredentials(err error, ref *store.Reference) {
 		r.ErrorCode, r.ErrorMessage, r.ErrorUS = "credentials", refusal.Text(auth), now
 	})
 	if err != nil {
-		s.Logger.Warn("marking a line as failed", slog.Any("error", err))
+		s.Logger.Warn("marking a reference as failed", slog.Any("error", err))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Limits that hold on every kind of line; networks have closer ones.
+// Limits that hold on every kind of reference; networks have closer ones.
 const (
 	maxMentions    = 1024
 	maxPollOptions = 12

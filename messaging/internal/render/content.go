@@ -52,7 +52,7 @@ func DecodeStored(raw string) (provider.Content, error) {
 	return decodeOneOf(json.RawMessage(raw), contentTypes, ContentTypes())
 }
 
-// checked applies the rules that hold on every kind of line.
+// checked applies the rules that hold on every kind of reference.
 func checked(c provider.Content, err error) (provider.Content, error) {
 	if err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func EncodeContent(c provider.Content, tag string) (string, error) {
 	return string(out), err
 }
 
-// CheckContent applies the rules that hold on every kind of line.
+// CheckContent applies the rules that hold on every kind of reference.
 func CheckContent(c provider.Content) error {
 	switch v := c.(type) {
 	case provider.Text:

@@ -30,7 +30,7 @@ func withMedia(types map[string]func(json.RawMessage) (provider.Content, error))
 // maxLink is the most bytes of a file's address.
 const maxLink = 2048
 
-// checkMedia applies the rules that hold on every kind of line.
+// checkMedia applies the rules that hold on every kind of reference.
 func checkMedia(m provider.Media) error {
 	switch {
 	case !slices.Contains(mediaContents, m.Type()):

@@ -143,7 +143,7 @@ func HealthChanged(ctx context.Context, u *store.Batch, l store.ReferenceInfo, e
 
 // ApplyIssue turns what ails a reference into its session's error, and into its state
 // where nothing can be sent any more. An error of another cause stays with a
-// line that has failed.
+// reference that has failed.
 func ApplyIssue(r *store.Reference, was, is *Issue, nowUS int64) {
 	ours := was != nil && r.ErrorCode == was.Code && r.ErrorMessage == was.Message
 	alive := r.State != payload.StateFailed && r.State != payload.StateLoggedOut && r.State != payload.StateStopped

@@ -13,7 +13,7 @@ type Liveness struct {
 	mu       sync.Mutex
 	inbounds map[provider.ReferenceID]time.Time
 	acks     map[provider.ReferenceID]time.Time
-	touched  map[provider.ReferenceID]time.Time // starting lines whose network has answered
+	touched  map[provider.ReferenceID]time.Time // starting references whose network has answered
 }
 
 // Inbound notes that a reference has received something.

@@ -29,7 +29,7 @@ const (
 	templatePause = time.Minute
 	// templateTimeout bounds how long all pages of a list may take.
 	templateTimeout = 2 * time.Minute
-	// templateFetches is how many lines are fetched at once.
+	// templateFetches is how many references are fetched at once.
 	templateFetches = 4
 )
 
@@ -287,7 +287,7 @@ func wantTemplates(ctx context.Context, u *store.Batch, ref provider.ReferenceID
 }
 
 // templatesDue makes the copies of all references of the account due that have the
-// same templates as the line of row.
+// same templates as the reference of row.
 func templatesDue(ctx context.Context, u *store.Batch, row *store.Reference) error {
 	_, err := u.Tx.ExecContext(ctx, `UPDATE messaging_template_copy SET due_us = $1 WHERE due_us > $1 AND (reference = $2 OR reference IN
 		(SELECT o.id FROM messaging_reference o JOIN messaging_reference r ON r.account = o.account AND r.kind = o.kind AND r.group_key = o.group_key

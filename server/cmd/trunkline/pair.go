@@ -25,7 +25,7 @@ const (
 	maxAnswer = 1 << 20
 )
 
-// pairCommand links a line to a phone. It is a client of the API of a running
+// pairCommand links a reference to a phone. It is a client of the API of a running
 // server, on this machine or another.
 type pairCommand struct {
 	Server    string `placeholder:"URL" default:"http://localhost:3000" help:"Address of the server (default ${default})."`
@@ -35,7 +35,7 @@ type pairCommand struct {
 	Phone     string `placeholder:"NUMBER" help:"Link by a code that is typed on the phone with this number, instead of a QR code."`
 }
 
-// run shows codes until the line is connected.
+// run shows codes until the reference is connected.
 func (p pairCommand) run(ctx context.Context, _ flags, to streams) error {
 	c := &checker{}
 	api := client{base: strings.TrimRight(c.webURL("server", p.Server), "/"), token: c.secret("token", p.Token)}

@@ -26,7 +26,7 @@ import (
 
 // Settings for tests, which have no flags: the address of a fake WhatsApp Web, its
 // certificate (PEM) and the key that signs its Noise certificates (hexadecimal).
-// See package webtest. The clock of lines may run faster, so that codes expire
+// See package webtest. The clock of references may run faster, so that codes expire
 // during a test.
 const (
 	testAddr    = "TRUNKLINE_WEB_TEST_ADDR"
@@ -59,7 +59,7 @@ func providers(ctx context.Context, db *sqlx.DB, set settings, own net.Addr, log
 	return []provider.Provider{whatsapp}, nil
 }
 
-// testNetwork returns options with which WhatsApp Web lines connect to a fake
+// testNetwork returns options with which WhatsApp Web references connect to a fake
 // network in the environment. A server that trusts it must not be reachable from
 // other machines: own is the server's address.
 func testNetwork(ctx context.Context, own net.Addr, log *slog.Logger) (web.Options, error) {

@@ -76,7 +76,7 @@ func (s *AssistantChats) File(ctx context.Context, account string, m map[string]
 // ShowTyping shows in a chat that an answer is being written. Nothing depends
 // on it.
 func (s *AssistantChats) ShowTyping(ctx context.Context, c runtime.Chat) {
-	if err := s.Messaging.For(c.Account).ShowTyping(ctx, line(c), c.ID); err != nil && ctx.Err() == nil {
+	if err := s.Messaging.For(c.Account).ShowTyping(ctx, chatReference(c), c.ID); err != nil && ctx.Err() == nil {
 		s.Log.DebugContext(ctx, "typing could not be shown", "reference", c.Reference, "error", err)
 	}
 }

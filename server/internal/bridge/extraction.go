@@ -57,14 +57,14 @@ func (h *FlowHost) read(ctx context.Context, in runtime.Incoming) ([]store.Resul
 	if text == "" {
 		return nil, nil
 	}
-	m, err := h.account(in.Chat).Message(ctx, line(in.Chat), in.Chat.ID, id)
+	m, err := h.account(in.Chat).Message(ctx, chatReference(in.Chat), in.Chat.ID, id)
 	if errors.Is(err, messaging.ErrNotFound) || err == nil && len(m.Extracted) > 0 {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	chat, err := h.account(in.Chat).Chat(ctx, line(in.Chat), in.Chat.ID)
+	chat, err := h.account(in.Chat).Chat(ctx, chatReference(in.Chat), in.Chat.ID)
 	if errors.Is(err, messaging.ErrNotFound) {
 		return nil, nil
 	}
@@ -105,11 +105,11 @@ func (h *FlowHost) owners(ctx context.Context, c runtime.Chat) ([]string, error)
 // message's event.
 func (h *FlowHost) extractedTx(ctx context.Context, tx database.Executor, c runtime.Chat, id string, results []store.Result) error {
 	values := store.Merge(results)
-	m, first, err := h.account(c).ExtractedTx(ctx, tx, line(c), c.ID, id, values)
+	m, first, err := h.account(c).ExtractedTx(ctx, tx, chatReference(c), c.ID, id, values)
 	if _, ok := errors.AsType[*messaging.Invalid](err); ok {
 		h.Log.WarnContext(ctx, "what was found in a message is too large to be kept", "reference", c.Reference)
 		results = nil
-		m, first, err = h.account(c).ExtractedTx(ctx, tx, line(c), c.ID, id, nil)
+		m, first, err = h.account(c).ExtractedTx(ctx, tx, chatReference(c), c.ID, id, nil)
 	}
 	if err != nil {
 		return err

@@ -44,13 +44,13 @@ type FlowHost struct {
 
 func (h *FlowHost) account(c runtime.Chat) *messaging.Account { return h.Messaging.For(c.Account) }
 
-func line(c runtime.Chat) provider.ReferenceID { return provider.ReferenceID(c.Reference) }
+func chatReference(c runtime.Chat) provider.ReferenceID { return provider.ReferenceID(c.Reference) }
 
 // Snapshot shows a chat to a turn.
 func (h *FlowHost) Snapshot(ctx context.Context, c runtime.Chat) (runtime.Snapshot, error) {
 	chat, err := h.account(c).ChatByKey(ctx, c.Key)
 	if errors.Is(err, messaging.ErrNotFound) { // it may have become one with another
-		chat, err = h.account(c).Chat(ctx, line(c), c.ID)
+		chat, err = h.account(c).Chat(ctx, chatReference(c), c.ID)
 	}
 	if errors.Is(err, messaging.ErrNotFound) {
 		return runtime.Snapshot{Silent: true}, nil // it was erased: its runs are, too
@@ -100,7 +100,7 @@ func values(in map[string]json.RawMessage) map[string]any {
 }
 
 // Jump finds the flow that takes over, among those of the same engine: the bots of
-// the line, or the flows of the project.
+// the reference, or the flows of the project.
 func (h *FlowHost) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (runtime.Start, error) {
 	var start runtime.Start
 	var err error
@@ -127,7 +127,7 @@ func (h *FlowHost) SendTx(ctx context.Context, tx runtime.Tx, r runtime.Run, e f
 		return "", &flow.Error{Code: "run.same_message", Message: "The same message was sent to the chat more than 20 times in five minutes."}
 	}
 	req := messaging.SendRequest{
-		Reference: line(r.Chat), ChatID: r.Chat.ID, Content: content, ReplyTo: e.ReplyTo, Tag: tag, Actor: actorOf(r.Engine),
+		Reference: chatReference(r.Chat), ChatID: r.Chat.ID, Content: content, ReplyTo: e.ReplyTo, Tag: tag, Actor: actorOf(r.Engine),
 	}
 	m, err := h.account(r.Chat).SendTx(ctx, tx, req)
 	if err != nil {
@@ -168,7 +168,7 @@ func unsendable(err error) error {
 
 // update changes the chat of a run.
 func (h *FlowHost) update(ctx context.Context, tx database.Executor, r runtime.Run, change messaging.ChatChange) error {
-	_, err := h.account(r.Chat).UpdateChatTx(ctx, tx, line(r.Chat), r.Chat.ID, change)
+	_, err := h.account(r.Chat).UpdateChatTx(ctx, tx, chatReference(r.Chat), r.Chat.ID, change)
 	if err != nil {
 		return unsendable(err)
 	}
@@ -186,7 +186,7 @@ func (h *FlowHost) ContactTx(ctx context.Context, tx runtime.Tx, r runtime.Run, 
 		change.Fields[name] = raw
 	}
 	if len(e.AddTags)+len(e.RemoveTags) > 0 {
-		chat, err := h.account(r.Chat).ChatTx(ctx, tx, line(r.Chat), r.Chat.ID)
+		chat, err := h.account(r.Chat).ChatTx(ctx, tx, chatReference(r.Chat), r.Chat.ID)
 		if err != nil {
 			return unsendable(err)
 		}
@@ -211,7 +211,7 @@ func (h *FlowHost) EventTx(ctx context.Context, tx runtime.Tx, r runtime.Run, e 
 		MessageTimestamp: now.Unix(),
 	}
 	if r.Chat.Key != "" {
-		chat, err := h.account(r.Chat).ChatTx(ctx, tx, line(r.Chat), r.Chat.ID)
+		chat, err := h.account(r.Chat).ChatTx(ctx, tx, chatReference(r.Chat), r.Chat.ID)
 		if err != nil {
 			return unsendable(err)
 		}
@@ -242,7 +242,7 @@ func (h *FlowHost) RunTx(ctx context.Context, tx runtime.Tx, r runtime.Run) erro
 		}
 	}
 	err := h.Messaging.PublishTx(ctx, tx, messaging.Change{
-		Account: r.Chat.Account, Reference: line(r.Chat), Kind: "run", Data: view.NewRunView(r),
+		Account: r.Chat.Account, Reference: chatReference(r.Chat), Kind: "run", Data: view.NewRunView(r),
 	})
 	if err != nil || r.Chat.Key == "" {
 		return err
@@ -250,7 +250,7 @@ func (h *FlowHost) RunTx(ctx context.Context, tx runtime.Tx, r runtime.Run) erro
 	active := messaging.ActiveBot{Engine: r.Engine, ID: r.Owner}
 	chat, err := h.account(r.Chat).ChatByKeyTx(ctx, tx, r.Chat.Key)
 	if errors.Is(err, messaging.ErrNotFound) { // it may have become one with another
-		chat, err = h.account(r.Chat).ChatTx(ctx, tx, line(r.Chat), r.Chat.ID)
+		chat, err = h.account(r.Chat).ChatTx(ctx, tx, chatReference(r.Chat), r.Chat.ID)
 	}
 	if errors.Is(err, messaging.ErrNotFound) {
 		return nil // it was erased when the run was begun

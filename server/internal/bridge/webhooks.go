@@ -73,7 +73,7 @@ func (h hooks) dataTx(ctx context.Context, tx database.Executor, c runtime.Chat,
 	if err != nil {
 		return fmt.Errorf("making an id: %w", err)
 	}
-	scope := view.WebhookScope(line(c))
+	scope := view.WebhookScope(chatReference(c))
 	return h.DeferTx(ctx, tx, partExtracted, webhook.Deferred{Event: webhook.Event{
 		ID: id.String(), Account: c.Account, Scope: scope, Type: "data", Key: key, At: at, ChatID: c.ID, MessageID: message, Body: body,
 		Headers: map[string]string{"X-Trunkline-Reference": scope},

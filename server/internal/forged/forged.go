@@ -14,7 +14,7 @@ import (
 // An address has a bucket of tokens. A body takes one, and one more for each
 // part bytes of it; a valid signature gives them back. An address
 // from which such a body came has a hundred times as many for a day: networks
-// post all callbacks of a server from a few addresses, also those of lines that
+// post all callbacks of a server from a few addresses, also those of references that
 // are gone.
 const (
 	capacity  = 2000

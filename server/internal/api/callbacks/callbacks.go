@@ -19,7 +19,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-// callbackPath is where networks post for all lines.
+// callbackPath is where networks post for all references.
 const callbackPath = "/webhooks/provider"
 
 // callbackLimit is the most bytes of a callback; networks send up to 3 MB.

@@ -19,7 +19,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/view"
 )
 
-// Simulations plays bots and flows without a line, and past runs again.
+// Simulations plays bots and flows without a reference, and past runs again.
 type Simulations struct {
 	Bots      *botengine.Service
 	Flows     *aiflow.Service

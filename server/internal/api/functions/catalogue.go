@@ -23,7 +23,7 @@ func mcpResources() []protocol.Resource {
 	}
 }
 
-// mcpCompletions propose lines, and the chats of a line.
+// mcpCompletions propose references, and the chats of a reference.
 func mcpCompletions() []protocol.Completion {
 	return []protocol.Completion{
 		{Argument: "reference", Function: "list_references", List: "references", Value: "id"},

@@ -18,13 +18,13 @@ import (
 	"github.com/trunklinehq/trunkline/server/job"
 )
 
-// referenceID names a line in a path. (huma reads no embedded types that are
+// referenceID names a reference in a path. (huma reads no embedded types that are
 // not exported, so inputs repeat what they share.)
 type referenceID struct {
 	ID provider.ReferenceID `path:"id" minimum:"1" doc:"Id of the reference."`
 }
 
-// ReferenceQuery names a line in a query.
+// ReferenceQuery names a reference in a query.
 type ReferenceQuery struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 }

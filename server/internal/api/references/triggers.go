@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
-// registerTriggers adds the operation that says what listens on a line.
+// registerTriggers adds the operation that says what listens on a reference.
 func (a *API) registerTriggers(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Triggers", On: httpapi.At("path.id"), Method: http.MethodGet, Path: "/reference/{id}/triggers",
@@ -20,7 +20,7 @@ func (a *API) registerTriggers(api *httpapi.API) {
 	}, auth.ReferencesRead, a.listTriggers)
 }
 
-// listenerView is a bot or a flow that listens on a line.
+// listenerView is a bot or a flow that listens on a reference.
 type listenerView struct {
 	Engine   string   `json:"engine" enum:"botengine,aiflow"`
 	ID       string   `json:"id"`

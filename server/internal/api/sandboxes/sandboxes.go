@@ -55,8 +55,8 @@ type sandboxPath struct {
 	Reference provider.ReferenceID `path:"reference" minimum:"1" doc:"Id of a reference of type provider-sandbox."`
 }
 
-// sandboxLine makes sure that a reference is the caller's and a sandbox.
-func (a *API) sandboxLine(ctx context.Context, c httpapi.Call, id provider.ReferenceID) error {
+// sandboxReference makes sure that a reference is the caller's and a sandbox.
+func (a *API) sandboxReference(ctx context.Context, c httpapi.Call, id provider.ReferenceID) error {
 	r, err := a.Messaging.For(c.Account).References().Get(ctx, id)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ type written struct {
 }
 
 func (a *API) sandboxWrite(ctx context.Context, c httpapi.Call, in *sandboxMessage) (written, error) {
-	if err := a.sandboxLine(ctx, c, in.Reference); err != nil {
+	if err := a.sandboxReference(ctx, c, in.Reference); err != nil {
 		return written{}, err
 	}
 	phone, content, err := in.Body.decode()
@@ -126,7 +126,7 @@ type screenFilter struct {
 }
 
 func (a *API) sandboxScreen(ctx context.Context, c httpapi.Call, in *screenFilter) (view.Page[screenItem], error) {
-	if err := a.sandboxLine(ctx, c, in.Reference); err != nil {
+	if err := a.sandboxReference(ctx, c, in.Reference); err != nil {
 		return view.Page[screenItem]{}, err
 	}
 	if in.From != "" {
@@ -139,7 +139,7 @@ func (a *API) sandboxScreen(ctx context.Context, c httpapi.Call, in *screenFilte
 }
 
 func (a *API) sandboxTyping(ctx context.Context, c httpapi.Call, in *sandboxPath) (view.Page[messaging.Typing], error) {
-	if err := a.sandboxLine(ctx, c, in.Reference); err != nil {
+	if err := a.sandboxReference(ctx, c, in.Reference); err != nil {
 		return view.Page[messaging.Typing]{}, err
 	}
 	chats, err := a.Messaging.For(c.Account).Screen().Typing(ctx, in.Reference)
@@ -177,7 +177,7 @@ type echoed struct {
 
 func (a *API) sandboxEcho(ctx context.Context, c httpapi.Call, in *sandboxPath) (view.Page[echoed], error) {
 	out := view.Page[echoed]{Items: []echoed{}}
-	if err := a.sandboxLine(ctx, c, in.Reference); err != nil {
+	if err := a.sandboxReference(ctx, c, in.Reference); err != nil {
 		return out, err
 	}
 	for _, r := range a.Echo.Last(view.WebhookScope(in.Reference)) {

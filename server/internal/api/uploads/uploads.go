@@ -156,7 +156,7 @@ func (u *upload) take(ctx context.Context, part *multipart.Part) error {
 	return httpapi.Invalid("body", "has a part other than file and reference")
 }
 
-// keepEarly keeps a file until it is known for which line it is.
+// keepEarly keeps a file until it is known for which reference it is.
 func (u *upload) keepEarly(part io.Reader) (err error) {
 	if u.early, err = os.CreateTemp("", "trunkline-upload-*"); err != nil {
 		return fmt.Errorf("keeping a file for a moment: %w", err)

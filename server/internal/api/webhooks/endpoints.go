@@ -128,7 +128,7 @@ func (a *API) putHook(ctx context.Context, c httpapi.Call, in *hookconf) (hookco
 	return hookconfResult{Success: true, Message: "The webhook was updated."}, err
 }
 
-// putEndpoint adds or updates an endpoint of one of the caller's lines.
+// putEndpoint adds or updates an endpoint of one of the caller's references.
 func (a *API) putEndpoint(ctx context.Context, c httpapi.Call, id provider.ReferenceID, set webhook.Settings) (webhook.Endpoint, bool, error) {
 	r, err := a.Messaging.For(c.Account).References().Get(ctx, id)
 	if err != nil {

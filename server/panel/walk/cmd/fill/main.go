@@ -1,4 +1,4 @@
-// Fill puts chats and messages into a line of a stopped server's database, as
+// Fill puts chats and messages into a reference of a stopped server's database, as
 // many at a time as no sandbox's phone writes: for walks through the panel.
 //
 //	fill trunkline.db REFERENCE CHATS MESSAGES
