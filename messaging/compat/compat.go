@@ -40,13 +40,13 @@ func Find(name string) *Format {
 // Event is something that a receiver is to be told, with what its payload does
 // not say.
 type Event struct {
-	ID      string    // the same in every repeat
-	Type    string    // message, status, calls or session
-	ChatID  string    // as the reference's network names it; "": from the payload's remoteJid
-	At      time.Time // when it happened
-	Payload []byte    // of package messaging, by the type: MessagePayload, StatusPayload, CallPayload, SessionPayload
-	URL     string    // where it goes
-	Line    Line
+	ID        string    // the same in every repeat
+	Type      string    // message, status, calls or session
+	ChatID    string    // as the reference's network names it; "": from the payload's remoteJid
+	At        time.Time // when it happened
+	Payload   []byte    // of package messaging, by the type: MessagePayload, StatusPayload, CallPayload, SessionPayload
+	URL       string    // where it goes
+	Reference Reference
 	// Actor wrote the message, when it is the account's own; "": unknown, and
 	// taken for a program.
 	Actor messaging.Actor
@@ -56,10 +56,10 @@ type Event struct {
 	PairingCode string // likewise
 }
 
-// Line is the reference on which it happened.
-type Line struct {
-	ID      string // of the reference
-	Name    string // of the reference: what they call the instance or the session
+// Reference is what receivers are told of the reference of an event.
+type Reference struct {
+	ID      string
+	Name    string // what they call the instance or the session
 	Self    string // who the reference speaks for: "16505550100@s.whatsapp.net"; "": unknown
 	Profile string // the name of that account, or ""
 	BaseURL string // where the server is reached, without a slash at the end

@@ -41,7 +41,7 @@ func (h *happened) event(t testing.TB) compat.Event {
 	ev := compat.Event{
 		ID: "01957f2a-5a36-7c3e-9f0e-0d5b8f1c2a44", Type: string(h.kind), ChatID: h.chat, At: epoch.Add(1500 * time.Millisecond), Payload: raw,
 		URL: "https://example.org/in", Actor: h.actor, QR: h.qr,
-		Line: compat.Line{ID: "7", Name: "sales", Self: "16505550100@s.whatsapp.net", Profile: "Our shop", BaseURL: "https://chat.example.com"},
+		Reference: compat.Reference{ID: "7", Name: "sales", Self: "16505550100@s.whatsapp.net", Profile: "Our shop", BaseURL: "https://chat.example.com"},
 	}
 	if ev.ChatID == "" && (h.kind == messaging.EventMessage || h.kind == messaging.EventStatus || h.kind == messaging.EventCalls) {
 		ev.ChatID = person
@@ -281,7 +281,7 @@ func TestBareLine(t *testing.T) {
 	for _, f := range compat.Formats() {
 		for _, h := range append(messages(), others()...) {
 			ev := h.event(t)
-			ev.Line, ev.ChatID = compat.Line{}, ""
+			ev.Reference, ev.ChatID = compat.Reference{}, ""
 			if f.Has(ev.Type, ev.Payload) {
 				body, err := f.Body(ev)
 				require.NoError(t, err)

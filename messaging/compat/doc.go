@@ -7,7 +7,7 @@
 //	if f.Has("message", payload) {
 //		body, err := f.Body(compat.Event{
 //			ID: id, Type: "message", ChatID: "16505551234@s.whatsapp.net", At: at, Payload: payload,
-//			Line: compat.Line{ID: "1", Name: "default", BaseURL: "https://chat.example.com"},
+//			Reference: compat.Reference{ID: "1", Name: "default", BaseURL: "https://chat.example.com"},
 //		})
 //		// POST body, with f.Headers(…) where the receiver checks a signature
 //	}

@@ -85,10 +85,10 @@ const isoMillis = "2006-01-02T15:04:05.000Z"
 func evolutionBody(t *published) any {
 	event, data := t.evolution()
 	w := evolutionWebhook{
-		Event: event, Instance: t.Line.Name, Data: data, Destination: t.URL, DateTime: t.At.UTC().Format(isoMillis), ServerURL: t.Line.BaseURL,
+		Event: event, Instance: t.Reference.Name, Data: data, Destination: t.URL, DateTime: t.At.UTC().Format(isoMillis), ServerURL: t.Reference.BaseURL,
 	}
-	if t.Line.Self != "" {
-		w.Sender = &t.Line.Self
+	if t.Reference.Self != "" {
+		w.Sender = &t.Reference.Self
 	}
 	return w
 }
@@ -132,7 +132,7 @@ func (t *published) evolutionMessage() (event string, data any) {
 	return event, evolutionMessage{
 		Key: evolutionKey{chat, m.Mine, m.ID, t.sender(chat)}, PushName: t.author(), Status: evolutionStatus(m.Status),
 		Message: respelled(message, baileys), ContextInfo: t.quoted(), MessageType: kind, MessageTimestamp: m.MessageTimestamp.Unix(),
-		InstanceID: t.Line.ID, Source: "unknown",
+		InstanceID: t.Reference.ID, Source: "unknown",
 	}
 }
 
@@ -148,7 +148,7 @@ func (t *published) evolutionUpdate(id, status string) evolutionUpdate {
 	h := t.head()
 	chat := t.chat(h.RemoteJID)
 	return evolutionUpdate{
-		MessageID: id, KeyID: id, RemoteJID: chat, FromMe: h.Mine, Participant: chat, Status: status, InstanceID: t.Line.ID,
+		MessageID: id, KeyID: id, RemoteJID: chat, FromMe: h.Mine, Participant: chat, Status: status, InstanceID: t.Reference.ID,
 	}
 }
 
@@ -186,16 +186,16 @@ func (t *published) evolutionSession() (event string, data any) {
 			PairingCode *string `json:"pairingCode"`
 			Code        string  `json:"code"`
 			Base64      string  `json:"base64"`
-		}{Instance: t.Line.Name, Code: t.QR.Code, Base64: t.QR.Image}
+		}{Instance: t.Reference.Name, Code: t.QR.Code, Base64: t.QR.Image}
 		if t.PairingCode != "" {
 			qr.PairingCode = &t.PairingCode
 		}
 		return "qrcode.updated", map[string]any{"qrcode": qr}
 	}
-	c := evolutionConnection{Instance: t.Line.Name}
+	c := evolutionConnection{Instance: t.Reference.Name}
 	c.State, c.StatusReason = evolutionState(t.session)
 	if c.State == "open" {
-		c.WUID, c.ProfileName = t.Line.Self, t.Line.Profile
+		c.WUID, c.ProfileName = t.Reference.Self, t.Reference.Profile
 	}
 	return "connection.update", c
 }

@@ -19,7 +19,7 @@ func ExampleFind() {
 	fmt.Println(f.Has("message", payload))
 	body, err := f.Body(compat.Event{
 		ID: "1", Type: "message", ChatID: "16505551234@s.whatsapp.net", At: time.Unix(1772366400, 0), Payload: payload,
-		Line: compat.Line{ID: "1", Name: "shop", BaseURL: "https://chat.example.com"},
+		Reference: compat.Reference{ID: "1", Name: "shop", BaseURL: "https://chat.example.com"},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -101,7 +101,7 @@ func (t *published) sender(chat string) string {
 	case !isGroup(chat):
 		return ""
 	case t.head().Mine:
-		return t.Line.Self
+		return t.Reference.Self
 	case t.message != nil && t.message.Participant != nil:
 		return addressIn(t.message.Participant.ChatID, t.message.Participant.RemoteJID)
 	}
@@ -113,7 +113,7 @@ func (t *published) author() string {
 	m := t.message
 	switch {
 	case m.Mine:
-		return t.Line.Profile
+		return t.Reference.Profile
 	case m.Participant != nil && m.Participant.PushName != "":
 		return m.Participant.PushName
 	}
@@ -129,7 +129,7 @@ func (t *published) file() string {
 	if t.message.FileURL == "" {
 		return ""
 	}
-	return t.Line.BaseURL + "/" + t.message.FileURL
+	return t.Reference.BaseURL + "/" + t.message.FileURL
 }
 
 // isMedia says whether a message is a file.

@@ -172,12 +172,12 @@ type wahaStatusOnce struct {
 func wahaBody(t *published) any {
 	event, payload := t.waha()
 	w := wahaWebhook{
-		ID: "evt_" + strings.ReplaceAll(t.ID, "-", ""), Timestamp: t.At.UnixMilli(), Event: event, Session: t.Line.Name,
-		Metadata: map[string]string{"reference": t.Line.ID}, Payload: payload, Engine: wahaEngine,
+		ID: "evt_" + strings.ReplaceAll(t.ID, "-", ""), Timestamp: t.At.UnixMilli(), Event: event, Session: t.Reference.Name,
+		Metadata: map[string]string{"reference": t.Reference.ID}, Payload: payload, Engine: wahaEngine,
 		Environment: wahaEnvironment{Version: "trunkline", Engine: wahaEngine, Tier: "CORE"},
 	}
-	if t.Line.Self != "" {
-		w.Me = &wahaMe{ID: wahaID(t.Line.Self), PushName: t.Line.Profile}
+	if t.Reference.Self != "" {
+		w.Me = &wahaMe{ID: wahaID(t.Reference.Self), PushName: t.Reference.Profile}
 	}
 	return w
 }
@@ -193,7 +193,7 @@ func (t *published) waha() (event string, payload any) {
 		return wahaCalls[c.Status], wahaCall{c.ID, wahaID(from), c.MessageTimestamp.Unix(), c.Video, isGroup(from)}
 	case t.session != nil:
 		state := wahaState(t.session.State)
-		return "session.status", wahaStatus{t.Line.Name, state, []wahaStatusOnce{{state, t.session.Timestamp.UnixMilli()}}}
+		return "session.status", wahaStatus{t.Reference.Name, state, []wahaStatusOnce{{state, t.session.Timestamp.UnixMilli()}}}
 	}
 	return t.wahaMessage()
 }
@@ -266,7 +266,7 @@ func (t *published) wahaPlace(id string, mine bool) wahaPlace {
 	h := t.head()
 	chat := t.chat(h.RemoteJID)
 	p := wahaPlace{ID: strconv.FormatBool(mine) + "_" + wahaID(chat) + "_" + id, From: wahaID(chat), FromMe: mine}
-	self := wahaID(t.Line.Self)
+	self := wahaID(t.Reference.Self)
 	switch {
 	case mine && self != "":
 		p.From, p.To = self, new(wahaID(chat))

@@ -146,7 +146,7 @@ func wuzapiBody(t *published) any {
 	default:
 		w = t.wuzapiMessage()
 	}
-	w.UserID, w.InstanceName = t.Line.ID, t.Line.Name
+	w.UserID, w.InstanceName = t.Reference.ID, t.Reference.Name
 	return w
 }
 
@@ -259,7 +259,7 @@ func (t *published) wuzapiSource(mine bool) wuzapiSource {
 		s.Sender = sender
 	}
 	if mine {
-		s.Sender = t.Line.Self
+		s.Sender = t.Reference.Self
 	}
 	if strings.HasSuffix(s.Sender, hidden) {
 		s.AddressingMode = "lid"

@@ -55,7 +55,7 @@ func (f hookFormat) Write(ctx context.Context, d webhook.Draft) (webhook.Formatt
 
 // aboutLine adds the reference as it is now. A deleted one is named by its id.
 func (s *HookFormats) aboutLine(ctx context.Context, d webhook.Draft, ev *compat.Event) error {
-	ev.Line = compat.Line{ID: d.Scope, Name: d.Scope, BaseURL: s.BaseURL}
+	ev.Reference = compat.Reference{ID: d.Scope, Name: d.Scope, BaseURL: s.BaseURL}
 	id, err := strconv.ParseInt(d.Scope, 10, 64)
 	if err != nil {
 		return fmt.Errorf("reading the reference of a webhook: %w", err)
@@ -67,8 +67,8 @@ func (s *HookFormats) aboutLine(ctx context.Context, d webhook.Draft, ev *compat
 	case err != nil:
 		return fmt.Errorf("reading the line of a webhook: %w", err)
 	}
-	ev.Line.Name = r.Name
-	ev.Line.Self, ev.Line.Profile = s.selfOf(r.Type, r.Session.Account)
+	ev.Reference.Name = r.Name
+	ev.Reference.Self, ev.Reference.Profile = s.selfOf(r.Type, r.Session.Account)
 	ev.QR = r.Session.QR
 	if r.Session.PairingCode != nil {
 		ev.PairingCode = *r.Session.PairingCode

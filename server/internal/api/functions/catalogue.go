@@ -34,7 +34,7 @@ func mcpCompletions() []protocol.Completion {
 // mcpPrompts are what people of a team begin with.
 func mcpPrompts() []protocol.Prompt {
 	chat := []protocol.PromptArgument{
-		{Name: "reference", Title: "Line", Description: "Id of the reference.", Required: true},
+		{Name: "reference", Title: "Reference", Description: "Id of the reference.", Required: true},
 		{Name: "chatId", Title: "Chat", Description: "Id of the chat.", Required: true},
 	}
 	return []protocol.Prompt{
