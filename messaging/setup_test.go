@@ -137,6 +137,7 @@ const sealing = "a secret of tests that is long enough"
 func setup(t testing.TB, db *sqlx.DB, c config) *fixture {
 	t.Helper()
 	require.NoError(t, messaging.Migrate(t.Context(), db))
+	testkit.CheckLocks(t, db)
 	f := &fixture{db: db, sink: newSink(t, db), clock: c.clock, net: c.net}
 	if f.clock == nil {
 		f.clock = newClock()

@@ -56,6 +56,7 @@ type fixture struct {
 func setup(t testing.TB, db *sqlx.DB, opts webhook.Options) *fixture {
 	t.Helper()
 	require.NoError(t, webhook.Migrate(t.Context(), db))
+	testkit.CheckLocks(t, db)
 	if opts.Secrets == nil {
 		opts.Secrets = []string{sealing}
 	}

@@ -61,6 +61,7 @@ type shared struct {
 	lists      sync.Map // listKey → text; see [Rows]
 
 	observer atomic.Pointer[func(rows int64)] // see [Observe]
+	locks    atomic.Pointer[LockOrder]        // see [CheckLocks]
 }
 
 // handles maps *sql.DB to *shared: there must be one write gate per process and

@@ -38,6 +38,7 @@ type Tx struct {
 
 	values map[any]any                       // see [Tx.Value]
 	last   []func(ctx context.Context) error // see [Tx.BeforeCommit]
+	locked locked                            // see [CheckLocks]
 }
 
 // Join returns the transaction of a caller, in which the packages of this module
@@ -151,6 +152,7 @@ func (tx *Tx) part() *Tx {
 
 // ExecContext executes a statement.
 func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	tx.checkLocks(query)
 	if stmt := tx.prepared(query); stmt != nil {
 		return tx.own.StmtContext(ctx, stmt).ExecContext(ctx, args...) //nolint:sqlclosecheck // the transaction closes it
 	}
@@ -169,6 +171,7 @@ func (tx *Tx) NamedExecContext(ctx context.Context, query string, arg any) (sql.
 
 // QueryContext executes a statement that returns rows.
 func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	tx.checkLocks(query)
 	if stmt := tx.prepared(query); stmt != nil {
 		return tx.own.StmtContext(ctx, stmt).QueryContext(ctx, args...) //nolint:sqlclosecheck // the transaction closes it
 	}

@@ -46,6 +46,9 @@
 // partition, and an open circuit takes parked jobs back after all of these. Both
 // skip partitions that are locked.
 //
+// The tests of this package, and of those that put jobs, fail if a transaction locks
+// against the order: see CheckLocks of package testkit.
+//
 // In memory there are two mutexes: the completer's, which one finisher holds
 // while it gathers a batch, comes before the one of the slots. Neither is held
 // while the database is used.

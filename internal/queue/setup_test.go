@@ -14,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // timeout is how long a test waits for what must happen.
@@ -23,6 +24,7 @@ const timeout = 60 * time.Second
 func newQueue(t testing.TB, db *sqlx.DB, o queue.Options) *queue.Queue {
 	t.Helper()
 	require.NoError(t, queue.Migrate(t.Context(), db))
+	testkit.CheckLocks(t, db)
 	if o.Name == "" {
 		o.Name = "q"
 	}

@@ -244,6 +244,7 @@ type fixture struct {
 func setup(t testing.TB, db *sqlx.DB, change func(*runtime.Options)) *fixture {
 	t.Helper()
 	require.NoError(t, runtime.Migrate(t.Context(), db))
+	testkit.CheckLocks(t, db)
 	f := &fixture{raw: db, host: newHost(t, db), shelf: &shelf{}, clock: newClock(), stop: func() {}}
 	o := &runtime.Options{Now: f.clock.Now, Allow: []string{"127.0.0.1"}, Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	if change != nil {
