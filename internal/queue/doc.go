@@ -47,7 +47,8 @@
 // skip partitions that are locked.
 //
 // The tests of this package, and of those that put jobs, fail if a transaction locks
-// against the order: see CheckLocks of package testkit.
+// nodes, chats, runs or partitions against the order: see CheckLocks of package
+// testkit.
 //
 // In memory there are two mutexes: the completer's, which one finisher holds
 // while it gathers a batch, comes before the one of the slots. Neither is held

@@ -11,13 +11,14 @@ import (
 )
 
 // lockOrder is the order in which all transactions lock rows. Package queue describes
-// its part of it, and package runtime that of runs.
+// its part of it, and package runtime that of runs. queue_subscriber, which is last,
+// is not here: an open circuit writes again to partitions that it has locked before,
+// which looks like another lock.
 var lockOrder = [][]string{
 	{"queue_node"},
 	{"messaging_chat"},
 	{"flow_input", "flow_run"}, // of one chat, in which one node at a time takes turns
 	{"queue_partition"},
-	{"queue_subscriber"},
 }
 
 // CheckLocks fails the test if a transaction on db locks rows against the order in
