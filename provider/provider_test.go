@@ -37,14 +37,14 @@ func TestErrorsSayWhatAndWhy(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cut")
 	for want, err := range map[string]error{
-		"provider: rate limited (4): slower":                     &provider.RateLimited{Code: "4", Message: "slower"},
-		"provider: window closed":                                &provider.WindowClosed{},
-		"provider: bad recipient: nobody":                        &provider.BadRecipient{Message: "nobody"},
-		"provider: credentials refused (190)":                    &provider.AuthExpired{Code: "190"},
+		"provider: rate limited (4): slower":                          &provider.RateLimited{Code: "4", Message: "slower"},
+		"provider: window closed":                                     &provider.WindowClosed{},
+		"provider: bad recipient: nobody":                             &provider.BadRecipient{Message: "nobody"},
+		"provider: credentials refused (190)":                         &provider.AuthExpired{Code: "190"},
 		"provider: a poll is not supported by this kind of reference": &provider.Unsupported{What: "a poll"},
-		"provider: rejected (100): no":                           &provider.Rejected{Code: "100", Message: "no"},
-		"provider: may have been sent: cut":                      &provider.Ambiguous{Err: cause},
-		"provider: not sent: cut":                                &provider.Temporary{Err: cause},
+		"provider: rejected (100): no":                                &provider.Rejected{Code: "100", Message: "no"},
+		"provider: may have been sent: cut":                           &provider.Ambiguous{Err: cause},
+		"provider: not sent: cut":                                     &provider.Temporary{Err: cause},
 	} {
 		require.EqualError(t, err, want)
 	}
