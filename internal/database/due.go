@@ -17,8 +17,9 @@ type DueQuery func(first int) (text string, args []any)
 const (
 	// dueInterval is how often is looked for what is due.
 	dueInterval = time.Second
-	// dueTimeout is the longest that looking may take.
-	dueTimeout = 10 * time.Second
+	// dueTimeout is the longest that looking may take. Then each looks for itself: a
+	// table that somebody has locked is of one query.
+	dueTimeout = 3 * time.Second
 )
 
 // dues are the queries of [DB.Due], which one statement asks together: a process that
@@ -36,7 +37,7 @@ type due struct {
 
 // Due returns a channel that receives a value after a [DB.Notify] of topic, as that
 // of [DB.Listen] does, and once a second while query finds something, until ctx ends.
-// It also receives one if the database cannot be asked. Topic may be "".
+// It also receives one if the database does not answer in time. Topic may be "".
 func (d *DB) Due(ctx context.Context, topic string, query DueQuery) <-chan struct{} {
 	found := make(chan struct{}, 1)
 	if topic != "" {

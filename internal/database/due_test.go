@@ -46,3 +46,29 @@ func TestDue(t *testing.T) {
 		<-again // the others are gone
 	})
 }
+
+// TestDue_LockedTable: a table that is locked, as by VACUUM FULL, delays the others a
+// little, and is looked at again when it is free.
+func TestDue_LockedTable(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		d := setup(t, db)
+		if d.Dialect != database.Postgres {
+			return // readers of SQLite wait for nobody
+		}
+		db.MustExec(`CREATE TABLE due_locked (n INT)`)
+		of := d.Due(t.Context(), "", func(int) (string, []any) { return `SELECT 1 FROM due_locked`, nil })
+		other := d.Due(t.Context(), "", func(int) (string, []any) { return `SELECT 1 WHERE FALSE`, nil })
+		tx, err := db.BeginTxx(t.Context(), nil)
+		require.NoError(t, err)
+		defer tx.Rollback() //nolint:errcheck // it is over, unless a check failed
+		_, err = tx.ExecContext(t.Context(), `LOCK TABLE due_locked IN ACCESS EXCLUSIVE MODE`)
+		require.NoError(t, err)
+		<-of
+		<-other
+		require.NoError(t, tx.Rollback())
+		_, err = d.ExecContext(t.Context(), `INSERT INTO due_locked (n) VALUES (1)`)
+		require.NoError(t, err)
+		<-of
+	})
+}
