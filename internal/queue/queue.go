@@ -116,11 +116,19 @@ func (q *Queue) Drop(ctx context.Context, subscriber string) error {
 // ResumeTx ends the pause of a subscriber, if there is one, or forgets it. What was in
 // hand then may pause it again unless Complete takes that back.
 func (q *Queue) ResumeTx(ctx context.Context, tx *database.Tx, subscriber string) error {
-	const resume = `DELETE FROM queue_subscriber WHERE queue = $1 AND subscriber = $2`
-	if _, err := tx.ExecContext(ctx, resume, q.o.Name, subscriber); err != nil {
-		return fmt.Errorf("resuming a subscriber of queue %s: %w", q.o.Name, err)
-	}
 	tx.NotifyAfter(q.topic())
+	resume := func(ctx context.Context) error {
+		const resume = `DELETE FROM queue_subscriber WHERE queue = $1 AND subscriber = $2`
+		if _, err := tx.ExecContext(ctx, resume, q.o.Name, subscriber); err != nil {
+			return fmt.Errorf("resuming a subscriber of queue %s: %w", q.o.Name, err)
+		}
+		return nil
+	}
+	if !tx.Own() { // its end is not known
+		return resume(ctx)
+	}
+	putsOf(tx) // the jobs of the transaction are written before: subscribers are locked last
+	tx.BeforeCommit(resume)
 	return nil
 }
 
