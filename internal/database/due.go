@@ -18,7 +18,7 @@ const (
 	// dueInterval is how often is looked for what is due.
 	dueInterval = time.Second
 	// dueTimeout is the longest that looking may take. Then each looks for itself: a
-	// table that somebody has locked is of one query.
+	// locked table concerns one query.
 	dueTimeout = 3 * time.Second
 )
 
