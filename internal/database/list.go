@@ -66,7 +66,8 @@ func (d Dialect) In(column string, first int, values []any) (string, []any) {
 }
 
 // InNumbers returns the condition that a column of type BIGINT has one of values,
-// which must not be empty.
+// which must not be empty. The text does not depend on the values. It has one
+// parameter, numbered first.
 func (d Dialect) InNumbers(column string, first int, values []int64) (string, []any) {
 	b := make([]byte, 0, 12*len(values))
 	for i, n := range values {
@@ -75,8 +76,8 @@ func (d Dialect) InNumbers(column string, first int, values []int64) (string, []
 		}
 		b = strconv.AppendInt(b, n, 10)
 	}
-	if d != Postgres { // SQLite parses numbers in the text faster than it binds parameters
-		return column + " IN (" + string(b) + ")", nil
+	if d != Postgres {
+		return column + " IN (SELECT value FROM json_each($" + strconv.Itoa(first) + "))", []any{"[" + string(b) + "]"}
 	}
 	return column + " = ANY(CAST($" + strconv.Itoa(first) + " AS BIGINT[]))", []any{"{" + string(b) + "}"}
 }

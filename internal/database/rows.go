@@ -35,11 +35,10 @@ func (d *DB) ExecRows(ctx context.Context, tx *Tx, r Rows) error {
 	})
 }
 
-// SelectRows executes r in tx, in parts if there are many rows, and returns the
-// found rows.
-func SelectRows[T any](ctx context.Context, d *DB, tx *Tx, r Rows) ([]T, error) {
+// SelectRows executes r, in parts if there are many rows, and returns the found rows.
+func SelectRows[T any](ctx context.Context, d *DB, q Reader, r Rows) ([]T, error) {
 	var all []T
-	err := d.eachPart(r, func(text string, args []any) error { return tx.SelectContext(ctx, &all, text, args...) })
+	err := d.eachPart(r, func(text string, args []any) error { return q.SelectContext(ctx, &all, text, args...) })
 	return all, err
 }
 

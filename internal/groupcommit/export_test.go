@@ -6,3 +6,6 @@ func (g *Group[T]) Waiting() int {
 	defer g.mu.Unlock()
 	return len(g.queue)
 }
+
+// Waiting returns how many reads wait for others.
+func (r *Reads[K, V]) Waiting() int { return r.group.Waiting() }
