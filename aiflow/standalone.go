@@ -37,8 +37,3 @@ func (h chatService) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (
 	start.Input = to.Input
 	return start, err
 }
-
-// SendTx is not asked: runs have no chats.
-func (chatService) SendTx(context.Context, runtime.Tx, runtime.Run, flow.Send) (string, error) {
-	return "", &flow.Error{Code: flow.CodeNoChat, Message: "This program has no chats."}
-}

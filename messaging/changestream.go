@@ -35,15 +35,12 @@ type Change struct {
 
 // PublishTx adds entries to the streams of their accounts when tx commits.
 func (s *Service) PublishTx(ctx context.Context, on Tx, changes ...Change) error {
-	tx, err := s.db.Join(on)
+	b, err := s.BatchTx(on)
 	if err != nil {
 		return err
 	}
-	u := s.store.Begin(tx)
-	for _, c := range changes {
-		u.Publish(c.Account, c.Reference, c.Kind, c.Data)
-	}
-	return u.Flush(ctx)
+	b.Publish(changes...)
+	return b.Flush(ctx)
 }
 
 // ChangeStream is the account's stream from a position on.

@@ -125,8 +125,9 @@ func changeChat(ctx context.Context, a *Account, ref provider.ReferenceID, chatI
 		if err := u.Open(ctx, []store.Person{who}, nil); err != nil {
 			return err
 		}
-		was = *u.ChatOf(who)
-		if changed, err = updateChat(ctx, u, who, change); err != nil {
+		changed = u.ChatOf(who)
+		was = *changed
+		if err := changeIn(u, who.Reference, changed, change); err != nil {
 			return err
 		}
 		return recordChatTx(ctx, u.Tx, audit.ChatUpdate, ref, changed.ChatID, audit.Changed(change.changed()...))
@@ -136,25 +137,6 @@ func changeChat(ctx context.Context, a *Account, ref provider.ReferenceID, chatI
 	}
 	c, err = chatOf(ctx, a.s.db, changed)
 	return c, was, err
-}
-
-// updateChat changes the chat of who, and says so.
-func updateChat(ctx context.Context, u *store.Batch, who store.Person, change ChatChange) (*store.Chat, error) {
-	if err := u.Open(ctx, []store.Person{who}, nil); err != nil {
-		return nil, err
-	}
-	c := u.ChatOf(who)
-	c.UpdatedUS = database.Micros(u.Now)
-	if err := applyChange(c, change, c.UpdatedUS); err != nil {
-		return nil, err
-	}
-	c.ActivityUS = cmp.Or(c.ActivityUS, c.CreatedUS)
-	u.DirtyChats.Add(c)
-	if err := u.Load(ctx, []int64{c.LastMessage}); err != nil {
-		return nil, err
-	}
-	store.PublishChat(u, who.Reference, c)
-	return c, nil
 }
 
 func view(c *store.Chat, last *Message) Chat {

@@ -92,10 +92,14 @@ func TestMergeGoesOnMeanwhile(t *testing.T) {
 			text("later", "", "x", from("", "u.1")), text("both.3", "", "x", both))
 		check(504, 701, 1)
 		tx := db.MustBegin()
-		inboundMessage, err := f.acc.InboundMessageTx(t.Context(), tx, ref, "old.600")
+		known, err := f.svc.InboundMessagesTx(t.Context(), tx, []messaging.Event{
+			{ID: "e", Account: messaging.OneAccount, Reference: ref, MessageID: "old.600"},
+			{ID: "f", Account: messaging.OneAccount, Reference: ref, MessageID: "none"},
+			{ID: "g", Account: "stranger", Reference: ref, MessageID: "old.600"},
+		})
 		require.NoError(t, err)
 		require.NoError(t, tx.Rollback())
-		require.False(t, inboundMessage.First, "what was before has moved")
+		require.Equal(t, map[string]messaging.InboundMessage{"e": {Kind: testKind}}, known, "not the first: what was before has moved")
 
 		other := setup(t, db, config{idle: true, clock: f.clock, net: f.net}) // after a crash
 		require.NoError(t, other.svc.FinishMerges(t.Context()))

@@ -2,7 +2,6 @@ package messaging
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,82 +16,71 @@ import (
 
 // UpdateChatTx is [Account.UpdateChat] when tx commits.
 func (a *Account) UpdateChatTx(ctx context.Context, on Tx, ref provider.ReferenceID, chatID string, change ChatChange) (Chat, error) {
-	tx, err := a.s.db.Join(on)
+	b, err := a.s.BatchTx(on)
 	if err != nil {
 		return Chat{}, err
 	}
-	who, err := a.s.recipients.Person(ctx, tx, a.id, ref, chatID)
+	c, err := b.update(ctx, a.id, ref, chatID, change)
 	if err != nil {
 		return Chat{}, err
 	}
-	u := a.s.store.Begin(tx)
-	c, err := updateChat(ctx, u, who, change)
-	if err != nil {
+	if err := b.Flush(ctx); err != nil {
 		return Chat{}, err
 	}
-	return chatView(u, c), u.Flush(ctx)
+	return chatView(b.u, c), nil
 }
 
 // ChatTx is [Account.Chat] within a transaction that writes, until whose end
 // the chat is locked: what is decided by it still holds then.
 func (a *Account) ChatTx(ctx context.Context, on Tx, ref provider.ReferenceID, chatID string) (Chat, error) {
-	tx, err := a.s.db.Join(on)
+	b, err := a.s.BatchTx(on)
 	if err != nil {
 		return Chat{}, err
 	}
-	who, err := a.s.recipients.Person(ctx, tx, a.id, ref, chatID)
+	c, err := b.find(ctx, a.id, ref, chatID)
 	if err != nil {
 		return Chat{}, err
 	}
-	u := a.s.store.Begin(tx)
-	c, err := store.LockChat(ctx, u, who.Reference, who.Address)
-	if err != nil {
+	if err := b.u.Load(ctx, []int64{c.LastMessage}); err != nil {
 		return Chat{}, err
 	}
-	if err := u.Load(ctx, []int64{c.LastMessage}); err != nil {
-		return Chat{}, err
-	}
-	return chatView(u, c), nil
+	return chatView(b.u, c), nil
 }
 
 // ChatByKey returns the chat whose events have a key, as [Account.Chat] does but
 // without its last message. A chat that has become one with another has no key any
 // more: it is [ErrNotFound].
 func (a *Account) ChatByKey(ctx context.Context, key string) (Chat, error) {
-	return a.chatByKey(ctx, a.s.db, key, "")
-}
-
-// ChatByKeyTx is [Account.ChatByKey] within a transaction that writes, until whose end
-// the chat is locked.
-func (a *Account) ChatByKeyTx(ctx context.Context, on Tx, key string) (Chat, error) {
-	tx, err := a.s.db.Join(on)
-	if err != nil {
-		return Chat{}, err
-	}
-	lock := ""
-	if a.s.db.Dialect == database.Postgres {
-		lock = " FOR UPDATE OF c"
-	}
-	return a.chatByKey(ctx, tx, key, lock)
-}
-
-const selectChatByKey = `SELECT ` + store.ChatColumns + ` FROM messaging_chat c JOIN messaging_reference r ON r.id = c.reference
-	WHERE c.id = $1 AND r.account = $2`
-
-func (a *Account) chatByKey(ctx context.Context, q database.Reader, key, lock string) (Chat, error) {
 	ref, id, valid := store.ParseChatKey(key)
 	if !valid {
 		return Chat{}, ErrNotFound
 	}
-	var c store.Chat
-	err := q.GetContext(ctx, &c, selectChatByKey+lock, id, a.id)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && (c.Deleted() || c.Reference != ref) {
-		return Chat{}, ErrNotFound
-	}
+	c, found, err := a.s.chatsByID.Get(ctx, id)
 	if err != nil {
 		return Chat{}, fmt.Errorf("reading a chat: %w", err)
 	}
-	return view(&c, nil), nil
+	if !found || c.Deleted() || c.Reference != ref || c.Account != a.id {
+		return Chat{}, ErrNotFound
+	}
+	return view(&c.Chat, nil), nil
+}
+
+// accountChat is a chat and whose it is.
+type accountChat struct {
+	store.Chat
+	Account string `db:"account"`
+}
+
+// readChats reads chats of any account.
+func (s *Service) readChats(ctx context.Context, ids []int64) (map[int64]accountChat, error) {
+	in, args := s.db.Dialect.InNumbers("c.id", 1, ids)
+	var rows []accountChat
+	err := s.db.SelectContext(ctx, &rows, `SELECT `+store.ChatColumns+`, r.account FROM messaging_chat c JOIN messaging_reference r ON r.id = c.reference WHERE `+in, args...)
+	out := make(map[int64]accountChat, len(rows))
+	for _, c := range rows {
+		out[c.ID] = c
+	}
+	return out, err
 }
 
 // chatView is a chat whose last message is loaded, as users see it.
@@ -132,27 +120,42 @@ func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID 
 // InboundMessage is what the engines of bots want to know of a contact's message
 // beside its [Event].
 type InboundMessage struct {
-	Kind  provider.Kind // of the reference
-	First bool          // no earlier message of the contact is in the chat, imported history aside
+	Kind  provider.Kind `db:"kind"`  // of the reference
+	First bool          `db:"first"` // no earlier message of the contact is in the chat, imported history aside
 }
 
-// InboundMessageTx looks at a message of a contact, for a [Sink].
-func (a *Account) InboundMessageTx(ctx context.Context, on Tx, ref provider.ReferenceID, messageID string) (InboundMessage, error) {
-	tx, err := a.s.db.Join(on)
+// InboundMessagesTx looks at the messages of contacts that events are about, for a
+// [Sink]. It returns what it finds by the id of the event. A message that does not
+// exist is left out.
+func (s *Service) InboundMessagesTx(ctx context.Context, on Tx, evs []Event) (map[string]InboundMessage, error) {
+	tx, err := s.db.Join(on)
 	if err != nil {
-		return InboundMessage{}, err
+		return nil, err
 	}
-	var out InboundMessage
-	err = tx.GetContext(ctx, &out, `SELECT r.kind, NOT EXISTS (SELECT 1 FROM messaging_message o
-			WHERE o.chat = m.chat AND o.past_us = 0 AND o.seq < m.seq AND NOT o.mine)
-			AND NOT EXISTS (SELECT 1 FROM messaging_merge g WHERE g.gone = m.chat) AS first
-		FROM messaging_message m JOIN messaging_reference r ON r.id = m.reference
-		WHERE m.reference = $1 AND m.id = $2 AND r.account = $3`, ref, messageID, a.id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return out, ErrNotFound
+	var values []any
+	for _, ev := range evs {
+		values = append(values, ev.ID, ev.Account, ev.Reference, ev.MessageID)
 	}
+	rows, err := database.SelectRows[struct {
+		Event string `db:"event"`
+		InboundMessage
+	}](ctx, s.db, tx, database.Rows{
+		Before: `WITH k (event, account, reference, id) AS (`,
+		// The subselect has PostgreSQL find a message by its reference and its id,
+		// before it knows how many messages a reference has.
+		After: `) SELECT k.event, r.kind, NOT EXISTS (SELECT 1 FROM messaging_message o
+				WHERE o.chat = m.chat AND o.past_us = 0 AND o.seq < m.seq AND NOT o.mine)
+				AND NOT EXISTS (SELECT 1 FROM messaging_merge g WHERE g.gone = m.chat) AS first
+			FROM k JOIN messaging_message m ON m.seq = (SELECT n.seq FROM messaging_message n WHERE n.reference = k.reference AND n.id = k.id)
+			JOIN messaging_reference r ON r.id = k.reference AND r.account = k.account`,
+		Types: []string{"TEXT", "TEXT", "BIGINT", "TEXT"}, Values: values, Set: true,
+	})
 	if err != nil {
-		return out, fmt.Errorf("looking at a message of a contact: %w", err)
+		return nil, fmt.Errorf("looking at messages of contacts: %w", err)
+	}
+	out := make(map[string]InboundMessage, len(rows))
+	for _, r := range rows {
+		out[r.Event] = r.InboundMessage
 	}
 	return out, nil
 }
@@ -198,7 +201,7 @@ func (a *Account) ExtractedTx(
 	m.Body = text.Sanitize(string(payload.MustEncode(body)))
 	u.Rewritten.Add(m)
 	timeline.RecordStep(u, m, timeline.Entry{Step: StepExtracted})
-	if _, err := updateChat(ctx, u, who, ChatChange{Variables: values}); err != nil {
+	if err := changeIn(u, who.Reference, c, ChatChange{Variables: values}); err != nil {
 		var full *Invalid
 		if !errors.As(err, &full) {
 			return Message{}, false, err

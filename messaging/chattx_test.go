@@ -210,34 +210,37 @@ func TestChatByKey(t *testing.T) {
 		f.receive(t, ref, text("m1", "", "as a user", from("", "u.1")))
 		f.receive(t, ref, text("m2", "", "as a phone", from("111", "")))
 		keys := []string{f.sink.all(t)[0].Key, f.sink.all(t)[1].Key}
-		byKey := func(acc *messaging.Account, key string) (messaging.Chat, error) {
+		byKey := func(account, key string) (messaging.Chat, error) {
 			tx, err := db.BeginTxx(t.Context(), nil)
 			require.NoError(t, err)
 			defer tx.Rollback() //nolint:errcheck // it only locks
-			locked, inTx := acc.ChatByKeyTx(t.Context(), tx, key)
+			b, err := f.svc.BatchTx(tx)
+			require.NoError(t, err)
+			require.NoError(t, b.Lock(t.Context(), key))
+			locked, inTx := b.Chat(account, key)
 			require.NoError(t, tx.Rollback())
-			c, err := acc.ChatByKey(t.Context(), key)
+			c, err := f.svc.For(account).ChatByKey(t.Context(), key)
 			require.Equal(t, c, locked)
 			require.Equal(t, err, inTx)
 			return c, err
 		}
-		c, err := byKey(f.acc, keys[1])
+		c, err := byKey(messaging.OneAccount, keys[1])
 		require.NoError(t, err)
 		whole := f.chat(t, ref, "111")
 		require.NotNil(t, whole.LastMessage)
 		whole.LastMessage = nil
 		require.Equal(t, whole, c)
 		for _, key := range []string{"", "1", "x:y", fmt.Sprintf("%d:999999", ref), "999999:" + strings.TrimPrefix(keys[1], fmt.Sprintf("%d:", ref)), keys[1] + ":1"} {
-			_, err := byKey(f.acc, key)
+			_, err := byKey(messaging.OneAccount, key)
 			require.ErrorIs(t, err, messaging.ErrNotFound, key)
 		}
-		_, err = byKey(f.svc.For("stranger"), keys[1])
+		_, err = byKey("stranger", keys[1])
 		require.ErrorIs(t, err, messaging.ErrNotFound)
 
 		f.receive(t, ref, text("m3", "", "both", from("111", "u.1")))
 		kept := f.sink.all(t)[2].Key
 		for _, key := range keys {
-			c, err := byKey(f.acc, key)
+			c, err := byKey(messaging.OneAccount, key)
 			if key == kept {
 				require.NoError(t, err)
 				require.Equal(t, "111", c.ID)
@@ -251,22 +254,21 @@ func TestChatByKey(t *testing.T) {
 // teller is a sink that asks of each message whether it is its contact's first.
 type teller struct {
 	watcher
-	acc       func() *messaging.Account
+	svc       func() *messaging.Service
 	published map[string]string
 }
 
 func (w *teller) EventsTx(ctx context.Context, tx messaging.Tx, evs []messaging.Event) error {
+	known, err := w.svc().InboundMessagesTx(ctx, tx, evs)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, ev := range evs {
-		if ev.Type != messaging.EventMessage {
-			continue
+		if a := known[ev.ID]; ev.Type == messaging.EventMessage {
+			w.published[ev.MessageID] = fmt.Sprint(ev.Actor, " ", a.First, " ", a.Kind == testKind)
 		}
-		a, err := w.acc().InboundMessageTx(ctx, tx, ev.Reference, ev.MessageID)
-		if err != nil {
-			return err
-		}
-		w.mu.Lock()
-		w.published[ev.MessageID] = fmt.Sprint(ev.Actor, " ", a.First, " ", a.Kind == testKind)
-		w.mu.Unlock()
 	}
 	return nil
 }
@@ -277,7 +279,7 @@ func TestFirstMessageOfAContact(t *testing.T) {
 		t.Parallel()
 		w := &teller{published: map[string]string{}}
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Sinks = append(o.Sinks, w) }})
-		w.acc = func() *messaging.Account { return f.acc }
+		w.svc = func() *messaging.Service { return f.svc }
 		ref := f.line(t, testKind)
 		f.receive(t, ref,
 			text("old", "111", "long ago", func(m *provider.Message) { m.Historical = true }),

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/groupcommit"
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -123,6 +124,7 @@ type Service struct {
 	templates   *template.Copies
 	names       *contact.Names
 	numbers     *contact.Numbers
+	chatsByID   *groupcommit.Reads[int64, accountChat]
 }
 
 //go:embed migrations/*.sql
@@ -199,6 +201,7 @@ func (s *Service) wire(d *database.DB, kinds map[provider.Kind]provider.Provider
 			return s.admit(ctx, tx, account, WantContact, n)
 		},
 	}
+	s.chatsByID = groupcommit.NewReads(s.readChats)
 	s.recipients = recipient.New(s.store)
 	s.settings = &settings.Box{Store: s.store, Logger: s.opts.Logger, Changed: s.referencesChanged}
 	s.inbox = inbox.New(&inbox.Inbox{
@@ -214,14 +217,14 @@ func (s *Service) wire(d *database.DB, kinds map[provider.Kind]provider.Provider
 	s.attachments = attachment.New(attachment.Files{
 		Store: s.store, Library: s.opts.Media, Guard: guarded, Waits: s.waits, Logger: s.opts.Logger, Trace: s.opts.Trace, Session: s.connections.Get,
 	})
-	s.sender = &outbox.Sender{
+	s.sender = outbox.NewSender(&outbox.Sender{
 		Store: s.store, Settings: s.settings, Connections: s.connections, Files: s.attachments, Waits: s.waits, Liveness: &s.liveness,
 		Logger: s.opts.Logger, Trace: s.opts.Trace, Sent: s.opts.Observer.sent,
 		SetState: func(ctx context.Context, id provider.ReferenceID, change func(*store.Reference)) error {
 			_, err := s.setState(ctx, id, "", change)
 			return err
 		},
-	}
+	})
 	s.writer = &outbox.Writer{
 		Store: s.store, Recipients: s.recipients, Files: s.attachments, Templates: s.templates, Sender: s.sender, Waits: s.waits,
 		Trace: s.opts.Trace,

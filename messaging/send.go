@@ -66,11 +66,15 @@ func (a *Account) Send(ctx context.Context, req SendRequest) (Sent, error) {
 // SendTx stores a message when tx commits. It does not wait, and ignores Wait and
 // IdempotencyKey.
 func (a *Account) SendTx(ctx context.Context, on Tx, req SendRequest) (Message, error) {
-	tx, err := a.s.db.Join(on)
+	b, err := a.s.BatchTx(on)
 	if err != nil {
 		return Message{}, err
 	}
-	return a.s.writer.SendTx(ctx, tx, a.id, outbox.Request(req))
+	m, err := b.Send(ctx, a.id, req)
+	if err != nil {
+		return Message{}, err
+	}
+	return m, b.Flush(ctx)
 }
 
 // Check says what would become of a send, without sending.

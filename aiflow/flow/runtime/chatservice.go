@@ -49,29 +49,39 @@ type Incoming struct {
 }
 
 // ChatService is the chat service that runs live in. What else it can do it has further
-// methods for, which are found by assertion: those of [JumpService], [ContactService],
-// [EventService], [HandoffService], [ConsentService], [Watcher] and [Preparer].
+// methods for, which are found by assertion: those of [MessageService], [JumpService],
+// [ContactService], [EventService], [HandoffService], [ConsentService], [Watcher],
+// [Preparer] and [BatchService].
 //
 // Methods ending in Tx write in the transaction that stores the turn, and must
-// use nothing but that: it is undone and run again when anything fails. What they
-// refuse for good they refuse with a [*flow.Error], and the node takes its error
-// output; after any other error the turn is tried again later. What needs a chat
-// they are not asked for by runs that have none.
+// use nothing but that: it is undone and run again when anything fails. Turns of
+// several chats may share a transaction. What the methods refuse for good they refuse
+// with a [*flow.Error], and the node takes its error output; after any other error the
+// turn is tried again later. What needs a chat they are not asked for by runs that have
+// none.
 type ChatService interface {
-	// Look shows a chat as it is now.
+	// Snapshot shows a chat as it is now.
 	Snapshot(ctx context.Context, c Chat) (Snapshot, error)
+}
+
+// MessageService is a [ChatService] that sends messages.
+type MessageService interface {
 	// SendTx queues a message in the run's chat and returns its id.
 	SendTx(ctx context.Context, tx Tx, r Run, s flow.Send) (string, error)
+}
+
+// BatchService is a [ChatService] that does together what the turns of one transaction
+// ask for.
+type BatchService interface {
+	// BatchTx locks chats, and returns the service to be asked instead for what the
+	// turns in them do in tx. flush writes what that has done.
+	BatchTx(ctx context.Context, tx Tx, chats []Chat) (in ChatService, flush func(context.Context) error, err error)
 }
 
 // noChats is the chat service of runs that have no chats.
 type noChats struct{}
 
 func (noChats) Snapshot(context.Context, Chat) (Snapshot, error) { return Snapshot{}, nil }
-
-func (noChats) SendTx(context.Context, Tx, Run, flow.Send) (string, error) {
-	return "", &flow.Error{Code: flow.CodeNoChat, Message: "This program has no chats."}
-}
 
 // JumpService is a [ChatService] that knows other flows. Without one there is none to jump
 // to.

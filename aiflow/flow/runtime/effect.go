@@ -14,41 +14,45 @@ import (
 	"github.com/trunklinehq/trunkline/internal/text"
 )
 
-// publish has the chat service do its share of an effect of a turn.
-func (w *work) publish(ctx context.Context, run Run, e flow.Effect) error {
+// effect has the chat service do its share of an effect of a turn.
+func (w *work) effect(ctx context.Context, run Run, e flow.Effect) error {
 	if id := inChat(e); id != "" && run.Chat.Key == "" {
 		return &refusal{id, &flow.Error{Code: flow.CodeNoChat, Message: "The run has no chat."}}
 	}
 	switch e := e.(type) {
 	case flow.Send:
-		id, err := w.h.chats.SendTx(ctx, w.tx, run, e)
+		host, is := w.chats.(MessageService)
+		if !is {
+			return unable(e.ID, "sends no messages")
+		}
+		id, err := host.SendTx(ctx, w.tx, run, e)
 		if err != nil {
 			return refused(e.ID, err)
 		}
 		w.messages = append(w.messages, id)
 		return nil
 	case flow.ContactChange:
-		if host, is := w.h.chats.(ContactService); is {
+		if host, is := w.chats.(ContactService); is {
 			return refused(e.ID, host.ContactTx(ctx, w.tx, run, e))
 		}
 		return unable(e.ID, "does not store contacts")
 	case flow.DataEvent:
-		if host, is := w.h.chats.(EventService); is {
+		if host, is := w.chats.(EventService); is {
 			return refused(e.ID, host.EventTx(ctx, w.tx, run, e))
 		}
 		return unable(e.ID, "has no webhooks")
 	case flow.Handoff:
-		if host, is := w.h.chats.(HandoffService); is {
+		if host, is := w.chats.(HandoffService); is {
 			return refused(e.ID, host.HandoffTx(ctx, w.tx, run, e))
 		}
 		return unable(e.ID, "has no people who can take over chats")
 	case flow.EndHandoff:
-		if host, is := w.h.chats.(HandoffService); is {
+		if host, is := w.chats.(HandoffService); is {
 			return refused(e.ID, host.EndHandoffTx(ctx, w.tx, run, e))
 		}
 		return nil
 	case flow.Ask:
-		if host, is := w.h.chats.(ConsentService); is {
+		if host, is := w.chats.(ConsentService); is {
 			return refused(e.ID, host.AskTx(ctx, w.tx, run, e))
 		}
 		return nil
@@ -78,8 +82,8 @@ func unable(id, why string) error {
 	return &refusal{id, &flow.Error{Code: flow.CodeUnsupported, Message: "This program " + why + "."}}
 }
 
-// note writes down an effect that is not the host's.
-func (w *work) note(ctx context.Context, e flow.Effect) error {
+// noteEffect writes down an effect that is not the chat service's.
+func (w *work) noteEffect(ctx context.Context, e flow.Effect) error {
 	switch e := e.(type) {
 	case flow.Call:
 		return w.call(ctx, e)
@@ -101,14 +105,6 @@ func refused(id string, err error) error {
 		return &refusal{id, no}
 	}
 	return fmt.Errorf("doing effect %s: %w", id, err)
-}
-
-// sent notes that the run has sent a message.
-func (w *work) sent(ctx context.Context, message string) error {
-	if _, err := w.tx.ExecContext(ctx, `INSERT INTO flow_sent (run, message, turn) VALUES ($1, $2, $3)`, w.row.Seq, message, w.row.Turn); err != nil {
-		return fmt.Errorf("noting a message of a run: %w", err)
-	}
-	return nil
 }
 
 // call writes a call into the journal, and has it made.

@@ -13,7 +13,7 @@ type Engine interface {
 	// Listeners are the published flows that listen on a reference, also those that
 	// are switched off there.
 	Listeners(ctx context.Context, account string, reference int64) ([]Listener, error)
-	// Source is a version of a flow; 0 is its draft.
+	// Source is a version of a flow, which never changes; 0 is its draft, which may.
 	Source(ctx context.Context, account, owner string, version int64) (Source, error)
 }
 

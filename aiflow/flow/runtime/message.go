@@ -11,22 +11,23 @@ import (
 	"github.com/trunklinehq/trunkline/internal/span"
 )
 
-// IncomingTx has a contact's message answered when tx commits. Messages of one chat are answered in the order of
-// their commits if the caller holds a lock of the chat. It is not for echoes
-// and imported history.
-func (r *Runtime) IncomingTx(ctx context.Context, on Tx, in Incoming) error {
+// IncomingTx has messages of contacts answered when tx commits. Messages of one chat are
+// answered in the order of their commits if the caller holds a lock of the chat. It is
+// not for echoes and imported history.
+func (r *Runtime) IncomingTx(ctx context.Context, on Tx, ins ...Incoming) error {
 	tx, err := r.db.Join(on)
 	if err != nil {
 		return err
 	}
-	p := job{
-		inbox: in.Chat.Key, reference: in.Chat.Reference, account: in.Chat.Account, chatID: in.Chat.ID, message: &in,
+	jobs := make([]job, len(ins))
+	for i, in := range ins {
+		jobs[i] = job{
+			inbox: in.Chat.Key, reference: in.Chat.Reference, account: in.Chat.Account, chatID: in.Chat.ID, message: &in,
+			traceparent: in.Traceparent,
+		}
 	}
-	if in.Traceparent != "" {
-		ctx = span.With(ctx, in.Traceparent)
-	}
-	if _, err := r.inbox.enqueueTx(ctx, tx, p); err != nil {
-		return fmt.Errorf("queueing a message: %w", err)
+	if err := r.inbox.enqueueAllTx(ctx, tx, jobs); err != nil {
+		return fmt.Errorf("queueing messages: %w", err)
 	}
 	return nil
 }
@@ -116,10 +117,7 @@ func (h *turnHandler) execute(ctx context.Context, d decision, in *inputRow, vie
 		}
 		return err
 	}
-	l, err := h.programs.compile(d.start.Source)
-	if err != nil {
-		return fmt.Errorf("preparing flow %s: %w", d.start.Owner, err)
-	}
+	l := d.program
 	if d.after != nil {
 		return h.queueRun(ctx, d, in, l)
 	}

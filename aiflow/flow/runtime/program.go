@@ -132,6 +132,38 @@ func (p *programs) load(ctx context.Context, hash string) (*loaded, error) {
 	return p.compile(src)
 }
 
+// versionKey names a version of a flow.
+type versionKey struct {
+	engine, owner string
+	version       int64
+}
+
+// version makes a version of an engine's flow ready to run. What is published never
+// changes, so it is read once.
+func (p *programs) version(ctx context.Context, e Engine, account, owner string, version int64) (*loaded, error) {
+	key := versionKey{e.Name(), owner, version}
+	p.mu.Lock()
+	l := p.byVersion[key]
+	p.mu.Unlock()
+	if l != nil && version > 0 {
+		return l, nil
+	}
+	src, err := e.Source(ctx, account, owner, version)
+	if err != nil {
+		return nil, fmt.Errorf("reading version %d of flow %s: %w", version, owner, err)
+	}
+	if l, err = p.compile(src); err != nil {
+		return nil, fmt.Errorf("preparing flow %s: %w", owner, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byVersion == nil || len(p.byVersion) >= maxPrograms {
+		p.byVersion = map[versionKey]*loaded{}
+	}
+	p.byVersion[key] = l
+	return l, nil
+}
+
 // keep stores a source unless it is stored.
 func (p *programs) keep(ctx context.Context, tx *database.Tx, l *loaded) error {
 	if l.stored.Load() {
@@ -149,8 +181,8 @@ func (p *programs) keep(ctx context.Context, tx *database.Tx, l *loaded) error {
 	return nil
 }
 
-// maxPrograms bounds the programs that are kept ready; beyond it, all are
-// forgotten.
+// maxPrograms bounds the programs and the versions that are kept ready; beyond it, all
+// are forgotten.
 const maxPrograms = 1000
 
 // programs keeps what was compiled.
@@ -159,8 +191,9 @@ type programs struct {
 	types *flow.Types
 	now   func() time.Time
 
-	mu     sync.Mutex
-	byHash map[string]*loaded
+	mu        sync.Mutex
+	byHash    map[string]*loaded
+	byVersion map[versionKey]*loaded
 }
 
 func (p *programs) get(hash string) *loaded {

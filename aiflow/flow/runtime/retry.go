@@ -75,10 +75,17 @@ func (r *runRow) retries(repeat bool) error {
 func (r *Runtime) retryTx(ctx context.Context, tx *database.Tx, row runRow, repeat bool) (input int64, err error) {
 	ended := row.EndedUS
 	row.Status, row.Output, row.Error, row.EndedUS = Running, "", "", 0
-	if watcher, is := r.chats.(Watcher); is {
+	chats, flush, err := inTx(ctx, r.chats, tx, row.chats())
+	if err != nil {
+		return 0, err
+	}
+	if watcher, is := chats.(Watcher); is {
 		if err := watcher.RunTx(ctx, tx, row.view()); err != nil {
 			return 0, fmt.Errorf("telling of a run: %w", err)
 		}
+	}
+	if err := flush(ctx); err != nil {
+		return 0, err
 	}
 	var others int
 	if err := tx.GetContext(ctx, &others, `SELECT count(*) FROM flow_run WHERE inbox = $1 AND ended_us = 0 AND seq <> $2`, row.Inbox, row.Seq); err != nil {

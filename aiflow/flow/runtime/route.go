@@ -91,20 +91,24 @@ func (in *inputRow) inTurn(turn int64) {
 	}
 }
 
-// routeTx stores where an input went that is a message.
-func (i *inbox) routeTx(ctx context.Context, tx *database.Tx, in *inputRow) error {
-	to := in.routed
-	if to == nil || to.Outcome == "" {
-		return nil
+// routeTx stores where inputs went that are messages.
+func (i *inbox) routeTx(ctx context.Context, tx *database.Tx, ins []*inputRow) error {
+	var values []any
+	for _, in := range ins {
+		to := in.routed
+		if to == nil || to.Outcome == "" {
+			continue
+		}
+		body, err := json.Marshal(to.Route)
+		if err != nil {
+			return fmt.Errorf("writing where a message goes: %w", err)
+		}
+		values = append(values, to.account, to.reference, to.chatID, text.Sanitize(to.message), string(body), database.Micros(i.now()))
 	}
-	body, err := json.Marshal(to.Route)
+	err := i.db.Insert(ctx, tx, `INSERT INTO flow_route (account, reference, chat_id, message, body, at_us)`,
+		[]string{"TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}, values)
 	if err != nil {
-		return fmt.Errorf("writing where a message goes: %w", err)
-	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO flow_route (account, reference, chat_id, message, body, at_us) VALUES ($1, $2, $3, $4, $5, $6)`,
-		to.account, to.reference, to.chatID, text.Sanitize(to.message), string(body), database.Micros(i.now()))
-	if err != nil {
-		return fmt.Errorf("noting where a message goes: %w", err)
+		return fmt.Errorf("noting where messages go: %w", err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/groupcommit"
 )
 
 // router finds the flow that answers a message.
@@ -16,12 +17,57 @@ type router struct {
 	engines  *engines
 	programs *programs
 	opts     *Options
+
+	listeners *groupcommit.Reads[listenersKey, listeners]
+}
+
+func newRouter(db *database.DB, engines *engines, programs *programs, opts *Options) *router {
+	r := &router{db: db, engines: engines, programs: programs, opts: opts}
+	r.listeners = groupcommit.NewReads(r.readListeners)
+	return r
+}
+
+// listenersKey asks who listens on a reference.
+type listenersKey struct {
+	account   string
+	reference int64
+}
+
+// listeners are who listens on a reference, or why that is not known.
+type listeners struct {
+	all []listener
+	err error
+}
+
+// listener is a flow of an engine.
+type listener struct {
+	Listener
+	engine Engine
+}
+
+// readListeners asks all engines who listens on references.
+func (r *router) readListeners(ctx context.Context, keys []listenersKey) (map[listenersKey]listeners, error) {
+	out := make(map[listenersKey]listeners, len(keys))
+	for _, key := range keys {
+		var found listeners
+		for _, e := range *r.engines {
+			ls, err := e.Listeners(ctx, key.account, key.reference)
+			if err != nil {
+				found.err = fmt.Errorf("asking engine %s who listens: %w", e.Name(), err)
+				break
+			}
+			for _, l := range ls {
+				found.all = append(found.all, listener{l, e})
+			}
+		}
+		out[key] = found
+	}
+	return out, nil
 }
 
 // candidate is a flow that listens on the reference of a message.
 type candidate struct {
-	Listener
-	engine Engine
+	listener
 	rank   flow.Rank // of the rule that took the message
 	passes bool      // its trigger does not take the message
 }
@@ -35,6 +81,7 @@ const (
 // decision is what becomes of a message that no run waits for.
 type decision struct {
 	start     *Start  // nil: nothing
+	program   *loaded // of start
 	interrupt *runRow // is cancelled first
 	after     *runRow // start waits until it has ended
 	asked     []Asked // who was asked, in order
@@ -114,17 +161,15 @@ func (d *decision) noteAfter(rest []candidate) {
 // candidates are the flows of all engines that listen for a message, who is to
 // be asked first.
 func (r *router) candidates(ctx context.Context, in Incoming) ([]candidate, error) {
+	found, _, err := r.listeners.Get(ctx, listenersKey{in.Chat.Account, in.Chat.Reference})
+	if err = cmp.Or(err, found.err); err != nil {
+		return nil, err
+	}
 	var all []candidate
-	for _, e := range *r.engines {
-		ls, err := e.Listeners(ctx, in.Chat.Account, in.Chat.Reference)
-		if err != nil {
-			return nil, fmt.Errorf("asking engine %s who listens: %w", e.Name(), err)
-		}
-		for _, l := range ls {
-			if l.Enabled {
-				rank, takes := l.Trigger.Match(in.Inbound)
-				all = append(all, candidate{l, e, rank, !takes})
-			}
+	for _, l := range found.all {
+		if l.Enabled {
+			rank, takes := l.Trigger.Match(in.Inbound)
+			all = append(all, candidate{l, rank, !takes})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
@@ -167,11 +212,13 @@ func (r *router) begin(ctx context.Context, in Incoming, c candidate, active []*
 			return decision{}, nil
 		}
 	}
-	src, err := c.engine.Source(ctx, in.Chat.Account, c.Owner, c.Version)
-	if err != nil {
-		return decision{}, fmt.Errorf("reading version %d of flow %s: %w", c.Version, c.Owner, err)
+	var err error
+	if d.program, err = r.programs.version(ctx, c.engine, in.Chat.Account, c.Owner, c.Version); err != nil {
+		return decision{}, err
 	}
-	d.start = &Start{Engine: c.engine.Name(), Owner: c.Owner, Version: c.Version, Source: src, Chat: in.Chat, Input: in.Message}
+	d.start = &Start{
+		Engine: c.engine.Name(), Owner: c.Owner, Version: c.Version, Source: d.program.source, Chat: in.Chat, Input: in.Message,
+	}
 	return d, nil
 }
 

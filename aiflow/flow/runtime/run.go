@@ -93,6 +93,14 @@ func (r *runRow) chat() Chat {
 	return c
 }
 
+// chats are the chats of the run: its own, or none.
+func (r *runRow) chats() []Chat {
+	if !r.hasChat() {
+		return nil
+	}
+	return []Chat{r.chat()}
+}
+
 // busy says that the run continues by itself: nothing else happens in its chat
 // until it waits for something. [inbox.next] says the same in SQL.
 func (r *runRow) busy() bool {

@@ -100,17 +100,42 @@ func (r *runStore) insertRun(ctx context.Context, tx *database.Tx, row *runRow, 
 	if err := r.programs.keep(ctx, tx, l); err != nil {
 		return err
 	}
-	var seqs []int64
-	err := tx.SelectContext(ctx, &seqs, `INSERT INTO flow_run (id, account, engine, owner, version, document, reference, inbox, chat_id, status,
-		waits, event, state, turn, input, output, error, started_us, ended_us, parent, function)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) RETURNING seq`,
-		row.ID, row.Account, row.Engine, row.Owner, row.Version, row.Document, row.Reference, row.Inbox, row.ChatID, row.Status,
-		row.Waits, row.Event, row.State, row.Turn, row.Input, row.Output, row.Error, row.StartedUS, row.EndedUS, row.Parent, row.Function)
+	err := r.insertRows(ctx, tx, []*runRow{row})
 	if err != nil {
 		l.stored.Store(false) // it may have been deleted as one that no run has
-		return fmt.Errorf("storing a run: %w", err)
 	}
-	row.Seq = seqs[0]
+	return err
+}
+
+const insertRuns = `INSERT INTO flow_run (id, account, engine, owner, version, document, reference, inbox, chat_id, status,
+	waits, event, state, turn, input, output, error, started_us, ended_us, parent, function) `
+
+var runTypes = []string{
+	"TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT",
+	"TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT", "TEXT", "TEXT",
+}
+
+// insertRows stores new runs, whose flows and documents are kept, and sets their Seq.
+func (r *runStore) insertRows(ctx context.Context, tx *database.Tx, rows []*runRow) error {
+	var values []any
+	byID := map[string]*runRow{}
+	for _, row := range rows {
+		byID[row.ID] = row
+		values = append(values,
+			row.ID, row.Account, row.Engine, row.Owner, row.Version, row.Document, row.Reference, row.Inbox, row.ChatID, string(row.Status),
+			row.Waits, row.Event, row.State, row.Turn, row.Input, row.Output, row.Error, row.StartedUS, row.EndedUS, row.Parent, row.Function)
+	}
+	type inserted struct {
+		ID  string `db:"id"`
+		Seq int64  `db:"seq"`
+	}
+	stored, err := database.SelectRows[inserted](ctx, r.db, tx, database.Rows{Before: insertRuns, After: ` RETURNING id, seq`, Types: runTypes, Values: values})
+	if err != nil {
+		return fmt.Errorf("storing runs: %w", err)
+	}
+	for _, row := range stored {
+		byID[row.ID].Seq = row.Seq
+	}
 	return nil
 }
 

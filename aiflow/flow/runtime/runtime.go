@@ -16,6 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/groupcommit"
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
@@ -185,7 +186,7 @@ func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Ru
 	}
 	r.waits.db = r.db
 	r.programs.db, r.programs.types, r.programs.now = r.db, r.opts.Types, r.opts.Now
-	r.inbox, r.eraser = &inbox{r.db, r.turns, r.opts.Now}, eraser{r.db}
+	r.inbox, r.eraser = newInbox(r.db, r.turns, r.opts.Now), eraser{r.db}
 	r.runs = &runStore{r.db, r.inbox, &r.programs, &r.engines, &r.opts}
 	r.timers = &timers{r.db, r.inbox, make(chan struct{}, 1), &r.opts}
 	r.schedules = &schedules{r.db, r.runs, r.turns, &r.opts}
@@ -198,8 +199,9 @@ func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Ru
 	}
 	*turns = turnHandler{
 		db: r.db, chats: r.chats, inbox: r.inbox, runs: r.runs, programs: &r.programs, timers: r.timers, waits: &r.waits, calls: r.calls, opts: &r.opts,
-		router: &router{r.db, &r.engines, &r.programs, &r.opts},
+		router: newRouter(r.db, &r.engines, &r.programs, &r.opts),
 	}
+	turns.commits = &groupcommit.Group[*work]{Gate: make(chan struct{}, batchesAtOnce), Limit: maxBatch, Run: turns.commitAll}
 	return r, nil
 }
 

@@ -9,9 +9,9 @@ import (
 )
 
 // traced does what follows from one input, below what the input follows from.
-func (h *turnHandler) traced(ctx context.Context, in *inputRow) error {
+func (h *turnHandler) traced(ctx context.Context, in *inputRow, runs []*runRow) error {
 	ctx, in.span = span.Begin(span.With(ctx, in.Traceparent), h.opts.Trace, "flow.turn")
-	err := h.work(ctx, in)
+	err := h.work(ctx, in, runs)
 	if in.span == nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/groupcommit"
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
@@ -40,6 +40,7 @@ type turnHandler struct {
 	waits    *waits
 	calls    *queue.Queue
 	failures failures
+	commits  *groupcommit.Group[*work]
 	opts     *Options
 }
 
@@ -50,15 +51,15 @@ func (h *turnHandler) handleTurn(ctx context.Context, it queue.Job) queue.Outcom
 		if ctx.Err() != nil {
 			return queue.Outcome{Result: queue.Snooze}
 		}
-		in, err := h.inbox.next(ctx, it.Key)
+		in, runs, err := h.inbox.work(ctx, it.Key)
 		if err == nil && in == nil && !own {
-			in, err = h.inbox.strayed(ctx, it)
+			in, runs, err = h.inbox.strayed(ctx, it)
 		}
 		if err == nil && in == nil {
 			return queue.Outcome{Result: queue.Done}
 		}
 		if err == nil {
-			err = h.traced(ctx, in)
+			err = h.traced(ctx, in, runs)
 		}
 		if err != nil {
 			return h.failedTurn(ctx, it.Key, in, err)
@@ -134,12 +135,8 @@ func (h *turnHandler) giveUp(ctx context.Context, in *inputRow) error {
 	return h.commit(ctx, t)
 }
 
-// work does what follows from one input.
-func (h *turnHandler) work(ctx context.Context, in *inputRow) error {
-	runs, err := h.inbox.active(ctx, in.Inbox)
-	if err != nil {
-		return err
-	}
+// work does what follows from one input, in whose inbox runs are active.
+func (h *turnHandler) work(ctx context.Context, in *inputRow, runs []*runRow) error {
 	in.more = in.more || slices.ContainsFunc(runs, (*runRow).busy) // others wait for it
 	if in.Kind == kindMessage {
 		return h.message(ctx, in, runs)
@@ -282,21 +279,18 @@ type refusal struct {
 func (r *refusal) Error() string { return "refused: " + r.err.Error() }
 
 // step computes the turn.
-func (t *turn) step() (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic in a turn: %v\n%s", v, debug.Stack())
+func (t *turn) step() error {
+	return protected(func() (err error) {
+		var state *flow.State
+		if t.row.State != "" {
+			state = &flow.State{}
+			if err := state.UnmarshalJSON([]byte(t.row.State)); err != nil {
+				return fmt.Errorf("reading the state of a run: %w", err)
+			}
 		}
-	}()
-	var state *flow.State
-	if t.row.State != "" {
-		state = &flow.State{}
-		if err := state.UnmarshalJSON([]byte(t.row.State)); err != nil {
-			return fmt.Errorf("reading the state of a run: %w", err)
-		}
-	}
-	t.out, err = t.loaded.program.Step(state, t.input, t.env)
-	return err
+		t.out, err = t.loaded.program.Step(state, t.input, t.env)
+		return err
+	})
 }
 
 // drop forgets an input that no run wants.

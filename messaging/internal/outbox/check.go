@@ -25,7 +25,7 @@ type Check struct {
 
 // Check checks a request without sending it.
 func (w *Writer) Check(ctx context.Context, account string, req Request) (Check, error) {
-	d, err := w.prepare(ctx, w.Store.DB, account, req)
+	d, err := w.prepare(ctx, w.Store.DB, nil, account, req)
 	var refused *payload.Error
 	if err != nil && !errors.As(err, &refused) {
 		return Check{}, err

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/trunklinehq/trunkline/internal/groupcommit"
 	"github.com/trunklinehq/trunkline/internal/span"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/internal/connection"
@@ -15,7 +16,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Sender makes attempts to send messages. Its fields are set before first use.
+// Sender makes attempts to send messages. See
+// [NewSender].
 type Sender struct {
 	Store       *store.Store
 	Settings    *settings.Box
@@ -31,4 +33,12 @@ type Sender struct {
 	Sent func(kind provider.Kind, outcome string)
 
 	receipts sync.Map // by message: a [provider.Receipt] that is not recorded yet
+
+	jobs *groupcommit.Reads[int64, job]
+}
+
+// NewSender returns a sender whose exported fields are those of s.
+func NewSender(s *Sender) *Sender {
+	s.jobs = groupcommit.NewReads(s.loadJobs)
+	return s
 }

@@ -26,6 +26,7 @@ type prepared struct {
 	provider provider.Provider
 	addr     provider.Address
 	chat     int64              // 0: there is none yet
+	locked   *store.Chat        // the chat that a batch has locked already; nil: none
 	content  provider.Content   // what will be sent
 	file     *attachment.Stored // that goes with it; nil: none, or one that lies elsewhere
 	template *template.Row      // that it fills in; nil: none, or there is no copy
@@ -42,10 +43,17 @@ func (w *Writer) chooseID(d *prepared) string {
 	return "out-" + store.NewID()
 }
 
-// prepare checks a request of an account. With a [payload.Error] it returns what
-// it has found so far.
-func (w *Writer) prepare(ctx context.Context, q database.Reader, account string, req Request) (prepared, error) {
-	row, p, err := w.Store.Opened(ctx, q, account, req.Reference)
+// prepare checks a request of an account. u is the batch that it is for, or nil. With a
+// [payload.Error] it returns what it has found so far.
+func (w *Writer) prepare(ctx context.Context, q database.Reader, u *store.Batch, account string, req Request) (prepared, error) {
+	var row *store.Reference
+	var p provider.Provider
+	var err error
+	if u == nil {
+		row, p, err = w.Store.Opened(ctx, q, account, req.Reference)
+	} else {
+		row, p, err = u.Row(ctx, account, req.Reference)
+	}
 	if err != nil {
 		return prepared{}, err
 	}
@@ -63,12 +71,7 @@ func (w *Writer) prepare(ctx context.Context, q database.Reader, account string,
 		req.Actor = payload.ActorAPI
 	}
 	d := prepared{req: req, row: row, ref: row.Info(p), provider: p, content: req.Content}
-	if d.addr, err = w.Recipients.Address(ctx, q, row.ID, p, req.ChatID); err != nil {
-		return d, err
-	}
-	if c, err := w.Store.ChatByAddress(ctx, q, row.ID, d.addr); err == nil {
-		d.windowUS, d.chat = c.WindowUS, c.ID
-	} else if !errors.Is(err, payload.ErrNotFound) {
+	if err := w.findChat(ctx, q, u, &d); err != nil {
 		return d, err
 	}
 	if err := d.chooseType(); err != nil {
@@ -91,6 +94,28 @@ func (w *Writer) prepare(ctx context.Context, q database.Reader, account string,
 		return d, err
 	}
 	return d, d.checkOpen(w.Store.Now())
+}
+
+// findChat finds the chat that a message is for, if there is one.
+func (w *Writer) findChat(ctx context.Context, q database.Reader, u *store.Batch, d *prepared) (err error) {
+	if u != nil {
+		d.locked = u.Locked(d.row.ID, d.req.ChatID)
+	}
+	if c := d.locked; c != nil {
+		d.addr, d.windowUS, d.chat = c.Address(), c.WindowUS, c.ID
+		return nil
+	}
+	if d.addr, err = w.Recipients.Address(ctx, q, d.row.ID, d.provider, d.req.ChatID); err != nil {
+		return err
+	}
+	c, err := w.Store.ChatByAddress(ctx, q, d.row.ID, d.addr)
+	if errors.Is(err, payload.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		d.windowUS, d.chat = c.WindowUS, c.ID
+	}
+	return err
 }
 
 // chooseType makes text of a type that the reference cannot send, where text

@@ -76,9 +76,6 @@ func (a attempt) failure() *provider.Failure {
 	return nil
 }
 
-// SendSubject names the job that sends a message.
-func SendSubject(seq int64) string { return "send:" + strconv.FormatInt(seq, 10) }
-
 // ReadSubject names the job that tells a network that a message was read.
 func ReadSubject(seq int64) string { return "read:" + strconv.FormatInt(seq, 10) }
 
@@ -110,27 +107,41 @@ func (s *Sender) Handle(ctx context.Context, it queue.Job) queue.Outcome {
 	return s.attemptSend(ctx, it, j)
 }
 
-var selectJob = `SELECT ` + store.MessageColumns + `, COALESCE(o.content, '') AS content, COALESCE(o.reply_to, '') AS reply_to,
+var selectJobs = `SELECT ` + store.MessageColumns + `, COALESCE(o.content, '') AS content, COALESCE(o.reply_to, '') AS reply_to,
 	` + store.Nested(store.ChatColumns, "c", "in") + `, ` + store.Nested(store.ReferenceColumns, "r", "of") + store.MessageFrom + `
-	JOIN messaging_chat c ON c.id = m.chat JOIN messaging_reference r ON r.id = m.reference WHERE m.seq = $1`
+	JOIN messaging_chat c ON c.id = m.chat JOIN messaging_reference r ON r.id = m.reference WHERE `
 
-// job loads a message to send with its chat and reference.
+// job loads a message to send with its chat and reference, together with those that
+// others load.
 func (s *Sender) job(ctx context.Context, seq int64) (*job, error) {
-	var row struct {
+	j, found, err := s.jobs.Get(ctx, seq)
+	if err == nil && !found {
+		err = sql.ErrNoRows
+	}
+	return &j, err
+}
+
+// loadJobs loads messages to send. Those that are being deleted are left out.
+func (s *Sender) loadJobs(ctx context.Context, seqs []int64) (map[int64]job, error) {
+	in, args := s.Store.DB.Dialect.InNumbers("m.seq", 1, seqs)
+	var rows []struct {
 		store.Message
 		Content string          `db:"content"`
 		ReplyTo string          `db:"reply_to"`
 		In      store.Chat      `db:"in"`
 		Of      store.Reference `db:"of"`
 	}
-	err := s.Store.DB.GetContext(ctx, &row, selectJob, seq)
-	if err != nil {
+	if err := s.Store.DB.SelectContext(ctx, &rows, selectJobs+in, args...); err != nil {
 		return nil, err
 	}
-	if row.In.Deleted() || row.Of.Deleted() {
-		return nil, sql.ErrNoRows
+	out := make(map[int64]job, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		if !r.In.Deleted() && !r.Of.Deleted() {
+			out[r.Seq] = job{Message: r.Message, Content: r.Content, ReplyTo: r.ReplyTo, chat: &r.In, ref: &r.Of}
+		}
 	}
-	return &job{Message: row.Message, Content: row.Content, ReplyTo: row.ReplyTo, chat: &row.In, ref: &row.Of}, nil
+	return out, nil
 }
 
 func (s *Sender) sendMessage(ctx context.Context, it queue.Job, j *job) queue.Outcome {

@@ -2,11 +2,9 @@ package outbox
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
@@ -15,17 +13,17 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// queueParts stores the messages of a prepared one and queues them under the key
-// of their chat. A splitter makes several of one; then it returns the one that
-// has the type of the prepared message.
-func (w *Writer) queueParts(ctx context.Context, u *store.Batch, d prepared) (int64, error) {
+// queueParts has a batch store the messages of a prepared one and queue them under
+// the key of their chat. A splitter makes several of one; then it returns the one
+// that has the type of the prepared message.
+func (w *Writer) queueParts(ctx context.Context, u *store.Batch, d prepared) (*store.Message, error) {
 	d.request = w.chooseID(&d)
 	splitter, ok := d.provider.(provider.Splitter)
 	if !ok {
 		d.ownID = d.request
 		return w.queuePart(ctx, u, d)
 	}
-	var main int64
+	var main *store.Message
 	parts := splitter.Split(d.content)
 	first := max(0, slices.IndexFunc(parts, func(c provider.Content) bool { return c.Type() == d.content.Type() }))
 	for i, content := range parts {
@@ -41,17 +39,17 @@ func (w *Writer) queueParts(ctx context.Context, u *store.Batch, d prepared) (in
 			part.req.Content = content
 		}
 		if !own {
-			part.file, part.template, part.req.IdempotencyKey = nil, nil, ""
+			part.file, part.template = nil, nil
 		}
 		if i > 0 {
 			part.req.ReplyTo = ""
 		}
-		seq, err := w.queuePart(ctx, u, part)
+		m, err := w.queuePart(ctx, u, part)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		if i == first {
-			main = seq
+			main = m
 		}
 	}
 	return main, nil
@@ -68,19 +66,23 @@ func expectLink(u *store.Batch, d prepared, m *store.Message) {
 	u.Expected = append(u.Expected, store.ExpectedFile{ID: store.NewID(), Reference: d.ref, Message: m, Source: source, Parent: u.Traceparent})
 }
 
-// queuePart stores one message and queues it under the key of its chat.
-func (w *Writer) queuePart(ctx context.Context, u *store.Batch, d prepared) (int64, error) {
+// queuePart has a batch store one message and queue it under the key of its chat.
+func (w *Writer) queuePart(ctx context.Context, u *store.Batch, d prepared) (*store.Message, error) {
 	u.Bounded = true
 	if err := w.Admit(ctx, u.Tx, d.ref.Account); err != nil {
-		return 0, err
+		return nil, err
 	}
-	if err := u.Open(ctx, []store.Person{{Reference: d.ref, Address: d.addr}}, nil); err != nil {
-		return 0, err
+	c := d.locked
+	if c == nil {
+		to := store.Person{Reference: d.ref, Address: d.addr}
+		if err := u.Open(ctx, []store.Person{to}, nil); err != nil {
+			return nil, err
+		}
+		c = u.ChatOf(to)
 	}
-	c := u.ChatOf(store.Person{Reference: d.ref, Address: d.addr})
 	replyTo, err := quoted(ctx, u, d, c)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	now := database.Micros(u.Now)
 	m := &store.Message{
@@ -95,46 +97,32 @@ func (w *Writer) queuePart(ctx context.Context, u *store.Batch, d prepared) (int
 	}
 	content, err := aimed(ctx, u, d, c)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	body := d.body()
 	if replyTo != "" {
 		body.Context = &payload.Quote{MessageID: replyTo}
 	}
 	m.Body = string(payload.MustEncode(body))
-	if err := u.Add(ctx, []*store.Message{m}); err != nil {
-		return 0, err
-	}
 	stored, err := render.EncodeContent(content, d.req.Tag)
 	if err != nil {
-		return 0, err
-	}
-	err = u.Insert(ctx, `INSERT INTO messaging_outbound (message, reference, own_id, content, reply_to, announced, tried, started_us, give_up_us,
-			request_id, client_id)`,
-		[]string{"BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT", "BOOLEAN", "BOOLEAN", "BIGINT", "BIGINT", "TEXT", "TEXT"},
-		[][]any{{m.Seq, m.Reference, m.OwnID, stored, replyTo, false, false, 0, 0, m.RequestID, m.ClientID}}, "")
-	if err != nil {
-		return 0, fmt.Errorf("storing what is to be sent: %w", err)
-	}
-	if d.req.IdempotencyKey != "" {
-		if err := recordSend(ctx, u, d, m.Seq); err != nil {
-			return 0, err
-		}
+		return nil, err
 	}
 	if err := attachment.Use(ctx, u, d.content); err != nil {
-		return 0, err
+		return nil, err
 	}
 	expectLink(u, d, m)
+	out := store.Outgoing{Message: m, Chat: c, Content: stored, ReplyTo: replyTo, Traceparent: u.Traceparent}
 	if m.SentAs != "" {
-		u.Questions.Ask(c, m.Seq, d.req.Content)
+		out.Asks = d.req.Content
 	}
-	c.LastMessage, c.ActivityUS = max(c.LastMessage, m.Seq), max(c.ActivityUS, now)
+	u.Outgoing = append(u.Outgoing, out)
+	c.ActivityUS = max(c.ActivityUS, now)
 	if d.req.Actor == payload.ActorUser {
 		c.HandoffUS = now
 	}
-	u.ActiveChats.Add(c)
 	u.Publish(d.ref.Account, m.Reference, string(payload.EventMessage), m.View(c))
-	return m.Seq, w.Store.Sends.PutTx(ctx, u.Tx, queue.JobArgs{Subscriber: store.Subscriber(m.Reference), Key: store.ChatKey(m.Reference, c.ID), Subject: SendSubject(m.Seq)})
+	return m, nil
 }
 
 // quoted is the network's id of the message that a prepared one answers.

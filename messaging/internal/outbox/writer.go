@@ -53,7 +53,7 @@ type Request struct {
 // replayed. When the network refuses the message, Send returns it together with
 // an error.
 func (w *Writer) Send(ctx context.Context, account string, req Request) (out payload.Message, replayed bool, err error) {
-	d, err := w.prepare(ctx, w.Store.DB, account, req)
+	d, err := w.prepare(ctx, w.Store.DB, nil, account, req)
 	if err != nil {
 		return out, false, err
 	}
@@ -65,14 +65,21 @@ func (w *Writer) Send(ctx context.Context, account string, req Request) (out pay
 		if before, err = sentBefore(ctx, u.Tx, d); err != nil || before != nil {
 			return err
 		}
-		if seq, err = w.queueSend(ctx, u, d); err != nil {
+		m, err := w.queueSend(ctx, u, d)
+		if err == nil {
+			err = u.WriteOutgoing(ctx)
+		}
+		if err == nil && d.req.IdempotencyKey != "" {
+			err = recordSend(ctx, u, d, m.Seq)
+		}
+		if err != nil {
 			return err
 		}
+		seq = m.Seq
 		if req.Wait > 0 {
 			first.Leave() // of a transaction that is begun again
 			first = w.Waits.Expect(seq)
 		}
-		m := u.Messages[seq]
 		out = m.View(u.Chats[m.Chat])
 		return nil
 	})
@@ -105,38 +112,35 @@ func (w *Writer) Send(ctx context.Context, account string, req Request) (out pay
 	return m.View(c), replayed, err
 }
 
-// SendTx stores a message when tx commits. It ignores Wait and IdempotencyKey.
-func (w *Writer) SendTx(ctx context.Context, tx *database.Tx, account string, req Request) (payload.Message, error) {
+// SendIn has a batch store a message. It ignores Wait and IdempotencyKey.
+func (w *Writer) SendIn(ctx context.Context, u *store.Batch, account string, req Request) (payload.Message, error) {
 	req.IdempotencyKey = ""
-	d, err := w.prepare(ctx, tx, account, req)
+	d, err := w.prepare(ctx, u.Tx, u, account, req)
 	if err != nil {
 		return payload.Message{}, err
 	}
-	u := w.Store.Begin(tx)
-	seq, err := w.queueSend(ctx, u, d)
+	m, err := w.queueSend(ctx, u, d)
 	if err != nil {
 		return payload.Message{}, err
 	}
-	m := u.Messages[seq]
-	c := u.Chats[m.Chat]
-	return m.View(c), u.Flush(ctx)
+	return m.View(u.Chats[m.Chat]), nil
 }
 
-// queueSend stores the messages of a prepared one, to be sent, and returns the
-// one that the send answers with. It does so within a span, which has no ids of
+// queueSend has a batch store the messages of a prepared one, to be sent, and returns
+// the one that the send answers with. It does so within a span, which has no ids of
 // chats and no id that a network chose: they may contain phone numbers.
-func (w *Writer) queueSend(ctx context.Context, u *store.Batch, d prepared) (int64, error) {
+func (w *Writer) queueSend(ctx context.Context, u *store.Batch, d prepared) (*store.Message, error) {
 	ctx, queued := span.Begin(ctx, w.Trace, "messaging.queue")
 	u.Traceparent = span.Of(ctx)
-	seq, err := w.queueParts(ctx, u, d)
+	m, err := w.queueParts(ctx, u, d)
 	if queued != nil {
 		queued.Set(slog.Int64("reference", int64(d.ref.ID)))
 		queued.Set(slog.String("kind", string(d.ref.Kind)))
 		queued.Set(slog.String("type", d.content.Type()))
-		if m := u.Messages[seq]; m != nil {
+		if m != nil {
 			queued.Set(slog.String("message", w.Sender.OwnID(d.row, m)))
 		}
 		queued.End(err != nil)
 	}
-	return seq, err
+	return m, err
 }

@@ -36,14 +36,17 @@ type Batch struct {
 	Chats map[int64]*Chat
 	// References are those of the chats that [Batch.LoadLocked] has locked.
 	References map[provider.ReferenceID]ReferenceInfo
-	gone       map[int64]bool // chats that are being deleted
-	Aliases    map[ChatName]int64
-	Messages   map[int64]*Message
-	Added      map[MessageKey]*Message // that this batch made
-	Calls      map[CallKey]*Call
-	Own        map[int64][]*Message // by chat with a new watermark: the account's messages that are not read, in order
-	Unnamed    []Person             // who wrote and has no name
+	// Rows are the references that the batch has read as a whole.
+	Rows     map[provider.ReferenceID]*Reference
+	gone     map[int64]bool // chats that are being deleted
+	Aliases  map[ChatName]int64
+	Messages map[int64]*Message
+	Added    map[MessageKey]*Message // that this batch made
+	Calls    map[CallKey]*Call
+	Own      map[int64][]*Message // by chat with a new watermark: the account's messages that are not read, in order
+	Unnamed  []Person             // who wrote and has no name
 
+	Outgoing      []Outgoing
 	DirtyChats    Ordered[*Chat]
 	Questions     Questions
 	Watermarks    WatermarkChanges
@@ -54,6 +57,7 @@ type Batch struct {
 	Hidden        Ordered[HiddenID]
 	Events        []payload.Event
 	stream        []StreamRow
+	shown         Ordered[*Chat] // see [Batch.Show]
 
 	chatWork
 	fileWork
@@ -92,7 +96,7 @@ type Store struct {
 func (s *Store) Begin(tx *database.Tx) *Batch {
 	return &Batch{
 		Store: s, Tx: tx, Now: s.Now(),
-		Chats: map[int64]*Chat{}, References: map[provider.ReferenceID]ReferenceInfo{}, gone: map[int64]bool{}, Aliases: map[ChatName]int64{}, Messages: map[int64]*Message{},
+		Chats: map[int64]*Chat{}, References: map[provider.ReferenceID]ReferenceInfo{}, Rows: map[provider.ReferenceID]*Reference{}, gone: map[int64]bool{}, Aliases: map[ChatName]int64{}, Messages: map[int64]*Message{},
 		Added: map[MessageKey]*Message{}, Calls: map[CallKey]*Call{}, Own: map[int64][]*Message{},
 	}
 }
@@ -155,7 +159,7 @@ func (u *Batch) Flush(ctx context.Context) error {
 	questions := func(ctx context.Context) error { return u.Questions.write(ctx, u) }
 	watermarks := func(ctx context.Context) error { return u.Watermarks.write(ctx, u) }
 	for _, write := range []func(context.Context) error{
-		u.writeAliases, u.writeHidden, u.writeChats, questions, watermarks, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
+		u.WriteOutgoing, u.showChats, u.writeAliases, u.writeHidden, u.writeChats, questions, watermarks, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
 		u.writeExpected, u.writeDeferred, u.writeDeferring, u.writeStream, u.publishChats,
 	} {
 		if err := write(ctx); err != nil {

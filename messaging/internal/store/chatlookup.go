@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -31,10 +29,16 @@ func LockChat(ctx context.Context, u *Batch, l ReferenceInfo, addr provider.Addr
 	if err := u.FindAliases(ctx, []Person{who}); err != nil {
 		return nil, err
 	}
-	if len(u.Aliases) == 0 {
+	var ids []int64
+	for _, id := range IDs(addr) {
+		if chat, known := u.Aliases[ChatName{l.ID, id}]; known {
+			ids = append(ids, chat)
+		}
+	}
+	if len(ids) == 0 {
 		return nil, payload.ErrNotFound
 	}
-	if err := u.Lock(ctx, slices.Collect(maps.Values(u.Aliases))); err != nil {
+	if err := u.Lock(ctx, ids); err != nil {
 		return nil, err
 	}
 	return u.ChatOf(who), nil

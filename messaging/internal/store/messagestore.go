@@ -88,8 +88,12 @@ type Located struct {
 // shown is the condition that the chat of a message is not being deleted.
 const shown = `NOT EXISTS (SELECT 1 FROM messaging_chat g WHERE g.id = m.chat AND g.activity_us < 0)`
 
-// Locate finds messages by the network's id or by ours, without locking.
+// Locate finds messages by the network's id or by ours, without locking. It finds the
+// outgoing messages of the batch too.
 func (u *Batch) Locate(ctx context.Context, keys []MessageKey) ([]Located, error) {
+	if err := u.WriteOutgoing(ctx); err != nil {
+		return nil, err
+	}
 	out, err := database.SelectRows[Located](ctx, u.Store.DB, u.Tx, database.Rows{
 		Before: `WITH k (reference, id) AS (`,
 		After: `) SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id

@@ -1,13 +1,10 @@
 package bridge
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow"
@@ -15,13 +12,10 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/memory"
 	"github.com/trunklinehq/trunkline/botengine"
-	"github.com/trunklinehq/trunkline/extractor"
 	"github.com/trunklinehq/trunkline/extractor/store"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
-	"github.com/trunklinehq/trunkline/server/internal/httpapi"
-	"github.com/trunklinehq/trunkline/server/internal/view"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -113,156 +107,18 @@ func (h *FlowHost) Jump(ctx context.Context, from runtime.Run, to flow.Jump) (ru
 	return start, err
 }
 
-// SendTx queues a message of a bot.
-func (h *FlowHost) SendTx(ctx context.Context, tx runtime.Tx, r runtime.Run, e flow.Send) (string, error) {
-	content, err := messaging.DecodeContent(e.Message)
+// BatchTx locks chats, for what the turns in them do in one transaction.
+func (h *FlowHost) BatchTx(ctx context.Context, tx runtime.Tx, chats []runtime.Chat) (in runtime.ChatService, flush func(context.Context) error, err error) {
+	batch, err := h.Messaging.BatchTx(tx)
 	if err != nil {
-		return "", unsendable(err)
+		return nil, nil, err
 	}
-	tag, err := messaging.DecodeTag(e.Message)
-	if err != nil {
-		return "", unsendable(err)
+	keys := make([]string, len(chats))
+	for i, c := range chats {
+		keys[i] = c.Key
 	}
-	if !h.said.allow(r.Chat.Key, r.ID, e.ID, e.Message, h.Now()) {
-		return "", &flow.Error{Code: "run.same_message", Message: "The same message was sent to the chat more than 20 times in five minutes."}
+	if err := batch.Lock(ctx, keys...); err != nil {
+		return nil, nil, err
 	}
-	req := messaging.SendRequest{
-		Reference: chatReference(r.Chat), ChatID: r.Chat.ID, Content: content, ReplyTo: e.ReplyTo, Tag: tag, Actor: actorOf(r.Engine),
-	}
-	m, err := h.account(r.Chat).SendTx(ctx, tx, req)
-	if err != nil {
-		return "", unsendable(err)
-	}
-	return m.ID, nil
-}
-
-func actorOf(engine string) messaging.Actor {
-	if engine == flow.EngineBot {
-		return messaging.ActorBot
-	}
-	return messaging.ActorFlow
-}
-
-// unsendable translates the refusal of a message into an error of flows. Other
-// errors are returned as they are, so that the turn is tried again.
-func unsendable(err error) error {
-	r, is := messaging.Refused(err)
-	if !is || r.Code == httpapi.CodeUnavailable {
-		return err
-	}
-	code := "channel.rejected"
-	switch r.Code {
-	case httpapi.CodeWindowClosed:
-		code = "channel.window_closed"
-	case httpapi.CodeUnsupported:
-		code = "channel.unsupported"
-	}
-	switch r.Field {
-	case "":
-		return &flow.Error{Code: code, Message: r.Message}
-	case "message.template.name", "message.template.language.code":
-		code = "template.not_found"
-	}
-	return &flow.Error{Code: code, Message: r.Field + " " + r.Why}
-}
-
-// update changes the chat of a run.
-func (h *FlowHost) update(ctx context.Context, tx database.Executor, r runtime.Run, change messaging.ChatChange) error {
-	_, err := h.account(r.Chat).UpdateChatTx(ctx, tx, chatReference(r.Chat), r.Chat.ID, change)
-	if err != nil {
-		return unsendable(err)
-	}
-	return nil
-}
-
-// ContactTx changes tags, fields, language and the wish not to be written to.
-func (h *FlowHost) ContactTx(ctx context.Context, tx runtime.Tx, r runtime.Run, e flow.ContactChange) error {
-	change := messaging.ChatChange{Language: e.Language, OptedOut: e.OptedOut, Fields: map[string]json.RawMessage{}}
-	for name, v := range e.Fields {
-		raw, err := json.Marshal(v)
-		if err != nil {
-			return fmt.Errorf("writing field %s: %w", name, err)
-		}
-		change.Fields[name] = raw
-	}
-	if len(e.AddTags)+len(e.RemoveTags) > 0 {
-		chat, err := h.account(r.Chat).ChatTx(ctx, tx, chatReference(r.Chat), r.Chat.ID)
-		if err != nil {
-			return unsendable(err)
-		}
-		tags := slices.DeleteFunc(chat.Tags, func(t string) bool { return slices.Contains(e.RemoveTags, t) })
-		change.Tags = append(tags, slices.DeleteFunc(slices.Clone(e.AddTags), func(t string) bool { return slices.Contains(tags, t) })...)
-	}
-	return h.update(ctx, tx, r, change)
-}
-
-// EventTx makes a data event for webhooks.
-func (h *FlowHost) EventTx(ctx context.Context, tx runtime.Tx, r runtime.Run, e flow.DataEvent) error {
-	if r.Chat.Reference == 0 {
-		return &flow.Error{Code: flow.CodeNoChat, Message: "The run has no reference, so there are no webhooks to send the event to."}
-	}
-	data, err := json.Marshal(e.Data)
-	if err != nil {
-		return fmt.Errorf("writing an event's data: %w", err)
-	}
-	now := h.Now()
-	p := extractor.DataPayload{
-		Reference: r.Chat.Reference, Ref: r.Chat.Reference, Event: &extractor.FlowEvent{Name: e.Name, Data: data},
-		MessageTimestamp: now.Unix(),
-	}
-	if r.Chat.Key != "" {
-		chat, err := h.account(r.Chat).ChatTx(ctx, tx, chatReference(r.Chat), r.Chat.ID)
-		if err != nil {
-			return unsendable(err)
-		}
-		p.RemoteJID, p.ChatID = chat.RemoteJID(), chat.ID
-	}
-	body, err := json.Marshal(p)
-	if err != nil {
-		return fmt.Errorf("writing an event: %w", err)
-	}
-	return hooks{h.Webhooks, h.Now}.dataTx(ctx, tx, r.Chat, cmp.Or(r.Chat.Key, r.ID), now, "", body)
-}
-
-// HandoffTx shows in the inbox that a person is asked for.
-func (h *FlowHost) HandoffTx(ctx context.Context, tx runtime.Tx, r runtime.Run, e flow.Handoff) error {
-	return h.update(ctx, tx, r, messaging.ChatChange{Ask: &messaging.HandoffAsk{Target: e.Target, Note: e.Note, Pause: e.Pause}})
-}
-
-// EndHandoffTx takes that back.
-func (h *FlowHost) EndHandoffTx(ctx context.Context, tx runtime.Tx, r runtime.Run, _ flow.EndHandoff) error {
-	return h.update(ctx, tx, r, messaging.ChatChange{EndAsk: true})
-}
-
-// RunTx shows on the stream, and with the chat, which bot talks in it.
-func (h *FlowHost) RunTx(ctx context.Context, tx runtime.Tx, r runtime.Run) error {
-	if !r.EndedAt.IsZero() && r.Engine == flow.EngineFlow && r.Status != runtime.Failed { // that may be retried
-		if err := h.Memory.EndRunTx(ctx, tx, r.ID); err != nil {
-			return err
-		}
-	}
-	err := h.Messaging.PublishTx(ctx, tx, messaging.Change{
-		Account: r.Chat.Account, Reference: chatReference(r.Chat), Kind: "run", Data: view.NewRunView(r),
-	})
-	if err != nil || r.Chat.Key == "" {
-		return err
-	}
-	active := messaging.ActiveBot{Engine: r.Engine, ID: r.Owner}
-	chat, err := h.account(r.Chat).ChatByKeyTx(ctx, tx, r.Chat.Key)
-	if errors.Is(err, messaging.ErrNotFound) { // it may have become one with another
-		chat, err = h.account(r.Chat).ChatTx(ctx, tx, chatReference(r.Chat), r.Chat.ID)
-	}
-	if errors.Is(err, messaging.ErrNotFound) {
-		return nil // it was erased when the run was begun
-	}
-	if err != nil {
-		return unsendable(err)
-	}
-	if r.EndedAt.IsZero() == (chat.ActiveBot != nil && *chat.ActiveBot == active) {
-		return nil // it is said already, or another has taken over
-	}
-	if !r.EndedAt.IsZero() {
-		active = messaging.ActiveBot{}
-	}
-	return h.update(ctx, tx, r, messaging.ChatChange{ActiveBot: &active})
+	return &flowBatch{h, batch}, batch.Flush, nil
 }

@@ -42,15 +42,13 @@ func (s *Sinks) EventsTx(ctx context.Context, tx messaging.Tx, evs []messaging.E
 	if err := s.hooks().eventsTx(ctx, tx, evs, to); err != nil {
 		return err
 	}
+	var taken []messaging.Event
 	for _, ev := range evs {
-		if !to.takes(ev) {
-			continue
-		}
-		if err := s.queue(ctx, tx, ev, to.read(ev)); err != nil {
-			return err
+		if to.takes(ev) {
+			taken = append(taken, ev)
 		}
 	}
-	return nil
+	return s.queue(ctx, tx, taken, to)
 }
 
 // ChatsTx tells webhooks and runs that chats are one now, and runs that a
@@ -100,20 +98,35 @@ func saysSomething(p messaging.MessagePayload) bool {
 	return p.Reaction == nil && p.Revoked == nil && p.Edited == nil
 }
 
-// queue queues a message for bots and flows, unless it only changes another one.
-// With read, extractors read it first.
-func (s *Sinks) queue(ctx context.Context, tx database.Executor, ev messaging.Event, read bool) error {
-	var p messaging.MessagePayload
-	if err := json.Unmarshal(ev.Payload, &p); err != nil {
-		return fmt.Errorf("reading a message: %w", err)
-	}
-	if !saysSomething(p) {
+// queue queues messages for bots and flows, without those that only change others.
+// What extractors read they read first.
+func (s *Sinks) queue(ctx context.Context, tx database.Executor, evs []messaging.Event, to *audience) error {
+	if len(evs) == 0 {
 		return nil
 	}
-	about, err := s.Messaging.For(ev.Account).InboundMessageTx(ctx, tx, ev.Reference, ev.MessageID)
+	about, err := s.Messaging.InboundMessagesTx(ctx, tx, evs)
 	if err != nil {
 		return err
 	}
+	var ins []runtime.Incoming
+	for _, ev := range evs {
+		known, exists := about[ev.ID]
+		if !exists {
+			continue // it was deleted while its event waited
+		}
+		var p messaging.MessagePayload
+		if err := json.Unmarshal(ev.Payload, &p); err != nil {
+			return fmt.Errorf("reading a message: %w", err)
+		}
+		if saysSomething(p) {
+			ins = append(ins, s.incoming(ev, p, known, to.read(ev)))
+		}
+	}
+	return s.Runs.IncomingTx(ctx, tx, ins...)
+}
+
+// incoming is a message of a contact as runs see it.
+func (s *Sinks) incoming(ev messaging.Event, p messaging.MessagePayload, about messaging.InboundMessage, read bool) runtime.Incoming {
 	in := runtime.Incoming{
 		Chat:    view.RunChat(ev.Account, ev.Reference, ev.Key, ev.ChatID),
 		Message: FlowMessage(s.BaseURL, p), Prepare: read, Traceparent: ev.Traceparent,
@@ -126,7 +139,7 @@ func (s *Sinks) queue(ctx context.Context, tx database.Executor, ev messaging.Ev
 		payload := referralPayload(p.Referral)
 		in.Inbound.Referral = &payload
 	}
-	return s.Runs.IncomingTx(ctx, tx, in)
+	return in
 }
 
 // referralPayload returns the payload of the link or the advertisement by which a
