@@ -120,8 +120,8 @@ func (a *Account) ChatKey(ctx context.Context, ref provider.ReferenceID, chatID 
 // InboundMessage is what the engines of bots want to know of a contact's message
 // beside its [Event].
 type InboundMessage struct {
-	Kind  provider.Kind `db:"kind"`  // of the reference
-	First bool          `db:"first"` // no earlier message of the contact is in the chat, imported history aside
+	Kind  provider.Kind // of the reference
+	First bool          // no earlier message of the contact is in the chat, imported history aside
 }
 
 // InboundMessagesTx looks at the messages of contacts that events are about, for a
@@ -137,8 +137,9 @@ func (s *Service) InboundMessagesTx(ctx context.Context, on Tx, evs []Event) (ma
 		values = append(values, ev.ID, ev.Account, ev.Reference, ev.MessageID)
 	}
 	rows, err := database.SelectRows[struct {
-		Event string `db:"event"`
-		InboundMessage
+		Event string        `db:"event"`
+		Kind  provider.Kind `db:"kind"`
+		First bool          `db:"first"`
 	}](ctx, s.db, tx, database.Rows{
 		Before: `WITH k (event, account, reference, id) AS (`,
 		// The subselect has PostgreSQL find a message by its reference and its id,
@@ -155,7 +156,7 @@ func (s *Service) InboundMessagesTx(ctx context.Context, on Tx, evs []Event) (ma
 	}
 	out := make(map[string]InboundMessage, len(rows))
 	for _, r := range rows {
-		out[r.Event] = r.InboundMessage
+		out[r.Event] = InboundMessage{Kind: r.Kind, First: r.First}
 	}
 	return out, nil
 }

@@ -52,6 +52,9 @@ type flags struct {
 	RetentionAudit      string `placeholder:"TIME" help:"How long the log of calls by agents is kept; 0: for ever (default 90d)."`
 	RetentionChanges    string `placeholder:"TIME" help:"How long the audit log of accounts is kept; 0: for ever (default 365d)."`
 
+	GCPercent   string `name:"gc-percent" placeholder:"N" help:"How much the heap may grow until it is collected, in percent: more takes more memory and less CPU (default: GOGC, or 200)."`
+	MemoryLimit string `placeholder:"BYTES" help:"Memory at which garbage is collected more often (default: GOMEMLIMIT, or none)."`
+
 	Log       string `placeholder:"LEVEL" help:"debug, info (default), warn or error."`
 	LogFormat string `placeholder:"text|json" help:"Format of the log (default text)."`
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ func (serveCommand) run(ctx context.Context, f flags, to streams) error {
 	if err != nil {
 		return err
 	}
+	set.tune(os.Getenv)
 	log := logger(set, to.err)
 	listeners, err := listen(ctx, &set, log)
 	if err != nil {

@@ -27,6 +27,8 @@ type settings struct {
 	MetricsAddr string
 	LogLevel    slog.Level
 	LogJSON     bool
+	GCPercent   int    // 0: the default
+	MemoryLimit int    // in bytes; 0: the default
 	BaseURL     string // "": derived from the port
 	Media       string // folder or s3://…; "": a folder in Data
 	OpenAI      modelServer
@@ -56,6 +58,12 @@ func (f flags) settings() (settings, error) {
 	s.TLSCert, s.TLSKey = c.tls(f.TLSCert, f.TLSKey)
 	s.LogLevel = c.level(or(f.Log, "info"))
 	s.LogJSON = c.choice("log-format", or(f.LogFormat, "text"), "text", "json") == "json"
+	if f.GCPercent != "" {
+		s.GCPercent = c.number("gc-percent", f.GCPercent, 10)
+	}
+	if f.MemoryLimit != "" {
+		s.MemoryLimit = c.number("memory-limit", f.MemoryLimit, 64<<20)
+	}
 	s.Server = server.Config{
 		TrustedProxies:    c.prefixes("trusted-proxies", f.TrustedProxies),
 		ClosedSignUp:      c.choice("signup", or(f.Signup, "open"), "open", "closed") == "closed",

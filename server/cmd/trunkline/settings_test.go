@@ -145,6 +145,8 @@ func TestWrongSettings(t *testing.T) {
 		{"retention-deliveries", []string{"30"}},
 		{"retention-audit", []string{"-1h"}},
 		{"retention-changes", []string{"-1h", "30"}},
+		{"gc-percent", []string{"9", "-1", "off", "x"}},
+		{"memory-limit", []string{"67108863", "2GiB", "-1"}},
 		{"log", []string{"loud"}},
 		{"log-format", []string{"xml"}},
 		{"tls-key", nil},
