@@ -2,6 +2,8 @@ package database
 
 import (
 	"context"
+	"strconv"
+	"strings"
 )
 
 // Rows is a statement with a list of rows. The number of
@@ -33,6 +35,59 @@ func (d *DB) ExecRows(ctx context.Context, tx *Tx, r Rows) error {
 		_, err := tx.ExecContext(ctx, text, args...)
 		return err
 	})
+}
+
+// ExecTogether executes statements of which none depends on another: each writes to
+// another table, or to other rows of one. PostgreSQL gets all of them as one. The number
+// of different combinations must be limited.
+func (d *DB) ExecTogether(ctx context.Context, tx *Tx, all ...Rows) error {
+	var some []Rows
+	for _, r := range all {
+		switch rows := len(r.Values) / max(len(r.Types), 1); {
+		case rows == 0:
+		case d.Dialect != Postgres || rows > pgRows:
+			if err := d.ExecRows(ctx, tx, r); err != nil {
+				return err
+			}
+		default:
+			some = append(some, r)
+		}
+	}
+	if len(some) == 0 {
+		return nil
+	}
+	text, args := d.together(some)
+	_, err := tx.ExecContext(ctx, text, args...)
+	return err
+}
+
+// together is the text of several statements for PostgreSQL, and its arguments.
+func (d *DB) together(all []Rows) (string, []any) {
+	var key listKey
+	var args []any
+	for _, r := range all {
+		key.before += r.Before + "\x00" + r.After + "\x00"
+		args = append(args, arrays(r.Values, len(r.Types))...)
+	}
+	if s, ok := d.lists.Load(key); ok {
+		return s.(string), args
+	}
+	var b strings.Builder
+	first := 1
+	for i, r := range all {
+		text := r.Before + unnest(first, r.Types) + r.After
+		first += len(r.Types)
+		switch {
+		case i == len(all)-1:
+			b.WriteString(" " + text)
+		case i == 0:
+			b.WriteString("WITH write0 AS (" + text + ")")
+		default:
+			b.WriteString(", write" + strconv.Itoa(i) + " AS (" + text + ")")
+		}
+	}
+	s, _ := d.lists.LoadOrStore(key, strings.TrimSpace(b.String()))
+	return s.(string), args
 }
 
 // SelectRows executes r, in parts if there are many rows, and returns the found rows.

@@ -61,3 +61,53 @@ func TestRows(t *testing.T) {
 		}
 	})
 }
+
+// TestExecTogether writes to several tables, in parts if there are many rows, and with
+// one statement on PostgreSQL otherwise.
+func TestExecTogether(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		seen, asked := testkit.Counting(t, db)
+		d := setup(t, seen)
+		for _, table := range []string{"one", "two", "three"} {
+			seen.MustExec(`CREATE TABLE ` + table + `_list (n BIGINT PRIMARY KEY, s TEXT)`)
+		}
+		insert := func(table string, from, to int) database.Rows {
+			r := database.Rows{Before: `INSERT INTO ` + table + `_list (n, s) `, Types: []string{"BIGINT", "TEXT"}}
+			for n := from; n < to; n++ {
+				r.Values = append(r.Values, n, fmt.Sprint(n, `"`))
+			}
+			return r
+		}
+		for round := range 6 { // the statements are prepared after some
+			first, before := 10*round, asked.Of("_list")
+			require.NoError(t, d.InTx(t.Context(), func(tx *database.Tx) error {
+				return d.ExecTogether(t.Context(), tx, insert("one", first, first+2), insert("two", 0, 0), insert("three", first, first+1), database.Rows{
+					Before: `UPDATE two_list SET s = v.column2 FROM (`, After: `) AS v WHERE two_list.n = v.column1`,
+					Types: []string{"BIGINT", "TEXT"}, Values: []any{first, "new"}, Set: true,
+				})
+			}))
+			if d.Dialect == database.Postgres {
+				require.Equal(t, 1, asked.Of("_list")-before)
+			}
+		}
+		require.NoError(t, d.InTx(t.Context(), func(tx *database.Tx) error {
+			if err := d.ExecTogether(t.Context(), tx); err != nil {
+				return err
+			}
+			return d.ExecTogether(t.Context(), tx, insert("one", 1000, 3500), insert("two", 1000, 1002), insert("three", 1000, 1001))
+		}))
+		for table, want := range map[string]int{"one": 12 + 2500, "two": 2, "three": 6 + 1} {
+			var n int
+			require.NoError(t, seen.GetContext(t.Context(), &n, `SELECT COUNT(*) FROM `+table+`_list WHERE s = n || '"'`))
+			require.Equal(t, want, n, table)
+		}
+		err := d.InTx(t.Context(), func(tx *database.Tx) error {
+			return d.ExecTogether(t.Context(), tx, insert("two", 1, 2), insert("one", 1000, 1001))
+		})
+		require.True(t, database.IsUnique(err), err)
+		var n int
+		require.NoError(t, seen.GetContext(t.Context(), &n, `SELECT COUNT(*) FROM two_list WHERE n = 1`))
+		require.Zero(t, n, "all of it is undone")
+	})
+}

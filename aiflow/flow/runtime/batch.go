@@ -256,11 +256,15 @@ func (b *turnBatch) updateRuns(ctx context.Context) error {
 	return b.taken(func(w *work) bool { return w.t.fresh || slices.Contains(seqs, w.row.Seq) })
 }
 
-// journal writes what belongs to the runs.
+// journal writes what belongs to the runs, and where messages went.
 func (b *turnBatch) journal(ctx context.Context) error {
 	var heard, signals, sent, steps []any
+	var inputs []*inputRow
 	for _, w := range b.works {
 		seq := w.row.Seq
+		if w.t.in != nil {
+			inputs = append(inputs, w.t.in)
+		}
 		heard = append(heard, w.t.in.heard(seq)...)
 		signals = append(signals, b.h.inbox.signal(seq, w.t.in, w.t.input)...)
 		for _, message := range w.messages {
@@ -272,20 +276,22 @@ func (b *turnBatch) journal(ctx context.Context) error {
 		}
 		steps = append(steps, trace...)
 	}
-	for _, rows := range []struct {
-		into, after string
-		types       []string
-		values      []any
-	}{
-		{`flow_seen (run, message)`, ` ON CONFLICT DO NOTHING`, []string{"BIGINT", "TEXT"}, heard},
-		{`flow_signal (run, body, at_us)`, "", []string{"BIGINT", "TEXT", "BIGINT"}, signals},
-		{`flow_sent (run, message, turn)`, "", []string{"BIGINT", "TEXT", "BIGINT"}, sent},
-		{`flow_step (run, body)`, "", []string{"BIGINT", "TEXT"}, steps},
-	} {
-		r := database.Rows{Before: `INSERT INTO ` + rows.into + ` SELECT * FROM (`, After: `) AS v WHERE true` + rows.after, Types: rows.types, Values: rows.values}
-		if err := b.h.db.ExecRows(ctx, b.tx, r); err != nil {
-			return fmt.Errorf("writing the journal of runs: %w", err)
-		}
+	routes, err := b.h.inbox.routes(inputs)
+	if err != nil {
+		return err
+	}
+	err = b.h.db.ExecTogether(ctx, b.tx,
+		routes,
+		database.Rows{
+			Before: `INSERT INTO flow_seen (run, message) SELECT * FROM (`, After: `) AS v WHERE true ON CONFLICT DO NOTHING`,
+			Types: []string{"BIGINT", "TEXT"}, Values: heard,
+		},
+		database.Rows{Before: `INSERT INTO flow_signal (run, body, at_us) `, Types: []string{"BIGINT", "TEXT", "BIGINT"}, Values: signals},
+		database.Rows{Before: `INSERT INTO flow_sent (run, message, turn) `, Types: []string{"BIGINT", "TEXT", "BIGINT"}, Values: sent},
+		database.Rows{Before: `INSERT INTO flow_step (run, body) `, Types: []string{"BIGINT", "TEXT"}, Values: steps},
+	)
+	if err != nil {
+		return fmt.Errorf("writing the journal of runs: %w", err)
 	}
 	for _, w := range b.works {
 		if err := w.note(); err != nil {

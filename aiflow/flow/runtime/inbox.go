@@ -283,11 +283,21 @@ func (i *inbox) dequeueTx(ctx context.Context, tx *database.Tx, in *inputRow) er
 	if err == nil && !taken[in.ID] {
 		err = errTaken
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	to, err := i.routes([]*inputRow{in})
+	if err == nil {
+		err = i.db.ExecRows(ctx, tx, to)
+	}
+	if err != nil {
+		return fmt.Errorf("noting where a message goes: %w", err)
+	}
+	return nil
 }
 
 // takeTx removes inputs that are worked on, as dequeueTx does, and returns the ids of
-// those that were there. It notes where those go that are messages.
+// those that were there.
 func (i *inbox) takeTx(ctx context.Context, tx *database.Tx, ins []*inputRow) (taken map[int64]bool, err error) {
 	var values []any
 	for _, in := range ins {
@@ -303,10 +313,7 @@ func (i *inbox) takeTx(ctx context.Context, tx *database.Tx, ins []*inputRow) (t
 	for _, id := range ids {
 		taken[id] = true
 	}
-	if len(taken) < len(ins) {
-		return taken, nil
-	}
-	return taken, i.routeTx(ctx, tx, ins)
+	return taken, nil
 }
 
 // one is [errTaken] unless one row was changed.

@@ -91,9 +91,12 @@ func (in *inputRow) inTurn(turn int64) {
 	}
 }
 
-// routeTx stores where inputs went that are messages.
-func (i *inbox) routeTx(ctx context.Context, tx *database.Tx, ins []*inputRow) error {
-	var values []any
+// routes stores where inputs went that are messages.
+func (i *inbox) routes(ins []*inputRow) (database.Rows, error) {
+	rows := database.Rows{
+		Before: `INSERT INTO flow_route (account, reference, chat_id, message, body, at_us) `,
+		Types:  []string{"TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"},
+	}
 	for _, in := range ins {
 		to := in.routed
 		if to == nil || to.Outcome == "" {
@@ -101,16 +104,11 @@ func (i *inbox) routeTx(ctx context.Context, tx *database.Tx, ins []*inputRow) e
 		}
 		body, err := json.Marshal(to.Route)
 		if err != nil {
-			return fmt.Errorf("writing where a message goes: %w", err)
+			return rows, fmt.Errorf("writing where a message goes: %w", err)
 		}
-		values = append(values, to.account, to.reference, to.chatID, text.Sanitize(to.message), string(body), database.Micros(i.now()))
+		rows.Values = append(rows.Values, to.account, to.reference, to.chatID, text.Sanitize(to.message), string(body), database.Micros(i.now()))
 	}
-	err := i.db.Insert(ctx, tx, `INSERT INTO flow_route (account, reference, chat_id, message, body, at_us)`,
-		[]string{"TEXT", "BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}, values)
-	if err != nil {
-		return fmt.Errorf("noting where messages go: %w", err)
-	}
-	return nil
+	return rows, nil
 }
 
 // Routes say why a message, of which these are all ids, was answered, or why

@@ -159,8 +159,8 @@ func (u *Batch) Flush(ctx context.Context) error {
 	questions := func(ctx context.Context) error { return u.Questions.write(ctx, u) }
 	watermarks := func(ctx context.Context) error { return u.Watermarks.write(ctx, u) }
 	for _, write := range []func(context.Context) error{
-		u.WriteOutgoing, u.showChats, u.writeAliases, u.writeHidden, u.writeChats, questions, watermarks, u.writeActivity, u.writeMessages, u.writeRewritten, u.writeOutbound, u.writeCalls,
-		u.writeExpected, u.writeDeferred, u.writeDeferring, u.writeStream, u.publishChats,
+		u.WriteOutgoing, u.showChats, u.writeAliases, u.writeHidden, u.writeChats, questions, watermarks, u.writeRewritten, u.writeCalls,
+		u.writeExpected, u.writeDeferred, u.writeDeferring, u.writeOften, u.publishChats,
 	} {
 		if err := write(ctx); err != nil {
 			return err
@@ -170,6 +170,14 @@ func (u *Batch) Flush(ctx context.Context) error {
 		return nil
 	}
 	return u.Store.PublishEvents(ctx, u.Tx, u.Events)
+}
+
+// writeOften writes what most batches change, with one statement on PostgreSQL.
+func (u *Batch) writeOften(ctx context.Context) error {
+	if err := u.Store.DB.ExecTogether(ctx, u.Tx, u.activity(), u.messages(), u.outbound(), u.changes()); err != nil {
+		return fmt.Errorf("updating chats and messages: %w", moved(err))
+	}
+	return nil
 }
 
 // forUpdate is the clause that locks chats, in one order everywhere.

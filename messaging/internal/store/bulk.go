@@ -22,9 +22,12 @@ func InsertNew[T any](ctx context.Context, u *Batch, into string, types []string
 
 // update writes rows by a statement that reads them as v.column1, v.column2 …
 func (u *Batch) update(ctx context.Context, set string, types []string, rows [][]any, where string) error {
-	return u.Store.DB.ExecRows(ctx, u.Tx, database.Rows{
-		Before: set + " FROM (", After: ") AS v WHERE " + where, Types: types, Values: slices.Concat(rows...), Set: true,
-	})
+	return u.Store.DB.ExecRows(ctx, u.Tx, updating(set, types, rows, where))
+}
+
+// updating is the statement of update.
+func updating(set string, types []string, rows [][]any, where string) database.Rows {
+	return database.Rows{Before: set + " FROM (", After: ") AS v WHERE " + where, Types: types, Values: slices.Concat(rows...), Set: true}
 }
 
 // SelectAmong returns what a query finds whose condition ends with columns, that

@@ -33,8 +33,8 @@ const ActivitySlot = 600_000_000
 
 var activityTypes = []string{"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT"}
 
-// writeActivity writes what messages change of their chats.
-func (u *Batch) writeActivity(ctx context.Context) error {
+// activity writes what messages change of their chats.
+func (u *Batch) activity() database.Rows {
 	var rows [][]any
 	for _, c := range u.ActiveChats.Items {
 		if u.Chats[c.ID] == nil || u.DirtyChats.seen[c] {
@@ -45,11 +45,7 @@ func (u *Batch) writeActivity(ctx context.Context) error {
 			database.Micros(u.Now), c.Username, c.NameUS,
 		})
 	}
-	err := u.update(ctx, updateActivity, activityTypes, rows, sameChat)
-	if err != nil {
-		return fmt.Errorf("updating chats: %w", err)
-	}
-	return nil
+	return updating(updateActivity, activityTypes, rows, sameChat)
 }
 
 func (u *Batch) writeChats(ctx context.Context) error {

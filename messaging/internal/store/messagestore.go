@@ -186,18 +186,15 @@ func (u *Batch) lockChatsOf(ctx context.Context, seqs []int64) error {
 	return nil
 }
 
-func (u *Batch) writeMessages(ctx context.Context) error {
+// messages writes what has become of messages.
+func (u *Batch) messages() database.Rows {
 	var rows [][]any
 	for _, m := range u.DirtyMessages.Items {
 		rows = append(rows, []any{m.Seq, m.ID, int(m.Status), m.ErrorCode, m.ErrorMessage, m.Timeline, m.ErrorAdvice})
 	}
-	err := u.update(ctx, `UPDATE messaging_message SET id = v.column2, status = v.column3, error_code = v.column4, error_message = v.column5, timeline = v.column6,
+	return updating(`UPDATE messaging_message SET id = v.column2, status = v.column3, error_code = v.column4, error_message = v.column5, timeline = v.column6,
 		error_advice = v.column7`,
 		[]string{"BIGINT", "TEXT", "INTEGER", "TEXT", "TEXT", "TEXT", "TEXT"}, rows, `messaging_message.seq = v.column1`)
-	if err != nil {
-		return fmt.Errorf("updating messages: %w", moved(err))
-	}
-	return nil
 }
 
 // writeRewritten writes what of messages hardly ever changes.
@@ -214,7 +211,8 @@ func (u *Batch) writeRewritten(ctx context.Context) error {
 	return nil
 }
 
-func (u *Batch) writeOutbound(ctx context.Context) error {
+// outbound writes what has become of the sends of messages.
+func (u *Batch) outbound() database.Rows {
 	var rows [][]any
 	for _, m := range u.DirtyMessages.Items {
 		state := m.outbound()
@@ -224,13 +222,9 @@ func (u *Batch) writeOutbound(ctx context.Context) error {
 		m.stored = &state
 		rows = append(rows, []any{m.Seq, m.Announced, m.Tried, m.StartedUS, m.GiveUpUS, m.SentUS})
 	}
-	err := u.update(ctx, `UPDATE messaging_outbound SET announced = v.column2, tried = v.column3, started_us = v.column4, give_up_us = v.column5,
+	return updating(`UPDATE messaging_outbound SET announced = v.column2, tried = v.column3, started_us = v.column4, give_up_us = v.column5,
 		sent_us = v.column6`,
 		[]string{"BIGINT", "BOOLEAN", "BOOLEAN", "BIGINT", "BIGINT", "BIGINT"}, rows, `messaging_outbound.message = v.column1`)
-	if err != nil {
-		return fmt.Errorf("updating what is to be sent: %w", err)
-	}
-	return nil
 }
 
 // FailureOf is what a network said, without what no database stores.

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-	"fmt"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -36,18 +34,15 @@ const insertStream = `INSERT INTO messaging_change (account, reference, kind, da
 
 var streamTypes = []string{"TEXT", "BIGINT", "TEXT", "TEXT", "BIGINT"}
 
-func (u *Batch) writeStream(ctx context.Context) error {
-	if len(u.stream) == 0 {
-		return nil
-	}
+// changes writes the entries of the stream.
+func (u *Batch) changes() database.Rows {
 	now := database.Micros(u.Now)
-	var rows [][]any
+	var values []any
 	for _, f := range u.stream {
-		rows = append(rows, []any{f.Account, f.Reference, f.Kind, text.Sanitize(f.Data), now})
+		values = append(values, f.Account, f.Reference, f.Kind, text.Sanitize(f.Data), now)
 	}
-	if err := u.Insert(ctx, insertStream, streamTypes, rows, ""); err != nil {
-		return fmt.Errorf("writing the stream: %w", err)
+	if len(values) > 0 {
+		u.Tx.NotifyAfter(StreamTopic)
 	}
-	u.Tx.NotifyAfter(StreamTopic)
-	return nil
+	return database.Rows{Before: insertStream + " ", Types: streamTypes, Values: values}
 }
