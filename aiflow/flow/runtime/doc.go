@@ -23,8 +23,8 @@
 //
 // # A program
 //
-// A [ChatService] has three methods: it shows a chat, queues a message in it, and is told
-// of commits. Without one, nil, runs have no chats.
+// A [ChatService] shows chats; as a [MessageService] it also sends messages. Without
+// one, nil, runs have no chats.
 //
 //	runs, err := runtime.New(ctx, db, host, nil)
 //	go runs.Run(ctx)
