@@ -30,12 +30,14 @@ func (s *Service) BatchTx(on Tx) (*Batch, error) {
 // Lock locks the chats whose events have the given keys, until the end of the
 // transaction. It locks them in the order in which all do, so a batch calls it once,
 // before anything else. Keys of chats that have become one with others are ignored.
-func (b *Batch) Lock(ctx context.Context, keys ...string) error { return b.u.LockKeys(ctx, keys) }
+func (b *Batch) Lock(ctx context.Context, keys ...string) error {
+	return store.LockKeys(ctx, b.u, keys)
+}
 
 // Chat returns a chat that Lock has locked, without its last message. Any other chat is
 // [ErrNotFound].
 func (b *Batch) Chat(account, key string) (Chat, error) {
-	c := b.u.ByKey(account, key)
+	c := store.LockedByKey(b.u, account, key)
 	if c == nil {
 		return Chat{}, ErrNotFound
 	}
@@ -68,7 +70,7 @@ func (b *Batch) UpdateChat(ctx context.Context, account string, ref provider.Ref
 }
 
 func (b *Batch) update(ctx context.Context, account string, ref provider.ReferenceID, chatID string, change ChatChange) (*store.Chat, error) {
-	c := b.u.Locked(ref, chatID)
+	c := store.LockedByID(b.u, ref, chatID)
 	who, err := b.person(ctx, account, ref, chatID, c)
 	if err != nil {
 		return nil, err
@@ -84,7 +86,7 @@ func (b *Batch) update(ctx context.Context, account string, ref provider.Referen
 
 // find locks a chat that exists.
 func (b *Batch) find(ctx context.Context, account string, ref provider.ReferenceID, chatID string) (*store.Chat, error) {
-	c := b.u.Locked(ref, chatID)
+	c := store.LockedByID(b.u, ref, chatID)
 	who, err := b.person(ctx, account, ref, chatID, c)
 	if err != nil || c != nil {
 		return c, err
@@ -95,7 +97,7 @@ func (b *Batch) find(ctx context.Context, account string, ref provider.Reference
 // person reads a chat id on a reference of an account. c is the chat with that id, or
 // nil if it is not known.
 func (b *Batch) person(ctx context.Context, account string, ref provider.ReferenceID, chatID string, c *store.Chat) (store.Person, error) {
-	row, p, err := b.u.Row(ctx, account, ref)
+	row, p, err := store.ReferenceIn(ctx, b.u, account, ref)
 	if err != nil {
 		return store.Person{}, err
 	}

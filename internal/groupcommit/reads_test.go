@@ -19,13 +19,13 @@ func TestReads(t *testing.T) {
 	errBroken := errors.New("broken")
 	var mu sync.Mutex
 	var asked [][]int
-	begun, end := make(chan struct{}, 2), make(chan struct{})
+	started, end := make(chan struct{}, 2), make(chan struct{})
 	r := groupcommit.NewReads(func(_ context.Context, keys []int) (map[int]string, error) {
 		mu.Lock()
 		asked = append(asked, slices.Sorted(slices.Values(keys)))
 		mu.Unlock()
 		if keys[0] < 0 { // one of those that keep the reads busy
-			begun <- struct{}{}
+			started <- struct{}{}
 			<-end
 			return nil, errBroken
 		}
@@ -39,7 +39,7 @@ func TestReads(t *testing.T) {
 				t.Error(found, err)
 			}
 		})
-		<-begun
+		<-started
 	}
 	want := map[int]string{1: "one", 2: "two", 3: ""}
 	for range 5 {

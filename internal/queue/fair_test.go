@@ -13,11 +13,11 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// TestFlood puts 10,000 jobs, as often as ROUNDS says, for one subscriber, and then a
-// few for each of many others. The others get all of their work done while the flood
+// TestBacklog puts 10,000 jobs, as often as ROUNDS says, for one subscriber, and then a
+// few for each of many others. The others get all of their work done while the backlog
 // gets no more than its share: half as much as they have is the bound, however many
 // jobs wait. It counts jobs, so it says the same on any machine.
-func TestFlood(t *testing.T) {
+func TestBacklog(t *testing.T) {
 	const (
 		others = 40
 		jobs   = 5
@@ -28,26 +28,26 @@ func TestFlood(t *testing.T) {
 			each(t, func(t *testing.T, db *sqlx.DB) {
 				var s sink
 				putter := newQueue(t, db, queue.Options{Handle: done(&s)})
-				flood := chunk * testkit.Rounds(1)
-				for range flood / chunk {
-					put(t, db, putter, jobArgs("flood", keys, chunk)...)
+				backlog := chunk * testkit.Rounds(1)
+				for range backlog / chunk {
+					put(t, db, putter, jobArgs("busy", keys, chunk)...)
 				}
 				for i := range others {
 					put(t, db, putter, jobArgs(fmt.Sprint("other", i), jobs, jobs)...)
 				}
-				var handled, flooded atomic.Int64
+				var handled, busy atomic.Int64
 				finished := make(chan int64, 1)
 				q := newQueue(t, db, queue.Options{Workers: 4, Run: 1, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
-					if it.Subscriber == "flood" {
-						flooded.Add(1)
+					if it.Subscriber == "busy" {
+						busy.Add(1)
 					} else if handled.Add(1) == others*jobs {
-						finished <- flooded.Load()
+						finished <- busy.Load()
 					}
 					return queue.Outcome{}
 				}})
 				start(t, q)
 				n := <-finished
-				t.Logf("of %d jobs of one subscriber %d came before the last of %d of others", flood, n, others*jobs)
+				t.Logf("of %d jobs of one subscriber %d came before the last of %d of others", backlog, n, others*jobs)
 				require.LessOrEqual(t, n, int64(others*jobs/2))
 			})
 		})

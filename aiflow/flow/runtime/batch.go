@@ -258,14 +258,14 @@ func (b *turnBatch) updateRuns(ctx context.Context) error {
 
 // journal writes what belongs to the runs, and where messages went.
 func (b *turnBatch) journal(ctx context.Context) error {
-	var heard, signals, sent, steps []any
+	var seen, signals, sent, steps []any
 	var inputs []*inputRow
 	for _, w := range b.works {
 		seq := w.row.Seq
 		if w.t.in != nil {
 			inputs = append(inputs, w.t.in)
 		}
-		heard = append(heard, w.t.in.heard(seq)...)
+		seen = append(seen, w.t.in.seenRow(seq)...)
 		signals = append(signals, b.h.inbox.signal(seq, w.t.in, w.t.input)...)
 		for _, message := range w.messages {
 			sent = append(sent, seq, message, w.row.Turn)
@@ -284,7 +284,7 @@ func (b *turnBatch) journal(ctx context.Context) error {
 		routes,
 		database.Rows{
 			Before: `INSERT INTO flow_seen (run, message) SELECT * FROM (`, After: `) AS v WHERE true ON CONFLICT DO NOTHING`,
-			Types: []string{"BIGINT", "TEXT"}, Values: heard,
+			Types: []string{"BIGINT", "TEXT"}, Values: seen,
 		},
 		database.Rows{Before: `INSERT INTO flow_signal (run, body, at_us) `, Types: []string{"BIGINT", "TEXT", "BIGINT"}, Values: signals},
 		database.Rows{Before: `INSERT INTO flow_sent (run, message, turn) `, Types: []string{"BIGINT", "TEXT", "BIGINT"}, Values: sent},

@@ -40,7 +40,7 @@ func (h *turnHandler) commit(ctx context.Context, t *turn) error {
 		return err
 	}
 	h.opts.AfterCommit("turn")
-	if t.in != nil && (w.enqueued > 0 || w.row.EndedUS > 0 && !t.fresh) { // nothing waits for a run that nobody has seen
+	if t.in != nil && (w.enqueued > 0 || w.row.EndedUS > 0 && !t.fresh) { // nothing can wait for a run that is new
 		t.in.more = true
 	}
 	h.committed(t, w)

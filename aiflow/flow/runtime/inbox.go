@@ -254,9 +254,9 @@ func (i *inbox) active(ctx context.Context, inbox string) ([]*runRow, error) {
 // run has gone on: what was found out is out of date.
 var errTaken = errors.New("runtime: another node was faster")
 
-// heard returns a row of flow_seen if the input is a message of a group that a run
-// hears.
-func (in *inputRow) heard(run int64) []any {
+// seenRow returns a row of flow_seen if the input is a message of a group that a run
+// receives.
+func (in *inputRow) seenRow(run int64) []any {
 	if in == nil || in.seen == "" {
 		return nil
 	}
@@ -265,7 +265,7 @@ func (in *inputRow) heard(run int64) []any {
 
 // markSeenTx notes that a run has heard a message of a group.
 func (i *inbox) markSeenTx(ctx context.Context, tx *database.Tx, run int64, in *inputRow) error {
-	row := in.heard(run)
+	row := in.seenRow(run)
 	if row == nil {
 		return nil
 	}

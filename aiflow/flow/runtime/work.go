@@ -17,7 +17,7 @@ type work struct {
 	t     *turn
 	after runRow // the run as the turn leaves it
 
-	// These are of the transaction, and set anew when it begins again.
+	// These are of the transaction, and set again when it is repeated.
 	tx       *database.Tx
 	chats    ChatService
 	row      *runRow

@@ -52,7 +52,7 @@ func (w *Writer) prepare(ctx context.Context, q database.Reader, u *store.Batch,
 	if u == nil {
 		row, p, err = w.Store.Opened(ctx, q, account, req.Reference)
 	} else {
-		row, p, err = u.Row(ctx, account, req.Reference)
+		row, p, err = store.ReferenceIn(ctx, u, account, req.Reference)
 	}
 	if err != nil {
 		return prepared{}, err
@@ -99,7 +99,7 @@ func (w *Writer) prepare(ctx context.Context, q database.Reader, u *store.Batch,
 // findChat finds the chat that a message is for, if there is one.
 func (w *Writer) findChat(ctx context.Context, q database.Reader, u *store.Batch, d *prepared) (err error) {
 	if u != nil {
-		d.locked = u.Locked(d.row.ID, d.req.ChatID)
+		d.locked = store.LockedByID(u, d.row.ID, d.req.ChatID)
 	}
 	if c := d.locked; c != nil {
 		d.addr, d.windowUS, d.chat = c.Address(), c.WindowUS, c.ID
