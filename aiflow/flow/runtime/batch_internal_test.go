@@ -193,3 +193,27 @@ func TestBatch_Continues(t *testing.T) {
 		require.Equal(t, []int64{2, 2, 2}, turns)
 	})
 }
+
+// TestBatch_Drops forgets inputs of several chats in one transaction. One that another
+// node has taken is left out.
+func TestBatch_Drops(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		b, _, source := newBatched(t, db)
+		var ins []*inputRow
+		for i := range 4 {
+			in := b.add(t, source, fmt.Sprint(i), "Hello").t.in
+			in.route(Incoming{Chat: Chat{Account: "acme", Reference: 1, ID: in.ChatID}, Message: map[string]any{"id": fmt.Sprint("m", i)}})
+			in.routeTo(RouteNobody, "", nil)
+			ins = append(ins, in)
+		}
+		_, err := db.ExecContext(t.Context(), `DELETE FROM flow_input WHERE id = $1`, ins[2].ID)
+		require.NoError(t, err)
+		again := *ins[0] // of a node that lost the chat
+		require.Equal(t, []error{nil, nil, errTaken, nil, errTaken}, b.h.dropAll(t.Context(), append(ins, &again)))
+		var routed []string
+		require.NoError(t, db.SelectContext(t.Context(), &routed, `SELECT message FROM flow_route ORDER BY id`))
+		require.Equal(t, []string{"m0", "m1", "m3"}, routed)
+	})
+}

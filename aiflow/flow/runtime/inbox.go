@@ -286,14 +286,7 @@ func (i *inbox) dequeueTx(ctx context.Context, tx *database.Tx, in *inputRow) er
 	if err != nil {
 		return err
 	}
-	to, err := i.routes([]*inputRow{in})
-	if err == nil {
-		err = i.db.ExecRows(ctx, tx, to)
-	}
-	if err != nil {
-		return fmt.Errorf("noting where a message goes: %w", err)
-	}
-	return nil
+	return i.routeTx(ctx, tx, []*inputRow{in})
 }
 
 // takeTx removes inputs that are worked on, as dequeueTx does, and returns the ids of

@@ -91,6 +91,18 @@ func (in *inputRow) inTurn(turn int64) {
 	}
 }
 
+// routeTx notes where inputs go that are messages.
+func (i *inbox) routeTx(ctx context.Context, tx *database.Tx, ins []*inputRow) error {
+	rows, err := i.routes(ins)
+	if err == nil {
+		err = i.db.ExecRows(ctx, tx, rows)
+	}
+	if err != nil {
+		return fmt.Errorf("noting where messages go: %w", err)
+	}
+	return nil
+}
+
 // routes stores where inputs went that are messages.
 func (i *inbox) routes(ins []*inputRow) (database.Rows, error) {
 	rows := database.Rows{

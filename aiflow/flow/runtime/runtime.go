@@ -202,6 +202,7 @@ func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Ru
 		router: newRouter(r.db, &r.engines, &r.programs, &r.opts),
 	}
 	turns.commits = &groupcommit.Group[*work]{Gate: make(chan struct{}, batchesAtOnce), Limit: maxBatch, Run: turns.commitAll}
+	turns.drops = &groupcommit.Group[*inputRow]{Gate: make(chan struct{}, batchesAtOnce), Limit: maxBatch, Run: turns.dropAll}
 	return r, nil
 }
 

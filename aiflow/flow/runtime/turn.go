@@ -41,6 +41,7 @@ type turnHandler struct {
 	calls    *queue.Queue
 	failures failures
 	commits  *groupcommit.Group[*work]
+	drops    *groupcommit.Group[*inputRow]
 	opts     *Options
 }
 
@@ -293,12 +294,38 @@ func (t *turn) step() error {
 	})
 }
 
-// drop forgets an input that no run wants.
+// drop forgets an input that no run wants, together with those of other chats.
 func (h *turnHandler) drop(ctx context.Context, in *inputRow, what string) error {
-	err := h.db.Write(ctx, func(tx *database.Tx) error { return h.inbox.dequeueTx(context.WithoutCancel(ctx), tx, in) })
+	err := h.drops.Do(ctx, in)
 	if err == nil {
 		h.opts.Observer.dropped(what)
 		h.waits.notify(in.Run)
 	}
 	return err
+}
+
+// dropAll forgets inputs and returns the error of each.
+func (h *turnHandler) dropAll(ctx context.Context, ins []*inputRow) []error {
+	var dropped []*inputRow
+	err := h.db.Write(ctx, func(tx *database.Tx) error {
+		taken, err := h.inbox.takeTx(ctx, tx, ins)
+		if err != nil {
+			return err
+		}
+		dropped = nil
+		for _, in := range ins {
+			if taken[in.ID] {
+				dropped = append(dropped, in)
+				delete(taken, in.ID) // once: this node may work on it twice, after it lost the chat
+			}
+		}
+		return h.inbox.routeTx(ctx, tx, dropped)
+	})
+	errs := make([]error, len(ins))
+	for i, in := range ins {
+		if errs[i] = err; err == nil && !slices.Contains(dropped, in) {
+			errs[i] = errTaken
+		}
+	}
+	return errs
 }
