@@ -26,7 +26,7 @@ func (q *Queue) scanText() string {
 				ORDER BY l.ready_us LIMIT 1), 0) AS next,
 			COALESCE((SELECT p.paused_us FROM queue_subscriber p WHERE p.queue = $1 AND p.subscriber = c.subscriber), 0) AS paused,
 			{now} AS now,
-			EXISTS (SELECT 1 FROM queue_review r WHERE r.queue = $1) AS review
+			(SELECT r.id FROM queue_review r WHERE r.queue = $1 ORDER BY r.id LIMIT 1) IS NOT NULL AS review
 		FROM c WHERE c.subscriber IS NOT NULL LIMIT $3`
 	return q.sql.text(scan)
 }
@@ -44,7 +44,7 @@ func (q *Queue) dueQuery(first int) (text string, args []any) {
 		SELECT 1 FROM c WHERE c.subscriber IS NOT NULL AND
 			(SELECT l.ready_us FROM queue_partition l WHERE l.queue = $%[1]d AND l.subscriber = c.subscriber AND l.ready_us IS NOT NULL
 				ORDER BY l.ready_us LIMIT 1) <= %[2]s LIMIT 1) AS ready
-		UNION ALL SELECT 1 FROM queue_review r WHERE r.queue = $%[1]d`
+		UNION ALL SELECT 1 FROM (SELECT r.id FROM queue_review r WHERE r.queue = $%[1]d ORDER BY r.id LIMIT 1) AS review`
 	if q.o.Now == nil {
 		return fmt.Sprintf(due, first, q.sql.text("{now}")), []any{q.o.Name}
 	}
