@@ -118,10 +118,14 @@ func besiege(t *testing.T, db *sqlx.DB) *siege {
 // listen counts who gets through to the inside, by either kind of address.
 func (s *siege) listen(t *testing.T) {
 	t.Helper()
-	four, err := net.Listen("tcp4", "127.0.0.1:0")
-	require.NoError(t, err)
-	_, s.port, err = net.SplitHostPort(four.Addr().String())
-	require.NoError(t, err)
+	// No other listener gets such a port, neither before nor later, and so nothing else
+	// dials it: systems choose ports from 32768 on.
+	var four net.Listener
+	for port := 21000; four == nil && port < 22000; port++ {
+		s.port = fmt.Sprint(port)
+		four, _ = net.Listen("tcp4", "127.0.0.1:"+s.port)
+	}
+	require.NotNil(t, four, "all ports from 21000 to 21999 are taken")
 	listeners := []net.Listener{four}
 	if six, err := net.Listen("tcp6", "[::1]:"+s.port); err == nil { // else the machine has no IPv6
 		listeners = append(listeners, six)
