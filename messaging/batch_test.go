@@ -99,11 +99,11 @@ func TestBatchAnswersItself(t *testing.T) {
 		require.Equal(t, []string{"first", "second"}, f.net.texts())
 		var quoted *messaging.Message
 		for _, m := range f.messages(t, ref, "111") {
-			if m.Body.Context != nil {
+			if m.Context != nil {
 				quoted = &m
 			}
 		}
 		require.NotNil(t, quoted)
-		require.Equal(t, first.ID, quoted.Body.Context.MessageID)
+		require.Equal(t, first.ID, quoted.Context.MessageID)
 	})
 }
