@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/span"
 )
 
 const (
@@ -54,7 +55,11 @@ func (h *turnHandler) commitAll(ctx context.Context, all []*work) []error {
 // commitBatch stores turns of different inboxes, and adds those that it could not
 // store to failed.
 func (h *turnHandler) commitBatch(ctx context.Context, works []*work, failed turnErrors) {
+	ctx = span.With(ctx, "") // it is that of one of them
 	for len(works) > 0 {
+		if len(works) == 1 {
+			ctx = works[0].ctx
+		}
 		err := h.db.Write(ctx, func(tx *database.Tx) error {
 			b := &turnBatch{h: h, tx: tx, works: works}
 			return b.store(ctx)
@@ -66,14 +71,33 @@ func (h *turnHandler) commitBatch(ctx context.Context, works []*work, failed tur
 		case known:
 			maps.Copy(failed, some)
 			works = slices.DeleteFunc(slices.Clone(works), func(w *work) bool { return some[w] != nil })
-		case len(works) == 1 || database.Failed(err):
-			for _, w := range works {
-				failed[w] = err
-			}
+		case len(works) == 1:
+			failed[works[0]] = err
 			return
-		default: // whose error it is shows when each is alone
-			for _, w := range works {
-				h.commitBatch(ctx, []*work{w}, failed)
+		default:
+			h.commitEach(ctx, works, failed)
+			return
+		}
+	}
+}
+
+// maxDatabaseFailures is the number of turns in a row for which the database must fail
+// until it counts as down.
+const maxDatabaseFailures = 3
+
+// commitEach stores each turn alone, after a failure of all: whose it was shows then.
+// While the database is down it does not try them all.
+func (h *turnHandler) commitEach(ctx context.Context, works []*work, failed turnErrors) {
+	inRow := 0
+	for i, w := range works {
+		h.commitBatch(ctx, []*work{w}, failed)
+		if !database.Failed(failed[w]) {
+			inRow = 0
+			continue
+		}
+		if inRow++; inRow == maxDatabaseFailures {
+			for _, left := range works[i+1:] {
+				failed[left] = failed[w]
 			}
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -18,7 +19,14 @@ import (
 type batchHost struct {
 	batches [][]string // the chats of each transaction that was begun
 	flushed int
+	fails   func(chats []string) bool // whether the database fails for a transaction; nil: for none
 }
+
+// errDatabase is an error as that of SQLite.
+type errDatabase struct{}
+
+func (errDatabase) Error() string { return "the database fails" }
+func (errDatabase) Code() int     { return 1 }
 
 func (*batchHost) Snapshot(context.Context, Chat) (Snapshot, error) { return Snapshot{}, nil }
 
@@ -28,7 +36,13 @@ func (h *batchHost) BatchTx(_ context.Context, _ Tx, chats []Chat) (ChatService,
 		ids = append(ids, c.ID)
 	}
 	h.batches = append(h.batches, ids)
-	return sender{h}, func(context.Context) error { h.flushed++; return nil }, nil
+	return sender{h}, func(context.Context) error {
+		if h.fails != nil && h.fails(ids) {
+			return errDatabase{}
+		}
+		h.flushed++
+		return nil
+	}, nil
 }
 
 type sender struct{ *batchHost }
@@ -215,5 +229,36 @@ func TestBatch_Drops(t *testing.T) {
 		var routed []string
 		require.NoError(t, db.SelectContext(t.Context(), &routed, `SELECT message FROM flow_route ORDER BY id`))
 		require.Equal(t, []string{"m0", "m1", "m3"}, routed)
+	})
+}
+
+// TestBatch_DatabaseFails has the database fail because of one turn, which does not keep
+// the others from being stored, and then for all, which are not all tried alone.
+func TestBatch_DatabaseFails(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		b, host, source := newBatched(t, db)
+		all := []string{"a", "b", "c", "d", "e", "f"}
+		add := func() {
+			for _, chat := range all {
+				b.add(t, source, chat, "Hello")
+			}
+		}
+		add()
+		host.fails = func(chats []string) bool { return slices.Contains(chats, "c") }
+		fails := errDatabase{}
+		require.Equal(t, []error{nil, nil, fails, nil, nil, nil}, b.commit(t))
+		require.Len(t, host.batches, 1+len(all))
+
+		host.batches = nil
+		all = []string{"g", "h", "i", "j", "k"}
+		add()
+		host.fails = func([]string) bool { return true }
+		require.Equal(t, []error{fails, fails, fails, fails, fails}, b.commit(t))
+		require.Len(t, host.batches, 1+maxDatabaseFailures)
+		host.fails = nil
+		add()
+		require.Equal(t, make([]error, 5), b.commit(t))
 	})
 }
