@@ -9,6 +9,8 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/sandbox"
 )
 
 // TestBatch sends to several chats and changes them in one transaction.
@@ -69,8 +71,8 @@ func TestBatch(t *testing.T) {
 	})
 }
 
-// TestBatchAnswersItself answers a message that the same batch sends, and sends to a
-// chat that the batch has not locked.
+// TestBatchAnswersItself answers a message that the same batch sends, in a chat that it
+// has not locked.
 func TestBatchAnswersItself(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -105,5 +107,38 @@ func TestBatchAnswersItself(t *testing.T) {
 		}
 		require.NotNil(t, quoted)
 		require.Equal(t, first.ID, quoted.Context.MessageID)
+	})
+}
+
+// TestBatchOfNewContacts sends to contacts of whom some are new.
+func TestBatchOfNewContacts(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		f := setup(t, db, config{})
+		box := f.line(t, sandbox.Kind)
+		known := sandbox.Phone{Inbox: f.svc, Reference: box, Name: "known"}
+		_, err := known.Write(t.Context(), provider.Text{Text: "Hello"})
+		require.NoError(t, err)
+		tx, err := db.BeginTxx(t.Context(), nil)
+		require.NoError(t, err)
+		defer tx.Rollback() //nolint:errcheck // it is over, unless a check failed
+		b, err := f.svc.BatchTx(tx)
+		require.NoError(t, err)
+		for i, name := range []string{"ana", "known", "bob", "ana"} {
+			_, err := b.Send(t.Context(), messaging.OneAccount, messaging.SendRequest{
+				Reference: box, ChatID: name + "@sandbox", Content: provider.Text{Text: fmt.Sprint(i)},
+			})
+			require.NoError(t, err)
+		}
+		require.NoError(t, b.Flush(t.Context()))
+		require.NoError(t, tx.Commit())
+		for chat, want := range map[string][]string{"ana": {"3", "0"}, "known": {"1", "Hello"}, "bob": {"2"}} {
+			var got []string
+			for _, m := range f.messages(t, box, chat+"@sandbox") {
+				got = append(got, m.Text)
+			}
+			require.Equal(t, want, got, "the newest first")
+		}
 	})
 }

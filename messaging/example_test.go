@@ -38,16 +38,16 @@ func Example() {
 	go func() { stopped <- svc.Run(ctx) }()
 
 	acc := svc.For(messaging.OneAccount)
-	line, err := acc.References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
+	ref, err := acc.References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
 	if err != nil {
 		log.Fatal(err)
 	}
-	ana := sandbox.Phone{Inbox: svc, Reference: line.ID, Name: "ana", PushName: "Ana"}
+	ana := sandbox.Phone{Inbox: svc, Reference: ref.ID, Name: "ana", PushName: "Ana"}
 	if _, err := ana.Write(ctx, provider.Text{Text: "Is it in stock?"}); err != nil {
 		log.Fatal(err)
 	}
 	sent, err := acc.Send(ctx, messaging.SendRequest{
-		Reference: line.ID, ChatID: "ana@sandbox", Content: provider.Text{Text: "Yes!"}, Wait: 10 * time.Second,
+		Reference: ref.ID, ChatID: "ana@sandbox", Content: provider.Text{Text: "Yes!"}, Wait: 10 * time.Second,
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -56,7 +56,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	page, err := acc.Messages(ctx, line.ID, "ana@sandbox", messaging.History{})
+	page, err := acc.Messages(ctx, ref.ID, "ana@sandbox", messaging.History{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -70,4 +70,55 @@ func Example() {
 	// Output:
 	// out READ Yes!
 	// in DELIVERED Is it in stock?
+}
+
+// Two contacts get a message in one transaction, or none does.
+func ExampleService_BatchTx() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is temporary
+	db, err := sqldb.Open(ctx, "sqlite://"+filepath.Join(dir, "chats.db"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // nothing is written any more
+	svc, err := messaging.New(ctx, db, &messaging.Options{Providers: []provider.Provider{sandbox.New()}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ref, err := svc.For(messaging.OneAccount).References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	tx, err := db.BeginTxx(ctx, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
+	batch, err := svc.BatchTx(tx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, chat := range []string{"ana@sandbox", "bob@sandbox"} {
+		m, err := batch.Send(ctx, messaging.OneAccount, messaging.SendRequest{
+			Reference: ref.ID, ChatID: chat, Content: provider.Text{Text: "We open at nine."},
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(m.ChatID, m.Status)
+	}
+	if err := batch.Flush(ctx); err != nil {
+		log.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// ana@sandbox PENDING
+	// bob@sandbox PENDING
 }

@@ -30,6 +30,14 @@
 // waited for others. collect.go deletes partitions that were idle for long.
 // stats.go and pending.go read.
 //
+// # Fairness
+//
+// A claim shares the free slots equally among the subscribers that have ready
+// partitions, and begins with another one each time: however many jobs one of them has,
+// it gets one share. The partitions of a subscriber take turns: one that was worked on
+// is ready later than those that wait. A partition is worked on for [Options].Run jobs
+// at most, so a key with many jobs gets no more than one with few.
+//
 // # Locks
 //
 // Transactions lock rows in this order, so that they never wait in a circle:

@@ -65,7 +65,7 @@ func (u *Batch) find(ctx context.Context, people []Person, others []int64) error
 		}
 	}
 	for try := 1; ; try++ {
-		clear(u.Aliases)
+		u.Aliases = unwritten(u)
 		if err := u.FindAliases(ctx, people); err != nil {
 			return err
 		}
@@ -78,6 +78,15 @@ func (u *Batch) find(ctx context.Context, people []Person, others []int64) error
 			return err
 		}
 	}
+}
+
+// unwritten are the aliases of a batch that are not in the database yet.
+func unwritten(u *Batch) map[ChatName]int64 {
+	out := map[ChatName]int64{}
+	for _, n := range u.newAliases {
+		out[n] = u.Aliases[n]
+	}
+	return out
 }
 
 const findPeople = `SELECT a.kind AS alias_kind, a.alias, ` + ChatColumns + ` FROM messaging_alias a JOIN messaging_chat c ON c.id = a.chat WHERE`
