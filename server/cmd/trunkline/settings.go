@@ -59,7 +59,9 @@ func (f flags) settings() (settings, error) {
 	s.LogLevel = c.level(or(f.Log, "info"))
 	s.LogJSON = c.choice("log-format", or(f.LogFormat, "text"), "text", "json") == "json"
 	if f.GCPercent != "" {
-		s.GCPercent = c.number("gc-percent", f.GCPercent, 10)
+		if s.GCPercent = c.number("gc-percent", f.GCPercent, 10); s.GCPercent > maxGCPercent {
+			c.refuse("gc-percent", fmt.Sprintf("must be at most %d", maxGCPercent))
+		}
 	}
 	if f.MemoryLimit != "" {
 		s.MemoryLimit = c.number("memory-limit", f.MemoryLimit, 64<<20)

@@ -145,7 +145,7 @@ func TestWrongSettings(t *testing.T) {
 		{"retention-deliveries", []string{"30"}},
 		{"retention-audit", []string{"-1h"}},
 		{"retention-changes", []string{"-1h", "30"}},
-		{"gc-percent", []string{"9", "-1", "off", "x"}},
+		{"gc-percent", []string{"9", "-1", "off", "x", "10001", "3000000000"}},
 		{"memory-limit", []string{"67108863", "2GiB", "-1"}},
 		{"log", []string{"loud"}},
 		{"log-format", []string{"xml"}},
