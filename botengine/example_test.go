@@ -23,7 +23,7 @@ func (s screen) SendTx(_ context.Context, _ runtime.Tx, r runtime.Run, e flow.Se
 	return r.ID + e.ID, nil
 }
 
-// A bot is made for a line, published, and answers what is written there.
+// A bot is made for a reference, published, and answers what is written there.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	db, err := sqldb.Open(ctx, "sqlite://:memory:")
@@ -50,7 +50,7 @@ func Example() {
 	check(err)
 	fmt.Println(bot.Status, bot.Trigger.First, bot.Version)
 
-	// What a program that has lines does with a message.
+	// What a program that has references does with a message.
 	tx, err := db.BeginTxx(ctx, nil)
 	check(err)
 	check(runs.IncomingTx(ctx, tx, runtime.Incoming{

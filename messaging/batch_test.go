@@ -21,7 +21,7 @@ func TestBatch(t *testing.T) {
 		t.Parallel()
 		seen, asked := testkit.Counting(t, db)
 		f := setup(t, seen, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		var chats, keys []string
 		for i := range 10 {
 			chats = append(chats, fmt.Sprint(100+i))
@@ -122,7 +122,7 @@ func TestBatchOfNewContacts(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		box := f.line(t, sandbox.Kind)
+		box := f.reference(t, sandbox.Kind)
 		known := sandbox.Phone{Inbox: f.svc, Reference: box, Name: "known"}
 		_, err := known.Write(t.Context(), provider.Text{Text: "Hello"})
 		require.NoError(t, err)

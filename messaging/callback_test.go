@@ -27,7 +27,7 @@ const (
 	ownerToken  = "token-of-the-owner"
 )
 
-// cloudSetup is a service with cloud lines on a fake of their network, which
+// cloudSetup is a service with cloud references on a fake of their network, which
 // knows the owner's token only.
 func cloudSetup(t testing.TB, db *sqlx.DB) (*fixture, *graphtest.Server) {
 	t.Helper()
@@ -42,8 +42,8 @@ func cloudSetup(t testing.TB, db *sqlx.DB) (*fixture, *graphtest.Server) {
 	return f, graph
 }
 
-// cloudLine makes a reference of an account.
-func (f *fixture) cloudLine(t testing.TB, account string, change map[string]string) provider.ReferenceID {
+// cloudReference makes a reference of an account.
+func (f *fixture) cloudReference(t testing.TB, account string, change map[string]string) provider.ReferenceID {
 	t.Helper()
 	r, err := f.svc.For(account).References().Create(t.Context(), messaging.NewReference{
 		Name: "Cloud", Type: cloud.Kind, Settings: cloudSettings(change),
@@ -101,11 +101,11 @@ func TestCallback(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f, _ := cloudSetup(t, db)
-		ref := f.cloudLine(t, "owner", nil)
+		ref := f.cloudReference(t, "owner", nil)
 		require.Equal(t, messaging.StateStarting, f.state(t, "owner", ref).State)
 		require.NoError(t, f.post(t, ownerSecret, callback(change("1001", item("w1", "hello"), item("w2", "again")))))
 		require.Equal(t, []string{"w1", "w2"}, f.received(t, ref))
-		require.Equal(t, messaging.StateConnected, f.state(t, "owner", ref).State, "the network and the line are in touch")
+		require.Equal(t, messaging.StateConnected, f.state(t, "owner", ref).State, "the network and the reference are in touch")
 		require.NoError(t, f.post(t, ownerSecret, callback(change("1001", item("w1", "hello")))), "any number of times")
 		require.Len(t, f.received(t, ref), 2)
 
@@ -113,16 +113,16 @@ func TestCallback(t *testing.T) {
 			secret, body string
 			want         error
 		}{
-			"wrong secret":   {"another secret", callback(change("1001", item("w3", "x"))), messaging.ErrUnverified},
-			"unknown line":   {ownerSecret, callback(change("9999", item("w3", "x"))), messaging.ErrUnverified},
-			"no entry":       {ownerSecret, callback(), messaging.ErrUnverified},
-			"no ids":         {ownerSecret, `{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"messages","value":{}}]}]}`, messaging.ErrUnverified},
-			"no JSON":        {ownerSecret, `{"object":`, messaging.ErrNotCallback},
-			"an array":       {ownerSecret, `[{"object":"whatsapp_business_account"}]`, messaging.ErrNotCallback},
-			"null":           {ownerSecret, `null`, messaging.ErrNotCallback},
-			"nothing":        {ownerSecret, ``, messaging.ErrNotCallback},
-			"another object": {"any", `{"object":"instagram","entry":[]}`, nil},
-			"an odd object":  {"any", `{"object":{"a":1},"entry":[]}`, nil},
+			"wrong secret":      {"another secret", callback(change("1001", item("w3", "x"))), messaging.ErrUnverified},
+			"unknown reference": {ownerSecret, callback(change("9999", item("w3", "x"))), messaging.ErrUnverified},
+			"no entry":          {ownerSecret, callback(), messaging.ErrUnverified},
+			"no ids":            {ownerSecret, `{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"messages","value":{}}]}]}`, messaging.ErrUnverified},
+			"no JSON":           {ownerSecret, `{"object":`, messaging.ErrNotCallback},
+			"an array":          {ownerSecret, `[{"object":"whatsapp_business_account"}]`, messaging.ErrNotCallback},
+			"null":              {ownerSecret, `null`, messaging.ErrNotCallback},
+			"nothing":           {ownerSecret, ``, messaging.ErrNotCallback},
+			"another object":    {"any", `{"object":"instagram","entry":[]}`, nil},
+			"an odd object":     {"any", `{"object":{"a":1},"entry":[]}`, nil},
 		} {
 			require.ErrorIs(t, f.post(t, c.secret, c.body), c.want, name)
 		}
@@ -130,7 +130,7 @@ func TestCallback(t *testing.T) {
 		require.Len(t, f.received(t, ref), 2)
 
 		require.NoError(t, f.post(t, ownerSecret, callback(change("1001", item("w4", "x")), change("9999", item("w5", "x")))))
-		require.Equal(t, []string{"w1", "w2", "w4"}, f.received(t, ref), "an unknown line costs its neighbours nothing")
+		require.Equal(t, []string{"w1", "w2", "w4"}, f.received(t, ref), "an unknown reference costs its neighbours nothing")
 	})
 }
 
@@ -139,10 +139,10 @@ func TestCallbackGoesToEveryReferenceThatSignedIt(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f, _ := cloudSetup(t, db)
-		one := f.cloudLine(t, "owner", nil)
-		twin := f.cloudLine(t, "owner", nil)
-		second := f.cloudLine(t, "owner", map[string]string{"phoneNumberId": "1002"})
-		otherApp := f.cloudLine(t, "agency", map[string]string{"appSecret": "secret of another app"})
+		one := f.cloudReference(t, "owner", nil)
+		twin := f.cloudReference(t, "owner", nil)
+		second := f.cloudReference(t, "owner", map[string]string{"phoneNumberId": "1002"})
+		otherApp := f.cloudReference(t, "agency", map[string]string{"appSecret": "secret of another app"})
 
 		require.NoError(t, f.post(t, ownerSecret, callback(change("1001", item("w1", "x")), change("1002", item("w2", "x")))))
 		require.NoError(t, f.post(t, "secret of another app", callback(change("1001", item("w1", "x")))))
@@ -151,26 +151,26 @@ func TestCallbackGoesToEveryReferenceThatSignedIt(t *testing.T) {
 		require.Equal(t, []string{"w2"}, f.received(t, second))
 		require.Equal(t, []string{"w1"}, f.received(t, otherApp), "each app posts for itself")
 
-		// What is about the whole business account goes to all its lines.
+		// What is about the whole business account goes to all its references.
 		require.NoError(t, f.post(t, ownerSecret, callback(`{"field":"account_update","value":{"event":"VERIFIED_ACCOUNT"}}`)))
 		require.Equal(t, 3, count(t, db, `SELECT count(*) FROM messaging_raw`))
 	})
 }
 
-// TestSquatting is about strangers who claim the ids of somebody's line.
+// TestSquatting is about strangers who claim the ids of somebody's reference.
 func TestSquatting(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f, graph := cloudSetup(t, db)
-		guesser := f.cloudLine(t, "guesser", map[string]string{"appSecret": "a guess", "accessToken": "none"})
-		ref := f.cloudLine(t, "owner", nil)
+		guesser := f.cloudReference(t, "guesser", map[string]string{"appSecret": "a guess", "accessToken": "none"})
+		ref := f.cloudReference(t, "owner", nil)
 		require.NoError(t, f.post(t, ownerSecret, callback(change("1001", item("w1", "x")))))
 		require.Equal(t, []string{"w1"}, f.received(t, ref))
 		require.Empty(t, f.received(t, guesser))
 
 		// Who has the secret too still needs a token that may read the reference.
-		insider := f.cloudLine(t, "insider", map[string]string{"accessToken": "token of another line"})
+		insider := f.cloudReference(t, "insider", map[string]string{"accessToken": "token of another reference"})
 		graph.Fail(graphtest.Fault{Times: -1, Path: "1001", Status: http.StatusServiceUnavailable})
 		err := f.post(t, ownerSecret, callback(change("1001", item("w2", "x"))))
 		require.ErrorIs(t, err, messaging.ErrUnproved, "the network cannot be asked")
@@ -194,7 +194,7 @@ func TestSquatting(t *testing.T) {
 		require.Empty(t, f.received(t, insider))
 
 		// Two accounts that both may read the reference both get its events.
-		partner := f.cloudLine(t, "partner", nil)
+		partner := f.cloudReference(t, "partner", nil)
 		_, err = f.svc.For("partner").Sessions().Start(t.Context(), partner)
 		require.NoError(t, err)
 		require.NoError(t, f.post(t, ownerSecret, callback(change("1001", item("w5", "x")))))
@@ -209,7 +209,7 @@ func TestBadItemsCostNoNeighbour(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f, _ := cloudSetup(t, db)
-		ref := f.cloudLine(t, "owner", nil)
+		ref := f.cloudReference(t, "owner", nil)
 		bad := []string{
 			`7`, `[]`, `{"from":"16505551234","type":"text","text":{"body":"no id"}}`,
 			`{"from":"16505551234","id":"x3","type":"text","text":[]}`, item(long, "a long id"),
@@ -245,12 +245,12 @@ func TestNewReferenceIsKnownAtOnce(t *testing.T) {
 		a, _ := cloudSetup(t, testkit.Open(t, url))
 		b, _ := cloudSetup(t, testkit.Open(t, url))
 		require.ErrorIs(t, b.post(t, ownerSecret, callback(change("1001", item("w1", "x")))), messaging.ErrUnverified)
-		ref := a.cloudLine(t, "owner", nil)
+		ref := a.cloudReference(t, "owner", nil)
 		require.NoError(t, b.post(t, ownerSecret, callback(change("1001", item("w1", "x")))))
 		_, err := a.svc.For("owner").References().Update(t.Context(), ref, messaging.ReferenceChange{Settings: map[string]string{"appSecret": "rotated secret"}})
 		require.NoError(t, err)
 		require.NoError(t, b.post(t, "rotated secret", callback(change("1001", item("w2", "x")))))
-		two := a.cloudLine(t, "owner", map[string]string{"phoneNumberId": "1002", "appSecret": "rotated secret"})
+		two := a.cloudReference(t, "owner", map[string]string{"phoneNumberId": "1002", "appSecret": "rotated secret"})
 		require.NoError(t, b.post(t, "rotated secret", callback(change("1001", item("w3", "x")), change("1002", item("w4", "x")))))
 		require.Equal(t, []string{"w1", "w2", "w3"}, b.received(t, ref))
 		require.Equal(t, []string{"w4"}, b.received(t, two))
@@ -262,7 +262,7 @@ func TestHandshake(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f, _ := cloudSetup(t, db)
-		ref := f.cloudLine(t, "owner", map[string]string{"verifyToken": "open sesame"})
+		ref := f.cloudReference(t, "owner", map[string]string{"verifyToken": "open sesame"})
 		shake := func(token string) bool {
 			ok, err := f.svc.Handshake(t.Context(), token)
 			require.NoError(t, err)
@@ -279,13 +279,13 @@ func TestHandshake(t *testing.T) {
 	})
 }
 
-// TestCloudLineEndToEnd sends on a cloud line and hears of it.
-func TestCloudLineEndToEnd(t *testing.T) {
+// TestCloudReferenceEndToEnd sends on a cloud reference and hears of it.
+func TestCloudReferenceEndToEnd(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f, graph := cloudSetup(t, db)
-		ref := f.cloudLine(t, "owner", nil)
+		ref := f.cloudReference(t, "owner", nil)
 		acc := f.svc.For("owner")
 		s, err := acc.Sessions().Start(t.Context(), ref)
 		require.NoError(t, err)

@@ -61,7 +61,7 @@ func TestCallsTakeTheirSteps(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		for range 2 {
 			f.receive(t, ref, call("1", "c1", provider.CallRinging), call("2", "c1", provider.CallRinging))
 			f.receive(t, ref, call("3", "c1", provider.CallEnded), call("4", "c1", provider.CallAccepted), call("5", "c1", provider.CallMissed))
@@ -99,7 +99,7 @@ func TestChatFollowsItsContact(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
 		_, err := f.acc.UpdateChat(t.Context(), ref, "111", messaging.ChatChange{Tags: []string{"vip"}})
 		require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestUserIDChanges(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "hello", from("", "u.1")))
 		f.receive(t, ref, contact(provider.ContactMoved, "", 1, func(c *provider.ContactChange) {
 			c.Chat, c.To = provider.Address{ChatID: "u.1", UserID: "u.1"}, provider.Address{ChatID: "u.2", UserID: "u.2"}
@@ -164,7 +164,7 @@ func TestPhoneBookNamesContacts(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, contact(provider.ContactSaved, "111", 1, named("Ana from work")), contact(provider.ContactSaved, "222", 1, named("Bob")))
 		require.Empty(t, f.news(t, "chat"), "a phone book of thousands says nothing")
 		f.receive(t, ref, text("m1", "111", "hi", func(m *provider.Message) { m.From.Name, m.From.Username = "ana ✨", "ana.l" }))
@@ -192,7 +192,7 @@ func TestContactsOptOut(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hi"))
 		f.receive(t, ref, contact(provider.ContactOptedOut, "111", 2), contact(provider.ContactOptedIn, "111", 1))
 		require.True(t, f.chat(t, ref, "111").OptedOut)
@@ -219,7 +219,7 @@ func TestGroupsHaveSubjects(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		group := provider.Address{ChatID: "120363@g.us", Group: true}
 		renamed := func(minute int, subject string) *provider.GroupChange {
 			at := epoch.Add(time.Duration(minute) * time.Minute)

@@ -86,7 +86,7 @@ func TestFollow(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		one, two := f.line(t, testKind), f.line(t, testKind)
+		one, two := f.reference(t, testKind), f.reference(t, testKind)
 		f.receive(t, one, text("m1", "111", "hello"))
 		f.receive(t, two, text("m2", "111", "hello"))
 		f.receive(t, one, status("m1", provider.StatusRead), text("m3", "111", "hello"))
@@ -128,7 +128,7 @@ func TestFollowFromNow(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
 		take(t, follow(t, f, 0, beginning), 1) // it is out
 		feed := follow(t, f, 0, "")
@@ -142,7 +142,7 @@ func TestFollowTooLate(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
 		at := take(t, follow(t, f, 0, beginning), 1)[0].ID
 		f.clock.Advance(26 * time.Hour)
@@ -181,7 +181,7 @@ func TestFollowSkipsNothing(t *testing.T) {
 	url := testkit.PostgresURL(t)
 	a := setup(t, testkit.Open(t, url), config{idle: true})
 	b := setup(t, testkit.Open(t, url), config{idle: true})
-	ref := a.line(t, testKind)
+	ref := a.reference(t, testKind)
 	feed := follow(t, a, 0, beginning)
 
 	slow, err := a.db.BeginTxx(t.Context(), nil)

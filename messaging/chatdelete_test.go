@@ -139,7 +139,7 @@ func matchesTerm(row string) bool {
 // TestDeleteChat erases every trace of a contact, and nothing else.
 func TestDeleteChat(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref, gate := f.line(t, filesKind), make(chan struct{})
+		ref, gate := f.reference(t, filesKind), make(chan struct{})
 		come := sync.OnceFunc(func() { close(gate) })
 		t.Cleanup(come)
 		came := f.plant(t, ref, gate)
@@ -221,7 +221,7 @@ func TestDeleteWithoutChat(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, inGroup("g1", canaryAddress, "Canary", "canary"))
 		require.NoError(t, f.acc.DeleteChat(t.Context(), ref, "+49 307 00"))
 		require.Empty(t, testkit.Holding(t, db, "canary"))
@@ -252,7 +252,7 @@ func TestErasers(t *testing.T) {
 		t.Parallel()
 		e := &eraser{}
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Erasers = append(o.Erasers, e) }})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, canary("m1", provider.Text{Text: "hi"}), inGroup("g1", canaryAddress, "Canary", "canary"))
 		wrong := errors.New("no job")
 		_, err := f.acc.HideChat(t.Context(), ref, canaryPhone, func(context.Context, *database.Tx, messaging.Erasure) error { return wrong })
@@ -290,7 +290,7 @@ func TestWrittenWhileHidden(t *testing.T) {
 	t.Parallel()
 	db := testkit.Open(t, testkit.PostgresURL(t))
 	f := setup(t, db, config{idle: true})
-	ref := f.line(t, testKind)
+	ref := f.reference(t, testKind)
 	f.receive(t, ref, canary("m1", provider.Text{Text: "before"}))
 	written := make(chan error, 1)
 	e, err := f.acc.HideChat(t.Context(), ref, canaryPhone, func(context.Context, *database.Tx, messaging.Erasure) error {
@@ -319,7 +319,7 @@ func TestDeleteWhileSending(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, ownIDsKind)
+		ref := f.reference(t, ownIDsKind)
 		for i := range 5 {
 			done := make(chan error, 1)
 			go func() {

@@ -40,7 +40,7 @@ func TestMergesAreBounded(t *testing.T) {
 			testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 				t.Parallel()
 				f := setup(t, db, config{idle: true})
-				ref := f.line(t, testKind)
+				ref := f.reference(t, testKind)
 				f.receiveMany(t, ref, "old", n, from("", "u.1"))
 				f.receive(t, ref, text("phone", "", "x", from("111", "")))
 				commits := testkit.ObserveCommits(t, db)
@@ -66,7 +66,7 @@ func TestMergeGoesOnMeanwhile(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receiveMany(t, ref, "old", 1200, from("", "u.1"))
 		f.receive(t, ref, text("phone", "", "x", from("111", "")))
 		f.receive(t, ref, text("both", "", "x", both), text("both.2", "", "x", both))
@@ -127,7 +127,7 @@ func TestMergeEndsBeforeDeletion(t *testing.T) {
 			testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 				t.Parallel()
 				f := setup(t, db, config{idle: true})
-				ref := f.line(t, testKind)
+				ref := f.reference(t, testKind)
 				f.receiveMany(t, ref, "old", 600, from("", "u.1"))
 				f.receive(t, ref, text("phone", "", "x", from("111", "")), text("both", "", "x", both))
 				require.Equal(t, 2, count(t, db, `SELECT count(*) FROM messaging_chat`))
@@ -141,7 +141,7 @@ func TestMergeEndsBeforeDeletion(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receiveMany(t, ref, "old", 600, from("", "u.1"))
 		f.receive(t, ref, text("phone", "", "x", from("111", "")), text("both", "", "x", both))
 		e, err := f.acc.Export(t.Context(), ref, "111")
@@ -161,7 +161,7 @@ func TestMergesPutOffDoNotCircle(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receiveMany(t, ref, "a", 600, from("", "u.1"))
 		f.receiveMany(t, ref, "b", 600, from("111", ""))
 		f.receiveMany(t, ref, "c", 600, from("", "u.2"))
@@ -184,7 +184,7 @@ func TestMergeStepsUnderLoad(t *testing.T) {
 	testkit.EachURL(t, func(t *testing.T, url string) {
 		t.Parallel()
 		f := setup(t, testkit.Open(t, url), config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receiveMany(t, ref, "old", 1600, from("", "u.1"))
 		f.receive(t, ref, text("phone", "", "x", from("111", "")), text("both", "", "x", both))
 		var all sync.WaitGroup

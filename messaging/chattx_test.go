@@ -162,7 +162,7 @@ func TestNewsOfMergedChats(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f, w := watched(t, db)
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "as a user", from("", "u.1")))
 		f.receive(t, ref, text("m2", "", "as a phone", from("111", "")))
 		keys := []string{f.sink.all(t)[0].Key, f.sink.all(t)[1].Key}
@@ -183,7 +183,7 @@ func TestChatKey(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
 		for range 2 {
 			key, id, err := f.acc.ChatKey(t.Context(), ref, "111")
@@ -206,7 +206,7 @@ func TestChatByKey(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "as a user", from("", "u.1")))
 		f.receive(t, ref, text("m2", "", "as a phone", from("111", "")))
 		keys := []string{f.sink.all(t)[0].Key, f.sink.all(t)[1].Key}
@@ -280,7 +280,7 @@ func TestFirstMessageOfAContact(t *testing.T) {
 		w := &teller{published: map[string]string{}}
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Sinks = append(o.Sinks, w) }})
 		w.svc = func() *messaging.Service { return f.svc }
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref,
 			text("old", "111", "long ago", func(m *provider.Message) { m.Historical = true }),
 			text("m1", "111", "hello"), text("n1", "222", "hello"))
@@ -298,7 +298,7 @@ func TestPersonTakesOver(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
 		require.Nil(t, f.chat(t, ref, "111").Handoff)
 		byHand := func(id string) {
@@ -328,7 +328,7 @@ func TestBotAsksForAPerson(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f, w := watched(t, db)
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
 		change := func(c messaging.ChatChange) messaging.Chat {
 			got, err := f.acc.UpdateChat(t.Context(), ref, "111", c)

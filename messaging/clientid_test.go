@@ -90,7 +90,7 @@ func TestClientID_IsAbsentWhereNothingWasSentHere(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"), text("m2", "111", "by hand", func(m *provider.Message) { m.Mine = true }))
 		f.receive(t, ref, status("m2", provider.StatusRead))
 		for _, e := range f.sink.all(t) {

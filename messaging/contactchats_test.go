@@ -17,7 +17,7 @@ func TestNames(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref, other := f.line(t, testKind), f.line(t, testKind)
+		ref, other := f.reference(t, testKind), f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "u.1", "hello", from("", "u.1")), text("m2", "", "again", from("111", "u.1")))
 		f.receive(t, other, text("m3", "", "hello", from("111", "")), text("m4", "", "hello", from("222", "")))
 		names := func(acc *messaging.Account, ref provider.ReferenceID, id string, everywhere bool) []messaging.ChatName {

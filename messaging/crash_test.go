@@ -140,7 +140,7 @@ func TestTheRecordIsRefused(t *testing.T) {
 			o.Sinks = append(o.Sinks, &refusing{times: 1})
 		}})
 		f.run(t)
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		template := say(ref, "")
 		template.Content = provider.Template{Template: provider.TemplateCall{Name: "hi", Language: provider.TemplateLanguage{Code: "en"}}}
 		m := f.send(t, template)

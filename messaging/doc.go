@@ -1,5 +1,5 @@
-// Package messaging is the domain of this module: references (configured chat
-// lines), their sessions, chats, messages and statuses. It stores what arrives,
+// Package messaging is the domain of this module: references (connections to chat
+// networks), their sessions, chats, messages and statuses. It stores what arrives,
 // sends what is to be sent, and tells a [Sink] what happened, each in the
 // transaction that makes it necessary: nothing is lost by a crash and nothing
 // leaves twice.

@@ -49,7 +49,7 @@ func TestExplainSent(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
 		soon, free := time.Millisecond, make(chan struct{})
 		f.net.failUntil(
@@ -84,7 +84,7 @@ func TestExplainSent(t *testing.T) {
 // TestExplainReceived follows messages of a contact.
 func TestExplainReceived(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref, gate := f.line(t, filesKind), make(chan struct{})
+		ref, gate := f.reference(t, filesKind), make(chan struct{})
 		f.depot.put("file", picture(t, 3, 2), gate)
 		odd := json.RawMessage(`{"hologram":{"depth":3}}`)
 		f.receive(

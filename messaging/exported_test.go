@@ -28,7 +28,7 @@ func exported(t *testing.T, e *messaging.Export) (order []string, byText map[str
 // TestExport finds all that [TestDeleteChat] erases.
 func TestExport(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref, gate := f.line(t, filesKind), make(chan struct{})
+		ref, gate := f.reference(t, filesKind), make(chan struct{})
 		t.Cleanup(func() { close(gate) })
 		f.plant(t, ref, gate)
 		e, err := f.acc.Export(t.Context(), ref, canaryUser)
@@ -90,7 +90,7 @@ func sorted(ns []messaging.Number) []messaging.Number {
 // TestExportPages reads a long chat, imported history first, and nothing twice.
 func TestExportPages(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		const n = 401
 		events := make([]provider.Event, n)
 		for i := range events {
@@ -119,7 +119,7 @@ func TestExportPagesCalls(t *testing.T) {
 		t.Parallel()
 		seen, asked := testkit.Counting(t, db)
 		f := setup(t, seen, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		const n = 450
 		var evs []provider.Event
 		for i := range n {

@@ -32,7 +32,7 @@ func TestExtracted(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "order 17"), text("m2", "222", "hi"))
 		values := map[string]json.RawMessage{"order": json.RawMessage(`17`)}
 		m, first, err := f.extracted(t, ref, "111", "m1", values)

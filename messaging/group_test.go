@@ -19,7 +19,7 @@ func TestGroups(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, sandbox.Kind)
+		ref := f.reference(t, sandbox.Kind)
 		made, err := f.acc.Groups().Create(t.Context(), ref, messaging.NewGroup{Subject: " Friends ", Participants: []string{"Ana", "ben@sandbox"}})
 		require.NoError(t, err)
 		require.Equal(t, "Friends", made.Subject)
@@ -70,7 +70,7 @@ func TestGroupsThatCannotBe(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref, ben := f.line(t, sandbox.Kind), []string{"ben"}
+		ref, ben := f.reference(t, sandbox.Kind), []string{"ben"}
 		made, err := f.acc.Groups().Create(t.Context(), ref, messaging.NewGroup{Subject: "Friends", Participants: ben})
 		require.NoError(t, err)
 		create := func(n messaging.NewGroup) error { _, err := f.acc.Groups().Create(t.Context(), ref, n); return err }
@@ -104,15 +104,15 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		for name, err := range map[string]error{
 			"unknown group":   edit("nowhere@g.us", messaging.GroupEdit{Subject: ptr("Foes")}),
 			"another account": func() error { _, err := f.svc.For("another").Groups().Get(t.Context(), ref, made.ChatID); return err }(),
-			"another line": func() error {
-				_, err := f.acc.Groups().Get(t.Context(), f.line(t, sandbox.Kind), made.ChatID)
+			"another reference": func() error {
+				_, err := f.acc.Groups().Get(t.Context(), f.reference(t, sandbox.Kind), made.ChatID)
 				return err
 			}(),
 		} {
 			require.ErrorIs(t, err, messaging.ErrNotFound, name)
 		}
 		var refused *messaging.Error
-		_, err = f.acc.Groups().Get(t.Context(), f.line(t, testKind), "1@g.us")
+		_, err = f.acc.Groups().Get(t.Context(), f.reference(t, testKind), "1@g.us")
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, messaging.CodeUnsupported, refused.Code)
 		_, err = f.acc.Sessions().Logout(t.Context(), ref)

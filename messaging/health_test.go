@@ -33,7 +33,7 @@ func TestHealthIsTheSession(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		other := func(h *provider.Health) { h.Kind, h.State, h.Detail = "quality", "FLAGGED", "" }
 		steps := []struct {
 			news  *provider.Health
@@ -86,7 +86,7 @@ func TestHealthOfAnotherNumber(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.net.check = func(provider.Reference) (provider.Account, error) {
 			return provider.Account{ID: "1", Name: "+1 555 078 3881"}, nil
 		}
@@ -125,7 +125,7 @@ func TestCheckTellsHealth(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		level := provider.HealthStopped
 		f.net.check = func(provider.Reference) (provider.Account, error) {
 			h := *healthNews(level, provider.HealthBanned, 0)
@@ -154,7 +154,7 @@ func TestHealthReports(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, healthNews(provider.HealthWarning, provider.HealthLimited, 1))
 		f.receive(t, ref, healthNews(provider.HealthNews, "", 2, func(h *provider.Health) {
 			h.Kind, h.State, h.Detail, h.Limit = "phone_number", "YELLOW", "", "TIER_10K"
@@ -167,8 +167,8 @@ func TestHealthReports(t *testing.T) {
 			{Kind: "phone_number", Level: "news", Message: "YELLOW: limit TIER_10K", At: messaging.UnixTime{Time: epoch.Add(2 * time.Minute)}},
 		}, s.Health.Reports)
 		require.Nil(t, s.LastError)
-		line, err := f.acc.References().Get(t.Context(), ref)
+		reference, err := f.acc.References().Get(t.Context(), ref)
 		require.NoError(t, err)
-		require.Empty(t, line.Session.Health.Reports)
+		require.Empty(t, reference.Session.Health.Reports)
 	})
 }

@@ -24,7 +24,7 @@ func TestRemoteJIDOfHiddenParticipant(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers = realKinds(nil) }})
-		ref := f.line(t, web.Kind)
+		ref := f.reference(t, web.Kind)
 		from := func(id string, who, chat provider.Address) provider.Event {
 			return text(id, "", "hello", func(m *provider.Message) { m.Chat, m.From = chat, provider.Contact{Address: who} })
 		}
@@ -61,7 +61,7 @@ func TestRepeatToRemoteJIDAfterPhoneIsKnown(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers = realKinds(nil) }})
-		ref := f.line(t, web.Kind)
+		ref := f.reference(t, web.Kind)
 		from := func(id string, who provider.Address) provider.Event {
 			return text(id, "", "hello", func(m *provider.Message) { m.Chat, m.From = who, provider.Contact{Address: who} })
 		}
@@ -116,7 +116,7 @@ func TestHiddenParticipantsAreListed(t *testing.T) {
 		t.Parallel()
 		network := &groupNetwork{&addressed{kind: web.Kind, address: (*web.Provider)(nil).Address}, group}
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Providers = []provider.Provider{network} }})
-		ref := f.line(t, web.Kind)
+		ref := f.reference(t, web.Kind)
 		for range 2 {
 			shown, err := f.acc.Groups().Get(t.Context(), ref, group.Chat.ChatID)
 			require.NoError(t, err)

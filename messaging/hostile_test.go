@@ -33,7 +33,7 @@ func TestHostileReports(t *testing.T) {
 			testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 				t.Parallel()
 				f := setup(t, db, config{idle: true})
-				ref := f.line(t, testKind)
+				ref := f.reference(t, testKind)
 				named := status("e1", provider.StatusRead)
 				named.To, named.At, named.WindowUntil, named.Error = bad, early, late, &provider.Failure{Code: s, Message: s}
 				f.receive(t, ref,
@@ -90,7 +90,7 @@ func FuzzCallback(f *testing.F) {
 	}
 	db := testkit.Open(f, testkit.SQLiteURL(f))
 	x := setup(f, db, config{idle: true})
-	ref := x.line(f, testKind)
+	ref := x.reference(f, testKind)
 	network := cloud.New(nil)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		parts, err := network.Route(body)

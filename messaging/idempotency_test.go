@@ -63,7 +63,7 @@ func TestIdempotencyUnderLoad(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, ownIDsKind) // the chat is new, too
+		ref := f.reference(t, ownIDsKind) // the chat is new, too
 		var g errgroup.Group
 		got := make([]messaging.Sent, 20)
 		for i := range got {

@@ -17,7 +17,7 @@ func TestResolve(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref, other := f.line(t, testKind), f.line(t, testKind)
+		ref, other := f.reference(t, testKind), f.reference(t, testKind)
 		resolve := func(id string) messaging.Identity {
 			who, err := f.acc.Contacts().Resolve(t.Context(), ref, id)
 			require.NoError(t, err, id)
@@ -46,7 +46,7 @@ func TestResolve(t *testing.T) {
 			require.Equal(t, "id", bad.Field)
 		}
 		_, err := f.acc.Contacts().Resolve(t.Context(), other, "222")
-		require.ErrorIs(t, err, messaging.ErrNotFound, "of another line")
+		require.ErrorIs(t, err, messaging.ErrNotFound, "of another reference")
 		_, err = f.svc.For("another").Contacts().Resolve(t.Context(), ref, "222")
 		require.ErrorIs(t, err, messaging.ErrNotFound, "of another account")
 	})

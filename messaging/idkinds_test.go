@@ -216,7 +216,7 @@ func TestSameDigitsAreTwoPeople(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers = realKinds(nil) }})
-		ref := f.line(t, web.Kind)
+		ref := f.reference(t, web.Kind)
 		f.receive(t, ref,
 			writes("h1", hidden, hidden), writes("h2", hidden, group), report("h3", hidden),
 			writes("o1", other, other), writes("o2", other, group), report("o3", other))

@@ -16,7 +16,7 @@ func TestIDs(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		acc, other := f.svc.For(messaging.OneAccount), f.svc.For("other")
 		f.receive(t, ref, text("m1", "", "hello", from("", "u.1")), text("m2", "", "again", from("111", "u.1")))
 		for _, id := range []string{"u.1", "111", " 111"} {

@@ -28,7 +28,7 @@ func TestImportedHistory(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		mine := func(m *provider.Message) { m.Mine, m.Status = true, provider.StatusPlayed }
 		progress := func(percent int) *provider.HistoryProgress {
 			return &provider.HistoryProgress{Raw: rawID(fmt.Sprint("progress", percent)), Percent: percent}
@@ -94,7 +94,7 @@ func TestHistoryAndLiveMeet(t *testing.T) {
 		t.Parallel()
 		for _, ways := range [][]bool{{true, false}, {false, true}, {true, true, false, false}} {
 			f := setup(t, db, config{idle: true})
-			ref := f.line(t, testKind)
+			ref := f.reference(t, testKind)
 			for _, historical := range ways {
 				f.receive(t, ref, text("m1", "111", "hello", func(m *provider.Message) { m.Historical = historical }))
 			}
@@ -117,7 +117,7 @@ func TestPlaceholderIsFilled(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		with := func(c provider.Content) func(*provider.Message) {
 			return func(m *provider.Message) { m.Content = c }
 		}
@@ -144,7 +144,7 @@ func TestFailedHistory(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, old("h1", "111", 3, func(m *provider.Message) { m.Mine, m.Status = true, provider.StatusFail }))
 		m := f.message(t, ref, "111", "h1")
 		require.Equal(t, "FAIL", m.Status)

@@ -22,7 +22,7 @@ func TestLateIDs(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		early, late := f.line(t, sandbox.Kind), f.line(t, sandbox.Kind, lateIDs)
+		early, late := f.reference(t, sandbox.Kind), f.reference(t, sandbox.Kind, lateIDs)
 		say := func(ref provider.ReferenceID, c provider.Content) messaging.Message {
 			return f.send(t, messaging.SendRequest{Reference: ref, ChatID: "ana", Content: c})
 		}
@@ -73,7 +73,7 @@ func TestLateIDsAfterACrash(t *testing.T) {
 				db := testkit.Open(t, url)
 				dies := &dying{Provider: sandbox.New(), taken: taken, at: make(chan struct{}), ctx: t.Context()}
 				first := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers[0] = dies }})
-				ref := first.line(t, sandbox.Kind, lateIDs)
+				ref := first.reference(t, sandbox.Kind, lateIDs)
 				own := first.send(t, messaging.SendRequest{Reference: ref, ChatID: "ana"}).ID
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan error, 1)

@@ -17,7 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// node is a service of a network that lines are connected to.
+// node is a service of a network that references are connected to.
 func node(t testing.TB, db *sqlx.DB, w *wire, exclusive bool) *fixture {
 	t.Helper()
 	return setup(t, db, config{options: func(o *messaging.Options) {
@@ -64,7 +64,7 @@ func TestLink(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		w := newWire()
 		f := node(t, db, w, true)
-		ref := f.line(t, kindWire)
+		ref := f.reference(t, kindWire)
 		s, err := f.acc.Sessions().Status(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateStopped, s.State)
@@ -139,7 +139,7 @@ func TestRemovedOnPhone(t *testing.T) {
 // linked makes a reference that a phone has linked.
 func (f *fixture) linked(t testing.TB, w *wire) provider.ReferenceID {
 	t.Helper()
-	ref := f.line(t, kindWire)
+	ref := f.reference(t, kindWire)
 	_, err := f.acc.Sessions().Start(t.Context(), ref)
 	require.NoError(t, err)
 	f.awaitState(t, ref, messaging.StatePairing)
@@ -148,7 +148,7 @@ func (f *fixture) linked(t testing.TB, w *wire) provider.ReferenceID {
 	return ref
 }
 
-// TestHandOver moves lines from a node that ends to another: what is sent
+// TestHandOver moves references from a node that ends to another: what is sent
 // meanwhile waits, and no reference is twice.
 func TestHandOver(t *testing.T) {
 	t.Parallel()

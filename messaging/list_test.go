@@ -61,7 +61,7 @@ func TestPagesWhileMessagesCome(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		n := 0
 		receiveNext := func() {
 			f.receive(t, ref, text(fmt.Sprintf("m%02d", n), "111", "x"), text(fmt.Sprintf("o%02d", n), "222", "x"))
@@ -114,7 +114,7 @@ func TestChatsAreListedAndSearched(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		var evs []provider.Event
 		for i := range 7 { // two and two at the same moment
 			evs = append(evs, text(fmt.Sprint("m", i), fmt.Sprint(100+i), "x", func(m *provider.Message) {
@@ -153,7 +153,7 @@ func TestUpdateChat(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		update := func(ch messaging.ChatChange) (messaging.Chat, error) {
 			return f.acc.UpdateChat(t.Context(), ref, "+1 11", ch)
 		}

@@ -181,7 +181,7 @@ func (f *mediaFixture) served(t testing.TB, link string) (int, []byte) {
 
 func TestEventsWaitForTheFile(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		body, gate := picture(t, 30, 20), make(chan struct{})
 		f.depot.put("file", body, gate)
 		feed, err := f.acc.Changes(t.Context(), ref, "")
@@ -220,7 +220,7 @@ func TestEventsWaitForTheFile(t *testing.T) {
 
 func TestWaitingForAFileEnds(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		body, gate := picture(t, 3, 2), make(chan struct{})
 		f.depot.put("slow", body, gate)
 		f.depot.put("slower", body, gate)
@@ -255,7 +255,7 @@ func TestFilesSurviveACrash(t *testing.T) {
 	testkit.EachURL(t, func(t *testing.T, url string) {
 		t.Parallel()
 		first := setupMedia(t, testkit.Open(t, url), nil, true)
-		ref := first.line(t, filesKind)
+		ref := first.reference(t, filesKind)
 		body, asked := picture(t, 3, 2), make(chan struct{})
 		first.depot.script("file", func(ctx context.Context, w io.Writer, attempt int) error {
 			if attempt == 1 {
@@ -316,7 +316,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachMedia(t, func(t *testing.T, f *mediaFixture) {
-				ref := f.line(t, filesKind)
+				ref := f.reference(t, filesKind)
 				f.depot.script("file", func(_ context.Context, w io.Writer, _ int) error { return c.fetch(w) })
 				promised := body
 				if name == "empty" {
@@ -339,7 +339,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 
 func TestAFileIsFetchedAgain(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		body := picture(t, 3, 2)
 		f.depot.script("file", func(_ context.Context, w io.Writer, attempt int) error {
 			if attempt < 3 {
@@ -358,9 +358,9 @@ func TestAFileIsFetchedAgain(t *testing.T) {
 	})
 }
 
-func TestFilesGoWithTheirLine(t *testing.T) {
+func TestFilesGoWithTheirReference(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		body := picture(t, 3, 2)
 		f.depot.put("file", body, nil)
 		f.receive(t, ref, photo("image", "file", body))
@@ -378,7 +378,7 @@ func TestFilesGoWithTheirLine(t *testing.T) {
 // TestHistoryBringsFiles imports a message whose file comes later.
 func TestHistoryBringsFiles(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		body := picture(t, 3, 2)
 		f.depot.put("file", body, nil)
 		old := func(m *provider.Message) { m.Historical = true }
@@ -396,7 +396,7 @@ func TestHistoryBringsFiles(t *testing.T) {
 // another.
 func TestMergedChatsWaitTogether(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		body, gate := picture(t, 3, 2), make(chan struct{})
 		f.depot.put("file", body, gate)
 		f.receive(t, ref, text("other", "222", "hello"), photo("image", "file", body, from("", "u.1")), text("after", "", "two", from("", "u.1")))

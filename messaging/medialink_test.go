@@ -57,7 +57,7 @@ func (f *mediaFixture) payloads(t testing.TB) []messaging.MessagePayload {
 // TestALinkIsSentAsItIs and its file is kept for the record.
 func TestALinkIsSentAsItIs(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		body := picture(t, 8, 6)
 		url := serving(t, body, nil)
 		req := sendLink(ref, url)
@@ -90,7 +90,7 @@ func TestALinkIsSentAsItIs(t *testing.T) {
 // TestALinkInACallersTransaction is fetched once that is over.
 func TestALinkInACallersTransaction(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		tx, err := f.db.BeginTxx(t.Context(), nil)
 		require.NoError(t, err)
 		for range 2 {
@@ -110,7 +110,7 @@ func TestALinkInACallersTransaction(t *testing.T) {
 // behind it, until the file is here, but not the message.
 func TestEventsWaitForTheFileOfALink(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		gate := make(chan struct{})
 		f.send(t, sendLink(ref, serving(t, picture(t, 8, 6), gate)))
 		sent := func() messaging.Message { return f.messages(t, ref, "111")[0] }
@@ -130,7 +130,7 @@ func TestEventsWaitForTheFileOfALink(t *testing.T) {
 // TestALinkThatIsSlow holds events for twenty seconds and no longer.
 func TestALinkThatIsSlow(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		gate := make(chan struct{})
 		f.send(t, sendLink(ref, serving(t, picture(t, 8, 6), gate)))
 		sent := func() messaging.Message {
@@ -155,7 +155,7 @@ func TestALinkThatIsSlow(t *testing.T) {
 // message.
 func TestLinksWithoutAFile(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		f.send(t, sendLink(ref, "http://10.1.2.3/private.png"))
 		eventually(t, "its event goes out", func() bool { return len(f.payloads(t)) == 1 })
 		p := f.payloads(t)[0]
@@ -185,7 +185,7 @@ func TestVoiceNoteByItsAddress(t *testing.T) { //nolint:paralleltest // it chang
 	bin := t.TempDir()
 	t.Setenv("PATH", bin)
 	f := setupMedia(t, testkit.Open(t, testkit.SQLiteURL(t)), nil, false)
-	ref := f.line(t, filesKind)
+	ref := f.reference(t, filesKind)
 	note := func(body []byte) messaging.SendRequest {
 		req := sendLink(ref, serving(t, body, nil))
 		req.Content = provider.Media{Kind: provider.Audio, URL: req.Content.(provider.Media).URL, Voice: true}

@@ -72,7 +72,7 @@ func opus(channels byte) []byte {
 func TestAFileIsUploadedOnce(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
 		f.depot.until = f.clock.Now().Add(30 * 24 * time.Hour)
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		body := picture(t, 8, 6)
 		kept := f.keep(t, ref, "cat.png", "image/png", body)
 		for range 2 {
@@ -108,7 +108,7 @@ func TestAFileIsUploadedOnce(t *testing.T) {
 
 func TestFilesThatCannotBeSent(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		image := f.keep(t, ref, "", "", picture(t, 8, 6)).ID
 		long := f.keep(t, ref, "", "", append(picture(t, 8, 6), make([]byte, 2<<10)...)).ID
 		stereo := f.keep(t, ref, "", "audio/ogg", opus(2)).ID
@@ -158,7 +158,7 @@ func TestVoiceNotes(t *testing.T) { //nolint:paralleltest // it changes the PATH
 	bin := t.TempDir()
 	t.Setenv("PATH", bin)
 	f := setupMedia(t, testkit.Open(t, testkit.SQLiteURL(t)), nil, false)
-	ref := f.line(t, filesKind)
+	ref := f.reference(t, filesKind)
 	note := func(id string) messaging.SendRequest {
 		req := sendFile(ref, provider.Audio, id)
 		req.Content = provider.Media{Kind: provider.Audio, StoredID: id, Voice: true}
@@ -188,7 +188,7 @@ func TestVoiceNotes(t *testing.T) { //nolint:paralleltest // it changes the PATH
 // TestASandboxContactSendsFiles writes files of the store and of the web.
 func TestASandboxContactSendsFiles(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
-		ref := f.line(t, sandbox.Kind)
+		ref := f.reference(t, sandbox.Kind)
 		body := picture(t, 8, 6)
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/moved" {
@@ -221,7 +221,7 @@ func TestASandboxContactSendsFiles(t *testing.T) {
 func TestUploadsThatBreakOff(t *testing.T) {
 	t.Parallel()
 	f := setupMedia(t, testkit.Open(t, testkit.SQLiteURL(t)), nil, true)
-	ref := f.line(t, filesKind)
+	ref := f.reference(t, filesKind)
 	kept := f.keep(t, ref, "cat.png", "image/png", picture(t, 2, 2))
 	_, err := f.acc.SaveMedia(t.Context(), ref, messaging.NewMedia{Body: io.MultiReader(strings.NewReader("x"), &broken{})})
 	require.ErrorIs(t, err, errBroken)
@@ -245,7 +245,7 @@ func TestFilesGoWithRetention(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setupMedia(t, db, nil, false, func(o *messaging.Options) { o.Retention = 24 * time.Hour })
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		body := picture(t, 2, 2)
 		f.depot.put("file", body, nil)
 		f.receive(t, ref, photo("image", "file", body))

@@ -33,7 +33,7 @@ func TestPhoneIsLearnedLater(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "hello", from("", "u.1")))
 		require.Nil(t, f.chat(t, ref, "u.1").Phone)
 		require.JSONEq(t, `"u.1::single"`, member(t, f.sink.all(t)[0].Payload, "remoteJid"))
@@ -66,7 +66,7 @@ func TestTwoChatsAreFoundToBeOne(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "by id", from("", "u.1")), text("m2", "", "by phone", from("111", "")))
 		set := func(chat string, change messaging.ChatChange) {
 			f.clock.Advance(time.Minute)
@@ -114,7 +114,7 @@ func TestChatsMergeUnderLoad(t *testing.T) {
 		t.Parallel()
 		a := setup(t, testkit.Open(t, url), config{idle: true})
 		b := setup(t, testkit.Open(t, url), config{idle: true})
-		ref := a.line(t, testKind)
+		ref := a.reference(t, testKind)
 		const people, rounds = 4, 12
 		var all sync.WaitGroup
 		for w := range 6 {
@@ -154,7 +154,7 @@ func TestSendsOfMergedChats(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "by id", from("", "u.1")), text("m2", "", "by phone", from("111", "")))
 		free := map[string]chan struct{}{"old 1": make(chan struct{}), "new 1": make(chan struct{})}
 		f.net.script(func(ctx netctx, out provider.Outbound, _ int) (provider.Receipt, error) {
@@ -192,7 +192,7 @@ func TestNetworkNamesTheContactInItsAnswer(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "hello", from("5511988887777", "u.1")))
 		template := provider.Template{Template: provider.TemplateCall{Name: "hi", Language: provider.TemplateLanguage{Code: "pt"}}}
 		f.net.script(func(_ netctx, out provider.Outbound, _ int) (provider.Receipt, error) {

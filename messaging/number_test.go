@@ -65,7 +65,7 @@ func setupDirectory(t *testing.T, db *sqlx.DB) (*fixture, *directory, provider.R
 	t.Helper()
 	d := &directory{testProvider: testProvider{newNetwork(), directoryKind}}
 	f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers = append(o.Providers, d) }})
-	return f, d, f.line(t, directoryKind)
+	return f, d, f.reference(t, directoryKind)
 }
 
 // TestCheckNumber asks once a day.
@@ -136,8 +136,8 @@ func TestNumbersArePaced(t *testing.T) {
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, messaging.CodeRateLimited, refused.Code)
 		require.Equal(t, 40*time.Second, refused.After)
-		_, err = f.acc.Contacts().CheckNumber(t.Context(), f.line(t, directoryKind), "2001")
-		require.NoError(t, err, "another line has a rate of its own")
+		_, err = f.acc.Contacts().CheckNumber(t.Context(), f.reference(t, directoryKind), "2001")
+		require.NoError(t, err, "another reference has a rate of its own")
 		f.clock.Advance(40 * time.Second)
 		_, err = f.acc.Contacts().CheckNumber(t.Context(), ref, "2001")
 		require.NoError(t, err)
@@ -156,7 +156,7 @@ func TestNumbersThatCannotBeChecked(t *testing.T) {
 			require.ErrorAs(t, err, &refused)
 			return refused.Code
 		}
-		require.Equal(t, messaging.CodeUnsupported, code(f.line(t, testKind)))
+		require.Equal(t, messaging.CodeUnsupported, code(f.reference(t, testKind)))
 		d.err = &provider.RateLimited{After: time.Minute}
 		require.Equal(t, messaging.CodeRateLimited, code(ref))
 		d.err = &provider.Rejected{Code: "7", Message: "no"}
@@ -165,7 +165,7 @@ func TestNumbersThatCannotBeChecked(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, messaging.CodeSessionNotConnected, code(ref))
 
-		n, err := f.acc.Contacts().CheckNumber(t.Context(), f.line(t, sandbox.Kind), "ana")
+		n, err := f.acc.Contacts().CheckNumber(t.Context(), f.reference(t, sandbox.Kind), "ana")
 		require.NoError(t, err)
 		require.Equal(t, messaging.Number{Phone: "ana", Exists: ptr(true), ChatID: "ana@sandbox"}, n)
 		_, err = f.svc.For("another").Contacts().CheckNumber(t.Context(), ref, "491")

@@ -21,7 +21,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// TestOrderDoesNotMatter delivers what happened on a few lines to two nodes, in
+// TestOrderDoesNotMatter delivers what happened on a few references to two nodes, in
 // any order and with repeats, and compares what is stored and told with what a model makes
 // of the same in its true order. SEED repeats a run, ROUNDS is its length.
 func TestOrderDoesNotMatter(t *testing.T) {
@@ -39,7 +39,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		other := setup(t, db, config{idle: true, net: f.net, clock: f.clock, options: func(o *messaging.Options) { o.Sinks = []messaging.Sink{f.sink} }})
 		var worlds []*world
 		for range 2 {
-			w := newWorld(r, f.line(t, testKind))
+			w := newWorld(r, f.reference(t, testKind))
 			f.sends(t, w)
 			worlds = append(worlds, w)
 		}

@@ -87,11 +87,11 @@ func bound(at []time.Time, d time.Duration) int {
 	return bound
 }
 
-// TestRatesOfALine queues more than the network takes at once: to 240 contacts
+// TestRatesOfAReference queues more than the network takes at once: to 240 contacts
 // one message, and to one of them more than his burst. No second holds more
 // than 80 and no six seconds more than 45 to him, while the others flow; the
 // network sees the same.
-func TestRatesOfALine(t *testing.T) {
+func TestRatesOfAReference(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
@@ -103,7 +103,7 @@ func TestRatesOfALine(t *testing.T) {
 			o.Providers = append(o.Providers, cloud.New(&cloud.Options{GraphURL: net.URL, HTTPClient: &http.Client{Transport: left}}))
 			o.Exclusive = true // who stands still for long is not taken for dead, its requests not broken off
 		}})
-		ref := f.cloudLine(t, "owner", nil)
+		ref := f.cloudReference(t, "owner", nil)
 		var hello []provider.Event
 		for i := range others + 1 {
 			to := fmt.Sprintf("1650555%04d", i)

@@ -43,7 +43,7 @@ func TestReceiveText(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		require.EqualValues(t, 1, ref, "the golden files hold it")
 		f.receive(t, ref, text("m1", "16505551234", "Olá \u2028<b>&", func(m *provider.Message) {
 			m.From.Name, m.From.VerifiedBizName = "Ana", "Ana Ltd"
@@ -94,7 +94,7 @@ func TestReceiveOtherContent(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		for i, c := range cases {
 			f.receive(t, ref, text(fmt.Sprintf("m%d", i), "16505551234", "", func(m *provider.Message) {
 				m.Content = c.content
@@ -116,7 +116,7 @@ func TestChatFollowsItsMessages(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		at := func(d time.Duration, name string) func(*provider.Message) {
 			return func(m *provider.Message) { m.At, m.From.Name = epoch.Add(d), name }
 		}
@@ -159,7 +159,7 @@ func TestRepeatsChangeNothing(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "one"), text("m1", "111", "one"), text("m2", "111", "two"))
 		f.receive(t, ref, text("m1", "111", "one"))
 		var all errgroup.Group
@@ -193,7 +193,7 @@ func TestPoisonCostsNoNeighbour(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref,
 			text("ok1", "111", "good"),
 			text(long, "111", "an id that no index holds"),
@@ -240,7 +240,7 @@ func TestRawEventsAreKeptAndCounted(t *testing.T) {
 				counts[string(k)+" "+what] += n
 			}}
 		}})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		image := &provider.Raw{ID: "r1", Kind: "image", Body: json.RawMessage(`{"id":"r1"}`)}
 		f.receive(t, ref, image, image, &provider.Raw{ID: "r1", Kind: "video", Body: json.RawMessage(`{}`)})
 		f.receive(t, ref, image, text("m1", "111", "one"), status("m1", provider.StatusRead))

@@ -60,13 +60,13 @@ var receivedText = []struct {
 }
 
 // TestPayloadOfEachKind compares the payload of every kind of message that a
-// line receives with a golden file. All are of the five types.
+// reference receives with a golden file. All are of the five types.
 func TestPayloadOfEachKind(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		for i, c := range receivedText {
 			f.receive(t, ref, text(fmt.Sprintf("m%d", i), "16505551234", "", func(m *provider.Message) {
 				m.Content = c.content
@@ -94,7 +94,7 @@ func TestEditsAndRevokesKeepTheOriginal(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "helo"), text("m2", "111", "hello", func(m *provider.Message) { m.Edits = "m1" }))
 		f.receive(t, ref, text("m3", "111", "", func(m *provider.Message) { m.Content = provider.Revoke{MessageID: "m1"} }))
 		require.Equal(t, "helo", f.message(t, ref, "111", "m1").Text)
@@ -112,7 +112,7 @@ func TestStatusBeforeItsEcho(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		mine := func(m *provider.Message) { m.Mine = true }
 		window := status("e1", provider.StatusDelivered)
 		window.WindowUntil = epoch.Add(72 * time.Hour)
@@ -135,7 +135,7 @@ func TestStatusNamesTheChat(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("e1", "551188887777", "hi", func(m *provider.Message) { m.Mine = true }), text("m1", "", "oi", from("", "u.1")))
 		s := status("e1", provider.StatusDelivered)
 		s.To = provider.Address{ChatID: "5511988887777", Phone: "5511988887777", UserID: "u.1"}

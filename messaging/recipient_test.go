@@ -259,7 +259,7 @@ type exchange struct {
 // play lets contacts of a new reference write, and answers them.
 func (x *exchange) play(t *testing.T, kind provider.Kind) {
 	t.Helper()
-	ref := x.line(t, kind)
+	ref := x.reference(t, kind)
 	people := newContacts(x.r, kind, ref, 8)
 	writers := map[string]*writer{}
 	first := len(x.taken)

@@ -33,7 +33,7 @@ func TestMessagesAreNotRecorded(t *testing.T) {
 		t.Parallel()
 		counted, asked := testkit.Counting(t, db)
 		f := setup(t, counted, config{idle: true})
-		ref, to := f.line(t, testKind), &recorder{}
+		ref, to := f.reference(t, testKind), &recorder{}
 		recorded := audit.As(audit.With(t.Context(), to, audit.Origin{}), audit.Actor{Account: messaging.OneAccount, Kind: audit.Token})
 		f.receive(t, ref, text("0", "491512345", "Hello"))
 		costs := func(do func()) int64 {

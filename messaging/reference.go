@@ -19,7 +19,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// Reference is one configured chat line.
+// Reference is one connection to a chat network, with its configuration.
 type Reference struct {
 	ID           provider.ReferenceID `json:"id"`
 	Account      string               `json:"-"`
@@ -56,7 +56,7 @@ type ReferenceChange struct {
 	Settings map[string]string // merged: absent names stay
 }
 
-// References are the references of an account: its configured chat lines.
+// References are the references of an account.
 type References Account
 
 // References returns the references of the account.
@@ -252,16 +252,16 @@ func (a *References) WithChat(ctx context.Context, chatID string) ([]provider.Re
 			any = append(any, `r.kind = `+of+` AND x.kind = `+p.Add(string(n.Kind))+` AND x.alias = `+p.Add(n.Value))
 		}
 	}
-	lines := []provider.ReferenceID{}
+	refs := []provider.ReferenceID{}
 	if len(any) == 0 {
-		return lines, nil
+		return refs, nil
 	}
-	err := a.s.db.SelectContext(ctx, &lines, `SELECT DISTINCT x.reference FROM messaging_alias x JOIN messaging_reference r ON r.id = x.reference
+	err := a.s.db.SelectContext(ctx, &refs, `SELECT DISTINCT x.reference FROM messaging_alias x JOIN messaging_reference r ON r.id = x.reference
 		WHERE r.account = $1 AND (`+strings.Join(any, ` OR `)+`) ORDER BY x.reference`, p...)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the references of a chat: %w", err)
 	}
-	return lines, nil
+	return refs, nil
 }
 
 // view is a reference as its owner sees it.

@@ -78,7 +78,7 @@ func TestCredentialsNeedSecrets(t *testing.T) {
 		_, err := f.acc.References().Create(t.Context(), messaging.NewReference{Name: "x", Type: testKind, Settings: map[string]string{"token": "t"}})
 		requireInvalid(t, err, "settings.token")
 		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_reference`))
-		f.line(t, testKind, map[string]string{"host": "example.com"})
+		f.reference(t, testKind, map[string]string{"host": "example.com"})
 	})
 }
 
@@ -89,7 +89,7 @@ func TestSecretsAreSealedAndMasked(t *testing.T) {
 		const canary = "canary-of-a-token-7f3a9"
 		db := testkit.Open(t, url)
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, testKind, map[string]string{"host": "example.com", "token": canary, "pin": "1234"})
+		ref := f.reference(t, testKind, map[string]string{"host": "example.com", "token": canary, "pin": "1234"})
 		view := func() map[string]string {
 			r, err := f.acc.References().Get(t.Context(), ref)
 			require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestSecretsAreSealedAndMasked(t *testing.T) {
 		require.Equal(t, "New name", r.Name)
 
 		// A sealed value that is pasted into another row does not open.
-		other := f.line(t, testKind, map[string]string{"token": "another"})
+		other := f.reference(t, testKind, map[string]string{"token": "another"})
 		_, err = db.ExecContext(t.Context(), `UPDATE messaging_reference SET settings = (SELECT settings FROM messaging_reference WHERE id = $1) WHERE id = $2`, ref, other)
 		require.NoError(t, err)
 		_, err = f.acc.References().Get(t.Context(), other)
@@ -172,7 +172,7 @@ func TestReferencesAreListed(t *testing.T) {
 		f := setup(t, db, config{idle: true})
 		var want []provider.ReferenceID
 		for i := range 5 {
-			id := f.line(t, []provider.Kind{testKind, sandbox.Kind}[i%2])
+			id := f.reference(t, []provider.Kind{testKind, sandbox.Kind}[i%2])
 			if i%2 == 0 {
 				want = append(want, id)
 			}
@@ -189,7 +189,7 @@ func TestReferencesAreListed(t *testing.T) {
 				break
 			}
 			l.Cursor = page.Next
-			f.line(t, sandbox.Kind)
+			f.reference(t, sandbox.Kind)
 		}
 		require.Equal(t, want, got)
 		page, err := f.svc.For("nobody").References().List(t.Context(), "", messaging.List{})
@@ -199,12 +199,12 @@ func TestReferencesAreListed(t *testing.T) {
 	})
 }
 
-func TestSessionsOfLines(t *testing.T) {
+func TestSessionsOfReferences(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		s, err := f.acc.Sessions().Status(t.Context(), ref)
 		require.NoError(t, err)
 		require.Equal(t, messaging.StateConnected, s.State)
@@ -269,7 +269,7 @@ func TestTenancy(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
 		a, ctx := f.svc.For("stranger"), t.Context()
 		send := messaging.SendRequest{Reference: ref, ChatID: "111", Content: provider.Text{Text: "x"}}
@@ -318,7 +318,7 @@ func TestDeleteLeavesNothing(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref, other := f.line(t, testKind), f.line(t, testKind)
+		ref, other := f.reference(t, testKind), f.reference(t, testKind)
 		for _, r := range []provider.ReferenceID{ref, other} {
 			f.receive(t, r, text("m1", "111", "hello"), status("unknown", provider.StatusRead), text("", "111", "bad"),
 				&provider.Raw{ID: "r", Kind: "image"})
@@ -333,7 +333,7 @@ func TestDeleteLeavesNothing(t *testing.T) {
 		rows := func(table string) int { return count(t, db, `SELECT count(*) FROM `+table) }
 		require.NoError(t, f.acc.References().Delete(t.Context(), ref))
 		for _, table := range tables {
-			require.Positive(t, rows(table), "%s of the other line", table)
+			require.Positive(t, rows(table), "%s of the other reference", table)
 		}
 		require.NoError(t, f.acc.References().Delete(t.Context(), other))
 		for _, table := range tables {
@@ -345,14 +345,14 @@ func TestDeleteLeavesNothing(t *testing.T) {
 	})
 }
 
-// TestDeleteWhileReceiving lets messages arrive while their line is deleted.
+// TestDeleteWhileReceiving lets messages arrive while their reference is deleted.
 func TestDeleteWhileReceiving(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		for round := range 4 {
-			ref := f.line(t, testKind)
+			ref := f.reference(t, testKind)
 			first, done := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(done)

@@ -19,7 +19,7 @@ func TestHistoryIsKept(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		old := func(id string, change func(*provider.Message)) provider.Event {
 			return text(id, "111", "long ago", func(m *provider.Message) {
 				m.Historical = true
@@ -47,7 +47,7 @@ func TestReportsAreKept(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		raw := func(kind string) provider.Raw { return provider.Raw{ID: "1", Kind: kind, Body: []byte(`{"a":1}`)} }
 		for range 2 {
 			f.receive(t, ref,
@@ -65,13 +65,13 @@ func TestReportsAreKept(t *testing.T) {
 }
 
 // TestStatusKeepsTheWindowOpen: where the network allows longer than the kind
-// of line does, its word counts.
+// of reference does, its word counts.
 func TestStatusKeepsTheWindowOpen(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m", "111", "from an advertisement"))
 		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		for _, until := range []time.Duration{72 * time.Hour, time.Hour} { // what is less takes nothing away

@@ -26,8 +26,8 @@ func TestSecretsAreReplaced(t *testing.T) {
 			}})
 		}
 		f := under(sealing)
-		ref := f.line(t, testKind, map[string]string{"host": "example.com", "token": "canary", "pin": "1234"})
-		f.cloudLine(t, messaging.OneAccount, map[string]string{"verifyToken": "open sesame"})
+		ref := f.reference(t, testKind, map[string]string{"host": "example.com", "token": "canary", "pin": "1234"})
+		f.cloudReference(t, messaging.OneAccount, map[string]string{"verifyToken": "open sesame"})
 
 		_, err := messaging.New(t.Context(), db, &messaging.Options{Providers: []provider.Provider{f.net.provider()}, Secrets: []string{newer}})
 		require.ErrorIs(t, err, keyring.ErrOtherSecret)

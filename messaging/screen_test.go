@@ -20,7 +20,7 @@ func TestScreen(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, sandbox.Kind)
+		ref := f.reference(t, sandbox.Kind)
 		ana := sandbox.Phone{Inbox: f.svc, Reference: ref, Name: "ana"}
 		write := func(c provider.Content) string {
 			id, err := ana.Write(t.Context(), c)
@@ -95,7 +95,7 @@ func TestUnreadIsRead(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, sandbox.Kind)
+		ref := f.reference(t, sandbox.Kind)
 		_, err := f.acc.Screen().Unread(t.Context(), ref, "ana")
 		require.ErrorIs(t, err, messaging.ErrNotFound)
 		ana := sandbox.Phone{Inbox: f.svc, Reference: ref, Name: "ana", PushName: "Ana"}
@@ -132,7 +132,7 @@ func TestTypingIsShown(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, sandbox.Kind)
+		ref := f.reference(t, sandbox.Kind)
 		_, err := sandbox.Phone{Inbox: f.svc, Reference: ref, Name: "ana"}.Write(t.Context(), provider.Text{Text: "hi"})
 		require.NoError(t, err)
 		typing := func() []messaging.Typing {

@@ -17,10 +17,10 @@ import (
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 )
 
-// openChat is a line of kind with a chat whose window is open.
+// openChat is a reference of kind with a chat whose window is open.
 func (f *fixture) openChat(t testing.TB, kind provider.Kind, chats ...string) provider.ReferenceID {
 	t.Helper()
-	ref := f.line(t, kind)
+	ref := f.reference(t, kind)
 	for _, c := range append(chats, "111") {
 		f.receive(t, ref, text("open."+c, c, "hello"))
 	}
@@ -378,7 +378,7 @@ func TestChoicesBecomeText(t *testing.T) {
 			require.Equal(t, want, texts[len(texts)-1])
 		}
 		// A reference that has them sends them as they are.
-		box := f.line(t, sandbox.Kind)
+		box := f.reference(t, sandbox.Kind)
 		c, err := messaging.DecodeContent(json.RawMessage(`{"type":"buttons","text":"Tea?","buttons":[{"id":"y","title":"Yes"}]}`))
 		require.NoError(t, err)
 		m := f.send(t, messaging.SendRequest{Reference: box, ChatID: "ana", Content: c, Wait: timeout})

@@ -176,8 +176,8 @@ func (f *fixture) run(t testing.TB) {
 	t.Cleanup(f.stop)
 }
 
-// line makes a reference.
-func (f *fixture) line(t testing.TB, kind provider.Kind, settings ...map[string]string) provider.ReferenceID {
+// reference makes a reference.
+func (f *fixture) reference(t testing.TB, kind provider.Kind, settings ...map[string]string) provider.ReferenceID {
 	t.Helper()
 	n := messaging.NewReference{Name: "Shop", Type: kind}
 	for _, s := range settings {

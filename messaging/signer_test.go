@@ -65,7 +65,7 @@ func costSetup(t *testing.T, db *sqlx.DB) (*fixture, *costed, *testkit.Asked) {
 func (f *fixture) squat(t *testing.T, n int) {
 	t.Helper()
 	for i := range n {
-		f.cloudLine(t, fmt.Sprint("stranger ", i), map[string]string{"appSecret": strange(i), "accessToken": "none"})
+		f.cloudReference(t, fmt.Sprint("stranger ", i), map[string]string{"appSecret": strange(i), "accessToken": "none"})
 	}
 }
 
@@ -131,7 +131,7 @@ func TestSquattersCannotShutOutTheOwner(t *testing.T) {
 		t.Parallel()
 		f, cost, _ := costSetup(t, db)
 		f.squat(t, 40)
-		ref := f.cloudLine(t, "owner", nil)
+		ref := f.cloudReference(t, "owner", nil)
 		hello := func(id string) string { return callback(change("1001", item(id, "x"))) }
 		require.NoError(t, f.post(t, ownerSecret, hello("w1")), "the newest is tried")
 		// Its secret has signed: none that comes later goes before it, also of a
@@ -190,11 +190,11 @@ func TestAccountCannotClaimANumberAtWill(t *testing.T) {
 		}
 		first := <-made
 		require.NoError(t, rename("stranger", first, map[string]string{"appSecret": "another"}), "what is there can be changed")
-		other := f.cloudLine(t, "stranger", map[string]string{"phoneNumberId": "1002"})
+		other := f.cloudReference(t, "stranger", map[string]string{"phoneNumberId": "1002"})
 		require.ErrorContains(t, rename("stranger", other, map[string]string{"phoneNumberId": "1001"}), "10 references")
 		require.NoError(t, rename("stranger", first, map[string]string{"phoneNumberId": "1003"}))
 		require.NoError(t, rename("stranger", other, map[string]string{"phoneNumberId": "1001"}), "a place is free")
-		f.cloudLine(t, "owner", nil)
+		f.cloudReference(t, "owner", nil)
 	})
 }
 
@@ -205,9 +205,9 @@ func TestGroupCannotShutOutTheOwner(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f, _, _ := costSetup(t, db)
-		ref := f.cloudLine(t, "owner", nil)
+		ref := f.cloudReference(t, "owner", nil)
 		for i := range 80 {
-			f.cloudLine(t, "stranger", map[string]string{"phoneNumberId": fmt.Sprint(5000 + i), "appSecret": strange(i), "accessToken": "none"})
+			f.cloudReference(t, "stranger", map[string]string{"phoneNumberId": fmt.Sprint(5000 + i), "appSecret": strange(i), "accessToken": "none"})
 		}
 		require.NoError(t, f.post(t, ownerSecret, callback(change("1001", item("w1", "x")))))
 		require.Equal(t, []string{"w1"}, f.received(t, ref))

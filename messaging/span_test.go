@@ -23,7 +23,7 @@ func TestSpansOfReceipts(t *testing.T) {
 		t.Parallel()
 		var spans testkit.Spans
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Trace = spans.Begin }})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		const n = 20
 		var all sync.WaitGroup
 		for i := range n {
@@ -118,7 +118,7 @@ func TestSpansOfFiles(t *testing.T) {
 		t.Parallel()
 		var spans testkit.Spans
 		f := setupMedia(t, db, nil, false, func(o *messaging.Options) { o.Trace = spans.Begin })
-		ref := f.line(t, filesKind)
+		ref := f.reference(t, filesKind)
 		body, gate := picture(t, 30, 20), make(chan struct{})
 		f.depot.put("file", body, gate)
 		f.receive(t, ref, photo("image", "file", body))

@@ -24,7 +24,7 @@ func TestStatusIsAMaximum(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
 		for _, a := range statuses {
 			for _, b := range statuses {
@@ -63,7 +63,7 @@ func TestStatusOvertakesTheAnswer(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
 		overtake := func(evs func(own, id string) []provider.Event) messaging.Message {
 			var id string
@@ -111,7 +111,7 @@ func TestSeveralStatusesByOwnIDOnly(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
 		f.net.fail(&provider.Ambiguous{})
 		var evs []provider.Event
@@ -135,7 +135,7 @@ func TestRacingStatusIsApplied(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
 		m := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		_, err := db.ExecContext(t.Context(), `INSERT INTO messaging_early_status (reference, message_id, status, error_code, error_message, at_us, window_us, created_us)
@@ -152,7 +152,7 @@ func TestMarkRead(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		for i := range 5 {
 			f.receive(t, ref, text(fmt.Sprintf("m%d", i), "111", "hello"))
 		}

@@ -133,7 +133,7 @@ func TestTemplateCopy(t *testing.T) {
 		t.Parallel()
 		a := newApprover()
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Providers = append(o.Providers, a) }})
-		ref := f.line(t, templateKind)
+		ref := f.reference(t, templateKind)
 		a.put("one", "en", "APPROVED")
 		a.put("two", "en", "APPROVED")
 		require.Equal(t, []string{"one/en:APPROVED", "two/en:APPROVED"}, f.statuses(t, ref), "all pages, at the first request")
@@ -190,7 +190,7 @@ func TestTemplateSend(t *testing.T) {
 		t.Parallel()
 		a := newApprover()
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Providers = append(o.Providers, a) }})
-		ref := f.line(t, templateKind)
+		ref := f.reference(t, templateKind)
 		send := func(name, parameters string) error {
 			c := provider.Template{Template: provider.TemplateCall{
 				Name: name, Language: provider.TemplateLanguage{Code: "en"},

@@ -29,7 +29,7 @@ func TestTemplatesOfTheSandbox(t *testing.T) {
 		t.Parallel()
 		db := testkit.Open(t, url)
 		f := setup(t, db, config{})
-		ref, other := f.line(t, sandbox.Kind), f.line(t, sandbox.Kind)
+		ref, other := f.reference(t, sandbox.Kind), f.reference(t, sandbox.Kind)
 		send := func(f *fixture, ref provider.ReferenceID, call provider.TemplateCall) error {
 			_, err := f.acc.Send(t.Context(), messaging.SendRequest{Reference: ref, ChatID: "ana", Content: provider.Template{Template: call}, Wait: timeout})
 			return err
@@ -99,7 +99,7 @@ func TestOneOfSeveralTemplates(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
-		ref := f.line(t, sandbox.Kind)
+		ref := f.reference(t, sandbox.Kind)
 		made, refused := make(chan string, 8), make(chan error, 8)
 		var all sync.WaitGroup
 		for i := range 8 {

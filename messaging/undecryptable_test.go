@@ -15,7 +15,7 @@ import (
 func TestUndecryptable(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		hidden := text("m1", "1", "", func(m *provider.Message) { m.Content = provider.Unknown{Kind: provider.Undecryptable} })
 		f.receive(t, ref, hidden)
 		require.Equal(t, []string{"message:DELIVERED"}, f.sink.of(t, "m1"))

@@ -30,7 +30,7 @@ func TestWatermarks(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, watermark(provider.StatusRead, epoch.Add(-time.Hour)))
 		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_chat WHERE activity_us > 0`), "a mark makes no chat that is shown")
 		f.receive(t, ref, text("open", "111", "hello"))
@@ -77,7 +77,7 @@ func TestMarksLeaveWhatHasNotLeft(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
 		f.net.script(func(_ netctx, out provider.Outbound, _ int) (provider.Receipt, error) {
 			switch out.Content.(provider.Text).Text {
@@ -117,7 +117,7 @@ func TestEchoes(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
 		f.net.script(func(_ netctx, out provider.Outbound, _ int) (provider.Receipt, error) {
 			r := f.net.taken(out)
@@ -146,7 +146,7 @@ func TestHandovers(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		f := setup(t, db, config{})
-		ref := f.line(t, testKind)
+		ref := f.reference(t, testKind)
 		hand := func(id string, owner provider.HandoverOwner, at time.Duration) provider.Event {
 			return &provider.Handover{
 				Raw: provider.Raw{ID: id, Kind: "handover", Body: []byte(`{}`)}, What: id, Owner: owner, At: epoch.Add(at),
@@ -174,7 +174,7 @@ func TestMarksInAnyOrder(t *testing.T) {
 		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		for round := range testkit.Rounds(3) {
-			ref := f.line(t, testKind)
+			ref := f.reference(t, testKind)
 			var evs []provider.Event
 			want := map[string]string{}
 			read, delivered := rand.IntN(20), rand.IntN(20)

@@ -16,7 +16,7 @@ import (
 
 const kindWire provider.Kind = "test-wire"
 
-// wire is a network to which lines are connected, after a phone has linked
+// wire is a network to which references are connected, after a phone has linked
 // them. It notes when a reference is connected by one node while another may still
 // act for it.
 type wire struct {
@@ -49,7 +49,7 @@ func (w *wire) scan(ctx context.Context, ref provider.ReferenceID) error {
 	return s.report(ctx, &provider.Connection{State: provider.Connected, Account: &provider.Account{ID: "49151", Name: "Shop"}})
 }
 
-// remove takes a line off its phone.
+// remove takes a reference off its phone.
 func (w *wire) remove(ctx context.Context, ref provider.ReferenceID) error {
 	w.mu.Lock()
 	s := w.sessions[ref]

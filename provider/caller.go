@@ -13,7 +13,7 @@ type Caller interface {
 	// Keys returns the ids under which the network knows a reference: its own,
 	// such as a phone number id or page id, and that of the account above it or
 	// "".
-	Keys(s Settings) (line, group string)
+	Keys(s Settings) (reference, group string)
 	// Secrets returns the secret that signs callbacks and the token of the
 	// verification handshake.
 	Secrets(s Settings) (signing, verify string)
@@ -24,7 +24,7 @@ type Caller interface {
 	// on data from any sender: it must be cheap, may return strings that are no
 	// such ids, and returns at most a few hundred. One id that body is about is
 	// enough.
-	Mentions(body []byte) (lines, groups []string)
+	Mentions(body []byte) (references, groups []string)
 	// Verify reports whether header contains a signature of body under secret.
 	Verify(secret string, header http.Header, body []byte) bool
 	// Route splits a callback into parts that belong to one reference or group

@@ -82,8 +82,8 @@ func setUp(t *testing.T, f fixture, g *graphtest.Server, name, word, phone, numb
 	e.others["second"] = second["token"].(string)
 
 	require.Equal(t, 202, f.do(t, "POST", "/user/reset", fmt.Sprintf(`{"email":%q}`, email)).Code) // nobody takes mails there: it is tried again
-	l := cloudLine(number)
-	cloud, sandbox := c.line(t, reference(l)), c.line(t, fmt.Sprintf(`{"name":%q,"type":"provider-sandbox","settings":{}}`, word))
+	l := cloudNumber(number)
+	cloud, sandbox := c.reference(t, reference(l)), c.reference(t, fmt.Sprintf(`{"name":%q,"type":"provider-sandbox","settings":{}}`, word))
 	for _, hook := range []string{echoURL, "http://127.0.0.1:1/" + word} {
 		c.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":%q,"headers":[{"key":"X-Key","value":%q}]}`, sandbox, hook, word)).json(201)
 	}
@@ -115,7 +115,7 @@ func (e *estate) callbacks(t *testing.T, g *graphtest.Server) {
 	t.Helper()
 	_, err := g.Write(t.Context(), graphtest.Inbound{Number: e.number, From: e.phone, Name: e.word, Text: e.word})
 	require.NoError(t, err)
-	l := cloudLine(e.number)
+	l := cloudNumber(e.number)
 	change := func(field, value string) string {
 		return fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":%q,"changes":[{"field":%q,"value":%s}]}]}`, l.BusinessAccountID, field, value)
 	}
@@ -177,7 +177,7 @@ func TestDeleteAccount(t *testing.T) {
 		const word, phone, number = "canary7f3a", "16505550777", "7700770077"
 		var f fixture
 		g := startGraph(t, &graphOptions{
-			Numbers: []line{cloudLine(number), cloudLine("8800")}, Callback: "http://trunkline.test/webhooks/provider",
+			Numbers: []graphtest.Number{cloudNumber(number), cloudNumber("8800")}, Callback: "http://trunkline.test/webhooks/provider",
 			HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
 		})
 		folder, c := t.TempDir(), &clock{}
@@ -231,7 +231,7 @@ func TestDeleteAccount(t *testing.T) {
 		}
 		after := contents(t, db)
 		require.GreaterOrEqual(t, traces(after, "remains"), traces(before, "remains"))
-		require.Equal(t, 401, ana.post(t, text(number, number+"99", phone, "wamid.late", word), cloudLine(number).AppSecret).Code)
+		require.Equal(t, 401, ana.post(t, text(number, number+"99", phone, "wamid.late", word), cloudNumber(number).AppSecret).Code)
 		require.Equal(t, 200, f.pay(t, subscribed("evt_late", 900, ana.account, "active")).Code, "kept as nobody's")
 
 		require.NotEmpty(t, files(t, folder))

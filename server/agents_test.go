@@ -48,7 +48,7 @@ func toolCall(id, name, arguments string) llmtest.Step {
 	return llmtest.Call(llm.ToolCall{ID: id, Name: name, Arguments: arguments})
 }
 
-// listen binds a flow to a line.
+// listen binds a flow to a reference.
 func (c client) listen(t *testing.T, flow string, ref int) {
 	t.Helper()
 	c.call(t, "PUT", "/aiflow/flow/"+flow+"/bind", fmt.Sprintf(`{"reference":%d,"enabled":true}`, ref)).json(200)

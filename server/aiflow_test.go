@@ -108,7 +108,7 @@ func TestFlowRun(t *testing.T) {
 	})
 }
 
-// TestFlowInAChat binds a flow to a line, and gives its run an event.
+// TestFlowInAChat binds a flow to a reference, and gives its run an event.
 func TestFlowInAChat(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, nil, func(t *testing.T, f fixture) {
@@ -140,13 +140,13 @@ func TestFlowInAChat(t *testing.T) {
 		ana.call(t, "POST", "/aiflow/run/"+run+"/cancel", "").problem(409, "conflict")
 
 		by := ana.start(t, fmt.Sprintf(`{"flowId":%q,"chatId":"carl"}`, flow))
-		require.Equal(t, ref, count(by["reference"]), "the one line that it is bound to")
+		require.Equal(t, ref, count(by["reference"]), "the one reference that it is bound to")
 		ended := ana.call(t, "POST", "/aiflow/run/"+by["id"].(string)+"/cancel", "{}").json(200)
 		require.Equal(t, "cancelled", ended["status"])
 
 		other := publish(`{"format":"trunkline-flow/1","kind":"flow","slug":"note","name":"Note","start":"b","nodes":{"b":{"type":"trigger","config":{"on":[{"kind":"api"}]}}}}`)
 		body := fmt.Sprintf(`{"flowId":%q,"chatId":"bob"}`, other)
-		require.Equal(t, ref, count(ana.call(t, "POST", "/aiflow/run", body).json(201)["reference"]), "the one line that has the chat")
+		require.Equal(t, ref, count(ana.call(t, "POST", "/aiflow/run", body).json(201)["reference"]), "the one reference that has the chat")
 		body = fmt.Sprintf(`{"flowId":%q,"chatId":"nobody"}`, other)
 		require.Equal(t, "body.reference", ana.call(t, "POST", "/aiflow/run", body).problem(422, "validation").Errors[0].Location)
 	})

@@ -113,7 +113,7 @@ func TestAnswerGuide(t *testing.T) {
 	for name, start := range answerers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			number := cloudLine("900")
+			number := cloudNumber("900")
 			g := startGraph(t, &graphtest.Options{Numbers: []graphtest.Number{number}})
 			f := working(t, setup(t, func(c *server.Config) { c.GraphURL, c.WebhookAllow = g.URL, []string{"127.0.0.1"} }))
 			running := httptest.NewServer(f)
@@ -128,7 +128,7 @@ func TestAnswerGuide(t *testing.T) {
 				require.Contains(t, guide.Block(t, "answer-env"), "export "+variable+"=")
 			}
 			url := start(t, guide.Block(t, name), env)
-			sandbox, cloud := ana.sandbox(t), ana.line(t, reference(number))
+			sandbox, cloud := ana.sandbox(t), ana.reference(t, reference(number))
 			for _, ref := range []int{sandbox, cloud} {
 				ana.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":%q,"secret":%q}`, ref, url, secret)).json(201)
 			}

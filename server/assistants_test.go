@@ -39,7 +39,7 @@ func asking(config string) string {
 }
 
 // withAssistant runs fn for each dialect with a server whose workers run, which
-// asks a fake of OpenAI, and a flow that listens on a line.
+// asks a fake of OpenAI, and a flow that listens on a reference.
 func withAssistant(t *testing.T, config string, fn func(t *testing.T, ana client, ref int, project string, model *llmtest.Server)) {
 	t.Helper()
 	t.Parallel()
@@ -98,7 +98,7 @@ func TestAssistantRemembersTheChat(t *testing.T) {
 	})
 }
 
-// TestAssistantOfAnErasedChat erases a chat while its model thinks, and a line:
+// TestAssistantOfAnErasedChat erases a chat while its model thinks, and a reference:
 // neither what was said nor whose it was is kept.
 func TestAssistantOfAnErasedChat(t *testing.T) {
 	withAssistant(t, `"model": "openai/model-1", "memory": {"scope": "chat"}`, func(t *testing.T, ana client, ref int, _ string, m *llmtest.Server) {

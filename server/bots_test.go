@@ -185,7 +185,7 @@ func TestBotKept(t *testing.T) {
 		ana.call(t, "DELETE", path, "").is(200, `{"success":true}`)
 		ana.call(t, "GET", path, "").problem(404, "not_found")
 		ana.erase(t, fmt.Sprintf("/reference/%d", ref))
-		require.Empty(t, ana.call(t, "GET", "/bot/list", "").json(200)["items"], "they go with their line")
+		require.Empty(t, ana.call(t, "GET", "/bot/list", "").json(200)["items"], "they go with their reference")
 	})
 }
 

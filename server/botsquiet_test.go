@@ -19,7 +19,7 @@ const parrot = `{
 	}
 }`
 
-// TestBotsKeepQuiet has a line report all that no bot answers: groups,
+// TestBotsKeepQuiet has a reference report all that no bot answers: groups,
 // reactions, edits, statuses, imported history and messages of the phone's
 // app, whose author has the chat from then on.
 func TestBotsKeepQuiet(t *testing.T) {
@@ -71,7 +71,7 @@ func TestBotsKeepQuiet(t *testing.T) {
 	})
 }
 
-// TestBotsSendTemplates tells a bot what is wrong with a template that the line
+// TestBotsSendTemplates tells a bot what is wrong with a template that the reference
 // does not have.
 func TestBotsSendTemplates(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ import (
 const (
 	perSecond = 80 // messages that a number may send
 	pairBurst = 45 // messages to one contact at once
-	inHand    = 16 // messages of one line that a node hands over at once
+	inHand    = 16 // messages of one reference that a node hands over at once
 
 	pairEvery = 6 * time.Second // pays for one message to one contact
 	more      = 20              // messages that two minutes pay for: others wait, however slow the machine is
@@ -120,9 +120,9 @@ func TestBudgetAfterRestart(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		var f fixture
-		l := cloudLine("900")
+		l := cloudNumber("900")
 		g := startGraph(t, &graphOptions{
-			Numbers: []line{l}, Callback: "http://trunkline.test/webhooks/provider",
+			Numbers: []graphtest.Number{l}, Callback: "http://trunkline.test/webhooks/provider",
 			HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
 		})
 		begin := func() (stop func()) {
@@ -137,7 +137,7 @@ func TestBudgetAfterRestart(t *testing.T) {
 		}
 		stop := begin()
 		ana := f.as(t, "ana")
-		ref := ana.line(t, reference(l))
+		ref := ana.reference(t, reference(l))
 		greet(t, g, contact)
 		start := time.Now()
 		for i := range pairBurst {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
@@ -36,9 +38,9 @@ func TestSharedHandshakes(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			f := setup(t, nil)
-			line := cloudLine("807")
-			if line.VerifyToken = v.VerifyToken; v.VerifyToken != "" {
-				f.as(t, "ana").line(t, reference(line))
+			number := cloudNumber("807")
+			if number.VerifyToken = v.VerifyToken; v.VerifyToken != "" {
+				f.as(t, "ana").reference(t, reference(number))
 			}
 			a := f.do(t, "GET", "/webhooks/provider?"+v.Query, "")
 			require.Equal(t, v.Status, a.Code)
@@ -50,7 +52,7 @@ func TestSharedHandshakes(t *testing.T) {
 }
 
 // TestSharedSignatures posts exact bytes with their signatures. What is for no
-// line has nobody here who could check its signature.
+// number has nobody here who could check its signature.
 func TestSharedSignatures(t *testing.T) {
 	t.Parallel()
 	var vectors []struct {
@@ -73,9 +75,9 @@ func TestSharedSignatures(t *testing.T) {
 		if json.Unmarshal(body, &envelope) != nil || len(envelope.Entry) == 0 {
 			continue
 		}
-		line, page := sharedLine(), messengerPage()
-		line.AppSecret, page.AppSecret, page.ID = v.AppSecret, v.AppSecret, envelope.Entry[0].ID
-		own := reference(line)
+		number, page := sharedNumber(), messengerPage()
+		number.AppSecret, page.AppSecret, page.ID = v.AppSecret, v.AppSecret, envelope.Entry[0].ID
+		own := reference(number)
 		if envelope.Object == "page" {
 			own = pageReference(page)
 		}
@@ -84,7 +86,7 @@ func TestSharedSignatures(t *testing.T) {
 			t.Parallel()
 			f := setup(t, nil)
 			if v.AppSecret != "" {
-				f.as(t, "ana").line(t, own)
+				f.as(t, "ana").reference(t, own)
 			}
 			want := map[bool]int{true: 200, false: 401}[v.Valid]
 			require.Equal(t, want, f.do(t, "POST", "/webhooks/provider", string(body), v.HeaderName, v.HeaderValue).Code, v.Note)
@@ -108,10 +110,10 @@ func TestSharedCallbacks(t *testing.T) {
 			}
 			body, err := os.ReadFile(filepath.Join(testkit.Shared(t), "spec", "meta", "fixtures", "cloud", x.Name+".json"))
 			require.NoError(t, err)
-			line := sharedLine()
-			ana.ownerOf(t, body, &line.PhoneNumberID, &line.BusinessAccountID)
-			ref := ana.line(t, reference(line))
-			a := f.post(t, string(body), line.AppSecret)
+			number := sharedNumber()
+			ana.ownerOf(t, body, &number.PhoneNumberID, &number.BusinessAccountID)
+			ref := ana.reference(t, reference(number))
+			a := f.post(t, string(body), number.AppSecret)
 			require.Equal(t, 200, a.Code, "%s: %s", x.Name, a.Body.String())
 			texts += ana.arrived(t, ref, filepath.Join("cloud", x.Name))
 			ana.erase(t, fmt.Sprintf("/reference/%d", ref))
@@ -145,7 +147,7 @@ func TestSharedPageCallbacks(t *testing.T) {
 			require.NoError(t, d.Decode(&b))
 			page := messengerPage()
 			page.ID = fmt.Sprint(b.Entry[0].ID)
-			ref := ana.line(t, pageReference(page))
+			ref := ana.reference(t, pageReference(page))
 			a := f.post(t, string(body), page.AppSecret)
 			require.Equal(t, 200, a.Code, "%s: %s", x.Name, a.Body.String())
 			if b.Object == "page" {
@@ -158,7 +160,7 @@ func TestSharedPageCallbacks(t *testing.T) {
 	})
 }
 
-// ownerOf reads for which line a callback is.
+// ownerOf reads for which number a callback is.
 func (c client) ownerOf(t *testing.T, body []byte, number, account *string) {
 	t.Helper()
 	var b struct {
@@ -206,8 +208,8 @@ func (c client) arrived(t *testing.T, ref int, name string) int {
 	return n
 }
 
-func sharedLine() (l line) {
-	l = cloudLine("106540352242922")
+func sharedNumber() (l graphtest.Number) {
+	l = cloudNumber("106540352242922")
 	l.BusinessAccountID = "102290129340398"
 	return l
 }

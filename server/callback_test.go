@@ -13,12 +13,12 @@ import (
 )
 
 // text is a callback with one text from a contact.
-func text(line, account, from, id, words string) string {
+func text(number, account, from, id, words string) string {
 	return fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":%q,"changes":[{"field":"messages","value":{
 		"messaging_product":"whatsapp","metadata":{"display_phone_number":"15550783881","phone_number_id":%q},
 		"contacts":[{"profile":{"name":"Sheena"},"wa_id":%q}],
 		"messages":[{"from":%q,"id":%q,"timestamp":"1749416383","type":"text","text":{"body":%q}}]}}]}]}`,
-		account, line, from, from, id, words)
+		account, number, from, from, id, words)
 }
 
 // post posts a callback, signed with secret unless that is "".
@@ -51,11 +51,11 @@ func TestCallback(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, nil, func(t *testing.T, f fixture) {
 		ana := f.as(t, "ana")
-		line := cloudLine("800")
-		ref := ana.line(t, reference(line))
+		number := cloudNumber("800")
+		ref := ana.reference(t, reference(number))
 		body := text("800", "80099", "16505551234", "wamid.1", "Hello")
 		for range 2 { // the second is a repeat
-			a := f.post(t, body, line.AppSecret)
+			a := f.post(t, body, number.AppSecret)
 			require.Equal(t, 200, a.Code, a.Body.String())
 			require.Empty(t, a.Body.String())
 		}
@@ -65,22 +65,22 @@ func TestCallback(t *testing.T) {
 		ana.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d", ref), "").is(200, fmt.Sprintf(`{"items":[{"id":"16505551234","reference":%d,"name":"Sheena",
 			"kind":"individual","phone":"16505551234","unread":1,"botActive":1,"activeBot":null,"handoff":null,"variables":{},"tags":[],"fields":{},
 			"language":null,"optedOut":false,"lastMessage":%s,"windowExpiresAt":1749502783,"createdAt":"<now>","updatedAt":"<now>"}],"next":null}`, ref, record))
-		// The first callback proves that the line is in touch with its network.
+		// The first callback proves that the number is in touch with its network.
 		out := ana.call(t, "GET", fmt.Sprintf("/reference/session/status?reference=%d", ref), "").json(200)
 		require.Equal(t, "CONNECTED", out["state"])
 		require.NotNil(t, out["connectedAt"])
 	})
 }
 
-// TestCallbackRefused lists what is no callback of a line here.
+// TestCallbackRefused lists what is no callback of a number here.
 func TestCallbackRefused(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	ana := f.as(t, "ana")
-	line := cloudLine("801")
-	ref := ana.line(t, reference(line))
+	number := cloudNumber("801")
+	ref := ana.reference(t, reference(number))
 	hello := text("801", "80199", "16505551234", "wamid.1", "hush-hush")
-	good := graph.Sign(line.AppSecret, []byte(hello))
+	good := graph.Sign(number.AppSecret, []byte(hello))
 	for name, c := range map[string]struct {
 		body   string
 		header []string
@@ -96,7 +96,7 @@ func TestCallbackRefused(t *testing.T) {
 		"wrong secret":         {hello, []string{graph.SignatureHeader, graph.Sign("another", []byte(hello))}, 401, "unauthorized"},
 		"no secret":            {hello, []string{graph.SignatureHeader, graph.Sign("", []byte(hello))}, 401, "unauthorized"},
 		"other body":           {hello + " ", []string{graph.SignatureHeader, good}, 401, "unauthorized"},
-		"unknown line":         {text("1", "2", "3", "4", "5"), []string{graph.SignatureHeader, graph.Sign(line.AppSecret, []byte(text("1", "2", "3", "4", "5")))}, 401, "unauthorized"},
+		"unknown number":       {text("1", "2", "3", "4", "5"), []string{graph.SignatureHeader, graph.Sign(number.AppSecret, []byte(text("1", "2", "3", "4", "5")))}, 401, "unauthorized"},
 		"no entries":           {`{"object":"whatsapp_business_account"}`, []string{graph.SignatureHeader, good}, 401, "unauthorized"},
 		"no JSON":              {`hush-hush`, nil, 400, "validation"},
 		"cut off":              {hello[:100], nil, 400, "validation"},
@@ -148,11 +148,11 @@ func TestCallbackOfExactlyTheBound(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	ana := f.as(t, "ana")
-	line := cloudLine("802")
-	ref := ana.line(t, reference(line))
+	number := cloudNumber("802")
+	ref := ana.reference(t, reference(number))
 	body := text("802", "80299", "16505551234", "wamid.1", "Hello")
 	body += strings.Repeat(" ", 4<<20-len(body))
-	require.Equal(t, 200, f.post(t, body, line.AppSecret, "Content-Type", "text/plain").Code)
+	require.Equal(t, 200, f.post(t, body, number.AppSecret, "Content-Type", "text/plain").Code)
 	require.Equal(t, []string{"Hello"}, ana.texts(t, ref))
 }
 
@@ -169,16 +169,16 @@ func TestCallbackOfOthers(t *testing.T) {
 }
 
 // TestCallbackBatch has a message that cannot be read between others, another
-// line's entry, and one of a line that nobody here has.
+// number's entry, and one of a number that nobody here has.
 func TestCallbackBatch(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, nil, func(t *testing.T, f fixture) {
 		ana, ben := f.as(t, "ana"), f.as(t, "ben")
-		mine, his := cloudLine("803"), cloudLine("804")
+		mine, his := cloudNumber("803"), cloudNumber("804")
 		his.AppSecret = mine.AppSecret // two numbers of one app
-		one, two := ana.line(t, reference(mine)), ben.line(t, reference(his))
-		entry := func(line, messages string) string {
-			return fmt.Sprintf(`{"id":"%s99","changes":[{"field":"messages","value":{"messaging_product":"whatsapp","metadata":{"phone_number_id":%q},"messages":[%s]}}]}`, line, line, messages)
+		one, two := ana.reference(t, reference(mine)), ben.reference(t, reference(his))
+		entry := func(number, messages string) string {
+			return fmt.Sprintf(`{"id":"%s99","changes":[{"field":"messages","value":{"messaging_product":"whatsapp","metadata":{"phone_number_id":%q},"messages":[%s]}}]}`, number, number, messages)
 		}
 		m := func(id, words string) string {
 			return fmt.Sprintf(`{"from":"16505551234","id":%q,"timestamp":"1749416383","type":"text","text":{"body":%q}}`, id, words)
@@ -202,19 +202,19 @@ func TestHandshake(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	ana := f.as(t, "ana")
-	line := cloudLine("806")
-	ref := ana.line(t, reference(line))
+	number := cloudNumber("806")
+	ref := ana.reference(t, reference(number))
 	query := func(mode, token, challenge string) string {
 		return "/webhooks/provider?" + url.Values{"hub.mode": {mode}, "hub.verify_token": {token}, "hub.challenge": {challenge}}.Encode()
 	}
-	a := f.do(t, "GET", query("subscribe", line.VerifyToken, "<b>1</b>"), "")
+	a := f.do(t, "GET", query("subscribe", number.VerifyToken, "<b>1</b>"), "")
 	require.Equal(t, 200, a.Code)
 	require.Equal(t, "<b>1</b>", a.Body.String())
 	require.Contains(t, a.Header().Get("Content-Type"), "text/plain")
 	require.Equal(t, "nosniff", a.Header().Get("X-Content-Type-Options"))
 	for _, q := range []string{
-		query("subscribe", "hush-hush", "1"), query("subscribe", "", "1"), query("unsubscribe", line.VerifyToken, "1"),
-		query("subscribe", line.VerifyToken, ""), query("subscribe", line.VerifyToken+"\x00", "1"), "/webhooks/provider",
+		query("subscribe", "hush-hush", "1"), query("subscribe", "", "1"), query("unsubscribe", number.VerifyToken, "1"),
+		query("subscribe", number.VerifyToken, ""), query("subscribe", number.VerifyToken+"\x00", "1"), "/webhooks/provider",
 		query("subscribe", strings.Repeat("x", 60_000), "1"), "/webhooks/provider?%zz", "/webhooks/provider?hub.verify_token=%ff%fe&hub.mode=subscribe&hub.challenge=1",
 	} {
 		a := f.do(t, "GET", q, "")
@@ -223,5 +223,5 @@ func TestHandshake(t *testing.T) {
 	}
 	// The token of a reference that is gone is no token.
 	ana.erase(t, fmt.Sprintf("/reference/%d", ref))
-	f.do(t, "GET", query("subscribe", line.VerifyToken, "1"), "").problem(403, "forbidden")
+	f.do(t, "GET", query("subscribe", number.VerifyToken, "1"), "").problem(403, "forbidden")
 }

@@ -137,7 +137,7 @@ func TestRandomChatIDs(t *testing.T) {
 		_, err := g.Write(t.Context(), graphtest.Inbound{From: contact, Name: "Sheena", Text: "Hello"})
 		require.NoError(t, err)
 		doors := chatDoors(t, ana)
-		refs := []int{cloud, ana.sandbox(t), ana.line(t, `{"name":"W","type":"provider-web","settings":{}}`)}
+		refs := []int{cloud, ana.sandbox(t), ana.reference(t, `{"name":"W","type":"provider-web","settings":{}}`)}
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
 		r := rand.New(rand.NewPCG(seed, 1))

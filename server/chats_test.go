@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// message is a record of a sandbox line; more are members of its own.
+// message is a record of a sandbox reference; more are members of its own.
 func message(ref int, mine bool, status, text, more string) string {
 	direction, actor := "in", "contact"
 	if mine {

@@ -37,13 +37,13 @@ func (c client) call(t *testing.T, method, path, body string, header ...string) 
 	return c.do(t, method, path, body, append([]string{"Authorization", "Bearer " + c.token}, header...)...)
 }
 
-// sandbox makes a sandbox line and returns its id.
+// sandbox makes a sandbox reference and returns its id.
 func (c client) sandbox(t *testing.T) int {
 	t.Helper()
-	return c.line(t, `{"name":"Shop","type":"provider-sandbox","settings":{}}`)
+	return c.reference(t, `{"name":"Shop","type":"provider-sandbox","settings":{}}`)
 }
 
-func (c client) line(t *testing.T, body string) int {
+func (c client) reference(t *testing.T, body string) int {
 	t.Helper()
 	return int(c.call(t, "POST", "/reference", body).json(201)["id"].(float64))
 }
@@ -88,15 +88,15 @@ func working(t *testing.T, f fixture) fixture {
 	return f
 }
 
-// cloudLine is a line of the fake network.
-func cloudLine(number string) graphtest.Number {
+// cloudNumber is a number of the fake network.
+func cloudNumber(number string) graphtest.Number {
 	return graphtest.Number{
 		PhoneNumberID: number, BusinessAccountID: number + "99", AccessToken: "token-of-" + number,
 		AppSecret: "app-secret-of-" + number, VerifyToken: "verify-token-of-" + number,
 	}
 }
 
-// reference is the body that makes a reference of a line.
+// reference is the body that makes a reference of a number.
 func reference(l graphtest.Number) string {
 	b, err := json.Marshal(map[string]any{
 		"name": "Cloud", "type": "provider-cloud",
@@ -200,6 +200,5 @@ func fits(placeholder string, got any) bool {
 }
 
 type (
-	line         = graphtest.Number
 	graphOptions = graphtest.Options
 )

@@ -46,7 +46,7 @@ func TestSends_AreMatchedWithTheirEvents(t *testing.T) {
 		t.Parallel()
 		ana, g := localCloud(t, db, &graphOptions{Statuses: []string{"sent", "delivered", "read"}, Latency: 100 * time.Millisecond})
 		g.Templates.Put(shipped("90099"))
-		ref := ana.line(t, reference(cloudLine("900")))
+		ref := ana.reference(t, reference(cloudNumber("900")))
 		in := startIntegrator(t)
 		in.listen(t, ana, ref, "/", `["message","status"]`)
 		g.Fail(graphtest.Fault{Times: lost, Taken: true, Cut: true}, graphtest.Fault{Times: failed, Code: 131026, Message: "Message undeliverable"})
@@ -103,12 +103,12 @@ func TestSends_AreMatchedWithTheirEvents(t *testing.T) {
 	})
 }
 
-// localCloud is a server whose cloud lines are in a fake network, and which
+// localCloud is a server whose cloud references are in a fake network, and which
 // posts webhooks to this computer.
 func localCloud(t *testing.T, db *sqlx.DB, o *graphOptions) (client, *graphtest.Server) {
 	t.Helper()
 	var f fixture
-	o.Numbers, o.Callback = []line{cloudLine("900")}, "http://trunkline.test/webhooks/provider"
+	o.Numbers, o.Callback = []graphtest.Number{cloudNumber("900")}, "http://trunkline.test/webhooks/provider"
 	o.HTTPClient = into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) }))
 	g := startGraph(t, o)
 	f = working(t, setupOn(t, db, func(c *server.Config) { c.GraphURL, c.WebhookAllow = g.URL, []string{"127.0.0.1"} }))

@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 )
 
-// conversation is a golden: the bots of a line, what happens in a chat, and
+// conversation is a golden: the bots of a reference, what happens in a chat, and
 // what comes of it.
 type conversation struct {
 	About string                 `json:"about"`

@@ -51,7 +51,7 @@ func (h *env) enter(t *testing.T) {
 	h.token, h.until = in["token"].(string), now.Add(auth.TokenTTL-time.Hour)
 }
 
-// play has a conversation on a line of its own, and returns it with what came
+// play has a conversation on a reference of its own, and returns it with what came
 // of it.
 func (h *env) play(t *testing.T, name string, c *conversation) *conversation {
 	t.Helper()

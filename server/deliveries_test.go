@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
+
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
@@ -36,7 +38,7 @@ type hooked struct {
 	body   []byte
 }
 
-// hook registers an endpoint of a line that answers with a status.
+// hook registers an endpoint of a reference that answers with a status.
 func (c client) hook(t *testing.T, ref, status int) *hook {
 	t.Helper()
 	h := &hook{status: status}
@@ -151,10 +153,10 @@ func TestDeliveriesOfASend(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		g := startGraph(t, &graphOptions{Numbers: []line{cloudLine("860")}})
+		g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{cloudNumber("860")}})
 		f := working(t, setupOn(t, db, func(c *server.Config) { local(c); c.GraphURL = g.URL }))
 		ana := f.as(t, "ana")
-		ref := ana.line(t, reference(cloudLine("860")))
+		ref := ana.reference(t, reference(cloudNumber("860")))
 		ana.hook(t, ref, 200)
 		body := sendBody(ref, "+1 650-555-1234", `{"type":"template","template":{"name":"hello","language":{"code":"en"}}}`)
 		ana.call(t, "POST", "/chats/send", body).json(200)

@@ -76,7 +76,7 @@ func TestDeliveriesOnTheStream(t *testing.T) {
 		ana.write(t, other, "ana", "elsewhere")
 		hisRef := ben.sandbox(t)
 		ben.write(t, hisRef, "ana", "his own")
-		require.Equal(t, "message", one.any(t).Kind, "another line's are not among them")
+		require.Equal(t, "message", one.any(t).Kind, "those of another reference are not among them")
 		require.Equal(t, "message", his.any(t).Kind, "another account's are not among them")
 	})
 }

@@ -148,7 +148,7 @@ var errorEnds = map[string]string{
 	"messaging/internal/callback.ErrNotCallback":  "messaging.ErrNotCallback is the same",
 	"messaging/internal/callback.ErrUnproved":     "messaging.ErrUnproved is the same",
 	"messaging/internal/callback.ErrUnverified":   "messaging.ErrUnverified is the same",
-	"messaging/internal/refusal.ErrNotHere":       "the send waits, or the call is made on the node that has the line",
+	"messaging/internal/refusal.ErrNotHere":       "the send waits, or the call is made on the node that leases the reference",
 	"messaging/internal/store.ErrMoved":           "Store.InTx and Store.InBatch begin the transaction again",
 	"messaging/internal/template.ErrNoCopy":       "the send goes on without the copy",
 	"messaging/media.ErrEmpty":                    "formProblem: 422 at body.file",

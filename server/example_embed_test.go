@@ -51,15 +51,15 @@ func ExampleServer() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	line, err := srv.Messaging.For(user.User.AccountID).References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
+	ref, err := srv.Messaging.For(user.User.AccountID).References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
 	if err != nil {
 		log.Fatal(err)
 	}
-	r := httptest.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("/chat/reference/%d", line.ID), nil)
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("/chat/reference/%d", ref.ID), nil)
 	r.Header.Set("Authorization", "Bearer "+user.Token)
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, r)
-	fmt.Println(line.Name, w.Code)
+	fmt.Println(ref.Name, w.Code)
 	stop()
 	fmt.Println(<-done)
 	// Output:

@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// extractor makes an extractor of a line and returns its id.
+// extractor makes an extractor of a reference and returns its id.
 func (c client) extractor(t *testing.T, ref int, kind, config string) string {
 	t.Helper()
 	return c.call(t, "POST", "/extractor", fmt.Sprintf(`{"name":"Our %s","kind":%q,"scope":{"reference":%d},"config":%s}`, kind, kind, ref, config)).json(201)["id"].(string)
@@ -112,7 +112,7 @@ const orderBot = `{
 }`
 
 // TestValuesComeBeforeBots: whoever answers a message knows what was found in it.
-// Extractors of a bot and of a flow read the messages of its line; where bots
+// Extractors of a bot and of a flow read the messages of its reference; where bots
 // keep silent messages are read all the same.
 func TestValuesComeBeforeBots(t *testing.T) {
 	t.Parallel()
@@ -237,7 +237,7 @@ func TestExtractorOperations(t *testing.T) {
 		require.Eventually(t, func() bool { return ana.call(t, "GET", "/extractor/"+learns, "").json(200)["training"] == "ready" }, eventually, tick)
 		require.Equal(t, map[string]any{"intent": "delivery"}, ana.call(t, "POST", "/extractor/"+learns+"/run", `{"text":"where is my parcel"}`).json(200)["values"])
 		ana.erase(t, fmt.Sprintf("/reference/%d", ref))
-		require.Empty(t, ana.call(t, "GET", "/extractor/list", "").json(200)["items"], "they go with their line")
+		require.Empty(t, ana.call(t, "GET", "/extractor/list", "").json(200)["items"], "they go with their reference")
 	})
 }
 

@@ -38,8 +38,8 @@ func TestForgedCallbacksAreLimited(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, nil, func(t *testing.T, f fixture) {
 		ana := f.as(t, "ana")
-		line := cloudLine("808")
-		ref := ana.line(t, reference(line))
+		number := cloudNumber("808")
+		ref := ana.reference(t, reference(number))
 		large := text("808", "80899", "16505551234", "wamid.1", strings.Repeat("x", 3<<20))
 		forged := graph.Sign("nobody's", []byte(large))
 		taken := 0
@@ -53,7 +53,7 @@ func TestForgedCallbacksAreLimited(t *testing.T) {
 		require.NotEmpty(t, w.Header().Get("Retry-After"))
 		hello := text("808", "80899", "16505551234", "wamid.2", "Hello")
 		for range 50 { // from where a good one came more is taken
-			require.Equal(t, 200, callbackFrom(t, f, "198.51.100.2", strings.NewReader(hello), graph.Sign(line.AppSecret, []byte(hello))).Code)
+			require.Equal(t, 200, callbackFrom(t, f, "198.51.100.2", strings.NewReader(hello), graph.Sign(number.AppSecret, []byte(hello))).Code)
 			require.Equal(t, 401, callbackFrom(t, f, "198.51.100.2", strings.NewReader(large), forged).Code)
 		}
 		require.Equal(t, []string{"Hello"}, ana.texts(t, ref))
@@ -66,10 +66,10 @@ func TestForgedCallbacksAreShed(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	ana := f.as(t, "ana")
-	line := cloudLine("809")
-	ref := ana.line(t, reference(line))
+	number := cloudNumber("809")
+	ref := ana.reference(t, reference(number))
 	hello := text("809", "80999", "16505551234", "wamid.1", "Hello")
-	require.Equal(t, 200, callbackFrom(t, f, "198.51.100.2", strings.NewReader(hello), graph.Sign(line.AppSecret, []byte(hello))).Code)
+	require.Equal(t, 200, callbackFrom(t, f, "198.51.100.2", strings.NewReader(hello), graph.Sign(number.AppSecret, []byte(hello))).Code)
 	f.OccupyForged(t.Context())
 
 	large := text("809", "80999", "16505551234", "wamid.2", strings.Repeat("x", 1<<20))
@@ -77,7 +77,7 @@ func TestForgedCallbacksAreShed(t *testing.T) {
 	require.Equal(t, 503, w.Code)
 	require.Contains(t, w.Body.String(), `"unavailable"`)
 	require.Equal(t, "1", w.Header().Get("Retry-After"))
-	require.Equal(t, 503, callbackFrom(t, f, "198.51.100.1", strings.NewReader(large), graph.Sign(line.AppSecret, []byte(large))).Code, "that it is refused proves nothing about its address")
-	require.Equal(t, 200, callbackFrom(t, f, "198.51.100.2", strings.NewReader(large), graph.Sign(line.AppSecret, []byte(large))).Code)
+	require.Equal(t, 503, callbackFrom(t, f, "198.51.100.1", strings.NewReader(large), graph.Sign(number.AppSecret, []byte(large))).Code, "that it is refused proves nothing about its address")
+	require.Equal(t, 200, callbackFrom(t, f, "198.51.100.2", strings.NewReader(large), graph.Sign(number.AppSecret, []byte(large))).Code)
 	require.Len(t, ana.texts(t, ref), 2)
 }

@@ -22,7 +22,7 @@ func filled(t *testing.T) (fixture, client, int, *sqlx.DB) {
 	f := setupOn(t, db, nil)
 	ana := f.as(t, "ana")
 	ref := ana.sandbox(t)
-	ana.line(t, reference(cloudLine("880")))
+	ana.reference(t, reference(cloudNumber("880")))
 	require.Equal(t, 200, f.do(t, "GET", "/probe", "").Code)
 	db.MustExec(`CREATE TABLE filler (body TEXT)`)
 	for _, size := range []int{100_000, 3000, 1} {
@@ -49,7 +49,7 @@ func TestFullStore(t *testing.T) {
 	require.Eventually(t, func() bool { return f.do(t, "GET", "/probe", "").Code == 503 }, eventually, tick, "nobody has tried yet")
 	send := sendBody(ref, "ana", `{"type":"text","text":"`+strings.Repeat("y", 3000)+`"}`)
 	callback := func(id string) answer {
-		return f.post(t, text("880", "88099", "16505551234", "wamid."+id, strings.Repeat("y", 3000)), cloudLine("880").AppSecret)
+		return f.post(t, text("880", "88099", "16505551234", "wamid."+id, strings.Repeat("y", 3000)), cloudNumber("880").AppSecret)
 	}
 	for _, post := range []func(id string) answer{
 		func(string) answer { return write() },

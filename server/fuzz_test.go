@@ -22,7 +22,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
-// fuzzed is a server with one user, a cloud line and a sandbox.
+// fuzzed is a server with one user, a cloud reference and a sandbox.
 type fuzzed struct {
 	*server.Server
 	token          string
@@ -37,8 +37,8 @@ func newFuzzed(f *testing.F) fuzzed {
 	require.NoError(f, err)
 	user, err := s.Auth.SignUp(f.Context(), auth.NewUser{Email: "ana@example.org", Name: "Ana", Password: "correct horse"})
 	require.NoError(f, err)
-	acc, l := s.Messaging.For(user.User.AccountID), cloudLine("700")
-	line, err := acc.References().Create(f.Context(), messaging.NewReference{Name: "Cloud", Type: cloud.Kind, Settings: map[string]string{
+	acc, l := s.Messaging.For(user.User.AccountID), cloudNumber("700")
+	ref, err := acc.References().Create(f.Context(), messaging.NewReference{Name: "Cloud", Type: cloud.Kind, Settings: map[string]string{
 		"phoneNumberId": l.PhoneNumberID, "businessAccountId": l.BusinessAccountID, "accessToken": l.AccessToken,
 		"appSecret": l.AppSecret, "verifyToken": l.VerifyToken,
 	}})
@@ -47,7 +47,7 @@ func newFuzzed(f *testing.F) fuzzed {
 	require.NoError(f, err)
 	_, err = acc.UpdateChat(f.Context(), shop.ID, "ana", messaging.ChatChange{})
 	require.NoError(f, err)
-	return fuzzed{s, user.Token, line.ID, shop.ID}
+	return fuzzed{s, user.Token, ref.ID, shop.ID}
 }
 
 func (x fuzzed) do(t *testing.T, method, path, body string, header ...string) answer {
@@ -77,7 +77,7 @@ func FuzzCallback(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		post := func() int {
-			return x.do(t, "POST", "/webhooks/provider", body, graph.SignatureHeader, graph.Sign(cloudLine("700").AppSecret, []byte(body))).Code
+			return x.do(t, "POST", "/webhooks/provider", body, graph.SignatureHeader, graph.Sign(cloudNumber("700").AppSecret, []byte(body))).Code
 		}
 		status := post()
 		require.Contains(t, []int{200, 400, 401}, status)
@@ -92,7 +92,7 @@ func FuzzCallback(f *testing.F) {
 func FuzzSignature(f *testing.F) {
 	x := newFuzzed(f)
 	body := text("700", "70099", "16505551234", "wamid.1", "Hello")
-	good := graph.Sign(cloudLine("700").AppSecret, []byte(body))
+	good := graph.Sign(cloudNumber("700").AppSecret, []byte(body))
 	for _, seed := range []string{
 		good, "", "sha256=", strings.ToUpper(good), good + "0", good[:len(good)-1], " " + good, "sha1=" + good[7:], good + "," + good,
 		graph.Sign("", []byte(body)), "sha256=" + strings.Repeat("0", 64), "sha256=\x00",
@@ -127,7 +127,7 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// FuzzSettings makes lines from whatever somebody gives as settings, and never
+// FuzzSettings makes references from whatever somebody gives as settings, and never
 // shows a secret again.
 func FuzzSettings(f *testing.F) {
 	x := newFuzzed(f)

@@ -129,7 +129,7 @@ func TestWebhookRefused(t *testing.T) {
 	f := setup(t, nil)
 	ana := f.as(t, "ana")
 	ref := ana.sandbox(t)
-	cloud := ana.line(t, reference(cloudLine("850")))
+	cloud := ana.reference(t, reference(cloudNumber("850")))
 	web := func(url string) string { return fmt.Sprintf(`"webhook":%q`, url) }
 	const ok = `"webhook":"https://example.org/"`
 	for name, c := range map[string]struct {
@@ -255,7 +255,7 @@ func TestEcho(t *testing.T) {
 		require.Equal(t, []string{
 			fmt.Sprintf("message %s DELIVERED", in), fmt.Sprintf("message %s SENDING", out), fmt.Sprintf("status %s DELIVERED", out),
 		}, got)
-		ana.call(t, "GET", fmt.Sprintf("/sandbox/%d/echo", ana.line(t, reference(cloudLine("851")))), "").problem(422, "unsupported")
+		ana.call(t, "GET", fmt.Sprintf("/sandbox/%d/echo", ana.reference(t, reference(cloudNumber("851")))), "").problem(422, "unsupported")
 	})
 }
 

@@ -20,7 +20,7 @@ import (
 // oldKey is what a receiver checks signatures with since before it moved.
 const oldKey = "the key of a receiver that has been there for long"
 
-// TestFormatsOfWebhooks has receivers of three other projects at one line: each
+// TestFormatsOfWebhooks has receivers of three other projects at one reference: each
 // gets what happens in its own form, signed with the key that it knows.
 func TestFormatsOfWebhooks(t *testing.T) {
 	t.Parallel()

@@ -26,8 +26,8 @@ import (
 // for, and the members of what they were answered with.
 type calls struct {
 	client
-	ref, line int // a sandbox, and a number of the Cloud API
-	chat      string
+	ref, cloud int // a sandbox, and a number of the Cloud API
+	chat       string
 
 	sent     map[string]map[string]any // bodies by "POST /bot/:id/run"
 	answered map[string]map[string]any
@@ -66,10 +66,10 @@ func TestInterface(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		l := cloudLine("870")
+		l := cloudNumber("870")
 		var f fixture
 		g := startGraph(t, &graphOptions{
-			Numbers: []line{l}, Callback: "http://trunkline.test/webhooks/provider",
+			Numbers: []graphtest.Number{l}, Callback: "http://trunkline.test/webhooks/provider",
 			HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
 		})
 		g.Templates.Put(shipped(l.BusinessAccountID))
@@ -101,17 +101,17 @@ func (c *calls) users(t *testing.T) {
 	c.make(t, "GET /user/permissions", "/user/permissions", "", 200, "permissions", "catalogue")
 }
 
-func (c *calls) references(t *testing.T, l line) {
+func (c *calls) references(t *testing.T, l graphtest.Number) {
 	t.Helper()
 	members := []string{"id", "name", "type", "settings", "session", "capabilities", "createdAt", "updatedAt"}
 	made := c.make(t, "POST /reference", "/reference", reference(l), 201, members...)
-	c.line = int(made["id"].(float64))
+	c.cloud = int(made["id"].(float64))
 	c.ref = c.sandbox(t)
 	c.make(t, "GET /reference/list", "/reference/list", "", 200, "items", "next")
-	c.make(t, "GET /reference/:id", fmt.Sprint("/reference/", c.line), "", 200, members...)
+	c.make(t, "GET /reference/:id", fmt.Sprint("/reference/", c.cloud), "", 200, members...)
 	session := []string{"reference", "state", "qr", "pairingCode", "account", "connectedAt", "health", "lastError", "node"}
-	c.make(t, "POST /reference/session/start", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, c.line), 200, session...)
-	c.make(t, "GET /reference/session/status", fmt.Sprint("/reference/session/status?reference=", c.line), "", 200, session...)
+	c.make(t, "POST /reference/session/start", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, c.cloud), 200, session...)
+	c.make(t, "GET /reference/session/status", fmt.Sprint("/reference/session/status?reference=", c.cloud), "", 200, session...)
 	other := c.sandbox(t)
 	c.make(t, "POST /reference/session/logout", "/reference/session/logout", fmt.Sprintf(`{"reference":%d}`, other), 200, session...)
 }
@@ -138,7 +138,7 @@ func (c *calls) chats(t *testing.T, g *graphtest.Server) {
 	c.make(t, "GET /chats/messages", fmt.Sprintf("/chats/messages?reference=%d&chatId=bob@sandbox", c.ref), "", 200, "items", "next")
 	sent := c.make(t, "POST /chats/send", "/chats/send?wait=30", fmt.Sprintf(
 		`{"reference":%d,"chatId":%q,"message":{"type":"template","template":{"name":"order_shipped","language":{"code":"en_US"},"components":%s}}}`,
-		c.line, contact, filledOrder), 200, "success", "message")
+		c.cloud, contact, filledOrder), 200, "success", "message")
 	record := sent["message"].(map[string]any)
 	for _, name := range []string{"reference", "remoteJid", "mine", "id", "pushName", "verifiedBizName", "messageTimestamp", "type", "status", "chatId", "direction", "actor"} {
 		require.Contains(t, record, name)
@@ -150,9 +150,9 @@ func (c *calls) templates(t *testing.T) {
 	t.Helper()
 	members := []string{"id", "reference", "name", "category", "language", "components", "status"}
 	made := c.make(t, "POST /templates", "/templates", fmt.Sprintf(
-		`{"reference":%d,"name":"spring_offer","category":"MARKETING","language":"en_US","components":[{"type":"BODY","text":"Spring is here."}]}`, c.line), 201, members...)
+		`{"reference":%d,"name":"spring_offer","category":"MARKETING","language":"en_US","components":[{"type":"BODY","text":"Spring is here."}]}`, c.cloud), 201, members...)
 	require.Contains(t, []any{"PENDING", "APPROVED"}, made["status"])
-	list := c.make(t, "GET /templates", fmt.Sprint("/templates?reference=", c.line), "", 200, "items", "next")["items"].([]any)
+	list := c.make(t, "GET /templates", fmt.Sprint("/templates?reference=", c.cloud), "", 200, "items", "next")["items"].([]any)
 	require.NotEmpty(t, list)
 	for _, name := range members {
 		require.Contains(t, list[0], name)
@@ -243,7 +243,7 @@ func (c *calls) functions(t *testing.T) {
 	require.Equal(t, []any{true, false}, []any{batch[0].(map[string]any)["success"], batch[1].(map[string]any)["success"]})
 }
 
-func (c *calls) callback(t *testing.T, l line) {
+func (c *calls) callback(t *testing.T, l graphtest.Number) {
 	t.Helper()
 	const key = "POST /webhooks/provider"
 	require.Equal(t, 200, c.post(t, text(l.PhoneNumberID, l.BusinessAccountID, contact, "wamid.interface", "Hi"), l.AppSecret).Code)

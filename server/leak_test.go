@@ -50,7 +50,7 @@ type lives struct {
 	network *graphtest.Server
 	secrets map[string]string
 	hook    string // a receiver that answers with everything that it got
-	ref     int    // a line of the network
+	ref     int    // a reference of the network
 }
 
 const (
@@ -81,7 +81,7 @@ func TestNothingLeaks(t *testing.T) {
 		t.Parallel()
 		l := live(t, db)
 		l.session(t, db)
-		l.lines(t)
+		l.references(t)
 		l.hooks(t)
 		l.foreign(t)
 		l.talk(t)
@@ -135,7 +135,7 @@ func live(t *testing.T, db *sqlx.DB) *lives {
 	l.hook = receiver.URL
 	var f fixture
 	l.network = startGraph(t, &graphOptions{
-		Numbers: []line{l.number()}, Statuses: []string{"sent", "delivered"}, Callback: "http://trunkline.test/webhooks/provider",
+		Numbers: []graphtest.Number{l.number()}, Statuses: []string{"sent", "delivered"}, Callback: "http://trunkline.test/webhooks/provider",
 		HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
 	})
 	log := &logBuffer{}
@@ -153,9 +153,9 @@ func live(t *testing.T, db *sqlx.DB) *lives {
 	return l
 }
 
-// number is the line of the network.
-func (l *lives) number() line {
-	return line{
+// number is the reference of the network.
+func (l *lives) number() graphtest.Number {
+	return graphtest.Number{
 		PhoneNumberID: leakNumber, BusinessAccountID: leakNumber + "99",
 		AccessToken: l.secrets["access token"], AppSecret: l.secrets["app secret"], VerifyToken: l.secrets["verify token"],
 	}
@@ -202,11 +202,11 @@ func (l *lives) session(t *testing.T, db *sqlx.DB) {
 	l.call(t, "DELETE", "/account", fmt.Sprintf(`{"password":%q}`, k["wrong password"])).problem(422, "validation")
 }
 
-// lines makes lines, changes their settings and shakes hands.
-func (l *lives) lines(t *testing.T) {
+// references makes references, changes their settings and shakes hands.
+func (l *lives) references(t *testing.T) {
 	t.Helper()
 	k, body := l.secrets, reference(l.number())
-	l.ref = l.line(t, body)
+	l.ref = l.reference(t, body)
 	l.call(t, "POST", "/reference", strings.Replace(body, `"990"`, `"x"`, 1)).problem(422, "validation")
 	l.call(t, "POST", "/reference", fmt.Sprintf(`{"name":"W","type":"provider-web","settings":{"proxyUrl":"socks5://user:%s@127.0.0.1:1"}}`, k["proxy password"]))
 	set := func(name, value string) answer {

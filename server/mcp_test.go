@@ -114,7 +114,7 @@ func TestExecute(t *testing.T) {
 	}, func(t *testing.T, f fixture) {
 		ben, ana := f.as(t, "ben"), f.as(t, "ana")
 		theirs, ref := ben.sandbox(t), ana.sandbox(t)
-		page := ana.line(t, pageReference(messengerPage()))
+		page := ana.reference(t, pageReference(messengerPage()))
 		require.Equal(t, []int{1, 2, 3}, []int{theirs, ref, page})
 		ana.write(t, ref, "ana", "Hello")
 		var got strings.Builder
@@ -168,7 +168,7 @@ func TestExecute(t *testing.T) {
 func TestExecuteOverCloud(t *testing.T) {
 	t.Parallel()
 	cloudTest(t, &graphOptions{}, func(t *testing.T, ana client, ref int, g *graphtest.Server) {
-		account := cloudLine("900").BusinessAccountID
+		account := cloudNumber("900").BusinessAccountID
 		g.Templates.Put(shipped(account))
 		g.Templates.Put(named(account))
 		require.Len(t, ana.executed(t, "list_templates", fmt.Sprintf(`{"reference":%d}`, ref))["templates"], 2)

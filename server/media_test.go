@@ -140,11 +140,11 @@ func TestSaveMediaRefused(t *testing.T) {
 	none.upload(t, part{field: "reference", body: fmt.Sprint(none.sandbox(t))}, file).problem(422, "unsupported")
 }
 
-// keepingOnCloud is a user with a line of a fake network, on a server that keeps
+// keepingOnCloud is a user with a number of a fake network, on a server that keeps
 // files, is called back, and reaches what the test serves.
-func keepingOnCloud(t *testing.T, db *sqlx.DB, line graphtest.Number) (client, int, *graphtest.Server) {
+func keepingOnCloud(t *testing.T, db *sqlx.DB, number graphtest.Number) (client, int, *graphtest.Server) {
 	t.Helper()
-	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{line}})
+	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{number}})
 	t.Cleanup(fake.Close)
 	f := working(t, setupOn(t, db, func(c *server.Config) {
 		keeping(t)(c)
@@ -154,7 +154,7 @@ func keepingOnCloud(t *testing.T, db *sqlx.DB, line graphtest.Number) (client, i
 	t.Cleanup(web.Close)
 	fake.SetCallback(web.URL + "/webhooks/provider")
 	ana := f.as(t, "ana")
-	return ana, ana.line(t, reference(line)), fake
+	return ana, ana.reference(t, reference(number)), fake
 }
 
 // TestCloudMedia receives files that come well, cut, from an address that has
@@ -163,8 +163,8 @@ func TestCloudMedia(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		line := cloudLine("870")
-		ana, ref, fake := keepingOnCloud(t, db, line)
+		number := cloudNumber("870")
+		ana, ref, fake := keepingOnCloud(t, db, number)
 		body := picture(t, 40, 30)
 		sum := sha256.Sum256(body)
 		for name, c := range map[string]struct {
@@ -212,8 +212,8 @@ func TestCloudSendsMedia(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		line := cloudLine("871")
-		ana, ref, fake := keepingOnCloud(t, db, line)
+		number := cloudNumber("871")
+		ana, ref, fake := keepingOnCloud(t, db, number)
 		_, err := fake.Write(t.Context(), graphtest.Inbound{From: contact, Text: "Hello"})
 		require.NoError(t, err)
 		body := string(picture(t, 40, 30))

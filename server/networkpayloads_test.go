@@ -72,7 +72,7 @@ func TestPayloadsOfWeb(t *testing.T) {
 		local(c)
 		addWeb(t, c, web.Options{HTTPClient: fake.HTTPClient(), RootKey: &root, Rates: web.Rates{Messages: -1, Outreach: -1}})
 	})).as(t, "ana")
-	ref := ana.line(t, `{"name":"Shop","type":"provider-web"}`)
+	ref := ana.reference(t, `{"name":"Shop","type":"provider-web"}`)
 	ana.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d,"method":"qr"}`, ref)).json(200)
 	var code map[string]any
 	require.Eventually(t, func() bool {

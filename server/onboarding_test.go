@@ -48,8 +48,8 @@ func TestOnboarding_TwoValues(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		l := cloudLine("860")
-		g := startGraph(t, &graphOptions{Numbers: []line{l}})
+		l := cloudNumber("860")
+		g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{l}})
 		f := setupOn(t, db, oneApp(g))
 		ana := f.as(t, "ana")
 		made := ana.call(t, "POST", "/reference", two(l)).json(201)
@@ -79,8 +79,8 @@ func TestOnboarding_NoSecret(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		l := cloudLine("861")
-		g := startGraph(t, &graphOptions{Numbers: []line{l}})
+		l := cloudNumber("861")
+		g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{l}})
 		f := setupOn(t, db, func(c *server.Config) { c.GraphURL = g.URL })
 		ana := f.as(t, "ana")
 		made := ana.call(t, "POST", "/reference", two(l)).json(201)
@@ -112,8 +112,8 @@ func TestOnboarding_FlagsBetweenStarts(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		l, own := cloudLine("862"), cloudLine("863")
-		g := startGraph(t, &graphOptions{Numbers: []line{l, own}})
+		l, own := cloudNumber("862"), cloudNumber("863")
+		g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{l, own}})
 		start := func(secret, token server.Secret) fixture {
 			return setupOn(t, db, func(c *server.Config) { c.GraphURL, c.MetaAppSecret, c.MetaVerifyToken = g.URL, secret, token })
 		}
@@ -122,8 +122,8 @@ func TestOnboarding_FlagsBetweenStarts(t *testing.T) {
 		}
 		f := start("", "")
 		ana := f.as(t, "ana")
-		ana.line(t, two(l))
-		ana.line(t, reference(own))
+		ana.reference(t, two(l))
+		ana.reference(t, reference(own))
 		require.Equal(t, []int{401, 403}, []int{f.post(t, hello(l, "wamid.1"), "first").Code, handshake(f, "word")})
 		f = start("first", "word")
 		require.Equal(t, []int{200, 200}, []int{f.post(t, hello(l, "wamid.1"), "first").Code, handshake(f, "word")})
@@ -136,16 +136,16 @@ func TestOnboarding_FlagsBetweenStarts(t *testing.T) {
 }
 
 // TestOnboarding_AccountUnknown: a token that names no account costs templates,
-// not the line; once the network tells, they are there.
+// not the reference; once the network tells, they are there.
 func TestOnboarding_AccountUnknown(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		l := cloudLine("864")
+		l := cloudNumber("864")
 		l.AllAccounts, l.AppSecret = true, "the app's own secret"
 		var f fixture
 		into := into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) }))
-		g := startGraph(t, &graphOptions{Numbers: []line{l}, Callback: "http://trunkline.test/webhooks/provider", HTTPClient: into})
+		g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{l}, Callback: "http://trunkline.test/webhooks/provider", HTTPClient: into})
 		f = working(t, setupOn(t, db, oneApp(g)))
 		ana := f.as(t, "ana")
 		made := ana.call(t, "POST", "/reference", two(l)).json(201)
@@ -173,8 +173,8 @@ func TestOnboarding_AccountUnknown(t *testing.T) {
 // creation nothing, and is asked again at the start of the session.
 func TestOnboarding_NetworkComesBack(t *testing.T) {
 	t.Parallel()
-	l := cloudLine("865")
-	g := startGraph(t, &graphOptions{Numbers: []line{l}})
+	l := cloudNumber("865")
+	g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{l}})
 	g.Fail(graphtest.Fault{Path: "/debug_token", Code: 2, Message: "Service temporarily unavailable"})
 	f := setup(t, oneApp(g))
 	ana := f.as(t, "ana")
@@ -192,20 +192,20 @@ func TestOnboarding_StrangerWithoutToken(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		l, theirs := cloudLine("866"), cloudLine("867")
-		g := startGraph(t, &graphOptions{Numbers: []line{l, theirs}})
+		l, theirs := cloudNumber("866"), cloudNumber("867")
+		g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{l, theirs}})
 		f := setupOn(t, db, oneApp(g))
 		const app = "the app's own secret"
 		eve := f.as(t, "eve")
 		junk, foreign := l, l
 		junk.AccessToken, foreign.AccessToken = "junk", theirs.AccessToken
-		lines := []int{eve.line(t, two(junk)), eve.line(t, two(foreign)), eve.line(t, strings.Replace(two(junk), `"settings":{`, `"settings":{"businessAccountId":"86699",`, 1))}
+		refs := []int{eve.reference(t, two(junk)), eve.reference(t, two(foreign)), eve.reference(t, strings.Replace(two(junk), `"settings":{`, `"settings":{"businessAccountId":"86699",`, 1))}
 		f.post(t, hello(l, "wamid.1"), app).problem(401, "unauthorized")
 		ana := f.as(t, "ana")
-		ref := ana.line(t, two(l))
+		ref := ana.reference(t, two(l))
 		require.Equal(t, 200, f.post(t, hello(l, "wamid.1"), app).Code)
 		require.Equal(t, []string{"Hello"}, ana.texts(t, ref))
-		for _, id := range lines {
+		for _, id := range refs {
 			require.Empty(t, eve.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d", id), "").json(200)["items"])
 		}
 	})
@@ -226,7 +226,7 @@ func TestReferenceRefused_NamesAll(t *testing.T) {
 		require.ElementsMatch(t, want, locations(ana.call(t, "POST", "/reference", body).problem(422, "validation")), body)
 	}
 	require.Empty(t, ana.call(t, "POST", "/reference", `{`).problem(400, "validation").Errors[1:], "a body that is no JSON has no members")
-	ref := ana.line(t, reference(cloudLine("868")))
+	ref := ana.reference(t, reference(cloudNumber("868")))
 	p := ana.call(t, "PATCH", fmt.Sprintf("/reference/%d", ref), `{"name":" ","settings":{"phoneNumberId":"x","accessToken":"","colour":"red"}}`).problem(422, "validation")
 	require.ElementsMatch(t, []string{"body.name", "body.settings.phoneNumberId", "body.settings.accessToken", "body.settings.colour"}, locations(p))
 }

@@ -132,7 +132,7 @@ func TestPayloadsAreClosed(t *testing.T) {
 	}
 }
 
-// TestDeliveriesFitTheDocument lets a line live and looks at all that its
+// TestDeliveriesFitTheDocument lets a reference live and looks at all that its
 // webhook was told.
 func TestDeliveriesFitTheDocument(t *testing.T) {
 	t.Parallel()

@@ -221,7 +221,7 @@ func TestAnswersFitTheDocument(t *testing.T) {
 	t.Parallel()
 	f := working(t, setup(t, nil))
 	ana := f.as(t, "ana")
-	ref, cloud := ana.sandbox(t), ana.line(t, reference(cloudLine("880")))
+	ref, cloud := ana.sandbox(t), ana.reference(t, reference(cloudNumber("880")))
 	ep := ana.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":%q}`, ref, echoURL)).json(201)["endpointId"]
 	ana.write(t, ref, "ana", "Hello")
 	send := sendBody(ref, "ana", `{"type":"buttons","text":"Sure?","buttons":[{"id":"y","title":"Yes"}]}`)

@@ -99,10 +99,10 @@ func TestOwnNodes(t *testing.T) {
 		said := ana.call(t, "POST", "/aiflow/flow/"+id+"/simulate", `{"input":"hats","given":{"mocks":[{"kind":"node","result":{"value":{"left":9}}}]}}`).json(200)
 		require.Equal(t, "We have 9.", said["messages"].([]any)[0].(map[string]any)["message"].(map[string]any)["text"])
 
-		line := ana.sandbox(t)
-		ana.bot(t, line, stocked)
-		ana.write(t, line, "bob", "cups")
-		ana.awaitShown(t, line, "bob", "out: cups", "in: We have 3.")
+		other := ana.sandbox(t)
+		ana.bot(t, other, stocked)
+		ana.write(t, other, "bob", "cups")
+		ana.awaitShown(t, other, "bob", "out: cups", "in: We have 3.")
 	})
 }
 
@@ -114,8 +114,8 @@ func TestOwnNodesAreGone(t *testing.T) {
 		t.Parallel()
 		before := setupOn(t, db, withStock).as(t, "ana")
 		ref := before.sandbox(t)
-		line := before.sandbox(t)
-		ids := map[string]string{"/bot/": before.bot(t, line, stocked), "/aiflow/flow/": before.boundFlow(t, ref, stocked, "null")}
+		other := before.sandbox(t)
+		ids := map[string]string{"/bot/": before.bot(t, other, stocked), "/aiflow/flow/": before.boundFlow(t, ref, stocked, "null")}
 
 		ana := client{working(t, setupOn(t, db, nil)), before.token}
 		for path, id := range ids {
@@ -124,7 +124,7 @@ func TestOwnNodesAreGone(t *testing.T) {
 			require.Contains(t, p.Errors[0].Location, "/nodes/look/type")
 			require.Contains(t, p.Errors[0].Message, "this program has no node type x.stock")
 		}
-		for to, runs := range map[int]string{ref: "/aiflow/run?flowId=" + ids["/aiflow/flow/"], line: "/bot/" + ids["/bot/"] + "/runs"} {
+		for to, runs := range map[int]string{ref: "/aiflow/run?flowId=" + ids["/aiflow/flow/"], other: "/bot/" + ids["/bot/"] + "/runs"} {
 			ana.write(t, to, "bob", "cups")
 			require.EventuallyWithT(t, func(ct *assert.CollectT) {
 				items := ana.call(t, "GET", runs, "").json(200)["items"].([]any)

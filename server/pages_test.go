@@ -34,14 +34,14 @@ func pageReference(p graphtest.Page) string {
 	return string(b)
 }
 
-// startPage is a server with a Messenger line.
+// startPage is a server with a Messenger reference.
 func startPage(t *testing.T, db *sqlx.DB, o graphOptions) *typesWorld {
 	t.Helper()
 	o.Pages = []graphtest.Page{messengerPage()}
 	return startWorld(t, db, &o, pageReference(o.Pages[0]))
 }
 
-// onPage runs fn with a Messenger line on each database.
+// onPage runs fn with a Messenger reference on each database.
 func onPage(t *testing.T, o graphOptions, fn func(t *testing.T, w *typesWorld)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -252,7 +252,7 @@ func TestEverythingOfAPage(t *testing.T) {
 	f := working(t, setup(t, nil))
 	ana := f.as(t, "ana")
 	p := messengerPage()
-	ref := ana.line(t, pageReference(p))
+	ref := ana.reference(t, pageReference(p))
 	g := startGraph(t, &graphOptions{Pages: []graphtest.Page{p}, Callback: "http://trunkline.test/webhooks/provider", HTTPClient: into(f)})
 	require.NoError(t, g.Handshake(t.Context(), p.ID))
 	for _, x := range graphtest.PageSamples(p.ID, contact) {

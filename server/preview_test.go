@@ -58,7 +58,7 @@ func TestPreviews(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		l := cloudLine("880")
+		l := cloudNumber("880")
 		fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{l}})
 		t.Cleanup(fake.Close)
 		f := working(t, setupOn(t, db, func(c *server.Config) {
@@ -70,7 +70,7 @@ func TestPreviews(t *testing.T) {
 		t.Cleanup(web.Close)
 		fake.SetCallback(web.URL + "/webhooks/provider")
 		ana := f.as(t, "ana")
-		ref := ana.line(t, reference(l))
+		ref := ana.reference(t, reference(l))
 		const word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 		files := map[string]struct {
 			mime string

@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/quota"
 )
 
-// withQuotas runs fn on both databases with a sandbox line and some quotas.
+// withQuotas runs fn on both databases with a sandbox reference and some quotas.
 func withQuotas(t *testing.T, limits quota.Limits, fn func(t *testing.T, ana client, ref int)) {
 	t.Helper()
 	t.Parallel()

@@ -39,11 +39,11 @@ func TestEverythingReceived(t *testing.T) {
 }
 
 // TestCountsAreBounded posts fields without end: a network, or whoever has the
-// secret of a line, does not choose how much is counted.
+// secret of a reference, does not choose how much is counted.
 func TestCountsAreBounded(t *testing.T) {
 	t.Parallel()
 	cloudTest(t, &graphOptions{}, func(t *testing.T, ana client, _ int, g *graphtest.Server) {
-		account := cloudLine("900").BusinessAccountID
+		account := cloudNumber("900").BusinessAccountID
 		changes := make([]string, 300)
 		for i := range changes {
 			changes[i] = fmt.Sprintf(`{"field":"field_%d","value":{"x":1}}`, i)

@@ -10,7 +10,7 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// session is the session of a line of which nothing is known but its state.
+// session is the session of a number of which nothing is known but its state.
 func session(ref int, state, connected string) string {
 	return fmt.Sprintf(`{"reference":%d,"state":%q,"qr":null,"pairingCode":null,"account":null,"connectedAt":%s,
 		"health":{"lastInboundAt":null,"lastAckAt":null,"lastProbeAt":null},"lastError":null,"node":null}`, ref, state, connected)
@@ -33,18 +33,18 @@ func cloudReference(ref int, name, session string) string {
 		"createdAt":"<now>","updatedAt":"<now>"}`, ref, name, session)
 }
 
-// TestReferences walks through the life of two lines.
+// TestReferences walks through the life of two references.
 func TestReferences(t *testing.T) {
 	t.Parallel()
-	line := cloudLine("700")
-	g := startGraph(t, &graphtest.Options{Numbers: []graphtest.Number{line}})
+	number := cloudNumber("700")
+	g := startGraph(t, &graphtest.Options{Numbers: []graphtest.Number{number}})
 	onDatabases(t, func(c *server.Config) { c.GraphURL = g.URL }, func(t *testing.T, f fixture) {
 		ana := f.as(t, "ana")
 		require.JSONEq(t, `{"items":[],"next":null}`, ana.call(t, "GET", "/reference/list", "").Body.String())
 		made := ana.call(t, "POST", "/reference", `{"name":" Shop ","type":"provider-sandbox","settings":{}}`)
 		shop := int(made.json(201)["id"].(float64))
 		made.is(201, sandboxReference(shop, "Shop"))
-		made = ana.call(t, "POST", "/reference", reference(line))
+		made = ana.call(t, "POST", "/reference", reference(number))
 		cloud := int(made.json(201)["id"].(float64))
 		made.is(201, cloudReference(cloud, "Cloud", session(cloud, "STARTING", "null")))
 
@@ -87,12 +87,12 @@ func TestReferences(t *testing.T) {
 // TestStartRefused shows a network's refusal in its own words.
 func TestStartRefused(t *testing.T) {
 	t.Parallel()
-	good, stranger := cloudLine("710"), cloudLine("710")
+	good, stranger := cloudNumber("710"), cloudNumber("710")
 	stranger.AccessToken = "token-of-nobody"
 	g := startGraph(t, &graphtest.Options{Numbers: []graphtest.Number{good}})
 	f := setup(t, func(c *server.Config) { c.GraphURL = g.URL })
 	ana := f.as(t, "ana")
-	ref := ana.line(t, reference(stranger))
+	ref := ana.reference(t, reference(stranger))
 	out := ana.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, ref)).json(200)
 	require.Equal(t, "FAILED", out["state"])
 	failed := out["lastError"].(map[string]any)

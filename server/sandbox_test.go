@@ -50,7 +50,7 @@ func TestSandboxChanges(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, nil, func(t *testing.T, f fixture) {
 		ana := f.as(t, "ana")
-		ref := ana.line(t, `{"name":"Late","type":"provider-sandbox","settings":{"lateIds":"true"}}`)
+		ref := ana.reference(t, `{"name":"Late","type":"provider-sandbox","settings":{"lateIds":"true"}}`)
 		path := fmt.Sprintf("/sandbox/%d/messages", ref)
 		write := func(body string) string {
 			return ana.call(t, "POST", path, `{"from":"ana",`+body+`}`).json(201)["id"].(string)
@@ -187,7 +187,7 @@ func TestSandboxRefused(t *testing.T) {
 	t.Parallel()
 	ana := setup(t, nil).as(t, "ana")
 	ref := ana.sandbox(t)
-	cloud := ana.line(t, reference(cloudLine("860")))
+	cloud := ana.reference(t, reference(cloudNumber("860")))
 	for name, c := range map[string]struct{ body, location string }{
 		"array":          {`["hush-hush"]`, "body"},
 		"null":           {`null`, "body.from"},

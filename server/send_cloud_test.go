@@ -14,27 +14,27 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// cloudTest runs fn with a cloud line in a fake network, whose callbacks come
+// cloudTest runs fn with a cloud reference in a fake network, whose callbacks come
 // back into the server.
 func cloudTest(t *testing.T, o *graphOptions, fn func(t *testing.T, ana client, ref int, g *graphtest.Server)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		cloudLineTest(t, db, cloudLine("900"), o, fn)
+		cloudNumberTest(t, db, cloudNumber("900"), o, fn)
 	})
 }
 
-// cloudLineTest is cloudTest for one line on one database.
-func cloudLineTest(t *testing.T, db *sqlx.DB, l line, options *graphOptions, fn func(t *testing.T, ana client, ref int, g *graphtest.Server)) {
+// cloudNumberTest is cloudTest for one reference on one database.
+func cloudNumberTest(t *testing.T, db *sqlx.DB, l graphtest.Number, options *graphOptions, fn func(t *testing.T, ana client, ref int, g *graphtest.Server)) {
 	t.Helper()
 	var f fixture
 	o := *options
-	o.Numbers, o.Callback = []line{l}, "http://trunkline.test/webhooks/provider"
+	o.Numbers, o.Callback = []graphtest.Number{l}, "http://trunkline.test/webhooks/provider"
 	o.HTTPClient = into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) }))
 	g := startGraph(t, &o)
 	f = working(t, setupOn(t, db, func(c *server.Config) { c.GraphURL, c.WebhookAllow = g.URL, []string{"127.0.0.1"} }))
 	ana := f.as(t, "ana")
-	fn(t, ana, ana.line(t, reference(l)), g)
+	fn(t, ana, ana.reference(t, reference(l)), g)
 }
 
 const contact = "16505551234"

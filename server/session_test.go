@@ -14,21 +14,21 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// TestSessionEvents takes a line through the states that it can have, and
+// TestSessionEvents takes a reference through the states that it can have, and
 // looks at what a webhook that asks for them is told.
 func TestSessionEvents(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		var f fixture
-		number := cloudLine("950")
+		number := cloudNumber("950")
 		g := startGraph(t, &graphtest.Options{
 			Numbers: []graphtest.Number{number}, Callback: "http://trunkline.test/webhooks/provider",
 			HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
 		})
 		f = working(t, setupOn(t, db, func(c *server.Config) { c.GraphURL, c.WebhookAllow = g.URL, []string{"127.0.0.1"} }))
 		s, ana := schemas(t, f), f.as(t, "ana")
-		ref := ana.line(t, reference(number))
+		ref := ana.reference(t, reference(number))
 		asks, others := startIntegrator(t), startIntegrator(t)
 		asks.listen(t, ana, ref, "/", `["session"]`)
 		others.listen(t, ana, ref, "/", "")

@@ -8,32 +8,34 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// TestSquatting has a stranger who claims a line that is another's.
+// TestSquatting has a stranger who claims a reference that is another's.
 func TestSquatting(t *testing.T) {
 	t.Parallel()
-	mine := cloudLine("820")
+	mine := cloudNumber("820")
 	wrongSecret, noToken := mine, mine
 	wrongSecret.AppSecret = "a secret of the stranger's"
 	noToken.AccessToken = "a token that may not read the number"
-	for name, stranger := range map[string]line{"wrong secret": wrongSecret, "no token": noToken} {
+	for name, stranger := range map[string]graphtest.Number{"wrong secret": wrongSecret, "no token": noToken} {
 		for _, first := range []string{"owner", "stranger"} {
 			t.Run(name+", first the "+first, func(t *testing.T) {
 				t.Parallel()
-				g := startGraph(t, &graphOptions{Numbers: []line{mine}})
+				g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{mine}})
 				onDatabases(t, func(c *server.Config) { c.GraphURL, c.WebhookAllow = g.URL, []string{"127.0.0.1"} }, func(t *testing.T, f fixture) {
 					owner, thief := f.as(t, "owner"), f.as(t, "thief")
 					var ref, his int
 					if first == "stranger" {
-						his = thief.line(t, reference(stranger))
-						ref = owner.line(t, reference(mine))
+						his = thief.reference(t, reference(stranger))
+						ref = owner.reference(t, reference(mine))
 					} else {
-						ref = owner.line(t, reference(mine))
-						his = thief.line(t, reference(stranger))
+						ref = owner.reference(t, reference(mine))
+						his = thief.reference(t, reference(stranger))
 					}
 					squat(t, f, owner, thief, ref, his)
 				})
@@ -46,7 +48,7 @@ func TestSquatting(t *testing.T) {
 // stranger, start their sessions.
 func squat(t *testing.T, f fixture, owner, thief client, ref, his int) {
 	t.Helper()
-	secret := cloudLine("820").AppSecret
+	secret := cloudNumber("820").AppSecret
 	mine, stolen := owner.receiver(t, ref), thief.receiver(t, his)
 	receiveNext := func(i int) {
 		body := text("820", "82099", "16505551234", fmt.Sprintf("wamid.%d", i), fmt.Sprint(i))
@@ -83,7 +85,7 @@ type inbox struct {
 	got []string
 }
 
-// receiver is an endpoint for the messages of a line.
+// receiver is an endpoint for the messages of a reference.
 func (c client) receiver(t *testing.T, ref int) *inbox {
 	t.Helper()
 	in := &inbox{}

@@ -95,7 +95,7 @@ func besiege(t *testing.T, db *sqlx.DB) *siege {
 	s.listen(t)
 	s.redirect(t)
 	var f fixture
-	number := cloudLine("970")
+	number := cloudNumber("970")
 	s.graph = startGraph(t, &graphtest.Options{
 		Numbers: []graphtest.Number{number}, Pages: []graphtest.Page{messengerPage()}, Callback: "http://trunkline.test/webhooks/provider",
 		HTTPClient: into(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) })),
@@ -110,7 +110,7 @@ func besiege(t *testing.T, db *sqlx.DB) *siege {
 	f = working(t, setupOn(t, db, change(strings.TrimPrefix(s.front.URL, "http://"))))
 	s.client = f.as(t, "ana")
 	s.open = client{setupOn(t, db, change("0.0.0.0/0", "::/0")), s.token}
-	s.cloud = s.line(t, reference(number))
+	s.cloud = s.reference(t, reference(number))
 	s.graph.Templates.Put(named(number.BusinessAccountID))
 	return s
 }

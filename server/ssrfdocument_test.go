@@ -33,7 +33,7 @@ var addressing = regexp.MustCompile(`(?i)(ur[il]|link|href|host|webhook|endpoint
 
 // TestSSRFDoors requires a door, or a reason, for every member by which a
 // caller can name an address: of a body or query of the document, of a node of
-// flows and bots, of the settings of a line, and of a function for agents.
+// flows and bots, of the settings of a reference, and of a function for agents.
 func TestSSRFDoors(t *testing.T) {
 	t.Parallel()
 	found := map[string]bool{}

@@ -183,10 +183,10 @@ func (s *siege) inputs(t *testing.T) {
 	}
 }
 
-// callbacks are signed by whoever has made the line.
+// callbacks are signed by whoever has made the reference.
 func (s *siege) callbacks(t *testing.T) {
 	page := messengerPage()
-	ref := s.line(t, pageReference(page))
+	ref := s.reference(t, pageReference(page))
 	targets := slices.Concat(s.some(), s.hidden("http"))
 	from := func(i int) string { return fmt.Sprint(7000000000000000 + i) }
 	for i, target := range targets {
@@ -303,7 +303,7 @@ func (s *siege) tools(t *testing.T) {
 	require.Len(t, w.given, before)
 }
 
-// proxies are how a line reaches its network.
+// proxies are how a reference reaches its network.
 func (s *siege) proxies(t *testing.T) {
 	var targets []string
 	for _, target := range append(slices.Concat(s.some(), s.hidden("http")), s.flip("http"), s.flip("socks5")) {

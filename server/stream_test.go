@@ -149,7 +149,7 @@ func TestStream(t *testing.T) {
 		one := ana.follow(t, url, fmt.Sprintf("?reference=%d", second)).ready(t)
 		ben.write(t, other, "ana", "for ben")
 		id := ana.write(t, ref, "ana", "hello\nthere \u2028 👋")
-		ana.write(t, second, "carl", "second line")
+		ana.write(t, second, "carl", "second reference")
 		e := all.next(t, "message")
 		require.Equal(t, "hello\nthere \u2028 👋", e.text())
 		var record map[string]any
@@ -157,8 +157,8 @@ func TestStream(t *testing.T) {
 		require.Equal(t, id, record["id"])
 		require.Equal(t, "ana@sandbox", record["chatId"])
 		require.Equal(t, "in", record["direction"])
-		require.Equal(t, "second line", all.next(t, "message").text())
-		require.Equal(t, "second line", one.next(t, "message").text())
+		require.Equal(t, "second reference", all.next(t, "message").text())
+		require.Equal(t, "second reference", one.next(t, "message").text())
 
 		ana.send(t, ref, "answer")
 		require.Equal(t, "answer", all.next(t, "message").text())
@@ -168,7 +168,7 @@ func TestStream(t *testing.T) {
 		ana.call(t, "POST", "/reference/session/logout", fmt.Sprintf(`{"reference":%d}`, ref)).json(200)
 		require.Contains(t, all.next(t, "session").Data, `"state":"LOGGED_OUT"`)
 		ana.write(t, second, "carl", "last")
-		require.Equal(t, "last", one.next(t, "message").text(), "the other line's events do not appear")
+		require.Equal(t, "last", one.next(t, "message").text(), "the events of the other reference do not appear")
 		require.Equal(t, "last", all.next(t, "message").text())
 	})
 }
@@ -308,8 +308,8 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// TestStreamOfADeletedLine continues for the others.
-func TestStreamOfADeletedLine(t *testing.T) {
+// TestStreamOfADeletedReference continues for the others.
+func TestStreamOfADeletedReference(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()

@@ -29,7 +29,7 @@ func TestSubscribe(t *testing.T) {
 		subscribe := func(more string) answer {
 			return ana.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"provider":true%s}`, ref, more))
 		}
-		l, before := cloudLine("900"), len(subscriptions(g))
+		l, before := cloudNumber("900"), len(subscriptions(g))
 		subscribe("").is(200, `{"success":true}`)
 		require.Equal(t, []string{""}, subscriptions(g)[before:])
 
@@ -60,7 +60,7 @@ func TestSubscribeRefused(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	ana := f.as(t, "ana")
-	ref, cloud := ana.sandbox(t), ana.line(t, reference(cloudLine("870")))
+	ref, cloud := ana.sandbox(t), ana.reference(t, reference(cloudNumber("870")))
 	post := func(who client, ref int, more string) answer {
 		return who.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d%s}`, ref, more))
 	}

@@ -213,9 +213,9 @@ func TestTemplateCopy(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
-		line := cloudLine("900")
-		line.Templates = []string{"hello/en_US"}
-		cloudLineTest(t, db, line, &graphOptions{}, func(t *testing.T, ana client, ref int, g *graphtest.Server) {
+		number := cloudNumber("900")
+		number.Templates = []string{"hello/en_US"}
+		cloudNumberTest(t, db, number, &graphOptions{}, func(t *testing.T, ana client, ref int, g *graphtest.Server) {
 			fetched := func() (n int) {
 				for _, r := range g.Requests() {
 					if r.Method == http.MethodGet && strings.Contains(r.Path, "/message_templates") {
@@ -255,13 +255,13 @@ func TestTemplateCopy(t *testing.T) {
 	})
 }
 
-// TestTemplatesElsewhere asks lines that have none, lines of others, and
+// TestTemplatesElsewhere asks references that have none, references of others, and
 // callers who may not.
 func TestTemplatesElsewhere(t *testing.T) {
 	t.Parallel()
 	f := working(t, setup(t, nil))
 	ana, ben := f.as(t, "ana"), f.as(t, "ben")
-	ref := ana.line(t, pageReference(messengerPage()))
+	ref := ana.reference(t, pageReference(messengerPage()))
 	for _, c := range [][3]string{
 		{"GET", "/templates?reference=%d", ""},
 		{"DELETE", "/templates?reference=%d&name=a", ""},
@@ -282,11 +282,11 @@ func TestTemplatesElsewhere(t *testing.T) {
 // TestTemplateRefused_NamesAll names all that is wrong with a template at once.
 func TestTemplateRefused_NamesAll(t *testing.T) {
 	t.Parallel()
-	l := cloudLine("881")
-	g := startGraph(t, &graphOptions{Numbers: []line{l}})
+	l := cloudNumber("881")
+	g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{l}})
 	f := setup(t, func(c *server.Config) { c.GraphURL = g.URL })
 	ana := f.as(t, "ana")
-	ref := ana.line(t, reference(l))
+	ref := ana.reference(t, reference(l))
 	p := ana.call(t, "POST", "/templates", fmt.Sprintf(`{"reference":%d,"name":"No Blanks","category":"SPAM","language":"en_US","components":[
 		{"type":"HEADER","format":"TEXT","text":"%s"},{"type":"BODY","text":"{{1}} first"},{"type":"BUTTONS","buttons":[{"type":"URL","text":"x"}]}]}`,
 		ref, strings.Repeat("x", 61))).problem(422, "validation")

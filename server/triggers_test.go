@@ -17,7 +17,7 @@ func echoFlow(slug, trigger string) string {
 		"begin":{"type":"trigger","config":%s,"next":{"out":"say"}},"say":{"type":"message","config":{"text":"I am %s."}}}}`, slug, slug, trigger, slug)
 }
 
-// boundFlow publishes a flow of a new project, and has it listen on a line.
+// boundFlow publishes a flow of a new project, and has it listen on a reference.
 func (c client) boundFlow(t *testing.T, ref int, draft, priority string) string {
 	t.Helper()
 	project := c.call(t, "POST", "/aiflow/project", `{"name":"Shop"}`).json(201)["id"].(string)
@@ -27,7 +27,7 @@ func (c client) boundFlow(t *testing.T, ref int, draft, priority string) string 
 	return id
 }
 
-// bindTo has a flow listen on a line.
+// bindTo has a flow listen on a reference.
 func (c client) bindTo(t *testing.T, ref int, flow string) {
 	t.Helper()
 	c.call(t, "PUT", "/aiflow/flow/"+flow+"/bind", fmt.Sprintf(`{"reference":%d,"enabled":true}`, ref)).json(200)
@@ -38,7 +38,7 @@ const (
 	onMenu     = `{"on":[{"kind":"keyword","keywords":["menu"]},{"kind":"keyword","match":"regex","keywords":["^m"]}]}`
 )
 
-// TestTriggers lists who listens on a line in the order in which they are
+// TestTriggers lists who listens on a reference in the order in which they are
 // asked, and explains a message by the same.
 func TestTriggers(t *testing.T) {
 	t.Parallel()

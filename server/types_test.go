@@ -22,7 +22,7 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// typesWorld is a server with a line, the network on its other side
+// typesWorld is a server with a reference, the network on its other side
 // and an integrator, which talk to each other over HTTP.
 type typesWorld struct {
 	ana  client
@@ -33,14 +33,14 @@ type typesWorld struct {
 	web  string // where the files of the test are served
 }
 
-// startTypes is one with a Cloud API line.
+// startTypes is one with a Cloud API reference.
 func startTypes(t *testing.T, db *sqlx.DB) *typesWorld {
 	t.Helper()
-	l := cloudLine("900")
-	return startWorld(t, db, &graphOptions{Numbers: []line{l}}, reference(l))
+	l := cloudNumber("900")
+	return startWorld(t, db, &graphOptions{Numbers: []graphtest.Number{l}}, reference(l))
 }
 
-// startWorld is one with the line that a reference of this body makes.
+// startWorld is one with the reference that this body makes.
 func startWorld(t *testing.T, db *sqlx.DB, o *graphOptions, ref string) *typesWorld {
 	t.Helper()
 	w := &typesWorld{net: startGraph(t, o), hook: startIntegrator(t)}
@@ -58,7 +58,7 @@ func startWorld(t *testing.T, db *sqlx.DB, o *graphOptions, ref string) *typesWo
 	}
 	w.net.SetCallback(w.base + "/webhooks/provider")
 	w.ana = f.as(t, "ana")
-	w.ref = w.ana.line(t, ref)
+	w.ref = w.ana.reference(t, ref)
 	w.hook.listen(t, w.ana, w.ref, "/hook", "")
 	return w
 }

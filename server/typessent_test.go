@@ -71,7 +71,7 @@ func TestTypesSent(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		t.Parallel()
 		w := startTypes(t, db)
-		account := cloudLine("900").BusinessAccountID
+		account := cloudNumber("900").BusinessAccountID
 		rating := shipped(account)
 		rating.Name, rating.Components = "rate_us", []json.RawMessage{
 			component(`{"type":"BODY","text":"How was it?"}`), component(`{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Good"},{"type":"QUICK_REPLY","text":"Bad"}]}`),

@@ -53,7 +53,7 @@ func listen(t *testing.T, ffprobe string, file []byte) sound {
 func TestVoiceNotesAreConverted(t *testing.T) {
 	t.Parallel()
 	ffmpeg, ffprobe := testkit.Program(t, "ffmpeg"), testkit.Program(t, "ffprobe")
-	ana, ref, fake := keepingOnCloud(t, testkit.Open(t, testkit.SQLiteURL(t)), cloudLine("872"))
+	ana, ref, fake := keepingOnCloud(t, testkit.Open(t, testkit.SQLiteURL(t)), cloudNumber("872"))
 	_, err := fake.Write(t.Context(), graphtest.Inbound{From: contact, Text: "Hello"})
 	require.NoError(t, err)
 	files := map[string][]byte{"a.wav": hum(t, ffmpeg, "a.wav"), "a.mp3": hum(t, ffmpeg, "a.mp3"), "a.m4a": hum(t, ffmpeg, "a.m4a")}

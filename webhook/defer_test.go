@@ -176,7 +176,7 @@ func TestDeferredEventsOfChats(t *testing.T) {
 }
 
 // TestDeferredEventsOutliveTheSubscription: an endpoint that includes a part no more gets what
-// was held for it, once, and before what comes later. A line that is deleted
+// was held for it, once, and before what comes later. A reference that is deleted
 // leaves nothing held.
 func TestDeferredEventsOutliveTheSubscription(t *testing.T) {
 	t.Parallel()

@@ -25,11 +25,11 @@ func TestParrot(t *testing.T) {
 				if err != nil {
 					return
 				}
-				line, _ := bufio.NewReader(c).ReadString('\n')
+				ref, _ := bufio.NewReader(c).ReadString('\n')
 				if n > 0 {
-					line = "HTTP/1.1 200 OK\r\n" + line + "\r\n"
+					ref = "HTTP/1.1 200 OK\r\n" + ref + "\r\n"
 				}
-				_, _ = c.Write([]byte(line))
+				_, _ = c.Write([]byte(ref))
 				_ = c.Close()
 			}
 		}()

@@ -29,7 +29,7 @@ func answer(text string) string {
 	return "Somebody will answer you soon."
 }
 
-// bot answers on lines of the WhatsApp Cloud API, and on the sandbox in tests.
+// bot answers on references of the WhatsApp Cloud API, and on the sandbox in tests.
 type bot struct{ chats *messaging.Service }
 
 // newBot returns a bot that uses a database. graphURL is the address of the Graph

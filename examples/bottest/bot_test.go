@@ -26,7 +26,7 @@ func TestAnswer(t *testing.T) {
 	require.Contains(t, answer("Hello"), "Somebody")
 }
 
-// The sandbox is a line whose contacts are simulated: a talk without a network.
+// The sandbox is a reference whose contacts are simulated: a talk without a network.
 func TestTalk(t *testing.T) {
 	t.Parallel()
 	b := start(t, "")

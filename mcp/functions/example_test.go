@@ -47,7 +47,7 @@ func ExampleRegister() {
 	if err := functions.Register(registry, svc, nil); err != nil {
 		log.Fatal(err)
 	}
-	line, err := svc.For(messaging.OneAccount).References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
+	ref, err := svc.For(messaging.OneAccount).References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func ExampleRegister() {
 	reader := mcp.Caller{Account: messaging.OneAccount, User: "agent", May: func(permission string) bool {
 		return permission == mcp.PermissionExecute || permission == "references.read"
 	}}
-	about := json.RawMessage(fmt.Sprintf(`{"reference":%d}`, line.ID))
+	about := json.RawMessage(fmt.Sprintf(`{"reference":%d}`, ref.ID))
 	out := registry.Execute(ctx, reader, mcp.Request{Function: "get_reference_status", Arguments: about})
 	var status struct{ Name, State string }
 	if err := json.Unmarshal(out.Result, &status); err != nil {

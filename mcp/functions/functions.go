@@ -85,7 +85,7 @@ func Register(r *mcp.Registry, m *messaging.Service, opts *Options) error {
 	if opts != nil {
 		s.flows, s.bots = opts.Flows, opts.Bots
 	}
-	if err := errors.Join(s.chats(r), s.messages(r), s.lines(r), s.engines(r)); err != nil {
+	if err := errors.Join(s.chats(r), s.messages(r), s.refs(r), s.engines(r)); err != nil {
 		return err
 	}
 	r.Release(Version)

@@ -194,20 +194,20 @@ func TestVariables(t *testing.T) {
 	})
 }
 
-// TestLines lists lines with their states.
-func TestLines(t *testing.T) {
+// TestReferences lists references with their states.
+func TestReferences(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, f fixture) {
-		f.line("ben")
-		second := f.line("ana")
-		lines := f.result("list_references", `{}`)["references"].([]any)
-		require.Len(t, lines, 2, "not those of others")
-		line := lines[0].(map[string]any)
-		require.EqualValues(t, f.ref, line["id"])
-		require.Equal(t, "Shop of ana", line["name"])
-		require.Equal(t, "provider-sandbox", line["type"])
-		require.Equal(t, "CONNECTED", line["state"])
-		require.Contains(t, line["send"], "text")
+		f.reference("ben")
+		second := f.reference("ana")
+		refs := f.result("list_references", `{}`)["references"].([]any)
+		require.Len(t, refs, 2, "not those of others")
+		reference := refs[0].(map[string]any)
+		require.EqualValues(t, f.ref, reference["id"])
+		require.Equal(t, "Shop of ana", reference["name"])
+		require.Equal(t, "provider-sandbox", reference["type"])
+		require.Equal(t, "CONNECTED", reference["state"])
+		require.Contains(t, reference["send"], "text")
 		require.Len(t, f.result("list_references", `{"type":"provider-sandbox"}`)["references"], 2)
 		require.Empty(t, f.result("list_references", `{"type":"provider-cloud"}`)["references"])
 
@@ -260,7 +260,7 @@ func TestPlans(t *testing.T) {
 func TestOthers(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, f fixture) {
-		theirs := f.line("ben")
+		theirs := f.reference("ben")
 		secret := f.write(theirs, "maria", "For Ben only")
 		f.write(f.ref, "maria", "For Ana")
 		for function, arguments := range map[string]string{

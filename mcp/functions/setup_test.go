@@ -19,7 +19,7 @@ import (
 )
 
 // fixture is a registry over a messaging service that works, with a sandbox
-// line of the account "ana".
+// reference of the account "ana".
 type fixture struct {
 	t        *testing.T
 	registry *mcp.Registry
@@ -54,19 +54,19 @@ func setup(t *testing.T, db *sqlx.DB, opts *functions.Options) fixture {
 		require.NoError(t, <-done)
 	})
 	f := fixture{t: t, registry: r, svc: svc}
-	f.ref = f.line("ana")
+	f.ref = f.reference("ana")
 	return f
 }
 
-// line makes a sandbox line of an account.
-func (f fixture) line(account string) provider.ReferenceID {
+// reference makes a sandbox reference of an account.
+func (f fixture) reference(account string) provider.ReferenceID {
 	f.t.Helper()
 	ref, err := f.svc.For(account).References().Create(f.t.Context(), messaging.NewReference{Name: "Shop of " + account, Type: sandbox.Kind})
 	require.NoError(f.t, err)
 	return ref.ID
 }
 
-// write lets a contact write a text to a line, and returns the message's id.
+// write lets a contact write a text to a reference, and returns the message's id.
 func (f fixture) write(ref provider.ReferenceID, from, text string) string {
 	f.t.Helper()
 	phone := sandbox.Phone{Inbox: f.svc, Reference: ref, Name: from, PushName: "Maria"}

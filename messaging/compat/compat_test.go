@@ -275,8 +275,8 @@ func TestNotSent(t *testing.T) {
 	}
 }
 
-// TestBareLine writes events of a line of which nothing is known.
-func TestBareLine(t *testing.T) {
+// TestBareReference writes events of a reference of which nothing is known.
+func TestBareReference(t *testing.T) {
 	t.Parallel()
 	for _, f := range compat.Formats() {
 		for _, h := range append(messages(), others()...) {

@@ -16,7 +16,7 @@ import (
 func (*Provider) Object() string { return "whatsapp_business_account" }
 
 // Keys returns the ids of the phone number and of the business account.
-func (*Provider) Keys(s provider.Settings) (line, group string) {
+func (*Provider) Keys(s provider.Settings) (reference, group string) {
 	return strings.TrimSpace(s[phoneNumberID]), strings.TrimSpace(s[businessAccountID])
 }
 
@@ -30,10 +30,10 @@ func (*Provider) Signed(header http.Header) bool { return graph.Signed(header) }
 
 // Mentions finds the ids of phone numbers, and of what may be business
 // accounts: each entry starts with the id of its account.
-func (*Provider) Mentions(body []byte) (lines, groups []string) {
-	lines = graph.Mentions(body, "phone_number_id", 256)
+func (*Provider) Mentions(body []byte) (references, groups []string) {
+	references = graph.Mentions(body, "phone_number_id", 256)
 	groups = graph.Mentions(body, "id", 32)
-	return lines, append(groups, graph.Mentions(body, "waba_id", 32)...)
+	return references, append(groups, graph.Mentions(body, "waba_id", 32)...)
 }
 
 // Verify is [graph.Verify].

@@ -17,7 +17,7 @@ import (
 // change is a callback with one change of the reference.
 func change(field, value string) []byte {
 	return []byte(`{"object":"whatsapp_business_account","entry":[{"id":"` + accountID + `","changes":[{"field":"` + field +
-		`","value":{"messaging_product":"whatsapp","metadata":{"phone_number_id":"` + lineID + `"},` + value + `}}]}]}`)
+		`","value":{"messaging_product":"whatsapp","metadata":{"phone_number_id":"` + referenceID + `"},` + value + `}}]}]}`)
 }
 
 // read routes and parses a callback.
@@ -58,7 +58,7 @@ func TestRoute(t *testing.T) {
 	],"object":"whatsapp_business_account"}`)
 	parts, err := cloud.New(nil).Route(body)
 	require.NoError(t, err)
-	type part struct{ line, group, body string }
+	type part struct{ ref, group, body string }
 	var got []part
 	for _, p := range parts {
 		require.True(t, json.Valid(p.Body))
@@ -119,8 +119,8 @@ func TestRouteIsCheap(t *testing.T) {
 func TestKeysAndSecrets(t *testing.T) {
 	t.Parallel()
 	p := cloud.New(nil)
-	line, group := p.Keys(settings())
-	require.Equal(t, []string{lineID, accountID}, []string{line, group})
+	ref, group := p.Keys(settings())
+	require.Equal(t, []string{referenceID, accountID}, []string{ref, group})
 	signing, verify := p.Secrets(settings())
 	require.Equal(t, []string{"app secret", "verify word"}, []string{signing, verify})
 	body := change("messages", `"messages":[]`)

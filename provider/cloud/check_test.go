@@ -12,9 +12,9 @@ import (
 )
 
 // checked opens a reference as it is at the network and checks it.
-func checked(t *testing.T, line graphtest.Number, faults ...graphtest.Fault) provider.Account {
+func checked(t *testing.T, ref graphtest.Number, faults ...graphtest.Fault) provider.Account {
 	t.Helper()
-	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{line}})
+	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{ref}})
 	t.Cleanup(fake.Close)
 	fake.Fail(faults...)
 	session, err := cloud.New(&cloud.Options{GraphURL: fake.URL}).Open(t.Context(), provider.Reference{Settings: settings()}, nil)
@@ -33,7 +33,7 @@ func health(a provider.Account) map[string][]any {
 	return out
 }
 
-func TestHealthOfALine(t *testing.T) {
+func TestHealthOfAReference(t *testing.T) {
 	t.Parallel()
 	soon, far := time.Now().Add(48*time.Hour), time.Now().Add(1000*time.Hour)
 	ends := func(at time.Time) string { return "ends " + at.UTC().Format(time.RFC3339) }
@@ -65,9 +65,9 @@ func TestHealthOfALine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			line := fakeLine()
-			c.change(&line)
-			account := checked(t, line, c.fault...)
+			ref := fakeReference()
+			c.change(&ref)
+			account := checked(t, ref, c.fault...)
 			require.Equal(t, c.want, health(account))
 			require.Equal(t, "15550783881", account.Health[0].Phone)
 		})
@@ -76,7 +76,7 @@ func TestHealthOfALine(t *testing.T) {
 
 func TestNumbersOfTheAccount(t *testing.T) {
 	t.Parallel()
-	other := fakeLine()
+	other := fakeReference()
 	other.PhoneNumberID, other.DisplayNumber = "700100200301", "+1 555-000-0000"
 	fake, _, _ := setup(t, graphtest.Options{Numbers: []graphtest.Number{other}})
 	c, err := client(fake)
@@ -84,7 +84,7 @@ func TestNumbersOfTheAccount(t *testing.T) {
 	numbers, next, err := c.Numbers(t.Context(), "")
 	require.NoError(t, err)
 	require.Empty(t, next)
-	require.Equal(t, []string{"700100200301", lineID}, []string{numbers[0].ID, numbers[1].ID})
+	require.Equal(t, []string{"700100200301", referenceID}, []string{numbers[0].ID, numbers[1].ID})
 	require.NoError(t, c.SetProfile(t.Context(), cloud.Profile{About: "Open all day", Vertical: "RETAIL"}))
 	require.NoError(t, c.SetProfile(t.Context(), cloud.Profile{About: "Closed"}))
 	profile, err := c.Profile(t.Context())

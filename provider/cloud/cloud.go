@@ -8,15 +8,15 @@
 // parses, and the handler of the callback's address passes it the bytes. A
 // program without messaging can use it alone:
 //
-//	lines := cloud.New(nil)
-//	session, err := lines.Open(ctx, provider.Reference{ID: 1, Settings: settings}, inbox)
-//	to, err := lines.Address("+1 650 555 1234")
+//	phones := cloud.New(nil)
+//	session, err := phones.Open(ctx, provider.Reference{ID: 1, Settings: settings}, inbox)
+//	to, err := phones.Address("+1 650 555 1234")
 //	receipt, err := session.Send(ctx, provider.Outbound{ID: "order-7", To: to, Content: provider.Text{Text: "Hello"}})
 //
 // A [Client] has typed calls for what the common contract does not contain:
 // flows, catalogs, payments, profiles, registration and marketing messages.
 //
-//	client, err := lines.Client(settings)
+//	client, err := phones.Client(settings)
 //	sent, err := client.Send(ctx, cloud.Message{To: "16505551234", Body: cloud.Interactive{
 //		Body: "Book a table", Action: cloud.Flow{ID: "123456", Text: "Book now", Screen: "BOOKING"},
 //	}})

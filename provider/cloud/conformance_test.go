@@ -44,7 +44,7 @@ func opening(data string) func(context.Context) (io.ReadCloser, error) {
 
 // conformanceSetup is a reference with the fake behind it.
 func conformanceSetup(t *testing.T) providertest.Setup {
-	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{fakeLine()}})
+	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{fakeReference()}})
 	t.Cleanup(fake.Close)
 	return providertest.Setup{
 		Provider:  cloud.New(&cloud.Options{GraphURL: fake.URL, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}),

@@ -18,8 +18,8 @@ func Example() {
 	}}})
 	defer network.Close()
 
-	lines := cloud.New(&cloud.Options{GraphURL: network.URL})
-	session, err := lines.Open(ctx, provider.Reference{ID: 1, Settings: provider.Settings{
+	refs := cloud.New(&cloud.Options{GraphURL: network.URL})
+	session, err := refs.Open(ctx, provider.Reference{ID: 1, Settings: provider.Settings{
 		"phoneNumberId": "700100200300", "businessAccountId": "800100200300",
 		"accessToken": "token", "appSecret": "secret", "verifyToken": "word",
 	}}, nil)
@@ -29,7 +29,7 @@ func Example() {
 	}
 	defer func() { _ = session.Close(ctx) }()
 
-	to, err := lines.Address("+1 (650) 555-1234")
+	to, err := refs.Address("+1 (650) 555-1234")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -80,14 +80,14 @@ func ExampleProvider_Parse() {
 	body := []byte(`{"object":"whatsapp_business_account","entry":[{"id":"800100200300","changes":[{"field":"messages","value":{
 		"metadata":{"phone_number_id":"700100200300"},"contacts":[{"profile":{"name":"Ana"},"wa_id":"16505551234"}],
 		"messages":[{"from":"16505551234","id":"wamid.1","timestamp":"1760000000","type":"text","text":{"body":"Hello"}}]}}]}]}`)
-	lines := cloud.New(nil)
-	parts, err := lines.Route(body)
+	refs := cloud.New(nil)
+	parts, err := refs.Route(body)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, part := range parts {
-		events, _ := lines.Parse(part)
+		events, _ := refs.Parse(part)
 		for _, event := range events {
 			if m, ok := event.(*provider.Message); ok {
 				text, _ := m.Content.(provider.Text)

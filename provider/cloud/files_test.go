@@ -35,7 +35,7 @@ func TestSendingFiles(t *testing.T) {
 	require.Equal(t, receipt.MessageID, shown[0].ID)
 	files := fake.Files.All()
 	require.Len(t, files, 1)
-	require.Equal(t, graphtest.File{ID: shown[0].FileID, Owner: lineID, Name: "a _note___.ogg", MIME: opus, Data: []byte(data)}, files[0])
+	require.Equal(t, graphtest.File{ID: shown[0].FileID, Owner: referenceID, Name: "a _note___.ogg", MIME: opus, Data: []byte(data)}, files[0])
 	require.JSONEq(t, `{"messaging_product":"whatsapp","recipient_type":"individual","to":"16505551234","type":"audio",
 		"audio":{"id":"`+files[0].ID+`","voice":true},"context":{"message_id":"wamid.Q"},"biz_opaque_callback_data":"own-1"}`, string(shown[0].Body))
 

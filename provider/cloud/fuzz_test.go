@@ -89,7 +89,7 @@ func FuzzParse(f *testing.F) {
 		if strings.ContainsAny(field, `"\`) {
 			return
 		}
-		parse(t, p, provider.Part{NetworkID: lineID, Body: []byte(`{"time":1760000000,"field":"` + field + `","value":` + string(value) + `}`)})
+		parse(t, p, provider.Part{NetworkID: referenceID, Body: []byte(`{"time":1760000000,"field":"` + field + `","value":` + string(value) + `}`)})
 	})
 }
 

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	lineID    = "700100200300"
-	accountID = "800100200300"
+	referenceID = "700100200300"
+	accountID   = "800100200300"
 )
 
 // settings are those of the fake's reference, as people paste them.
 func settings() provider.Settings {
 	return provider.Settings{
-		"phoneNumberId": " " + lineID, "businessAccountId": accountID, "accessToken": "token\n",
+		"phoneNumberId": " " + referenceID, "businessAccountId": accountID, "accessToken": "token\n",
 		"appSecret": "app secret", "verifyToken": "verify word",
 	}
 }
 
-func fakeLine() graphtest.Number {
+func fakeReference() graphtest.Number {
 	return graphtest.Number{
-		PhoneNumberID: lineID, BusinessAccountID: accountID, AccessToken: "token",
+		PhoneNumberID: referenceID, BusinessAccountID: accountID, AccessToken: "token",
 		AppSecret: "app secret", VerifyToken: "verify word",
 	}
 }
@@ -34,7 +34,7 @@ func fakeLine() graphtest.Number {
 // setup opens the reference against a fake.
 func setup(t *testing.T, o graphtest.Options) (*graphtest.Server, *cloud.Provider, provider.Session) {
 	t.Helper()
-	o.Numbers = append(o.Numbers, fakeLine())
+	o.Numbers = append(o.Numbers, fakeReference())
 	fake := graphtest.Start(&o)
 	t.Cleanup(fake.Close)
 	p := cloud.New(&cloud.Options{GraphURL: fake.URL, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})

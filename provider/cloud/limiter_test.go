@@ -70,7 +70,7 @@ func (n *network) peak(d time.Duration) int {
 // paced opens a reference whose network has the clock of the test.
 func paced(t *testing.T) (*network, provider.Session) {
 	t.Helper()
-	n := &network{answer: `{"id":"` + lineID + `","success":true,"throughput":{"level":"STANDARD"}}`}
+	n := &network{answer: `{"id":"` + referenceID + `","success":true,"throughput":{"level":"STANDARD"}}`}
 	p := cloud.New(&cloud.Options{HTTPClient: &http.Client{Transport: n}})
 	session, err := p.Open(t.Context(), provider.Reference{Settings: settings()}, nil)
 	require.NoError(t, err)
@@ -232,7 +232,7 @@ func TestRateIsLearned(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				n, session := paced(t)
-				n.answer = `{"id":"` + lineID + `","success":true,` + stated + `}`
+				n.answer = `{"id":"` + referenceID + `","success":true,` + stated + `}`
 				for i := range 10 { // before it is known
 					require.NoError(t, sendPatiently(t.Context(), session, contactNumber(i)))
 				}

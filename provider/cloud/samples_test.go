@@ -41,7 +41,7 @@ func sampleCallbacks(t *testing.T, fake *graphtest.Server) map[string][]byte {
 // what nobody knows stays raw.
 func TestSamples(t *testing.T) {
 	t.Parallel()
-	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{fakeLine()}})
+	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{fakeReference()}})
 	t.Cleanup(fake.Close)
 	kinds := map[string]int{}
 	for name, body := range sampleCallbacks(t, fake) {
@@ -75,7 +75,7 @@ func TestSamples(t *testing.T) {
 // TestEcho: what is typed in the app on the phone comes as the account's own.
 func TestEcho(t *testing.T) {
 	t.Parallel()
-	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{fakeLine()}})
+	fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{fakeReference()}})
 	t.Cleanup(fake.Close)
 	bodies := listen(t, fake)
 	id, err := fake.Echo(t.Context(), graphtest.Inbound{From: "16505551234", Text: "From the counter"})

@@ -149,10 +149,10 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"phone_number", "access_token"}, []string{account.Health[0].Kind, account.Health[1].Kind})
 	account.Health = nil
-	require.Equal(t, provider.Account{ID: lineID, Name: "+1 555-078-3881", VerifiedBizName: "Example Shop"}, account)
+	require.Equal(t, provider.Account{ID: referenceID, Name: "+1 555-078-3881", VerifiedBizName: "Example Shop"}, account)
 	require.True(t, fake.Subscribed(accountID))
 
-	fake.Fail(graphtest.Fault{Path: "/" + lineID, Code: 190, Subcode: 463, Message: "Session has expired", Status: 401})
+	fake.Fail(graphtest.Fault{Path: "/" + referenceID, Code: 190, Subcode: 463, Message: "Session has expired", Status: 401})
 	_, err = session.(provider.Checker).Check(t.Context())
 	var expired *provider.AuthExpired
 	require.ErrorAs(t, err, &expired)
@@ -164,7 +164,7 @@ func TestCheck(t *testing.T) {
 	require.ErrorAs(t, err, &expired)
 	require.ErrorContains(t, err, "subscribing to the business account")
 
-	fake.Fail(graphtest.Fault{Path: "/" + lineID, Cut: true, Times: -1})
+	fake.Fail(graphtest.Fault{Path: "/" + referenceID, Cut: true, Times: -1})
 	_, err = session.(provider.Checker).Check(t.Context())
 	var temporary *provider.Temporary
 	require.ErrorAs(t, err, &temporary, "a check may be repeated")
@@ -172,9 +172,9 @@ func TestCheck(t *testing.T) {
 	var rejected *provider.Rejected
 	_, err = answering(t, `{"id":"1"}`).(provider.Checker).Check(t.Context())
 	require.ErrorAs(t, err, &rejected, "another number")
-	_, err = answering(t, `{"id":`+lineID+`,"success":false}`).(provider.Checker).Check(t.Context())
+	_, err = answering(t, `{"id":`+referenceID+`,"success":false}`).(provider.Checker).Check(t.Context())
 	require.ErrorAs(t, err, &rejected, "not subscribed")
-	_, err = answering(t, `{"id":`+lineID+`,"success":"true"}`).(provider.Checker).Check(t.Context())
+	_, err = answering(t, `{"id":`+referenceID+`,"success":"true"}`).(provider.Checker).Check(t.Context())
 	require.NoError(t, err, "Meta writes both")
 }
 

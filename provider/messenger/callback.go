@@ -16,7 +16,7 @@ import (
 func (*Provider) Object() string { return "page" }
 
 // Keys returns the id of the page, which has no account above it.
-func (*Provider) Keys(s provider.Settings) (line, group string) {
+func (*Provider) Keys(s provider.Settings) (reference, group string) {
 	return strings.TrimSpace(s[pageID]), ""
 }
 
@@ -27,7 +27,7 @@ func (*Provider) Secrets(s provider.Settings) (signing, verify string) { return 
 func (*Provider) Signed(header http.Header) bool { return graph.Signed(header) }
 
 // Mentions finds ids that may be those of pages. Some are ids of people.
-func (*Provider) Mentions(body []byte) (lines, groups []string) {
+func (*Provider) Mentions(body []byte) (references, groups []string) {
 	return graph.Mentions(body, "id", 256), nil
 }
 

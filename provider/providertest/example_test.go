@@ -8,7 +8,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 )
 
-// A kind of line is held to the suite by a test of its own.
+// A kind of reference is held to the suite by a test of its own.
 func ExampleRun() {
 	_ = func(t *testing.T) { // func TestConformance(t *testing.T)
 		providertest.Run(t, providertest.Harness{

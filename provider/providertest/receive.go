@@ -58,14 +58,14 @@ func callerKeys(t *testing.T, f *fixture) {
 	var outer struct{ Object string }
 	require.NoError(t, json.Unmarshal(body, &outer))
 	require.Equal(t, c.Object(), outer.Object)
-	line, _ := c.Keys(f.Reference.Settings)
-	require.NotEmpty(t, line)
+	ref, _ := c.Keys(f.Reference.Settings)
+	require.NotEmpty(t, ref)
 	signing, verify := c.Secrets(f.Reference.Settings)
 	require.NotEmpty(t, signing)
 	require.NotEmpty(t, verify)
-	line, group := c.Keys(nil)
+	ref, group := c.Keys(nil)
 	signing, verify = c.Secrets(provider.Settings{})
-	require.Empty(t, line+group+signing+verify, "no settings, no keys")
+	require.Empty(t, ref+group+signing+verify, "no settings, no keys")
 }
 
 func callerSignatures(t *testing.T, f *fixture) {
@@ -92,12 +92,12 @@ func callerEvents(t *testing.T, f *fixture) {
 	if c == nil {
 		return
 	}
-	line, group := c.Keys(f.Reference.Settings)
+	ref, group := c.Keys(f.Reference.Settings)
 	whole := slices.Clone(body)
 	parts, err := c.Route(body)
 	require.NoError(t, err)
 	require.Len(t, parts, 1)
-	require.Equal(t, line, parts[0].NetworkID)
+	require.Equal(t, ref, parts[0].NetworkID)
 	if group != "" {
 		require.Equal(t, group, parts[0].Group)
 	}

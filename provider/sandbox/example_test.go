@@ -26,23 +26,23 @@ func (printer) Receive(_ context.Context, _ provider.ReferenceID, events []provi
 
 // A contact writes, and gets an answer.
 func Example() {
-	ctx, lines := context.Background(), sandbox.New()
+	ctx, refs := context.Background(), sandbox.New()
 	ana := sandbox.Phone{Inbox: printer{}, Reference: 1, Name: "ana", PushName: "Ana"}
 	if _, err := ana.Write(ctx, provider.Text{Text: "Hello"}); err != nil {
 		fmt.Println(err)
 	}
 
-	line, err := lines.Open(ctx, provider.Reference{ID: 1}, printer{})
+	ref, err := refs.Open(ctx, provider.Reference{ID: 1}, printer{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	to, err := lines.Address("ana")
+	to, err := refs.Address("ana")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	answer, err := line.Send(ctx, provider.Outbound{ID: lines.NewMessageID(), To: to, Content: provider.Text{Text: "Hi Ana"}})
+	answer, err := ref.Send(ctx, provider.Outbound{ID: refs.NewMessageID(), To: to, Content: provider.Text{Text: "Hi Ana"}})
 	if err != nil {
 		fmt.Println(err)
 		return

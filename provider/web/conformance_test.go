@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// TestConformance is what every kind of line holds to, with a line that was
+// TestConformance is what every kind of reference holds to, with a reference that was
 // linked before.
 func TestConformance(t *testing.T) {
 	t.Parallel()
@@ -85,7 +85,7 @@ func (s *watchedSession) Send(ctx context.Context, out provider.Outbound) (provi
 	return r, err
 }
 
-// shownBy is what a phone shows of one line, in order.
+// shownBy is what a phone shows of one reference, in order.
 func shownBy(p, owner *webtest.Phone) (out []string) {
 	for _, m := range p.Messages() {
 		if !m.FromMe && !m.Peer && m.From.User == owner.LID().User && m.Text() != "" {
@@ -95,7 +95,7 @@ func shownBy(p, owner *webtest.Phone) (out []string) {
 	return out
 }
 
-// fails makes the next message of the line meet a fault of the network.
+// fails makes the next message of the reference meet a fault of the network.
 func (f *fixture) fails(fault providertest.Fault) bool {
 	faults := map[providertest.Fault]webtest.Fault{
 		providertest.RateLimited: {Code: 429},

@@ -12,12 +12,12 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// TestLinkedElsewhere links two lines to one phone: each gets what is written
+// TestLinkedElsewhere links two references to one phone: each gets what is written
 // to it, and what the other has sent, as its own.
 func TestLinkedElsewhere(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(nil)
-		other := newLine(t, db, nil)
+		other := newReference(t, db, nil)
 		other.owner = f.owner
 		other.open(t)
 		other.link(t)
@@ -40,11 +40,11 @@ func TestLinkedElsewhere(t *testing.T) {
 	})
 }
 
-// TestContactsNewDevice has a contact link a device after the line has written:
+// TestContactsNewDevice has a contact link a device after the reference has written:
 // that gets what is written from then on.
 func TestContactsNewDevice(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f, theirs := paired(t, db), newLine(t, db, nil)
+		f, theirs := paired(t, db), newReference(t, db, nil)
 		ana := theirs.owner
 		f.answers(t, f.number(t, ana), ana, provider.Text{Text: "to the phone"})
 		theirs.open(t)
@@ -57,7 +57,7 @@ func TestContactsNewDevice(t *testing.T) {
 	})
 }
 
-// TestRemovedWhileAway takes a line off the phone while it is not connected: it
+// TestRemovedWhileAway takes a reference off the phone while it is not connected: it
 // learns that when it logs in.
 func TestRemovedWhileAway(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
@@ -72,7 +72,7 @@ func TestRemovedWhileAway(t *testing.T) {
 	})
 }
 
-// TestLinkAfterRemoval links a line again as soon as it says that it was
+// TestLinkAfterRemoval links a reference again as soon as it says that it was
 // removed, while its old keys may still be on their way out.
 func TestLinkAfterRemoval(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
@@ -92,11 +92,11 @@ func TestLinkAfterRemoval(t *testing.T) {
 	})
 }
 
-// TestForgedCode is scanned by a phone that was shown another secret: the line
+// TestForgedCode is scanned by a phone that was shown another secret: the reference
 // does not take its account.
 func TestForgedCode(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := newLine(t, db, nil)
+		f := newReference(t, db, nil)
 		f.open(t)
 		require.NoError(t, f.session.(provider.Linker).Link(soon(t), ""))
 		shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.QR != "" })
@@ -139,7 +139,7 @@ func TestCutWhileSending(t *testing.T) {
 }
 
 // TestKeysRunOut lets strangers use up the keys that the network has for them:
-// the line makes new ones, and who begins a chat meanwhile is understood.
+// the reference makes new ones, and who begins a chat meanwhile is understood.
 func TestKeysRunOut(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f := paired(t, db)

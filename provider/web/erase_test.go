@@ -14,7 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// TestErase deletes every trace of somebody from the tables of a line, whatever
+// TestErase deletes every trace of somebody from the tables of a reference, whatever
 // tables those are, and of nobody else; who was erased can write again.
 func TestErase(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
@@ -60,7 +60,7 @@ func TestErase(t *testing.T) {
 // TestEraseUnpaired has nothing to erase.
 func TestEraseUnpaired(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		newLine(t, db, nil).erase(t, "16505550000@s.whatsapp.net")
+		newReference(t, db, nil).erase(t, "16505550000@s.whatsapp.net")
 	})
 }
 
@@ -155,7 +155,7 @@ func bytesOf(db *sqlx.DB, n int) string {
 	return `x'` + strings.Repeat("00", n) + `'`
 }
 
-// traces are the rows of a line that name somebody, of all tables of lines.
+// traces are the rows of a reference that name somebody, of all tables of references.
 func traces(t testing.TB, db *sqlx.DB, f *fixture, who *webtest.Phone) (out []string) {
 	t.Helper()
 	var tables []string

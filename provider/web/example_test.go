@@ -32,7 +32,7 @@ func nextOf[E provider.Event](in events, ok func(E) bool) E {
 	panic("the inbox was closed")
 }
 
-// A line is linked to the phone of its owner by a QR code. Then a customer
+// A reference is linked to the phone of its owner by a QR code. Then a customer
 // writes, and gets an answer. A test has the phones of package webtest; a program
 // leaves HTTPClient and RootKey out, and a person scans the code.
 func Example() {
@@ -43,16 +43,16 @@ func Example() {
 	db, key := sqldb.MustOpen(ctx, "sqlite://:memory:"), network.RootKey()
 	defer db.Close() //nolint:errcheck // nothing is written any more
 
-	lines, err := web.New(ctx, db, &web.Options{HTTPClient: network.HTTPClient(), RootKey: &key})
+	refs, err := web.New(ctx, db, &web.Options{HTTPClient: network.HTTPClient(), RootKey: &key})
 	if err != nil {
 		log.Fatal(err)
 	}
-	line, err := lines.Open(ctx, provider.Reference{ID: 1}, in)
+	ref, err := refs.Open(ctx, provider.Reference{ID: 1}, in)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer line.Close(ctx) //nolint:errcheck // the example ends
-	if err := line.(provider.Linker).Link(ctx, ""); err != nil {
+	defer ref.Close(ctx) //nolint:errcheck // the example ends
+	if err := ref.(provider.Linker).Link(ctx, ""); err != nil {
 		log.Fatal(err)
 	}
 	shown := nextOf(in, func(c *provider.Connection) bool { return c.QR != "" })
@@ -66,7 +66,7 @@ func Example() {
 	}
 	hello := nextOf(in, func(*provider.Message) bool { return true })
 	fmt.Println(hello.From.Name, "writes:", hello.Content.(provider.Text).Text)
-	if _, err := line.Send(ctx, provider.Outbound{ID: lines.NewMessageID(), To: hello.Chat, Content: provider.Text{Text: "Hi Ana"}}); err != nil {
+	if _, err := ref.Send(ctx, provider.Outbound{ID: refs.NewMessageID(), To: hello.Chat, Content: provider.Text{Text: "Hi Ana"}}); err != nil {
 		log.Fatal(err)
 	}
 	answer, err := ana.AwaitText(ctx, "Hi Ana")

@@ -18,8 +18,8 @@ import (
 
 func textMessage(words string) *waE2E.Message { return &waE2E.Message{Conversation: &words} }
 
-// says writes a message of a contact to the line's owner, and returns what the
-// line made of it.
+// says writes a message of a contact to the reference's owner, and returns what the
+// reference made of it.
 func (f *fixture) says(t testing.TB, who *webtest.Phone, m *waE2E.Message) *provider.Message {
 	t.Helper()
 	id, err := who.Send(soon(t), webtest.Outgoing{To: f.owner.LID(), Message: m})

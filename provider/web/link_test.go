@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// TestQR links a line by QR, closes it, and opens it again without the phone.
+// TestQR links a reference by QR, closes it, and opens it again without the phone.
 func TestQR(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f := paired(t, db)
@@ -35,11 +35,11 @@ func TestQR(t *testing.T) {
 }
 
 // TestQRRotates lets nobody scan: each code has its time and then the next one
-// takes its place, with new ones from the network twice. Then the line gives up,
+// takes its place, with new ones from the network twice. Then the reference gives up,
 // until somebody links it again; a late code is as good as the first.
 func TestQRRotates(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := newLine(t, db, nil)
+		f := newReference(t, db, nil)
 		f.open(t)
 		require.NoError(t, f.session.(provider.Linker).Link(soon(t), ""))
 		const rounds, codes = 3, 6
@@ -79,7 +79,7 @@ func TestQRRotates(t *testing.T) {
 // TestCodeExpires shows a code to type that nobody types.
 func TestCodeExpires(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := newLine(t, db, nil)
+		f := newReference(t, db, nil)
 		f.open(t)
 		require.NoError(t, f.session.(provider.Linker).Link(soon(t), f.owner.JID().User))
 		shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.Code != "" })
@@ -88,10 +88,10 @@ func TestCodeExpires(t *testing.T) {
 	})
 }
 
-// TestCode links a line by a code that is typed on the phone.
+// TestCode links a reference by a code that is typed on the phone.
 func TestCode(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := newLine(t, db, nil)
+		f := newReference(t, db, nil)
 		f.open(t)
 		require.NoError(t, f.session.(provider.Linker).Link(soon(t), f.owner.JID().User))
 		shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.Code != "" })
@@ -106,7 +106,7 @@ func TestCode(t *testing.T) {
 // TestPasskey says what to do about an account that asks for a passkey.
 func TestPasskey(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := newLine(t, db, &webtest.PhoneOptions{Passkey: true})
+		f := newReference(t, db, &webtest.PhoneOptions{Passkey: true})
 		f.open(t)
 		require.NoError(t, f.session.(provider.Linker).Link(soon(t), ""))
 		shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.QR != "" })
@@ -116,7 +116,7 @@ func TestPasskey(t *testing.T) {
 	})
 }
 
-// TestUnlink takes a line off its phone and forgets it.
+// TestUnlink takes a reference off its phone and forgets it.
 func TestUnlink(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f := paired(t, db)
@@ -208,7 +208,7 @@ func TestComesBack(t *testing.T) {
 	}
 }
 
-// TestTwice opens a line that is open already, as two nodes would that both
+// TestTwice opens a reference that is open already, as two nodes would that both
 // believe to hold it: the first says so and leaves it to the second.
 func TestTwice(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
@@ -223,7 +223,7 @@ func TestTwice(t *testing.T) {
 	})
 }
 
-// TestProxy leads a line through a proxy of its own, files too.
+// TestProxy leads a reference through a proxy of its own, files too.
 func TestProxy(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		proxy := fake.StartProxy()
@@ -255,7 +255,7 @@ func TestProxy(t *testing.T) {
 }
 
 // TestPrivateProxy dials no proxy at a private address, by whatever name and
-// scheme: whoever makes a line names it.
+// scheme: whoever makes a reference names it.
 func TestPrivateProxy(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var dialled atomic.Int32
@@ -276,7 +276,7 @@ func TestPrivateProxy(t *testing.T) {
 		require.NoError(t, err)
 		for _, scheme := range []string{"http", "https", "socks5"} {
 			for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433", "0.0.0.0"} {
-				f := newLine(t, db, nil)
+				f := newReference(t, db, nil)
 				f.ref.Settings["proxyUrl"] = scheme + "://" + host + ":" + port
 				f.open(t)
 				require.NoError(t, f.session.(provider.Linker).Link(t.Context(), ""))

@@ -50,7 +50,7 @@ func saying(words string) func(*provider.Message) bool {
 	}
 }
 
-// flush waits until the network has all that the line has said so far.
+// flush waits until the network has all that the reference has said so far.
 func (f *fixture) flush(t testing.TB, to *webtest.Phone) {
 	t.Helper()
 	require.NoError(t, f.session.(provider.Typist).Typing(soon(t), f.number(t, to), ""))
@@ -58,7 +58,7 @@ func (f *fixture) flush(t testing.TB, to *webtest.Phone) {
 	require.NoError(t, err)
 }
 
-// TestOfflineQueue has messages wait for a line that is closed: they come in
+// TestOfflineQueue has messages wait for a reference that is closed: they come in
 // their order.
 func TestOfflineQueue(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
@@ -78,7 +78,7 @@ func TestOfflineQueue(t *testing.T) {
 	})
 }
 
-// TestBacklog leaves a line offline for so long that more waits for it than
+// TestBacklog leaves a reference offline for so long that more waits for it than
 // whatsmeow keeps in order at a time: it comes in order all the same.
 func TestBacklog(t *testing.T) {
 	t.Parallel()
@@ -195,11 +195,11 @@ func TestPanic(t *testing.T) {
 	})
 }
 
-// TestNotLeased loses the line in the middle of a receive: nothing is
+// TestNotLeased loses the reference in the middle of a receive: nothing is
 // acknowledged and nothing is written, and the next holder gets the message.
 func TestNotLeased(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := newLine(t, db, nil)
+		f := newReference(t, db, nil)
 		var lost atomic.Bool
 		f.ref.Leased = func() bool { return !lost.Load() }
 		f.open(t)
@@ -309,7 +309,7 @@ func TestSendIsRepeated(t *testing.T) {
 }
 
 // TestAskedAgain has a contact who cannot read a message and asks for it again
-// when the line was closed and opened meanwhile.
+// when the reference was closed and opened meanwhile.
 func TestAskedAgain(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		f, ana := paired(t, db), fake.AddPhone(&webtest.PhoneOptions{Offline: true})

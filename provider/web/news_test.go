@@ -114,7 +114,7 @@ func (f *fixture) save(t testing.TB, who *webtest.Phone, name string) {
 	}))
 }
 
-// saved waits until the line has reported a name.
+// saved waits until the reference has reported a name.
 func (f *fixture) saved(t testing.TB, name string) *provider.ContactChange {
 	t.Helper()
 	return await(t, f.inbox, func(c *provider.ContactChange) bool { return c.What == provider.ContactSaved && c.Name == name })
@@ -181,7 +181,7 @@ func TestPhoneBookIsNotLost(t *testing.T) {
 // it is to be.
 func TestMarkOnline(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := newLine(t, db, nil)
+		f := newReference(t, db, nil)
 		f.ref.Settings["markOnline"] = "true"
 		f.open(t)
 		f.link(t)
@@ -235,7 +235,7 @@ func TestHistory(t *testing.T) {
 	for name, inline := range map[string]bool{"inline": true, "file": false} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, db *sqlx.DB) {
-				f := newLine(t, db, nil)
+				f := newReference(t, db, nil)
 				f.ref.Settings["historySync"] = "true"
 				f.open(t)
 				f.link(t)
@@ -275,7 +275,7 @@ func (f *fixture) noHistory(t testing.TB) {
 // could not give its file.
 func TestHistoryGoesOn(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := newLine(t, db, nil)
+		f := newReference(t, db, nil)
 		f.ref.Settings["historySync"] = "true"
 		f.open(t)
 		f.link(t)
@@ -296,7 +296,7 @@ func TestHistoryGoesOn(t *testing.T) {
 // TestHistoryIsUnreadable or has expired: it does not keep what comes after it.
 func TestHistoryIsUnreadable(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := newLine(t, db, nil)
+		f := newReference(t, db, nil)
 		f.ref.Settings["historySync"] = "true"
 		f.open(t)
 		f.link(t)
@@ -320,7 +320,7 @@ func TestHistoryIsUnreadable(t *testing.T) {
 // TestForeignHistory is what somebody else sends as if it were the phone's.
 func TestForeignHistory(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := newLine(t, db, nil)
+		f := newReference(t, db, nil)
 		f.ref.Settings["historySync"] = "true"
 		f.open(t)
 		f.link(t)

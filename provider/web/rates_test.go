@@ -12,7 +12,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// try sends a text and returns what the line says to it.
+// try sends a text and returns what the reference says to it.
 func (f *fixture) try(t testing.TB, to *webtest.Phone) error {
 	t.Helper()
 	_, err := f.session.Send(soon(t), provider.Outbound{
@@ -21,7 +21,7 @@ func (f *fixture) try(t testing.TB, to *webtest.Phone) error {
 	return err
 }
 
-// waits is how long a line asks to wait.
+// waits is how long a reference asks to wait.
 func waits(t testing.TB, err error) (time.Duration, string) {
 	t.Helper()
 	var slower *provider.RateLimited
@@ -30,11 +30,11 @@ func waits(t testing.TB, err error) (time.Duration, string) {
 	return slower.After, slower.Code
 }
 
-// TestRate keeps a line from writing like a machine: some at once, then at a
+// TestRate keeps a reference from writing like a machine: some at once, then at a
 // pace, and to strangers at a slower one.
 func TestRate(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := pacedLine(t, db, web.Rates{Messages: 60, Burst: 4, Outreach: 60, OutreachBurst: 2})
+		f := limitedReference(t, db, web.Rates{Messages: 60, Burst: 4, Outreach: 60, OutreachBurst: 2})
 		ana, ben, eve := fake.AddPhone(nil), fake.AddPhone(nil), fake.AddPhone(nil)
 		require.NoError(t, f.try(t, ana))
 		require.NoError(t, f.try(t, ben))
@@ -52,11 +52,11 @@ func TestRate(t *testing.T) {
 	})
 }
 
-// TestRateIsKept opens the line again, as another process would: it continues
+// TestRateIsKept opens the reference again, as another process would: it continues
 // where it was, and says when it can.
 func TestRateIsKept(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := pacedLine(t, db, web.Rates{Messages: 60, Burst: 4, Outreach: 60, OutreachBurst: 2})
+		f := limitedReference(t, db, web.Rates{Messages: 60, Burst: 4, Outreach: 60, OutreachBurst: 2})
 		ana, ben, eve := fake.AddPhone(nil), fake.AddPhone(nil), fake.AddPhone(nil)
 		next := func(to *webtest.Phone, others int) time.Duration {
 			return f.session.(provider.RateLimiter).Next(f.number(t, to), others).Sub(f.clock.now())
@@ -85,11 +85,11 @@ func TestRateIsKept(t *testing.T) {
 	})
 }
 
-// TestRateAfterBurst opens a line that has sent as fast as it may: what it
+// TestRateAfterBurst opens a reference that has sent as fast as it may: what it
 // remembers is no new burst.
 func TestRateAfterBurst(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
-		f, ana := pacedLine(t, db, web.Rates{Messages: 60, Burst: 20}), fake.AddPhone(nil)
+		f, ana := limitedReference(t, db, web.Rates{Messages: 60, Burst: 20}), fake.AddPhone(nil)
 		to := f.number(t, ana)
 		var sent []provider.SentRecord
 		for ago := 299; ago >= 0; ago-- {
@@ -103,7 +103,7 @@ func TestRateAfterBurst(t *testing.T) {
 	})
 }
 
-// reopen closes the line and opens it with a provider that knows nothing of it.
+// reopen closes the reference and opens it with a provider that knows nothing of it.
 func (f *fixture) reopen(t testing.TB) {
 	t.Helper()
 	f.close(t)

@@ -32,7 +32,7 @@ const (
 	deafness = time.Minute
 )
 
-// clock is the clock of a line. It stands still unless a test moves it.
+// clock is the clock of a reference. It stands still unless a test moves it.
 type clock struct{ at atomic.Int64 }
 
 func newClock() *clock {
@@ -50,7 +50,7 @@ var fake *webtest.Server
 func TestMain(m *testing.M) {
 	fake = webtest.Start(&webtest.Options{Logger: slog.New(slog.DiscardHandler)})
 	// A connection is probed often; whether it is deaf is told by the clock of
-	// its line.
+	// its reference.
 	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = time.Second, 2*time.Second
 	whatsmeow.KeepAliveResponseDeadline = time.Second
 	code := m.Run()
@@ -65,7 +65,7 @@ func TestMain(m *testing.M) {
 // fast writes without a pace.
 var fast = web.Rates{Messages: -1, Outreach: -1}
 
-// fixture is a line of a provider, and what it received.
+// fixture is a reference of a provider, and what it received.
 type fixture struct {
 	p       *web.Provider
 	opts    web.Options
@@ -99,7 +99,7 @@ func newInbox() *inbox {
 	return &inbox{changed: make(chan struct{}), came: make(chan struct{}), done: make(chan struct{})}
 }
 
-// answer reports whether an event is the answer to a question of the line's
+// answer reports whether an event is the answer to a question of the reference's
 // own, for which nothing is acknowledged.
 func answer(e provider.Event) bool {
 	g, ok := e.(*provider.GroupChange)
@@ -229,13 +229,13 @@ func (o *output) says(words string) bool {
 
 var refs atomic.Int64
 
-// newLine is a line that is not paired, of an owner with options.
-func newLine(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions) *fixture {
+// newReference is a reference that is not paired, of an owner with options.
+func newReference(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions) *fixture {
 	t.Helper()
 	return newPaced(t, db, o, fast)
 }
 
-// newPaced is newLine with a pace, and with proxies that may be private.
+// newPaced is newReference with a pace, and with proxies that may be private.
 func newPaced(t testing.TB, db *sqlx.DB, o *webtest.PhoneOptions, rate web.Rates, proxies ...string) *fixture {
 	t.Helper()
 	require.NoError(t, web.Migrate(soon(t), db))
@@ -266,7 +266,7 @@ func (f *fixture) close(t testing.TB) {
 	require.NoError(t, f.session.Close(ctx))
 }
 
-// link pairs the line by QR.
+// link pairs the reference by QR.
 func (f *fixture) link(t testing.TB) {
 	t.Helper()
 	require.NoError(t, f.session.(provider.Linker).Link(soon(t), ""))
@@ -277,17 +277,17 @@ func (f *fixture) link(t testing.TB) {
 	f.inbox.state(t, provider.Connected)
 }
 
-// paired is a line that is connected.
+// paired is a reference that is connected.
 func paired(t testing.TB, db *sqlx.DB) *fixture {
 	t.Helper()
-	f := newLine(t, db, nil)
+	f := newReference(t, db, nil)
 	f.open(t)
 	f.link(t)
 	return f
 }
 
-// pacedLine is a line that is connected and keeps a pace.
-func pacedLine(t testing.TB, db *sqlx.DB, rate web.Rates) *fixture {
+// limitedReference is a reference that is connected and keeps a pace.
+func limitedReference(t testing.TB, db *sqlx.DB, rate web.Rates) *fixture {
 	t.Helper()
 	f := newPaced(t, db, nil, rate)
 	f.open(t)
@@ -304,7 +304,7 @@ func each(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
 	})
 }
 
-// conflicts are the times when the line was logged in twice at once.
+// conflicts are the times when the reference was logged in twice at once.
 func (f *fixture) conflicts() (n int) {
 	for _, c := range fake.Conflicts() {
 		if c.Device.User == f.owner.JID().User {

@@ -15,7 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// TestTenants has two lines in one database see the same hidden id, of which
+// TestTenants has two references in one database see the same hidden id, of which
 // one knows the number: the other does not learn it, nor after a restart.
 func TestTenants(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
@@ -63,17 +63,17 @@ func (in *inbox) all() (out string) {
 	return out
 }
 
-// TestManyAtOnce has lines in one SQLite file receive and write at once, beside
+// TestManyAtOnce has references in one SQLite file receive and write at once, beside
 // another that writes through the gate: nothing is lost, and none finds the
 // database busy.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
-	const lines, each = 20, 10
+	const refs, each = 20, 10
 	db := testkit.Open(t, testkit.SQLiteURL(t))
-	fs := make([]*fixture, lines)
+	fs := make([]*fixture, refs)
 	var wg sync.WaitGroup
 	for i := range fs {
-		fs[i] = newLine(t, db, nil)
+		fs[i] = newReference(t, db, nil)
 		fs[i].open(t)
 	}
 	for _, f := range fs {

@@ -153,8 +153,8 @@ const (
 func (*Provider) Settings() []provider.Setting {
 	return []provider.Setting{
 		{Name: settingOnline, Doc: "true shows the account as online while it is connected: its phone then stays silent. Default: false.", Boolean: true},
-		{Name: settingHistory, Doc: "true imports the messages of the phone's last months when the line is linked. Default: false.", Boolean: true},
-		{Name: settingProxy, Doc: "Address of the HTTP or SOCKS5 proxy through which this line connects: http, https or socks5.", Secret: true, Schemes: proxySchemes},
+		{Name: settingHistory, Doc: "true imports the messages of the phone's last months when the reference is linked. Default: false.", Boolean: true},
+		{Name: settingProxy, Doc: "Address of the HTTP or SOCKS5 proxy through which this reference connects: http, https or socks5.", Secret: true, Schemes: proxySchemes},
 	}
 }
 

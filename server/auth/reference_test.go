@@ -11,8 +11,8 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
-// lines is an account's references, for auth.Options.
-func lines(has ...int64) func(context.Context, string, []int64) (bool, error) {
+// references is an account's references, for auth.Options.
+func refs(has ...int64) func(context.Context, string, []int64) (bool, error) {
 	return func(_ context.Context, _ string, ids []int64) (bool, error) {
 		return !slices.ContainsFunc(ids, func(id int64) bool { return !slices.Contains(has, id) }), nil
 	}
@@ -66,7 +66,7 @@ func TestEffective(t *testing.T) {
 // TestLimitedGrants has people give permissions on references.
 func TestLimitedGrants(t *testing.T) {
 	t.Parallel()
-	eachWith(t, auth.Options{HasReferences: lines(1, 2)}, func(t *testing.T, f fixture) {
+	eachWith(t, auth.Options{HasReferences: refs(1, 2)}, func(t *testing.T, f fixture) {
 		boss := caller(t, f, signUp(t, f, "ana@example.org").Token)
 		benUser, ben := member(t, f, boss, "ben@example.org", auth.UsersManage, auth.ChatsRead.On(2), auth.ChatsRead.On(1), auth.ChatsSend.On(2))
 		require.Equal(t, []auth.Permission{auth.UsersManage, "chats.read@1", "chats.read@2", "chats.send@2"}, ben.Permissions)
@@ -100,7 +100,7 @@ func TestLimitedGrants(t *testing.T) {
 func TestLimitedGrantsRefused(t *testing.T) {
 	t.Parallel()
 	db := migrated(t)
-	f := setup(t, db, auth.Options{HasReferences: lines(1, 2)}, secret)
+	f := setup(t, db, auth.Options{HasReferences: refs(1, 2)}, secret)
 	boss := caller(t, f, signUp(t, f, "ana@example.org").Token)
 	many := make([]auth.Permission, auth.MaxPermissions+1)
 	for i := range many {
@@ -129,7 +129,7 @@ func TestLimitedGrantsRefused(t *testing.T) {
 
 	// The grant on a reference that was deleted may stay in the list.
 	benUser, _ := member(t, f, boss, "ben@example.org", auth.ChatsRead.On(2))
-	f = setup(t, db, auth.Options{HasReferences: lines(1)}, secret)
+	f = setup(t, db, auth.Options{HasReferences: refs(1)}, secret)
 	u, err := f.Users().Update(t.Context(), boss, benUser.ID, auth.UserChange{Permissions: []auth.Permission{auth.ChatsRead.On(2), auth.ChatsRead.On(1)}})
 	require.NoError(t, err)
 	require.Equal(t, []auth.Permission{"chats.read@1", "chats.read@2"}, u.Permissions)

@@ -20,9 +20,9 @@ type messenger interface {
 }
 
 // greet does not know whether the server is in this program or elsewhere.
-func greet(ctx context.Context, m messenger, line int64) (string, error) {
+func greet(ctx context.Context, m messenger, ref int64) (string, error) {
 	sent, err := m.Send(ctx, client.SendRequest{
-		Reference: line, ChatID: "ana@sandbox", Message: client.Content{Type: "text", Text: "Hello"},
+		Reference: ref, ChatID: "ana@sandbox", Message: client.Content{Type: "text", Text: "Hello"},
 	}, nil)
 	if err != nil {
 		return "", err
@@ -45,11 +45,11 @@ func Example() {
 		log.Fatal(err)
 	}
 	embedded = embedded.WithToken(session.Token)
-	line, err := embedded.Messaging.CreateReference(ctx, client.CreateReferenceRequest{Name: "Shop", Type: "provider-sandbox"})
+	ref, err := embedded.Messaging.CreateReference(ctx, client.CreateReferenceRequest{Name: "Shop", Type: "provider-sandbox"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err = embedded.Sandbox.Write(ctx, line.ID, client.WriteRequest{From: "ana", Type: "text", Text: "Hi"}); err != nil {
+	if _, err = embedded.Sandbox.Write(ctx, ref.ID, client.WriteRequest{From: "ana", Type: "text", Text: "Hi"}); err != nil {
 		log.Fatal(err)
 	}
 	remote, err := client.New(web.URL, &client.Options{Token: session.Token})
@@ -58,10 +58,10 @@ func Example() {
 	}
 
 	for _, c := range []*client.Client{embedded, remote} {
-		text, err := greet(ctx, c.Messaging, line.ID)
+		text, err := greet(ctx, c.Messaging, ref.ID)
 		fmt.Println(text, err)
 	}
-	for m, err := range remote.Messaging.AllMessages(ctx, line.ID, "ana", nil) {
+	for m, err := range remote.Messaging.AllMessages(ctx, ref.ID, "ana", nil) {
 		fmt.Println(m.Actor, m.Text, err)
 	}
 	_, err = remote.Messaging.Reference(ctx, 12)

@@ -167,7 +167,7 @@ const (
 // those whose token may read it. A claim with the secret for all references is
 // always one of those: its owner does not know that secret.
 func (r *Router) proved(ctx context.Context, claims []claim, probes *int) ([]claim, error) {
-	contested := slices.ContainsFunc(claims, func(c claim) bool { return c.shared || c.line.Account != claims[0].line.Account })
+	contested := slices.ContainsFunc(claims, func(c claim) bool { return c.shared || c.ref.Account != claims[0].ref.Account })
 	if !contested {
 		return claims, nil
 	}
@@ -208,16 +208,16 @@ func (r *Router) parse(c provider.Caller, kind provider.Kind, parts []provider.P
 		events, bads := c.Parse(part)
 		for _, cl := range routed[i] {
 			for _, e := range events {
-				as = append(as, ingest.Event{Reference: cl.line, Event: e})
+				as = append(as, ingest.Event{Reference: cl.ref, Event: e})
 			}
 			for _, b := range bads {
-				as = append(as, ingest.Event{Reference: cl.line, Bad: &b})
+				as = append(as, ingest.Event{Reference: cl.ref, Bad: &b})
 			}
 		}
 	}
 	if unknown > 0 {
 		r.Unrouted(kind, unknown)
-		r.Logger.Info("callback entries for unknown lines", slog.String("kind", string(kind)), slog.Int("entries", unknown))
+		r.Logger.Info("callback entries for unknown references", slog.String("kind", string(kind)), slog.Int("entries", unknown))
 	}
 	return as
 }
@@ -227,15 +227,15 @@ func (r *Router) nowConnected(ctx context.Context, routed [][]claim) {
 	seen := map[provider.ReferenceID]bool{}
 	for _, claims := range routed {
 		for _, c := range claims {
-			if seen[c.line.ID] {
+			if seen[c.ref.ID] {
 				continue
 			}
-			seen[c.line.ID] = true
+			seen[c.ref.ID] = true
 			if c.row.SignedUS == store.NeverSigned {
 				r.markSigned(ctx, c.row)
 			}
 			if c.starting {
-				r.MarkConnected(ctx, c.line.ID)
+				r.MarkConnected(ctx, c.ref.ID)
 			}
 		}
 	}

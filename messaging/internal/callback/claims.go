@@ -10,7 +10,7 @@ import (
 
 // claim is a reference that says that callbacks for an id are its own.
 type claim struct {
-	line     store.ReferenceInfo
+	ref      store.ReferenceInfo
 	row      *store.Reference
 	secret   string
 	shared   bool // the secret is one for all references, so that it proves nothing

@@ -20,7 +20,7 @@ import (
 const (
 	maxUnsigned  = 64
 	maxSigned    = 4096
-	maxLine      = 64       // of a reference: an owner has one or a few
+	maxReference = 64       // of a reference: an owner has one or a few
 	maxGroup     = 2000     // of a group: all references of an account at the network
 	maxSecrets   = 64       // for one body
 	maxSignBytes = 12 << 20 // bytes that are signed for one body, but for
@@ -45,8 +45,8 @@ func (r *Router) findSigner(ctx context.Context, by *signer) error {
 	if !by.caller.Signed(by.header) {
 		return ErrUnverified
 	}
-	lines, groups := by.caller.Mentions(by.body)
-	keys := keysOf(by.kind, lines, groups)
+	refs, groups := by.caller.Mentions(by.body)
+	keys := keysOf(by.kind, refs, groups)
 	by.tried = map[string]bool{}
 	if len(keys) == 0 {
 		return ErrUnverified
@@ -195,14 +195,14 @@ func (r *Router) readClaims(ctx context.Context, kind provider.Kind, keys []clai
 	var rows []claimRow
 	query, args := r.claimQuery(kind, keys, limit+1)
 	if err := r.Store.DB.SelectContext(ctx, &rows, query, args...); err != nil {
-		return nil, nil, fmt.Errorf("finding the lines of a callback: %w", err)
+		return nil, nil, fmt.Errorf("finding the references of a callback: %w", err)
 	}
 	found = map[claimKey][]claim{}
 	var cut [2]claimKey // that of which there are more: of references, of groups
 	var count [2]int
 	for i := range rows {
 		key := claimKey{kind: kind, id: rows[i].Key, group: rows[i].Group}
-		of, bound := 0, maxLine
+		of, bound := 0, maxReference
 		if key.group {
 			of, bound = 1, maxGroup
 		}
@@ -220,7 +220,7 @@ func (r *Router) readClaims(ctx context.Context, kind provider.Kind, keys []clai
 		found[key] = append(found[key], c)
 	}
 	complete = func(key claimKey) bool {
-		of, bound := 0, maxLine
+		of, bound := 0, maxReference
 		if key.group {
 			of, bound = 1, maxGroup
 		}
@@ -239,14 +239,14 @@ func (r *Router) readClaims(ctx context.Context, kind provider.Kind, keys []clai
 
 // ClaimQuery is what looks up the ids of references and of groups that a
 // callback names.
-func (r *Router) ClaimQuery(kind provider.Kind, lines, groups []string, limit int) (string, []any) {
-	return r.claimQuery(kind, keysOf(kind, lines, groups), limit)
+func (r *Router) ClaimQuery(kind provider.Kind, refs, groups []string, limit int) (string, []any) {
+	return r.claimQuery(kind, keysOf(kind, refs, groups), limit)
 }
 
 // keysOf are the keys of ids of references and of groups.
-func keysOf(kind provider.Kind, lines, groups []string) []claimKey {
-	keys := make([]claimKey, 0, len(lines)+len(groups))
-	for _, id := range lines {
+func keysOf(kind provider.Kind, refs, groups []string) []claimKey {
+	keys := make([]claimKey, 0, len(refs)+len(groups))
+	for _, id := range refs {
 		keys = append(keys, claimKey{kind: kind, id: id})
 	}
 	for _, id := range groups {
@@ -294,5 +294,5 @@ func (r *Router) claimOf(p provider.Provider, row *store.Reference) (claim, erro
 	caller := p.(provider.Caller)
 	own, _ := caller.Secrets(values)
 	secret, _ := caller.Secrets(settings.Effective(p, values))
-	return claim{line: row.Info(p), row: row, secret: secret, shared: own == "", proved: row.Proved, starting: row.State == payload.StateStarting}, nil
+	return claim{ref: row.Info(p), row: row, secret: secret, shared: own == "", proved: row.Proved, starting: row.State == payload.StateStarting}, nil
 }

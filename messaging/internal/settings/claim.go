@@ -10,7 +10,7 @@ import (
 )
 
 // maxOwnClaims is how many references of an account claim one id. Of a reference
-// the first maxLine claims count, so no account can take all of these.
+// the first maxReference claims count, so no account can take all of these.
 const maxOwnClaims = 10
 
 // claimsLock is the first key of the locks of mayClaim.

@@ -103,11 +103,11 @@ func (b *Box) Merge(ctx context.Context, tx *database.Tx, r *store.Reference, ch
 // Write stores settings, secrets sealed, and what callbacks are routed
 // by. New credentials have yet to be proved.
 func (b *Box) Write(ctx context.Context, tx *database.Tx, p provider.Provider, r *store.Reference, settings provider.Settings) error {
-	var lineKey, groupKey string
+	var referenceKey, groupKey string
 	if c, ok := p.(provider.Caller); ok {
-		lineKey, groupKey = c.Keys(settings)
+		referenceKey, groupKey = c.Keys(settings)
 	}
-	if err := b.mayClaim(ctx, tx, r, lineKey); err != nil {
+	if err := b.mayClaim(ctx, tx, r, referenceKey); err != nil {
 		return err
 	}
 	stored, verifyHash, err := b.seal(p, r.ID, settings)
@@ -121,7 +121,7 @@ func (b *Box) Write(ctx context.Context, tx *database.Tx, p provider.Provider, r
 	r.Revision++
 	r.Proved, r.SignedUS = false, store.NeverSigned
 	_, err = tx.ExecContext(ctx, `UPDATE messaging_reference SET settings = $1, line_key = $2, group_key = $3, verify_hash = $4,
-		revision = $5, proved = $6, signed_us = $7 WHERE id = $8`, r.Settings, lineKey, groupKey, verifyHash, r.Revision, r.Proved, r.SignedUS, r.ID)
+		revision = $5, proved = $6, signed_us = $7 WHERE id = $8`, r.Settings, referenceKey, groupKey, verifyHash, r.Revision, r.Proved, r.SignedUS, r.ID)
 	if err != nil {
 		return fmt.Errorf("storing settings: %w", err)
 	}

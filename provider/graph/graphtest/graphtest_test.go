@@ -18,7 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 )
 
-var line = graphtest.Number{
+var ref = graphtest.Number{
 	PhoneNumberID: "700100200300", BusinessAccountID: "800100200300",
 	AccessToken: "token-a", AppSecret: "secret-a", VerifyToken: "verify a&b",
 }
@@ -31,7 +31,7 @@ var other = graphtest.Number{
 func start(t *testing.T, o graphtest.Options) (*graphtest.Server, *graph.Client) {
 	t.Helper()
 	if o.Numbers == nil {
-		o.Numbers = []graphtest.Number{line, other}
+		o.Numbers = []graphtest.Number{ref, other}
 	}
 	s := graphtest.Start(&o)
 	t.Cleanup(s.Close)
@@ -43,7 +43,7 @@ const message = `{"messaging_product":"whatsapp","to":"16505551234","type":"text
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s, client := start(t, graphtest.Options{})
-	good := line.PhoneNumberID + "/messages"
+	good := ref.PhoneNumberID + "/messages"
 	long := strings.Repeat("é", 4097)
 	for name, c := range map[string]struct {
 		token, path, body string
@@ -51,9 +51,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		"no token":            {"", good, message, 401, 104, 0},
 		"unknown token":       {"nobody", good, message, 401, 190, 0},
-		"another's line":      {"token-b", good, message, 400, 100, 33},
+		"another reference":   {"token-b", good, message, 400, 100, 33},
 		"unknown object":      {"token-a", "454545/messages", message, 400, 100, 33},
-		"unknown edge":        {"token-a", line.PhoneNumberID + "/nothing", message, 400, 100, 33},
+		"unknown edge":        {"token-a", ref.PhoneNumberID + "/nothing", message, 400, 100, 33},
 		"no JSON":             {"token-a", good, `{`, 400, 100, 0},
 		"unknown member":      {"token-a", good, `{"messaging_product":"whatsapp","too":"1"}`, 400, 100, 0},
 		"no product":          {"token-a", good, `{"to":"16505551234","type":"text","text":{"body":"x"}}`, 400, 100, 0},
@@ -74,7 +74,7 @@ func TestRefusals(t *testing.T) {
 		"empty context":       {"token-a", good, `{"messaging_product":"whatsapp","to":"16505551234","text":{"body":"x"},"context":{}}`, 400, 131008, 0},
 		"long callback data":  {"token-a", good, `{"messaging_product":"whatsapp","to":"16505551234","text":{"body":"x"},"biz_opaque_callback_data":"` + strings.Repeat("x", 513) + `"}`, 400, 131009, 0},
 		"another's account":   {"token-a", other.BusinessAccountID + "/subscribed_apps", ``, 400, 100, 33},
-		"override unanswered": {"token-a", line.BusinessAccountID + "/subscribed_apps", `{"override_callback_uri":"http://127.0.0.1:1/x","verify_token":"v"}`, 400, 2200, 0},
+		"override unanswered": {"token-a", ref.BusinessAccountID + "/subscribed_apps", `{"override_callback_uri":"http://127.0.0.1:1/x","verify_token":"v"}`, 400, 2200, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var body any
@@ -95,7 +95,7 @@ func TestRefusals(t *testing.T) {
 func TestVersionMustBeInThePath(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, graphtest.Options{})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/v1.0/"+line.PhoneNumberID, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/v1.0/"+ref.PhoneNumberID, nil)
 	require.NoError(t, err)
 	res, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestTakesMessages(t *testing.T) {
 		Contacts []map[string]string `json:"contacts"`
 		Messages []map[string]string `json:"messages"`
 	}
-	require.NoError(t, client.As("token-a").Post(t.Context(), line.PhoneNumberID+"/messages", json.RawMessage(message), &answer))
+	require.NoError(t, client.As("token-a").Post(t.Context(), ref.PhoneNumberID+"/messages", json.RawMessage(message), &answer))
 	require.Equal(t, []map[string]string{{"input": "16505551234", "wa_id": "16505551234"}}, answer.Contacts)
 	require.True(t, strings.HasPrefix(answer.Messages[0]["id"], "wamid."))
 
@@ -127,7 +127,7 @@ func TestTakesMessages(t *testing.T) {
 	requests := s.Requests()
 	require.Len(t, requests, 1)
 	require.Equal(t, http.MethodPost, requests[0].Method)
-	require.Equal(t, line.PhoneNumberID+"/messages", requests[0].Path)
+	require.Equal(t, ref.PhoneNumberID+"/messages", requests[0].Path)
 	require.Equal(t, http.StatusOK, requests[0].Status)
 
 	short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -136,16 +136,16 @@ func TestTakesMessages(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-func TestLaterLineBehindOwnListener(t *testing.T) {
+func TestLaterReferenceBehindOwnListener(t *testing.T) {
 	t.Parallel()
 	s := graphtest.New(nil)
 	t.Cleanup(s.Close)
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)
 	client := graph.New(&graph.Options{URL: server.URL}).As("token-a")
-	require.Error(t, client.Get(t.Context(), line.PhoneNumberID, nil, nil))
-	s.AddNumber(line)
-	require.NoError(t, client.Get(t.Context(), line.PhoneNumberID, nil, nil))
+	require.Error(t, client.Get(t.Context(), ref.PhoneNumberID, nil, nil))
+	s.AddNumber(ref)
+	require.NoError(t, client.Get(t.Context(), ref.PhoneNumberID, nil, nil))
 }
 
 func TestObjects(t *testing.T) {
@@ -153,18 +153,18 @@ func TestObjects(t *testing.T) {
 	s, client := start(t, graphtest.Options{})
 	a := client.As("token-a")
 	var number map[string]any
-	require.NoError(t, a.Get(t.Context(), line.PhoneNumberID, url.Values{"fields": {"verified_name,quality_rating"}}, &number))
-	require.Equal(t, map[string]any{"id": line.PhoneNumberID, "verified_name": "Example Shop", "quality_rating": "GREEN"}, number)
-	require.NoError(t, a.Get(t.Context(), line.PhoneNumberID, nil, &number))
+	require.NoError(t, a.Get(t.Context(), ref.PhoneNumberID, url.Values{"fields": {"verified_name,quality_rating"}}, &number))
+	require.Equal(t, map[string]any{"id": ref.PhoneNumberID, "verified_name": "Example Shop", "quality_rating": "GREEN"}, number)
+	require.NoError(t, a.Get(t.Context(), ref.PhoneNumberID, nil, &number))
 	require.Equal(t, "+1 555-078-3881", number["display_phone_number"])
-	require.Error(t, a.Get(t.Context(), line.PhoneNumberID, url.Values{"fields": {"shoe_size"}}, nil))
+	require.Error(t, a.Get(t.Context(), ref.PhoneNumberID, url.Values{"fields": {"shoe_size"}}, nil))
 
-	apps := line.BusinessAccountID + "/subscribed_apps"
+	apps := ref.BusinessAccountID + "/subscribed_apps"
 	var list struct{ Data []map[string]any }
 	require.NoError(t, a.Get(t.Context(), apps, nil, &list))
 	require.Empty(t, list.Data)
 	require.NoError(t, a.Post(t.Context(), apps, nil, nil))
-	require.True(t, s.Subscribed(line.BusinessAccountID))
+	require.True(t, s.Subscribed(ref.BusinessAccountID))
 	require.NoError(t, a.Get(t.Context(), apps, nil, &list))
 	require.Len(t, list.Data, 1)
 }
@@ -215,7 +215,7 @@ func (c *callback) got() []string {
 
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
-	c := listen(t, line, 2)
+	c := listen(t, ref, 2)
 	s, client := start(t, graphtest.Options{Callback: c.URL, Statuses: []string{"sent", "delivered", "read"}})
 	require.NoError(t, s.Handshake(t.Context(), ""))
 	require.Error(t, s.Handshake(t.Context(), other.PhoneNumberID), "another verify token")
@@ -238,12 +238,12 @@ func TestCallbacks(t *testing.T) {
 	require.Equal(t, id, decoded.Entry[0].Changes[0].Value.Messages[0]["id"])
 
 	read := json.RawMessage(`{"messaging_product":"whatsapp","status":"read","message_id":"` + id + `"}`)
-	require.NoError(t, client.As("token-a").Post(t.Context(), line.PhoneNumberID+"/messages", read, nil))
+	require.NoError(t, client.As("token-a").Post(t.Context(), ref.PhoneNumberID+"/messages", read, nil))
 	require.True(t, s.Read(id))
 	require.NoError(t, s.WaitRead(t.Context(), id))
 
 	out := strings.Replace(message, `"type"`, `"biz_opaque_callback_data":"own-1","type"`, 1)
-	require.NoError(t, client.As("token-a").Post(t.Context(), line.PhoneNumberID+"/messages", json.RawMessage(out), nil))
+	require.NoError(t, client.As("token-a").Post(t.Context(), ref.PhoneNumberID+"/messages", json.RawMessage(out), nil))
 	require.Eventually(t, func() bool { return len(c.got()) == 4 }, 40*time.Second, time.Millisecond)
 	for i, status := range []string{"sent", "delivered", "read"} {
 		require.Contains(t, c.got()[1+i], `"status":"`+status+`"`)
@@ -256,10 +256,10 @@ func TestCallbacks(t *testing.T) {
 
 func TestOverride(t *testing.T) {
 	t.Parallel()
-	general, own := listen(t, line, 0), listen(t, line, 0)
+	general, own := listen(t, ref, 0), listen(t, ref, 0)
 	s, client := start(t, graphtest.Options{Callback: general.URL})
-	apps := line.BusinessAccountID + "/subscribed_apps"
-	require.NoError(t, client.As("token-a").Post(t.Context(), apps, map[string]string{"override_callback_uri": own.URL, "verify_token": line.VerifyToken}, nil))
+	apps := ref.BusinessAccountID + "/subscribed_apps"
+	require.NoError(t, client.As("token-a").Post(t.Context(), apps, map[string]string{"override_callback_uri": own.URL, "verify_token": ref.VerifyToken}, nil))
 	_, err := s.Write(t.Context(), graphtest.Inbound{From: "16505551234", Text: "x"})
 	require.NoError(t, err)
 	require.Empty(t, general.got())
@@ -268,10 +268,10 @@ func TestOverride(t *testing.T) {
 
 func TestWindow(t *testing.T) {
 	t.Parallel()
-	c := listen(t, line, 0)
+	c := listen(t, ref, 0)
 	s, client := start(t, graphtest.Options{Callback: c.URL, Window: true})
 	post := func() error {
-		return client.As("token-a").Post(t.Context(), line.PhoneNumberID+"/messages", json.RawMessage(message), nil)
+		return client.As("token-a").Post(t.Context(), ref.PhoneNumberID+"/messages", json.RawMessage(message), nil)
 	}
 	var refused *graph.Error
 	require.ErrorAs(t, post(), &refused)
@@ -294,7 +294,7 @@ func TestFaultsComeInOrder(t *testing.T) {
 		graphtest.Fault{Code: 2, Status: 500, Transient: true, Taken: true},
 	)
 	post := func() (e *graph.Error) {
-		require.ErrorAs(t, client.As("token-a").Post(t.Context(), line.PhoneNumberID+"/messages", json.RawMessage(message), nil), &e)
+		require.ErrorAs(t, client.As("token-a").Post(t.Context(), ref.PhoneNumberID+"/messages", json.RawMessage(message), nil), &e)
 		return e
 	}
 	for range 2 {
@@ -307,10 +307,10 @@ func TestFaultsComeInOrder(t *testing.T) {
 	require.Empty(t, s.Shown(""))
 	require.True(t, post().Transient)
 	require.Len(t, s.Shown(""), 1, "taken all the same")
-	require.Error(t, client.As("token-a").Post(t.Context(), line.BusinessAccountID+"/subscribed_apps", nil, nil))
+	require.Error(t, client.As("token-a").Post(t.Context(), ref.BusinessAccountID+"/subscribed_apps", nil, nil))
 	s.Fail(graphtest.Fault{Cut: true, Times: -1})
-	require.Error(t, client.As("token-a").Post(t.Context(), line.PhoneNumberID+"/messages", json.RawMessage(message), nil))
+	require.Error(t, client.As("token-a").Post(t.Context(), ref.PhoneNumberID+"/messages", json.RawMessage(message), nil))
 	s.Heal()
 	s.SetLatency(0)
-	require.NoError(t, client.As("token-a").Post(t.Context(), line.PhoneNumberID+"/messages", json.RawMessage(message), nil))
+	require.NoError(t, client.As("token-a").Post(t.Context(), ref.PhoneNumberID+"/messages", json.RawMessage(message), nil))
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // TestSamples: every sample is posted, signed, in the envelope of its kind: of
-// a line, or of an account with the time.
+// a reference, or of an account with the time.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	type envelope struct {

@@ -119,7 +119,7 @@ func TestBackupUnderLoad(t *testing.T) {
 const loadPause = 50 * time.Millisecond
 
 // load lets phones write while fn runs, and says how often they did.
-func (r *webEnv) load(t *testing.T, l *webLine, fn func()) int64 {
+func (r *webEnv) load(t *testing.T, l *webReference, fn func()) int64 {
 	t.Helper()
 	w := r.writers(webContacts)
 	require.NoError(t, w.write(within(t), l, 1))

@@ -49,7 +49,7 @@ func looked(t *testing.T, env, args []string) (code int, stdout, stderr string) 
 	return code, stdout, stderr
 }
 
-// TestDoctor looks at a server that runs, with a line that has no valid token
+// TestDoctor looks at a server that runs, with a reference that has no valid token
 // and a receiver that is gone, and at what is left when it has ended.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
@@ -121,7 +121,7 @@ func beside(t *testing.T, db *sqlx.DB, env []string, addr string) {
 	require.Contains(t, port.Text, "it is not used by a trunkline")
 }
 
-// register adds a line with an endpoint.
+// register adds a reference with an endpoint.
 func register(t *testing.T, base, token, target string) {
 	t.Helper()
 	do := func(path, body string) map[string]any {
@@ -133,8 +133,8 @@ func register(t *testing.T, base, token, target string) {
 		require.Equal(t, 201, status, answer)
 		return answer
 	}
-	line := do("/reference", `{"name":"Shop","type":"provider-sandbox"}`)
-	do("/references/registerWebHook", fmt.Sprintf(`{"reference":%v,"webhook":%q}`, line["id"], target))
+	ref := do("/reference", `{"name":"Shop","type":"provider-sandbox"}`)
+	do("/references/registerWebHook", fmt.Sprintf(`{"reference":%v,"webhook":%q}`, ref["id"], target))
 }
 
 // TestDoctorOfNothing finds a machine on which nothing was started yet, and one

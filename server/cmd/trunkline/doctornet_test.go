@@ -20,7 +20,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// TestDoctorOfNetworks tries the tokens of lines, and the networks that they
+// TestDoctorOfNetworks tries the tokens of references, and the networks that they
 // need, with and without one that answers.
 func TestDoctorOfNetworks(t *testing.T) {
 	t.Parallel()
@@ -35,14 +35,14 @@ func TestDoctorOfNetworks(t *testing.T) {
 	data := t.TempDir()
 	p, base := start(t, nil, "--data", data)
 	_, session := post(t, base+"/user/signup", account)
-	for _, line := range []string{
+	for _, ref := range []string{
 		`{"name":"A","type":"provider-cloud","settings":{"phoneNumberId":"1","businessAccountId":"2","accessToken":"good","appSecret":"s","verifyToken":"v"}}`,
 		`{"name":"B","type":"provider-cloud","settings":{"phoneNumberId":"9","businessAccountId":"2","accessToken":"canary-wrong","appSecret":"s","verifyToken":"v"}}`,
 		`{"name":"C","type":"provider-messenger","settings":{"pageId":"3","accessToken":"ending","appSecret":"s","verifyToken":"v"}}`,
 		`{"name":"D","type":"provider-web"}`,
 		`{"name":"E","type":"provider-cloud","settings":{"phoneNumberId":"8","businessAccountId":"2","accessToken":"stopped","appSecret":"s","verifyToken":"v"}}`,
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/reference", strings.NewReader(line))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/reference", strings.NewReader(ref))
 		require.NoError(t, err)
 		req.Header.Set("Authorization", "Bearer "+session["token"].(string))
 		req.Header.Set("Content-Type", "application/json")

@@ -43,13 +43,13 @@ func TestCloudLine(t *testing.T) {
 	onDatabases(t, func(t *testing.T, database []string) {
 		r := newEnv(t)
 		r.graph.Templates.Put(graphtest.Template{
-			Account: r.line.BusinessAccountID, Name: "hello_world", Language: "en_US", Category: "UTILITY", Status: "APPROVED",
+			Account: r.number.BusinessAccountID, Name: "hello_world", Language: "en_US", Category: "UTILITY", Status: "APPROVED",
 			Components: []json.RawMessage{json.RawMessage(`{"type":"BODY","text":"Hello, {{1}}!"}`)},
 		})
 		n := launch(t, r.args(database...)...)
 		r.balancer.open(n)
 		r.setup(t)
-		require.True(t, r.graph.Subscribed(r.line.BusinessAccountID))
+		require.True(t, r.graph.Subscribed(r.number.BusinessAccountID))
 		require.NoError(t, r.graph.Handshake(t.Context(), ""))
 		known := r.call(t, 200, "GET", fmt.Sprintf("/templates?reference=%d", r.ref), "") // the copy is there before one is sent
 		require.Len(t, known["items"], 1)

@@ -80,7 +80,7 @@ const balancerURL = "http://trunkline.test"
 type env struct {
 	balancer balancer
 	graph    *graphtest.Server
-	line     graphtest.Number
+	number   graphtest.Number
 	sink     *sink
 	http     *http.Client
 	token    string
@@ -94,13 +94,13 @@ const answerWithin = 2 * time.Minute
 // newEnv starts a network and a receiver.
 func newEnv(t *testing.T, statuses ...string) *env {
 	t.Helper()
-	r := &env{line: graphtest.Number{
-		PhoneNumberID: "700100200300", BusinessAccountID: "800100200300", AccessToken: "token-of-the-line",
+	r := &env{number: graphtest.Number{
+		PhoneNumberID: "700100200300", BusinessAccountID: "800100200300", AccessToken: "token-of-the-number",
 		AppSecret: "secret-of-the-app", VerifyToken: "verify token",
 	}}
 	r.http = &http.Client{Transport: &r.balancer, Timeout: answerWithin}
 	r.graph = graphtest.Start(&graphtest.Options{
-		Numbers: []graphtest.Number{r.line}, Callback: balancerURL + "/webhooks/provider", Statuses: statuses,
+		Numbers: []graphtest.Number{r.number}, Callback: balancerURL + "/webhooks/provider", Statuses: statuses,
 		HTTPClient: r.http, Logger: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(r.graph.Close)
@@ -113,14 +113,14 @@ func (r *env) args(more ...string) []string {
 	return append([]string{"--graph-url", r.graph.URL, "--webhook-allow", "127.0.0.1/32", "--log", "warn"}, more...)
 }
 
-// setup signs up, adds the network's line, proves its token and registers the
+// setup signs up, adds the network's reference, proves its token and registers the
 // receiver.
 func (r *env) setup(t *testing.T) {
 	t.Helper()
 	r.signUp(t)
 	settings, err := json.Marshal(map[string]string{
-		"phoneNumberId": r.line.PhoneNumberID, "businessAccountId": r.line.BusinessAccountID, "accessToken": r.line.AccessToken,
-		"appSecret": r.line.AppSecret, "verifyToken": r.line.VerifyToken,
+		"phoneNumberId": r.number.PhoneNumberID, "businessAccountId": r.number.BusinessAccountID, "accessToken": r.number.AccessToken,
+		"appSecret": r.number.AppSecret, "verifyToken": r.number.VerifyToken,
 	})
 	require.NoError(t, err)
 	ref := r.call(t, 201, "POST", "/reference", fmt.Sprintf(`{"name":"Shop","type":"provider-cloud","settings":%s}`, settings))
@@ -136,7 +136,7 @@ func (r *env) signUp(t testing.TB) {
 	r.token = in["token"].(string)
 }
 
-// register registers the receiver for the line's webhooks.
+// register registers the receiver for the reference's webhooks.
 func (r *env) register(t *testing.T) {
 	t.Helper()
 	hook := r.call(t, 201, "POST", "/references/registerWebHook", fmt.Sprintf(
@@ -230,7 +230,7 @@ func (r *env) history(t testing.TB, chat string) []record {
 	return r.historyOf(t, r.ref, chat)
 }
 
-// historyOf is history of a chat of some line.
+// historyOf is history of a chat of some reference.
 func (r *env) historyOf(t testing.TB, ref int, chat string) []record {
 	t.Helper()
 	var all []record

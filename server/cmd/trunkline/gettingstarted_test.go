@@ -26,7 +26,7 @@ func TestGettingStarted(t *testing.T) {
 	sh := startShell(t)
 	local := replace(t, "localhost:3000", n.host)
 	sh.Run(t, local(guide["account"]))
-	require.Contains(t, sh.Run(t, local(guide["line"]))[0], `"id":1,`)
+	require.Contains(t, sh.Run(t, local(guide["reference"]))[0], `"id":1,`)
 
 	addr := testkit.FreeAddress(t)
 	own := replace(t, "bin/webhookreceiver", receiver+" -addr "+addr+" -db sqlite://"+t.TempDir()+"/received.db")(local(guide["webhook"]))

@@ -1,4 +1,4 @@
-// Command trunkline runs the server: chat lines connected to code, webhooks, bots
+// Command trunkline runs the server: chat networks connected to code, webhooks, bots
 // and AI agents. Each flag is also an environment variable: --tls-cert is
 // TRUNKLINE_TLS_CERT. See trunkline --help.
 //

@@ -49,7 +49,7 @@ func TestMCPClients(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ref := sandboxLine(t, base, token)
+			ref := sandboxReference(t, base, token)
 			client.URL, client.Token = base+"/mcp", token
 			names, failures := callEach(t, client, ref)
 			require.Len(t, names, 12)
@@ -61,8 +61,8 @@ func TestMCPClients(t *testing.T) {
 	}
 }
 
-// sandboxLine returns a line on which ana has written "Hello".
-func sandboxLine(t *testing.T, base, token string) int {
+// sandboxReference returns a reference on which ana has written "Hello".
+func sandboxReference(t *testing.T, base, token string) int {
 	t.Helper()
 	call := func(path, body string) map[string]any {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+path, strings.NewReader(body))

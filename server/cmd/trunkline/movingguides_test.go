@@ -36,7 +36,7 @@ func TestMovingGuides(t *testing.T) {
 			t.Parallel()
 			f := follow(t, "--webhook-allow", "127.0.0.1/32")
 			guide := testkit.ReadGuide(t, c.guide)
-			made := f.Run(t, f.local(guide.Block(t, "line")))
+			made := f.Run(t, f.local(guide.Block(t, "reference")))
 			require.Contains(t, made[0], c.line)
 			require.Contains(t, made[0], `"type":"provider-web"`)
 

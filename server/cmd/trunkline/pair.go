@@ -29,7 +29,7 @@ const (
 // server, on this machine or another.
 type pairCommand struct {
 	Server    string `placeholder:"URL" default:"http://localhost:3000" help:"Address of the server (default ${default})."`
-	Reference int64  `required:"" placeholder:"N" help:"Id of the line, which has the type provider-web."`
+	Reference int64  `required:"" placeholder:"N" help:"Id of the reference, which has the type provider-web."`
 	Token     string `placeholder:"TOKEN" help:"A token that may manage sessions."`
 	Email     string `placeholder:"E-MAIL" help:"Instead of a token: log in. The password is TRUNKLINE_PASSWORD, or the first line of standard input."`
 	Phone     string `placeholder:"NUMBER" help:"Link by a code that is typed on the phone with this number, instead of a QR code."`

@@ -22,9 +22,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// TestWebLine links a line to a phone over the API, and follows texts, a group and
-// files in both directions. After a restart the line connects again by itself.
-func TestWebLine(t *testing.T) {
+// TestWebReference links a reference to a phone over the API, and follows texts, a group and
+// files in both directions. After a restart the reference connects again by itself.
+func TestWebReference(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, database []string) {
 		r := newWebEnv(t)
@@ -92,7 +92,7 @@ func (r *webEnv) answer(t *testing.T, chat, message string) string {
 }
 
 // talk lets a contact write and be answered.
-func (r *webEnv) talk(t *testing.T, l *webLine, ana *webtest.Phone) {
+func (r *webEnv) talk(t *testing.T, l *webReference, ana *webtest.Phone) {
 	t.Helper()
 	id, err := ana.SendText(within(t), l.owner.LID(), "Hello «you»")
 	require.NoError(t, err)
@@ -111,7 +111,7 @@ func (r *webEnv) talk(t *testing.T, l *webLine, ana *webtest.Phone) {
 }
 
 // damaged lets a contact write what cannot be read at first.
-func (r *webEnv) damaged(t *testing.T, l *webLine, ana *webtest.Phone) {
+func (r *webEnv) damaged(t *testing.T, l *webReference, ana *webtest.Phone) {
 	t.Helper()
 	words := "say again"
 	id, err := ana.Send(within(t), webtest.Outgoing{To: l.owner.LID(), Message: &waE2E.Message{Conversation: &words}, Damage: 1})
@@ -125,14 +125,14 @@ func (r *webEnv) damaged(t *testing.T, l *webLine, ana *webtest.Phone) {
 // libsignal prints unless it is configured not to.
 func quiet(t *testing.T, n *node) {
 	t.Helper()
-	for line := range strings.Lines(n.stderr.String()) {
-		require.True(t, strings.HasPrefix(line, "time="), line)
+	for reference := range strings.Lines(n.stderr.String()) {
+		require.True(t, strings.HasPrefix(reference, "time="), reference)
 	}
 	require.Empty(t, n.rest)
 }
 
 // group lets a contact write in a group and be answered there.
-func (r *webEnv) group(t *testing.T, l *webLine, ana *webtest.Phone) {
+func (r *webEnv) group(t *testing.T, l *webReference, ana *webtest.Phone) {
 	t.Helper()
 	chat := ana.Groups().Create(webtest.GroupOptions{Subject: "Friends", Members: []*webtest.Phone{l.owner}})
 	id, err := ana.SendText(within(t), chat, "Hello all")
@@ -152,7 +152,7 @@ func (r *webEnv) group(t *testing.T, l *webLine, ana *webtest.Phone) {
 }
 
 // files lets a contact send a picture and get one.
-func (r *webEnv) files(t *testing.T, l *webLine, ana *webtest.Phone) {
+func (r *webEnv) files(t *testing.T, l *webReference, ana *webtest.Phone) {
 	t.Helper()
 	var picture bytes.Buffer
 	require.NoError(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 64, 64))))

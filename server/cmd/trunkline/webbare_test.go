@@ -131,11 +131,11 @@ func launchBare(b *testing.B, fake *webtest.Server, url string, more int) (*exec
 }
 
 // linkBare scans each code that the floor's process shows.
-func linkBare(b *testing.B, fake *webtest.Server, lines *bufio.Scanner, more int) []*webtest.Device {
+func linkBare(b *testing.B, fake *webtest.Server, refs *bufio.Scanner, more int) []*webtest.Device {
 	b.Helper()
 	var devices []*webtest.Device
-	for len(devices) < more && lines.Scan() {
-		code, ok := strings.CutPrefix(lines.Text(), "qr ")
+	for len(devices) < more && refs.Scan() {
+		code, ok := strings.CutPrefix(refs.Text(), "qr ")
 		if !ok {
 			continue
 		}

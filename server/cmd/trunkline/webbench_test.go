@@ -30,13 +30,13 @@ func many(b *testing.B, env string, def int) int {
 	return n
 }
 
-// side is one of two programs that are compared: a process with lines which
+// side is one of two programs that are compared: a process with references which
 // can be ended, and started again with more of them.
 type side struct {
 	name    string
 	devices []*webtest.Device
 	pid     int
-	// start starts the process, which links so many more lines.
+	// start starts the process, which links so many more references.
 	start func(b *testing.B, more int)
 	end   func()
 }
@@ -49,9 +49,9 @@ func bareSide(b *testing.B, fake *webtest.Server) *side {
 	var cmd *exec.Cmd
 	s.start = func(b *testing.B, more int) {
 		before := logins(s.devices)
-		c, lines := launchBare(b, fake, url, more)
+		c, refs := launchBare(b, fake, url, more)
 		cmd, s.pid = c, c.Process.Pid
-		s.devices = append(s.devices, linkBare(b, fake, lines, more)...)
+		s.devices = append(s.devices, linkBare(b, fake, refs, more)...)
 		back(b, s.devices[:len(before)], before, time.Now())
 	}
 	s.end = func() {
@@ -126,9 +126,9 @@ func (s *side) cpu(b *testing.B) time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
-// BenchmarkWebIdle measures the cost of another idle connected line: the growth of
-// resident memory from SESSIONS/10 to SESSIONS (500) lines, compared with that of
-// bare whatsmeow, and the time until all lines are connected again after an outage.
+// BenchmarkWebIdle measures the cost of another idle connected reference: the growth of
+// resident memory from SESSIONS/10 to SESSIONS (500) references, compared with that of
+// bare whatsmeow, and the time until all references are connected again after an outage.
 func BenchmarkWebIdle(b *testing.B) {
 	limit := many(b, "SESSIONS", 4)
 	few, rest := max(limit/10, 2), time.Duration(0)
@@ -156,35 +156,35 @@ func BenchmarkWebIdle(b *testing.B) {
 	}
 }
 
-// BenchmarkWebReceive measures how fast a backlog is received: of 20 lines with
+// BenchmarkWebReceive measures how fast a backlog is received: of 20 references with
 // TEXTS (100) messages each, and of one line with five times as many. It compares
 // the server with bare whatsmeow with one durable insert for each message, by the
 // time between the first and the last acknowledgement and by the CPU time. One
-// line's messages are received one after the other, so that the time of a durable
+// reference's messages are received one after the other, so that the time of a durable
 // commit, which is measured in between, limits the rate.
 func BenchmarkWebReceive(b *testing.B) {
 	texts := many(b, "TEXTS", 5)
-	lines := 20
+	refs := 20
 	if texts < 50 {
-		lines = 3
+		refs = 3
 	}
-	b.Run("lines", func(b *testing.B) { receive(b, lines, texts) })
+	b.Run("lines", func(b *testing.B) { receive(b, refs, texts) })
 	b.Run("line", func(b *testing.B) { receive(b, 1, 5*texts) })
 }
 
-// receive measures what waits for lines, so many texts for each.
-func receive(b *testing.B, lines, texts int) {
+// receive measures what waits for references, so many texts for each.
+func receive(b *testing.B, refs, texts int) {
 	b.Helper()
 	for b.Loop() {
 		rate := map[string]float64{}
 		fake := startFake(b)
 		for _, s := range []*side{bareSide(b, fake), serverSide(b, fake)} {
-			s.start(b, lines)
+			s.start(b, refs)
 			s.restart(b)
 			idle := s.cpu(b)
 			s.end()
 			b.ReportMetric(float64(commit(b).Microseconds()), s.name+"-commit-µs")
-			messages := float64(lines * texts)
+			messages := float64(refs * texts)
 			elapsed, cpu := s.drain(b, fake, texts)
 			rate[s.name] = messages / elapsed.Seconds()
 			b.ReportMetric(rate[s.name], s.name+"-msg/s")
@@ -211,7 +211,7 @@ func commit(b *testing.B) time.Duration {
 	return elapsed[len(elapsed)/2]
 }
 
-// drain lets texts wait for each line, starts the process and waits until all
+// drain lets texts wait for each reference, starts the process and waits until all
 // are acknowledged.
 func (s *side) drain(b *testing.B, fake *webtest.Server, texts int) (elapsed, cpu time.Duration) {
 	b.Helper()

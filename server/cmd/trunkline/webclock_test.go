@@ -24,7 +24,7 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// clockEnv is a server in the process of the test. The test moves its clock. Lines
+// clockEnv is a server in the process of the test. The test moves its clock. References
 // have their default rates.
 type clockEnv struct {
 	*webEnv
@@ -79,12 +79,12 @@ func (r *clockEnv) restart(t *testing.T) {
 	r.end()
 	r.start(t)
 	r.back(t, before, time.Now())
-	for _, l := range r.lines {
+	for _, l := range r.refs {
 		r.connected(t, l)
 	}
 }
 
-// standing is what the stream and the API say of a line's session.
+// standing is what the stream and the API say of a reference's session.
 type standing struct {
 	State string
 	QR    *struct {
@@ -108,14 +108,14 @@ func (r *clockEnv) standings(t *testing.T, ref int) <-chan standing {
 		_ = resp.Body.Close()
 	})
 	out := make(chan standing, 1000)
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, 1<<20)
-	require.True(t, lines.Scan(), "it is ready")
+	refs := bufio.NewScanner(resp.Body)
+	refs.Buffer(nil, 1<<20)
+	require.True(t, refs.Scan(), "it is ready")
 	go func() {
 		defer close(out)
 		kind := ""
-		for lines.Scan() {
-			name, value, _ := strings.Cut(lines.Text(), ": ")
+		for refs.Scan() {
+			name, value, _ := strings.Cut(refs.Text(), ": ")
 			switch {
 			case name == "event":
 				kind = value
@@ -147,7 +147,7 @@ func upTo(t *testing.T, all <-chan standing, match func(standing) bool) standing
 	}
 }
 
-// status returns what the API says of a line's session.
+// status returns what the API says of a reference's session.
 func (r *clockEnv) status(t *testing.T, ref int) (s standing) {
 	t.Helper()
 	raw, err := json.Marshal(r.session(t, ref))
@@ -157,7 +157,7 @@ func (r *clockEnv) status(t *testing.T, ref int) (s standing) {
 }
 
 // TestWebCodesRotate scans no code: the stream and the status show one code after
-// the other, each until it expires, and finally that the line has given up.
+// the other, each until it expires, and finally that the reference has given up.
 func TestWebCodesRotate(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
@@ -212,7 +212,7 @@ func (r *clockEnv) earliest(t *testing.T, ref int, to *webtest.Phone) time.Durat
 	return time.Unix(int64(at), 0).Sub(r.now())
 }
 
-// awaitEarliest waits until a dry run says so: only who has the line knows.
+// awaitEarliest waits until a dry run says so: only who has the reference knows.
 func (r *clockEnv) awaitEarliest(t *testing.T, ref int, to *webtest.Phone, want time.Duration) {
 	t.Helper()
 	var got time.Duration
@@ -223,7 +223,7 @@ func (r *clockEnv) awaitEarliest(t *testing.T, ref int, to *webtest.Phone, want 
 	require.LessOrEqual(t, got, want+2*time.Second)
 }
 
-// TestWebRateIsKept begins as many chats as a line may, and has the network
+// TestWebRateIsKept begins as many chats as a reference may, and has the network
 // forbid more: dry runs say until when, also of a server that was started
 // since.
 func TestWebRateIsKept(t *testing.T) {
@@ -262,7 +262,7 @@ func TestWebRateIsKept(t *testing.T) {
 	})
 }
 
-// TestWebErase erases a contact over the API: the tables of the line know the
+// TestWebErase erases a contact over the API: the tables of the reference know the
 // number no more, and who was erased can write again.
 func TestWebErase(t *testing.T) {
 	t.Parallel()

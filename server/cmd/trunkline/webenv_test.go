@@ -16,16 +16,16 @@ import (
 // webTimeout is how long a test waits for the fake network, on a busy machine.
 const webTimeout = 2 * time.Minute
 
-// webEnv is a rig whose network is a fake WhatsApp Web, with lines that phones
+// webEnv is a rig whose network is a fake WhatsApp Web, with references that phones
 // have linked.
 type webEnv struct {
 	*env
-	fake  *webtest.Server
-	lines []*webLine
+	fake *webtest.Server
+	refs []*webReference
 }
 
-// webLine is a line and the phone that it is linked to.
-type webLine struct {
+// webReference is a reference and the phone that it is linked to.
+type webReference struct {
 	ref    int
 	owner  *webtest.Phone
 	device *webtest.Device
@@ -67,11 +67,11 @@ func within(t testing.TB) context.Context {
 	return ctx
 }
 
-// link adds a line and lets a new phone scan the code that the API shows.
-func (r *webEnv) link(t testing.TB) *webLine {
+// link adds a reference and lets a new phone scan the code that the API shows.
+func (r *webEnv) link(t testing.TB) *webReference {
 	t.Helper()
 	ref := r.call(t, 201, "POST", "/reference", `{"name":"Shop","type":"provider-web"}`)
-	l := &webLine{ref: int(ref["id"].(float64)), owner: r.fake.AddPhone(nil)}
+	l := &webReference{ref: int(ref["id"].(float64)), owner: r.fake.AddPhone(nil)}
 	r.call(t, 200, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d,"method":"qr"}`, l.ref))
 	var code string
 	require.Eventually(t, func() bool {
@@ -86,7 +86,7 @@ func (r *webEnv) link(t testing.TB) *webLine {
 	l.device = device
 	require.NoError(t, device.AwaitActive(within(t)))
 	r.connected(t, l)
-	r.lines = append(r.lines, l)
+	r.refs = append(r.refs, l)
 	return l
 }
 
@@ -95,30 +95,30 @@ func (r *webEnv) session(t testing.TB, ref int) map[string]any {
 	return r.call(t, 200, "GET", fmt.Sprintf("/reference/session/status?reference=%d", ref), "")
 }
 
-// connected waits until the API reports a line as connected. A restriction of new
+// connected waits until the API reports a reference as connected. A restriction of new
 // chats does not matter.
-func (r *webEnv) connected(t testing.TB, l *webLine) {
+func (r *webEnv) connected(t testing.TB, l *webReference) {
 	t.Helper()
 	var last map[string]any
 	require.Eventually(t, func() bool {
 		last = r.session(t, l.ref)
 		return last["state"] == "CONNECTED"
-	}, webTimeout, 10*time.Millisecond, "the line stands")
+	}, webTimeout, 10*time.Millisecond, "the reference is connected")
 	if wrong, is := last["lastError"].(map[string]any); is {
 		require.Equal(t, "reachout_limited", wrong["code"])
 	}
 }
 
-// devices returns the devices of the lines.
+// devices returns the devices of the references.
 func (r *webEnv) devices() []*webtest.Device {
-	out := make([]*webtest.Device, len(r.lines))
-	for i, l := range r.lines {
+	out := make([]*webtest.Device, len(r.refs))
+	for i, l := range r.refs {
 		out[i] = l.device
 	}
 	return out
 }
 
-// logins returns how often each line's device has logged in.
+// logins returns how often each reference's device has logged in.
 func (r *webEnv) logins() []int { return logins(r.devices()) }
 
 func logins(devices []*webtest.Device) []int {
@@ -129,7 +129,7 @@ func logins(devices []*webtest.Device) []int {
 	return out
 }
 
-// back waits until each line has logged in again after before, and gets its
+// back waits until each reference has logged in again after before, and gets its
 // messages. It returns how long that took since begin.
 func (r *webEnv) back(t testing.TB, before []int, begin time.Time) time.Duration {
 	t.Helper()
@@ -149,10 +149,10 @@ func back(t testing.TB, devices []*webtest.Device, before []int, begin time.Time
 // sound fails the test when the network saw anything that it should not.
 func (r *webEnv) sound(t testing.TB) {
 	t.Helper()
-	require.Empty(t, r.fake.Conflicts(), "no line stood twice at once")
+	require.Empty(t, r.fake.Conflicts(), "no reference was connected twice at once")
 	require.Empty(t, r.fake.Unknown())
-	for _, l := range r.lines {
-		require.Len(t, l.owner.Devices(), 1, "a line was linked again")
+	for _, l := range r.refs {
+		require.Len(t, l.owner.Devices(), 1, "a reference was linked again")
 		require.False(t, l.device.Removed())
 	}
 }
@@ -162,7 +162,7 @@ func number(p *webtest.Phone) string { return p.JID().User }
 
 // stored fails the test unless a chat holds these texts of its contact, each
 // once and in their order.
-func (r *webEnv) stored(t testing.TB, l *webLine, from *webtest.Phone, ids []string) {
+func (r *webEnv) stored(t testing.TB, l *webReference, from *webtest.Phone, ids []string) {
 	t.Helper()
 	var got []string
 	for _, m := range r.historyOf(t, l.ref, number(from)) {

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	webContacts = 2  // of the line, in the loop of kills
+	webContacts = 2  // of the reference, in the loop of kills
 	webTexts    = 10 // of each contact in a round
 )
 
-// writers are phones that write to a line, and what they have written.
+// writers are phones that write to a reference, and what they have written.
 type writers struct {
 	phones []*webtest.Phone
 	ids    [][]string // by phone, in order
@@ -35,8 +35,8 @@ func (r *webEnv) writers(n int) *writers {
 	return w
 }
 
-// write lets each phone write some texts to the owner of a line.
-func (w *writers) write(ctx context.Context, l *webLine, texts int) error {
+// write lets each phone write some texts to the owner of a reference.
+func (w *writers) write(ctx context.Context, l *webReference, texts int) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for i, p := range w.phones {
 		g.Go(func() error {
@@ -54,7 +54,7 @@ func (w *writers) write(ctx context.Context, l *webLine, texts int) error {
 }
 
 // counted fails the test unless each text is stored once.
-func (w *writers) counted(t *testing.T, r *webEnv, l *webLine) (n int) {
+func (w *writers) counted(t *testing.T, r *webEnv, l *webReference) (n int) {
 	t.Helper()
 	for i, p := range w.phones {
 		r.stored(t, l, p, w.ids[i])
@@ -64,7 +64,7 @@ func (w *writers) counted(t *testing.T, r *webEnv, l *webLine) (n int) {
 }
 
 // TestWebKillWhileReceiving kills the server again and again at a random moment
-// while phones write to its line, and then counts.
+// while phones write to its reference, and then counts.
 func TestWebKillWhileReceiving(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, func(t *testing.T, database []string) {
@@ -116,15 +116,15 @@ func TestWebKillWhileReceiving(t *testing.T) {
 	})
 }
 
-// manyLines returns how many lines are in a test: ten, and in a soak fifty.
-func manyLines() int {
+// manyReferences returns how many references are in a test: ten, and in a soak fifty.
+func manyReferences() int {
 	if testkit.Rounds(0) >= 50 {
 		return 50
 	}
 	return 10
 }
 
-// TestWebRestarts stops and kills the server repeatedly: all its lines connect
+// TestWebRestarts stops and kills the server repeatedly: all its references connect
 // again.
 func TestWebRestarts(t *testing.T) {
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestWebRestarts(t *testing.T) {
 	n := r.launch(t, args...)
 	r.balancer.open(n)
 	r.signUp(t)
-	for range manyLines() {
+	for range manyReferences() {
 		r.link(t)
 	}
 	var elapsed []time.Duration
@@ -150,16 +150,16 @@ func TestWebRestarts(t *testing.T) {
 		r.balancer.open(n)
 		elapsed = append(elapsed, r.back(t, before, time.Now()))
 	}
-	for _, l := range r.lines {
+	for _, l := range r.refs {
 		r.connected(t, l)
 	}
 	r.sound(t)
-	t.Logf("promise: %s: after each of %d restarts all %d lines stood again without a new code, at the latest %.1f s after it",
-		t.Name(), rounds, len(r.lines), slices.Max(elapsed).Seconds())
+	t.Logf("promise: %s: after each of %d restarts all %d references were connected again without a new code, at the latest %.1f s after it",
+		t.Name(), rounds, len(r.refs), slices.Max(elapsed).Seconds())
 	n.terminate(t)
 }
 
-// TestWebTakeOver kills the node that has all lines, and then ends the one that
+// TestWebTakeOver kills the node that has all references, and then ends the one that
 // took them over: each time another has them, and nothing is lost.
 func TestWebTakeOver(t *testing.T) {
 	t.Parallel()
@@ -171,16 +171,16 @@ func TestWebTakeOver(t *testing.T) {
 	one := launch()
 	r.balancer.open(one)
 	r.signUp(t)
-	for range manyLines() {
+	for range manyReferences() {
 		r.link(t)
 	}
-	ws := make([]*writers, len(r.lines))
+	ws := make([]*writers, len(r.refs))
 	for i := range ws {
 		ws[i] = r.writers(1)
 	}
 	two := launch()
 	r.balancer.open(two)
-	r.askOtherNode(t, r.lines[0], ws[0].phones[0])
+	r.askOtherNode(t, r.refs[0], ws[0].phones[0])
 
 	before, begin := r.logins(), time.Now()
 	one.kill()
@@ -199,20 +199,20 @@ func TestWebTakeOver(t *testing.T) {
 	require.Less(t, killed, takenUp+atWork)
 
 	messages := 0
-	for i, l := range r.lines {
+	for i, l := range r.refs {
 		require.NoError(t, l.device.AwaitIdle(within(t)))
 		messages += ws[i].counted(t, r, l)
 		r.connected(t, l)
 	}
 	r.sound(t)
-	t.Logf("promise: %s: %d lines stood on another node %.1f s after kill -9 of their node, and %.1f s after SIGTERM; of %d messages "+
-		"that phones wrote meanwhile none was lost or doubled, and no line stood twice", t.Name(), len(r.lines), killed.Seconds(), handed.Seconds(), messages)
+	t.Logf("promise: %s: %d references were connected on another node %.1f s after kill -9 of their node, and %.1f s after SIGTERM; of %d messages "+
+		"that phones wrote meanwhile none was lost or doubled, and no reference was connected twice", t.Name(), len(r.refs), killed.Seconds(), handed.Seconds(), messages)
 	three.terminate(t)
 }
 
-// TestWebFreeze suspends the node that owns the lines for longer than its lease,
-// and resumes it. Another node takes the lines over and keeps them. Nothing is
-// lost, and the resumed node no longer acts for the lines.
+// TestWebFreeze suspends the node that owns the references for longer than its lease,
+// and resumes it. Another node takes the references over and keeps them. Nothing is
+// lost, and the resumed node no longer acts for the references.
 func TestWebFreeze(t *testing.T) {
 	t.Parallel()
 	url, files := testkit.PostgresURL(t), t.TempDir()
@@ -226,7 +226,7 @@ func TestWebFreeze(t *testing.T) {
 	for range 3 {
 		r.link(t)
 	}
-	ws := make([]*writers, len(r.lines))
+	ws := make([]*writers, len(r.refs))
 	for i := range ws {
 		ws[i] = r.writers(1)
 	}
@@ -243,25 +243,25 @@ func TestWebFreeze(t *testing.T) {
 	r.writeAll(t, ws)
 
 	messages := 0
-	for i, l := range r.lines {
+	for i, l := range r.refs {
 		require.NoError(t, l.device.AwaitIdle(within(t)))
 		messages += ws[i].counted(t, r, l)
 		r.connected(t, l)
 	}
 	one.terminate(t)
-	for i, l := range r.lines {
+	for i, l := range r.refs {
 		require.NoError(t, ws[i].write(within(t), l, 3))
 		require.NoError(t, l.device.AwaitIdle(within(t)))
 		r.connected(t, l)
 	}
-	require.Equal(t, before, r.logins(), "the node that woke connected no line again")
-	t.Logf("promise: %s: %d lines stood on another node %.1f s after their own froze, and stayed there when it woke; of %d messages "+
-		"none was lost or doubled", t.Name(), len(r.lines), elapsed.Seconds(), messages)
+	require.Equal(t, before, r.logins(), "the node that woke connected no reference again")
+	t.Logf("promise: %s: %d references were connected on another node %.1f s after their own froze, and stayed there when it woke; of %d messages "+
+		"none was lost or doubled", t.Name(), len(r.refs), elapsed.Seconds(), messages)
 	two.terminate(t)
 }
 
-// askOtherNode asks a node for what only the one with the line can do.
-func (r *webEnv) askOtherNode(t *testing.T, l *webLine, ana *webtest.Phone) {
+// askOtherNode asks a node for what only the one with the reference can do.
+func (r *webEnv) askOtherNode(t *testing.T, l *webReference, ana *webtest.Phone) {
 	t.Helper()
 	found := r.call(t, 200, "GET", fmt.Sprintf("/chats/check?reference=%d&phone=%s", l.ref, number(ana)), "")
 	require.Equal(t, true, found["exists"])
@@ -272,10 +272,10 @@ func (r *webEnv) askOtherNode(t *testing.T, l *webLine, ana *webtest.Phone) {
 	r.call(t, 404, "GET", fmt.Sprintf("/chats/group?reference=%d&chatId=120363000000000000@g.us", l.ref), "")
 }
 
-// writeAll lets each line get some texts.
+// writeAll lets each reference get some texts.
 func (r *webEnv) writeAll(t *testing.T, ws []*writers) {
 	t.Helper()
-	for i, l := range r.lines {
+	for i, l := range r.refs {
 		require.NoError(t, ws[i].write(within(t), l, 3))
 	}
 }

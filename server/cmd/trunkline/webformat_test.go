@@ -13,8 +13,8 @@ import (
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
 
-// TestWebFormats links a line, for which receivers in the formats of three other
-// projects get events: the code to scan first, then that the line is connected.
+// TestWebFormats links a reference, for which receivers in the formats of three other
+// projects get events: the code to scan first, then that the reference is connected.
 func TestWebFormats(t *testing.T) {
 	t.Parallel()
 	r := newWebEnv(t)

@@ -12,7 +12,7 @@ import (
 // hidden lets a contact with a hidden number (LID) write, also in a group, and
 // answers by every id in its events. Another contact has a phone number with the
 // digits of the LID, and must get nothing.
-func (r *webEnv) hidden(t *testing.T, l *webLine) {
+func (r *webEnv) hidden(t *testing.T, l *webReference) {
 	t.Helper()
 	eve := r.fake.AddPhone(&webtest.PhoneOptions{Name: "Eve", Hidden: true})
 	lid := eve.LID().User

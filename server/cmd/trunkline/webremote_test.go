@@ -53,7 +53,7 @@ func (r *webEnv) watchGroups() *groupAsks {
 	return g
 }
 
-// TestWebRemoteCall kills the node that owns a line while another node has it query
+// TestWebRemoteCall kills the node that owns a reference while another node has it query
 // the network. The next owner repeats a query. A change that has started is not
 // repeated, and its caller learns that the outcome is unknown. A change that has
 // not started is made.

@@ -109,7 +109,7 @@ func hurried(speed int) func() time.Time {
 	return func() time.Time { return begin.Add(time.Since(begin) * time.Duration(speed)) }
 }
 
-// whatsapp checks whether lines of WhatsApp Web can connect.
+// whatsapp checks whether references of WhatsApp Web can connect.
 func (d *doctor) whatsapp(ctx context.Context, lines []messaging.ReferenceState) {
 	if !slices.ContainsFunc(lines, func(l messaging.ReferenceState) bool { return l.Kind == web.Kind }) {
 		return

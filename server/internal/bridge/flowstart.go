@@ -30,18 +30,18 @@ func (s *FlowStarter) start(ctx context.Context, account string, as child, flowI
 	}
 	start := aiflow.Start{ID: as.id, Parent: as.parent, Flow: flowID, Input: input}
 	if chatID != "" {
-		line, err := s.lineOf(ctx, account, flowID, ref, chatID)
+		reference, err := s.referenceOf(ctx, account, flowID, ref, chatID)
 		if err != nil {
 			return runtime.Run{}, err
 		}
-		key, id, err := s.Messaging.For(account).ChatKey(ctx, line, chatID)
+		key, id, err := s.Messaging.For(account).ChatKey(ctx, reference, chatID)
 		if errors.Is(err, messaging.ErrNotFound) {
 			err = httpapi.NotFoundAt("body.reference", "must be the id of a reference of this account")
 		}
 		if err != nil {
 			return runtime.Run{}, err
 		}
-		start.Chat = view.RunChat(account, line, key, id)
+		start.Chat = view.RunChat(account, reference, key, id)
 	} else if ref != 0 {
 		if _, err := s.Messaging.For(account).References().Get(ctx, ref); errors.Is(err, messaging.ErrNotFound) {
 			return runtime.Run{}, httpapi.NotFoundAt("body.reference", "must be the id of a reference of this account")
@@ -53,8 +53,8 @@ func (s *FlowStarter) start(ctx context.Context, account string, as child, flowI
 	return acc.Runs().Start(ctx, start)
 }
 
-// lineOf returns the reference of a run in a chat.
-func (s *FlowStarter) lineOf(ctx context.Context, account, flowID string, ref provider.ReferenceID, chatID string) (provider.ReferenceID, error) {
+// referenceOf returns the reference of a run in a chat.
+func (s *FlowStarter) referenceOf(ctx context.Context, account, flowID string, ref provider.ReferenceID, chatID string) (provider.ReferenceID, error) {
 	if ref != 0 {
 		return ref, nil
 	}
@@ -65,14 +65,14 @@ func (s *FlowStarter) lineOf(ctx context.Context, account, flowID string, ref pr
 	if len(bound) == 1 {
 		return provider.ReferenceID(bound[0].Reference), nil
 	}
-	lines, err := s.Messaging.For(account).References().WithChat(ctx, chatID)
+	refs, err := s.Messaging.For(account).References().WithChat(ctx, chatID)
 	if err != nil {
 		return 0, err
 	}
-	if len(lines) != 1 {
+	if len(refs) != 1 {
 		return 0, httpapi.Invalid("body.reference", "is required: the flow is not bound to exactly one reference, and this chat does not exist in exactly one reference")
 	}
-	return lines[0], nil
+	return refs[0], nil
 }
 
 // RunFlow begins a run for an agent and returns its state after its first turn.

@@ -40,7 +40,7 @@ func (s *HookFormats) Formats() map[string]webhook.Format {
 // Write makes the request of an event.
 func (f hookFormat) Write(ctx context.Context, d webhook.Draft) (webhook.Formatted, error) {
 	ev := compat.Event{ID: d.ID, Type: d.Type, ChatID: d.ChatID, At: d.At, Payload: d.Body, URL: d.URL}
-	if err := f.aboutLine(ctx, d, &ev); err != nil {
+	if err := f.aboutReference(ctx, d, &ev); err != nil {
 		return webhook.Formatted{}, err
 	}
 	if err := f.aboutActor(ctx, d, &ev); err != nil {
@@ -53,8 +53,8 @@ func (f hookFormat) Write(ctx context.Context, d webhook.Draft) (webhook.Formatt
 	return webhook.Formatted{Body: body, Headers: f.Headers(compat.Signed{ID: d.ID, Body: body, Key: d.Key, At: d.Now})}, nil
 }
 
-// aboutLine adds the reference as it is now. A deleted one is named by its id.
-func (s *HookFormats) aboutLine(ctx context.Context, d webhook.Draft, ev *compat.Event) error {
+// aboutReference adds the reference as it is now. A deleted one is named by its id.
+func (s *HookFormats) aboutReference(ctx context.Context, d webhook.Draft, ev *compat.Event) error {
 	ev.Reference = compat.Reference{ID: d.Scope, Name: d.Scope, BaseURL: s.BaseURL}
 	id, err := strconv.ParseInt(d.Scope, 10, 64)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *HookFormats) aboutLine(ctx context.Context, d webhook.Draft, ev *compat
 	case errors.Is(err, messaging.ErrNotFound):
 		return nil
 	case err != nil:
-		return fmt.Errorf("reading the line of a webhook: %w", err)
+		return fmt.Errorf("reading the reference of a webhook: %w", err)
 	}
 	ev.Reference.Name = r.Name
 	ev.Reference.Self, ev.Reference.Profile = s.selfOf(r.Type, r.Session.Account)

@@ -48,7 +48,7 @@ func TestLimiter(t *testing.T) {
 	require.Equal(t, 1000, taken, "of one /64")
 }
 
-// TestGood is a network, which also posts what is for lines that are gone.
+// TestGood is a network, which also posts what is for references that are gone.
 func TestGood(t *testing.T) {
 	t.Parallel()
 	var l forged.Limiter

@@ -19,7 +19,7 @@ const Extractors = page(() => import('./pages/extractors'))
 const Flows = page(() => import('./pages/flows'))
 const Functions = page(() => import('./pages/functions'))
 const Inbox = page(() => import('./pages/inbox'))
-const Lines = page(() => import('./pages/lines'))
+const References = page(() => import('./pages/references'))
 const Runs = page(() => import('./pages/runs'))
 const Settings = page(() => import('./pages/settings'))
 const Templates = page(() => import('./pages/templates'))
@@ -40,7 +40,7 @@ export function App() {
                 <Route path="/flows/:engine?/:id?" component={Flows} />
                 <Route path="/functions/:part?/:id?" component={Functions} />
                 <Route path="/inbox/:reference?/:chat?" component={Inbox} />
-                <Route path="/references/:id?" component={Lines} />
+                <Route path="/references/:id?" component={References} />
                 <Route path="/runs/:engine?/:id?" component={Runs} />
                 <Route path="/templates/:reference?" component={Templates} />
                 <Route path="/webhooks/:reference?" component={Webhooks} />

@@ -11,16 +11,16 @@ const fill = process.env.TRUNKLINE_FILL ?? join(import.meta.dirname, '../../../b
 const server = new Server()
 let visitor: Visitor
 let token: string
-let line: number
+let reference: number
 
 beforeAll(async () => {
   await server.start()
   visitor = await Visitor.open(server)
   token = await visitor.signUp(server)
-  line = (await server.call<{ id: number }>(token, 'POST', '/reference', { name: 'Shop', type: 'provider-sandbox' })).id
+  reference = (await server.call<{ id: number }>(token, 'POST', '/reference', { name: 'Shop', type: 'provider-sandbox' })).id
   await visitor.page.goto('about:blank')
   await server.stop()
-  execFileSync(fill, [join(server.data, 'trunkline.db'), String(line), String(size), String(size)], { stdio: 'inherit' })
+  execFileSync(fill, [join(server.data, 'trunkline.db'), String(reference), String(size), String(size)], { stdio: 'inherit' })
   await server.start()
 })
 
@@ -98,7 +98,7 @@ const rows = () => visitor.page.locator('.virtual-rows > li').count()
 
 test('a big inbox stays quick', async () => {
   const { page } = visitor
-  await page.goto(`${server.url}/panel/inbox/${line}/${encodeURIComponent('ana@sandbox')}`)
+  await page.goto(`${server.url}/panel/inbox/${reference}/${encodeURIComponent('ana@sandbox')}`)
   const chats = page.getByRole('region', { name: 'Inbox' })
   const thread = page.getByRole('region', { name: 'Messages' })
   await thread.getByText(`Message ${2 * size - 2}`).waitFor()
@@ -120,7 +120,7 @@ test('a big inbox stays quick', async () => {
     await round('live messages', async () => {
       const end = () => thread.evaluate((box) => (box.scrollTop = box.scrollHeight))
       await end()
-      for (let i = 0; i < 5; i++) await server.call(token, 'POST', `/sandbox/${line}/messages`, { from: 'ana', name: 'Ana', type: 'text', text: `live ${at} ${i}` })
+      for (let i = 0; i < 5; i++) await server.call(token, 'POST', `/sandbox/${reference}/messages`, { from: 'ana', name: 'Ana', type: 'text', text: `live ${at} ${i}` })
       // Older messages may still come, and the end move with them: whoever reads scrolls on.
       await expect.poll(() => end().then(() => thread.getByText(`live ${at} 4`).isVisible()), { timeout: 30_000 }).toBe(true)
     })

@@ -4,13 +4,13 @@ import { Server, Visitor } from './world'
 const server = new Server()
 let visitor: Visitor
 let token: string
-let line: number
+let reference: number
 
 beforeAll(async () => {
   await server.start()
   visitor = await Visitor.open(server)
   token = await visitor.signUp(server)
-  line = (await server.call<{ id: number }>(token, 'POST', '/reference', { name: 'Phone', type: 'provider-sandbox' })).id
+  reference = (await server.call<{ id: number }>(token, 'POST', '/reference', { name: 'Phone', type: 'provider-sandbox' })).id
   await visitor.page.reload()
 })
 
@@ -24,7 +24,7 @@ const list = async () => {
   await page.getByRole('heading', { name: 'Extractors', exact: true }).waitFor()
 }
 
-/** create begins an extractor of a kind on the line. */
+/** create begins an extractor of a kind on the reference. */
 const create = async (name: string, kind: string) => {
   const { page } = visitor
   await page.getByRole('button', { name: 'New extractor' }).first().click()
@@ -77,8 +77,8 @@ test('a pattern is tried where the text is no ASCII, and switched on', async () 
   await form().getByRole('button', { name: 'Undo changes' }).click()
   await page.getByRole('switch', { name: 'Enable' }).click()
   await page.getByRole('switch', { name: 'Disable' }).waitFor()
-  await server.call(token, 'POST', `/sandbox/${line}/messages`, { from: 'ana', name: 'Ana', type: 'text', text: 'where is #17?' })
-  const extracted = async () => (await server.call<{ items: { extracted?: Record<string, unknown> }[] }>(token, 'GET', `/chats/messages?reference=${line}&chatId=ana@sandbox`)).items[0]?.extracted
+  await server.call(token, 'POST', `/sandbox/${reference}/messages`, { from: 'ana', name: 'Ana', type: 'text', text: 'where is #17?' })
+  const extracted = async () => (await server.call<{ items: { extracted?: Record<string, unknown> }[] }>(token, 'GET', `/chats/messages?reference=${reference}&chatId=ana@sandbox`)).items[0]?.extracted
   await expect.poll(extracted).toEqual({ order: 17 })
 })
 

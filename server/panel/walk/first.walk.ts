@@ -5,7 +5,7 @@ import { Server, Visitor } from './world'
 
 const server = new Server()
 let visitor: Visitor
-let line: string
+let reference: string
 
 beforeAll(async () => {
   await server.start()
@@ -49,7 +49,7 @@ test('a sandbox is made, its phone is written on, and an answer reaches it', asy
   await page.getByLabel('Write as the contact').fill('price')
   await button('Send from the phone').click()
   await page.getByRole('region', { name: 'Messages' }).getByText('price').waitFor()
-  line = /inbox\/(\d+)/.exec(page.url())![1]!
+  reference = /inbox\/(\d+)/.exec(page.url())![1]!
   await page.getByLabel('Message', { exact: true }).fill('20 €')
   await page.keyboard.press('Control+Enter')
   await phone().getByText('20 €').waitFor()
@@ -65,7 +65,7 @@ test('a webhook is added, tested and replayed', async () => {
   await button('Close').last().click()
   await button('Send test').click()
   await page.getByText('200').first().waitFor()
-  await page.goto(`${server.url}/panel/inbox/${line}/${encodeURIComponent('ana@sandbox')}`)
+  await page.goto(`${server.url}/panel/inbox/${reference}/${encodeURIComponent('ana@sandbox')}`)
   await page.getByLabel('Write as the contact').fill('thanks')
   await button('Send from the phone').click()
   await page.getByRole('region', { name: 'Messages' }).getByText('thanks').waitFor()
@@ -106,7 +106,7 @@ test('a bot is mended, published, tried, and answers the phone', async () => {
   await expect.poll(() => page.locator('.react-flow__node').filter({ hasText: 'done' }).count()).toBe(3)
   await visitor.look('first-tried')
 
-  await page.goto(`${server.url}/panel/inbox/${line}`)
+  await page.goto(`${server.url}/panel/inbox/${reference}`)
   await page.getByLabel('Contact', { exact: true }).fill('ben')
   await page.getByLabel('Write as the contact').fill('price')
   await button('Send from the phone').click()

@@ -42,7 +42,7 @@ async function open(id: string, query = '', page: Page = visitor.page) {
   await page.locator('.save-state').waitFor()
 }
 
-/** writes has a contact write on a line, and answers what came back so far. */
+/** writes has a contact write on a reference, and answers what came back so far. */
 async function writes(to: number, words: string): Promise<string[]> {
   await server.call(token, 'POST', `/sandbox/${to}/messages`, { from: 'ana', name: 'Ana', type: 'text', text: words })
   return answers(to)
@@ -90,7 +90,7 @@ test('a starter becomes a bot, is published, and answers', async () => {
   await page.getByText('It costs 20 €').first().waitFor()
 })
 
-test('all starters are sound, and run on a line', async () => {
+test('all starters are sound, and run on a reference', async () => {
   const { page } = visitor
   const first = { 'Collect a lead': 'Nice that you write! What is your name?', 'Opening hours': /Somebody will write|We are closed now/ }
   for (const [starter, answer] of Object.entries(first)) {
@@ -161,7 +161,7 @@ test('a flow with a switch, a loop and a function is published and answers', asy
   await dialog().getByRole('button', { name: 'Publish', exact: true }).click()
   await page.getByRole('checkbox', { name: 'Orders' }).check()
   await page.getByText('Bots and flows on Orders').waitFor()
-  await visitor.look('flows-lines')
+  await visitor.look('flows-references')
   await writes(own, 'gross')
   await expect.poll(() => answers(own)).toEqual(expect.arrayContaining(['12', '24']))
   await writes(own, 'net')
@@ -390,7 +390,7 @@ test('flows fit a phone, in every language', async () => {
   const { items } = await server.call<{ items: { id: string }[] }>(token, 'GET', `/aiflow/flow/list?projectId=${project}`)
   for (const language of ['en', 'pt', 'es']) {
     await page.evaluate((code) => localStorage.setItem('trunkline.language', code), language)
-    for (const side of ['', 'try', 'tests', 'runs', 'versions', 'lines', 'describe']) {
+    for (const side of ['', 'try', 'tests', 'runs', 'versions', 'references', 'describe']) {
       await open(items[1]!.id, side && `?side=${side}`)
       await visitor.fits()
       if (language === 'en') await visitor.look(`flows-phone-${side || 'editor'}`)

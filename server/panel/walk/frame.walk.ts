@@ -4,13 +4,13 @@ import { Server, Visitor } from './world'
 const server = new Server()
 let visitor: Visitor
 let token: string
-let line: number
+let reference: number
 
 beforeAll(async () => {
   await server.start()
   visitor = await Visitor.open(server)
   token = await visitor.signUp(server)
-  line = (await server.call<{ id: number }>(token, 'POST', '/reference', { name: 'Phone', type: 'provider-sandbox' })).id
+  reference = (await server.call<{ id: number }>(token, 'POST', '/reference', { name: 'Phone', type: 'provider-sandbox' })).id
   await write('price')
 })
 
@@ -18,8 +18,8 @@ afterAll(async () => {
   await visitor.end(server)
 })
 
-const write = (text: string) => server.call(token, 'POST', `/sandbox/${line}/messages`, { from: 'ana', name: 'Ana', type: 'text', text })
-const inbox = () => `${server.url}/panel/inbox/${line}/${encodeURIComponent('ana@sandbox')}`
+const write = (text: string) => server.call(token, 'POST', `/sandbox/${reference}/messages`, { from: 'ana', name: 'Ana', type: 'text', text })
+const inbox = () => `${server.url}/panel/inbox/${reference}/${encodeURIComponent('ana@sandbox')}`
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
 test('every page is found by keys, and fits at twice the size and on a phone', async () => {

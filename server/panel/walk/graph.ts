@@ -13,7 +13,7 @@ interface Template {
   quality_score?: { score: string }
 }
 
-/** Graph stands for Meta's Graph API, as far as lines with templates ask it. */
+/** Graph stands for Meta's Graph API, as far as references with templates ask it. */
 export class Graph {
   url = ''
   templates: Template[] = []

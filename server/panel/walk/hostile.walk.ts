@@ -22,7 +22,7 @@ let hook: Listener
 let server: Server
 let visitor: Visitor
 let token: string
-let line: number
+let reference: number
 
 beforeAll(async () => {
   await graph.start()
@@ -43,12 +43,12 @@ afterAll(async () => {
 })
 
 const call = <T = { id: string }>(method: string, path: string, body?: unknown) => server.call<T>(token, method, path, body)
-const write = (content: object, from = 'eve') => call<{ messageId: string }>('POST', `/sandbox/${line}/messages`, { from, name: evil, ...content })
+const write = (content: object, from = 'eve') => call<{ messageId: string }>('POST', `/sandbox/${reference}/messages`, { from, name: evil, ...content })
 
-/** upload keeps a file of the line, and returns its id. */
+/** upload keeps a file of the reference, and returns its id. */
 async function upload(name: string, type: string, bytes: string): Promise<string> {
   const form = new FormData()
-  form.set('reference', String(line))
+  form.set('reference', String(reference))
   form.set('file', new Blob([bytes], { type }), name)
   const answer = await fetch(`${server.url}/media`, { method: 'POST', headers: { Authorization: `Bearer ${token}` }, body: form })
   expect(answer.ok, await answer.clone().text()).toBe(true)
@@ -88,14 +88,14 @@ async function visit(path: string, shows = seen) {
 
 test('a conversation is text', async () => {
   const { page } = visitor
-  line = (await call<{ id: number }>('POST', '/reference', { name: evil, type: 'provider-sandbox' })).id
-  await call('POST', '/extractor', { name: evil, kind: 'regex', scope: { reference: line }, config: { pattern: '(?P<found>(?s).{1,200})' } })
+  reference = (await call<{ id: number }>('POST', '/reference', { name: evil, type: 'provider-sandbox' })).id
+  await call('POST', '/extractor', { name: evil, kind: 'regex', scope: { reference }, config: { pattern: '(?P<found>(?s).{1,200})' } })
   for (const text of texts) await write({ type: 'text', text })
   await write({ type: 'document', mediaId: await upload(`${evil}.svg`, 'image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg"><script>owned=10</script></svg>'), fileName: `${evil}.svg`, caption: evil })
   await write({ type: 'document', mediaId: await upload('page.html', 'text/html', '<!doctype html><script>owned=11</script>'), fileName: `page.html` })
   await write({ type: 'location', latitude: 1, longitude: 1, address: evil })
-  await call('PATCH', '/chats', { reference: line, chatId: 'eve@sandbox', tags: [evil.slice(0, 40)], variables: { evil }, fields: { evil: [evil, { [seen]: evil }] } })
-  await visit(`inbox/${line}/${encodeURIComponent('eve@sandbox')}`)
+  await call('PATCH', '/chats', { reference, chatId: 'eve@sandbox', tags: [evil.slice(0, 40)], variables: { evil }, fields: { evil: [evil, { [seen]: evil }] } })
+  await visit(`inbox/${reference}/${encodeURIComponent('eve@sandbox')}`)
   for (const summary of await page.locator('.side summary').all()) await summary.click()
   await page.getByRole('button', { name: 'What happened?' }).last().click()
   await page.getByRole('dialog').getByText('stored').first().waitFor()
@@ -109,7 +109,7 @@ test('a conversation is text', async () => {
 
 test('files that could run are saved, not opened', async () => {
   const { page } = visitor
-  await page.goto(`${server.url}/panel/inbox/${line}/${encodeURIComponent('eve@sandbox')}`)
+  await page.goto(`${server.url}/panel/inbox/${reference}/${encodeURIComponent('eve@sandbox')}`)
   const thread = page.getByRole('region', { name: 'Messages' })
   await thread.getByRole('link', { name: 'page.html' }).waitFor()
   await expect.poll(() => thread.locator('a[download]').count()).toBeGreaterThanOrEqual(2)
@@ -131,7 +131,7 @@ test('files that could run are saved, not opened', async () => {
 test('names, answers and values are text on every page', async () => {
   const { page } = visitor
   const address = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`
-  await call('POST', '/references/hookconf', { id: line, webhook: `${address}?${encodeURIComponent(evil)}` })
+  await call('POST', '/references/hookconf', { id: reference, webhook: `${address}?${encodeURIComponent(evil)}` })
   const project = await call('POST', '/aiflow/project', { name: evil, description: evil })
   const draft = {
     format: 'trunkline-flow/1',
@@ -150,14 +150,14 @@ test('names, answers and values are text on every page', async () => {
   }
   const flow = await call('POST', '/aiflow/flow', { projectId: project.id, name: evil, draft })
   await call('POST', `/aiflow/flow/${flow.id}/publish`)
-  const run = await call('POST', '/aiflow/run', { flowId: flow.id, chatId: 'eve@sandbox', reference: line, input: { evil } })
+  const run = await call('POST', '/aiflow/run', { flowId: flow.id, chatId: 'eve@sandbox', reference, input: { evil } })
   const cloud = await call<{ id: number }>('POST', '/reference', { name: evil, type: 'provider-cloud', settings: { phoneNumberId: '1', businessAccountId: '2', accessToken: 'token-of-1', appSecret: 'secret-of-1', verifyToken: 'verify-of-1' } })
   await call('POST', '/user/token', { name: evil.slice(0, 60), permissions: ['chats.read'], expiresAt: Math.floor(Date.now() / 1000) + 86_400 })
   await write({ type: 'text', text: evil }, 'mallory')
 
   await visit('')
   await visit('references')
-  await visit(`references/${line}`)
+  await visit(`references/${reference}`)
   await visit('flows')
   await visit(`flows/flow/${flow.id}`)
   await visitor.look('hostile-flow')
@@ -170,7 +170,7 @@ test('names, answers and values are text on every page', async () => {
   await visit('extractors')
   await visit(`templates/${cloud.id}`, 'evil')
   await visit('settings?part=tokens')
-  await visit(`webhooks/${line}`, '127.0.0.1')
+  await visit(`webhooks/${reference}`, '127.0.0.1')
   const delivery = page.locator('.delivery', { hasText: /message.*mallory/s })
   await delivery.locator('summary').click()
   await delivery.getByText('404').first().waitFor()

@@ -7,7 +7,7 @@ const dot = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAKklEQVR
 const server = new Server()
 let visitor: Visitor
 let token: string
-let line: number
+let reference: number
 
 beforeAll(async () => {
   await server.start()
@@ -28,7 +28,7 @@ test('a sandbox is created, and its phone is written on', async () => {
   await page.getByRole('button', { name: 'Send from the phone' }).click()
   const thread = page.getByRole('region', { name: 'Messages' })
   await thread.getByText('price').waitFor()
-  line = Number(/inbox\/(\d+)/.exec(page.url())?.[1])
+  reference = Number(/inbox\/(\d+)/.exec(page.url())?.[1])
 })
 
 test('an answer reaches the phone, and its state is shown', async () => {
@@ -164,8 +164,8 @@ test('a text that is too long for a message goes as a file', async () => {
 test('what strangers write is text', async () => {
   const { page } = visitor
   const hostile = ['<img src=x onerror="document.title=1">', '<script>document.title=2</script>', 'javascript:alert(1) [x](javascript:alert(2))', '\u202Etxt.exe\u202C', 'w'.repeat(64 * 1024 - 1)]
-  for (const text of hostile) await server.call(token, 'POST', `/sandbox/${line}/messages`, { from: 'eve', name: '<b onmouseover=alert(3)>Eve</b>', type: 'text', text })
-  await page.goto(`${server.url}/panel/inbox/${line}/${encodeURIComponent('eve@sandbox')}`)
+  for (const text of hostile) await server.call(token, 'POST', `/sandbox/${reference}/messages`, { from: 'eve', name: '<b onmouseover=alert(3)>Eve</b>', type: 'text', text })
+  await page.goto(`${server.url}/panel/inbox/${reference}/${encodeURIComponent('eve@sandbox')}`)
   const thread = page.getByRole('region', { name: 'Messages' })
   await thread.getByText('wwww').first().waitFor()
   await expect.poll(() => thread.locator('script, img, b, a').count()).toBe(0)
@@ -177,7 +177,7 @@ test('what strangers write is text', async () => {
 test('the inbox fits a phone', async () => {
   const { page } = visitor
   await page.setViewportSize({ width: 360, height: 740 })
-  await page.goto(`${server.url}/panel/inbox/${line}/${encodeURIComponent('ana@sandbox')}`)
+  await page.goto(`${server.url}/panel/inbox/${reference}/${encodeURIComponent('ana@sandbox')}`)
   await page.getByRole('region', { name: 'Messages' }).getByText('price', { exact: true }).waitFor()
   await visitor.fits()
   await visitor.look('inbox-phone')

@@ -4,13 +4,13 @@ import { Server, Visitor } from './world'
 const server = new Server()
 let visitor: Visitor
 let token: string
-let line: number
+let reference: number
 
 beforeAll(async () => {
   await server.start()
   visitor = await Visitor.open(server)
   token = await visitor.signUp(server)
-  line = (await server.call<{ id: number }>(token, 'POST', '/reference', { name: 'Phone', type: 'provider-sandbox' })).id
+  reference = (await server.call<{ id: number }>(token, 'POST', '/reference', { name: 'Phone', type: 'provider-sandbox' })).id
   await write('price')
 })
 
@@ -18,8 +18,8 @@ afterAll(async () => {
   await visitor.end(server)
 })
 
-const write = (text: string, from = 'ana') => server.call(token, 'POST', `/sandbox/${line}/messages`, { from, name: from, type: 'text', text })
-const inbox = (of = line) => `${server.url}/panel/inbox/${of}/${encodeURIComponent('ana@sandbox')}`
+const write = (text: string, from = 'ana') => server.call(token, 'POST', `/sandbox/${reference}/messages`, { from, name: from, type: 'text', text })
+const inbox = (of = reference) => `${server.url}/panel/inbox/${of}/${encodeURIComponent('ana@sandbox')}`
 const messages = () => visitor.page.getByRole('region', { name: 'Messages' })
 const message = () => visitor.page.getByLabel('Message', { exact: true })
 
@@ -111,7 +111,7 @@ test('what is written while a message is on its way stays, and is not sent with 
   await page.unroute('**/chats/send')
 })
 
-test('an address of a line that is not there shows no other line', async () => {
+test('an address of a reference that is not there shows no other reference', async () => {
   const { page } = visitor
   visitor.expected.push(/404 \(Not Found\)/)
   for (const place of ['inbox/4711/ana%40sandbox', 'webhooks/4711']) {

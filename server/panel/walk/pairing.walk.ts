@@ -21,8 +21,8 @@ afterAll(async () => {
   phones.end()
 })
 
-/** line makes one that is linked to a phone, and opens its page. */
-async function line(name: string): Promise<number> {
+/** reference makes one that is linked to a phone, and opens its page. */
+async function reference(name: string): Promise<number> {
   const { id } = await server.call<{ id: number }>(token, 'POST', '/reference', { name, type: 'provider-web' })
   await visitor.page.goto(`${server.url}/panel/references/${id}`)
   await visitor.page.getByRole('heading', { name }).waitFor()
@@ -40,7 +40,7 @@ async function code(id: number): Promise<string> {
 
 test('a QR code is shown, replaced as it grows old, and scanned', async () => {
   const { page } = visitor
-  const id = await line('Shop')
+  const id = await reference('Shop')
   await page.getByRole('button', { name: 'Show a QR code' }).click()
   await qr().waitFor()
   await page.getByText(/^A new code in \d+ s$/).waitFor()
@@ -69,7 +69,7 @@ test('a QR code is shown, replaced as it grows old, and scanned', async () => {
 
 test('a code is typed on the phone', async () => {
   const { page } = visitor
-  await line('Office')
+  await reference('Office')
   await page.getByRole('button', { name: 'Link with a code instead' }).click()
   await page.getByLabel('Phone number').fill('12')
   visitor.expected.push(/422 \(Unprocessable/)
@@ -87,13 +87,13 @@ test('a code is typed on the phone', async () => {
 
 test('it says in words why a phone was not linked', async () => {
   const { page } = visitor
-  const late = await line('Late')
+  const late = await reference('Late')
   await page.getByRole('button', { name: 'Link with a code instead' }).click()
   await page.getByLabel('Phone number').fill(`+${await phones.add('Late')}`)
   await page.getByRole('button', { name: 'Get a code' }).click()
   await page.locator('.pairing-code').waitFor()
 
-  const careful = await line('Careful')
+  const careful = await reference('Careful')
   await page.getByRole('button', { name: 'Show a QR code' }).click()
   await qr().waitFor()
   await expect(phones.tell({ do: 'scan', phone: await phones.add('Careful', true), code: await code(careful) })).rejects.toThrow('passkey')

@@ -17,13 +17,13 @@ beforeAll(async () => {
       for (;;) {
         const end = said.indexOf('\r\n')
         if (end < 0) return
-        const line = said.slice(0, end)
+        const reference = said.slice(0, end)
         said = said.slice(end + 2)
-        if (text && line !== '.') sent += `${line}\n`
+        if (text && reference !== '.') sent += `${reference}\n`
         else if (text) text = false
-        else if (line === 'DATA') text = true
-        if (line === '.' || !text) socket.write(line === 'QUIT' ? '221 bye\r\n' : '250 ok\r\n')
-        else if (line === 'DATA') socket.write('354 go on\r\n')
+        else if (reference === 'DATA') text = true
+        if (reference === '.' || !text) socket.write(reference === 'QUIT' ? '221 bye\r\n' : '250 ok\r\n')
+        else if (reference === 'DATA') socket.write('354 go on\r\n')
       }
     })
     socket.on('error', () => {})

@@ -20,12 +20,12 @@ afterAll(async () => {
   graph.end()
 })
 
-/** sent sends the template of a line from the inbox, where nobody has written for long. */
-async function sent(line: number) {
+/** sent sends the template of a reference from the inbox, where nobody has written for long. */
+async function sent(reference: number) {
   const { page } = visitor
   const template = { name: 'welcome', language: { code: 'pt_BR' }, components: [{ type: 'body', parameters: [{ type: 'text', text: 'Ana' }] }] }
-  await server.call(token, 'POST', '/chats/send', { reference: line, chatId: '351210000000', message: { type: 'template', template } })
-  await page.goto(`${server.url}/panel/inbox/${line}/351210000000`)
+  await server.call(token, 'POST', '/chats/send', { reference, chatId: '351210000000', message: { type: 'template', template } })
+  await page.goto(`${server.url}/panel/inbox/${reference}/351210000000`)
   await page.getByRole('button', { name: 'Template', exact: true }).click()
   await page.getByRole('dialog').getByLabel('{{1}} in the text').fill('Zoë')
   await page.getByRole('dialog').getByText('Olá Zoë').waitFor()
@@ -34,7 +34,7 @@ async function sent(line: number) {
   await page.getByRole('region', { name: 'Messages' }).getByText('Olá Zoë, *bem-vinda*!').waitFor()
 }
 
-test('a line without templates is told kindly', async () => {
+test('a reference without templates is told kindly', async () => {
   const { page } = visitor
   await server.call(token, 'POST', '/reference', { name: 'Phone', type: 'provider-web' })
   await page.getByRole('navigation').getByRole('link', { name: 'Templates' }).click()
@@ -80,8 +80,8 @@ test('an approved template is filled in, and one is deleted', async () => {
   const { page } = visitor
   graph.put({ name: 'welcome', language: 'pt_BR', category: 'MARKETING', status: 'APPROVED', quality_score: { score: 'GREEN' }, components: [{ type: 'BODY', text: 'Olá {{1}}, *bem-vinda*!', example: { body_text: [['Ana']] } }, { type: 'BUTTONS', buttons: [{ type: 'QUICK_REPLY', text: 'Obrigada' }] }] })
   graph.put({ name: 'loud', language: 'en_US', category: 'MARKETING', status: 'REJECTED', rejected_reason: 'PROMOTIONAL', components: [{ type: 'BODY', text: 'BUY NOW' }] })
-  const line = await server.call<{ id: number }>(token, 'POST', '/reference', { name: 'Second shop', type: 'provider-cloud', settings: { phoneNumberId: '3', businessAccountId: '4', accessToken: 'token-of-3', appSecret: 'secret-of-3', verifyToken: 'verify-of-3' } })
-  await page.goto(`${server.url}/panel/templates/${line.id}`)
+  const reference = await server.call<{ id: number }>(token, 'POST', '/reference', { name: 'Second shop', type: 'provider-cloud', settings: { phoneNumberId: '3', businessAccountId: '4', accessToken: 'token-of-3', appSecret: 'secret-of-3', verifyToken: 'verify-of-3' } })
+  await page.goto(`${server.url}/panel/templates/${reference.id}`)
   await page.getByText('Reason of the network: PROMOTIONAL').waitFor()
   await visitor.look('templates')
   await page.getByRole('button', { name: /welcome/ }).click()
@@ -90,8 +90,8 @@ test('an approved template is filled in, and one is deleted', async () => {
   await page.getByText('Olá <i>Zoë</i>').waitFor()
   await visitor.look('templates-look')
   await page.keyboard.press('Escape')
-  await sent(line.id)
-  await page.goto(`${server.url}/panel/templates/${line.id}`)
+  await sent(reference.id)
+  await page.goto(`${server.url}/panel/templates/${reference.id}`)
   await page.getByRole('button', { name: /welcome/ }).click()
   await page.getByRole('button', { name: 'Delete in pt_BR' }).click()
   await page.getByRole('button', { name: 'Delete', exact: true }).click()

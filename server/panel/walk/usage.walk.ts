@@ -41,7 +41,7 @@ afterAll(async () => {
   provider.close()
 })
 
-/** extract has an extractor of a line ask a model about each message. */
+/** extract has an extractor of a reference ask a model about each message. */
 async function extract(reference: number, model: string) {
   const config = { model, instructions: 'Find the name.', schema: { type: 'object', properties: { name: { type: 'string' } } } }
   await server.call(token, 'POST', '/extractor', { name: `name_${model.replace(/\W/g, '_')}`, kind: 'ai', scope: { reference }, config })

@@ -29,7 +29,7 @@ export class Server {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, ...this.environ },
     })
-    const line = await new Promise<string>((resolve, reject) => {
+    const reference = await new Promise<string>((resolve, reject) => {
       let said = ''
       this.child?.stdout?.on('data', (part: Buffer) => {
         said += part.toString()
@@ -37,7 +37,7 @@ export class Server {
       })
       this.child?.on('exit', (code) => reject(new Error(`the server ended with ${code}`)))
     })
-    this.url = /panel (\S+)\/panel\//.exec(line)?.[1]?.replace('localhost', '127.0.0.1') ?? ''
+    this.url = /panel (\S+)\/panel\//.exec(reference)?.[1]?.replace('localhost', '127.0.0.1') ?? ''
     expect(this.url).not.toBe('')
   }
 

@@ -11,21 +11,21 @@ import (
 )
 
 func (a *API) groupRoutes(api *httpapi.API) {
-	const lines = "References that cannot manage groups answer `unsupported`. A reference that can send to groups uses their chat ids."
+	const refs = "References that cannot manage groups answer `unsupported`. A reference that can send to groups uses their chat ids."
 	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_CreateGroup", On: httpapi.At("body.reference"), Method: http.MethodPost, Path: "/chats/group", Status: http.StatusCreated,
-		Summary: "Create a group", About: "`refused` lists the people whom the network did not add. " + lines, Errors: problems,
+		Summary: "Create a group", About: "`refused` lists the people whom the network did not add. " + refs, Errors: problems,
 	}, auth.ChatsSend, a.createGroup)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Group", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/group",
-		Summary: "Show a group as the network has it now", About: lines, Errors: problems,
+		Summary: "Show a group as the network has it now", About: refs, Errors: problems,
 	}, auth.ChatsRead, a.showGroup)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_EditGroup", On: httpapi.At("body.reference"), Method: http.MethodPatch, Path: "/chats/group",
 		Summary: "Change a group, or leave it",
 		About: "The changes are made in this order: subject, participants, invitation link, leaving the group. The server checks all of them before the first request to the network. " +
-			"If the network refuses one, the changes before it remain. " + lines,
+			"If the network refuses one, the changes before it remain. " + refs,
 		Errors: problems,
 	}, auth.ChatsSend, a.editGroup)
 }

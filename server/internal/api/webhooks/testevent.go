@@ -43,15 +43,15 @@ func (a *API) testEvent(ctx context.Context, c httpapi.Call, scope string) (webh
 	if err != nil {
 		return webhook.Event{}, fmt.Errorf("reading the reference of a webhook: %w", err)
 	}
-	line := provider.ReferenceID(ref)
-	chatID, err := a.testChat(ctx, c, line)
+	reference := provider.ReferenceID(ref)
+	chatID, err := a.testChat(ctx, c, reference)
 	if err != nil {
 		return webhook.Event{}, err
 	}
 	now := a.Now()
 	body, err := json.Marshal(messaging.MessagePayload{
 		Head: messaging.Head{
-			Reference: line, Ref: line, RemoteJID: testPhone + "::single", ChatID: chatID, ID: "test-" + id.String(),
+			Reference: reference, Ref: reference, RemoteJID: testPhone + "::single", ChatID: chatID, ID: "test-" + id.String(),
 			PushName: "Test", MessageTimestamp: messaging.UnixTime{Time: now}, Status: "DELIVERED",
 		},
 		Body: messaging.Body{Type: messaging.TypeText, Text: testText},

@@ -12,7 +12,7 @@ export interface Place {
 export const places: Place[] = [
   { path: '/', icon: 'home', text: 'nav.home' },
   { path: '/inbox', icon: 'inbox', text: 'nav.inbox', permissions: ['chats.read', 'references.read'] },
-  { path: '/references', icon: 'line', text: 'nav.references', permissions: ['references.read'] },
+  { path: '/references', icon: 'reference', text: 'nav.references', permissions: ['references.read'] },
   { path: '/templates', icon: 'template', text: 'nav.templates', permissions: ['chats.read', 'references.read'] },
   { path: '/flows', icon: 'flow', text: 'nav.flows' },
   { path: '/extractors', icon: 'extract', text: 'nav.extractors', permissions: ['extractors.manage'] },

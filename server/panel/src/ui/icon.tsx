@@ -2,7 +2,7 @@
 const paths = {
   home: 'M3 9.5 10 3l7 6.5V17h-5v-5H8v5H3z',
   inbox: 'M3 4h14v9h-6l-4 4v-4H3z',
-  line: 'M6 2h8v16H6zM9 15h2',
+  reference: 'M6 2h8v16H6zM9 15h2',
   template: 'M3 3h14v14H3zM3 8h14M8 8v9',
   webhook: 'M7 11a4 4 0 1 1 4-4l3 5M14 12a3 3 0 1 1-3 4H6M6 16a3 3 0 1 1 0-5',
   flow: 'M3 3h5v4H3zM12 13h5v4h-5zM5.5 7v4.500a3.500 3.500 0 0 0 3.500 3.500H12',

@@ -6,7 +6,7 @@ type Session = Schemas['MessagingSession']
 
 const tones: Record<Session['state'], Tone> = { CONNECTED: 'ok', PAIRING: 'warn', STARTING: 'warn', RECONNECTING: 'warn', STOPPED: 'none', LOGGED_OUT: 'bad', FAILED: 'bad' }
 
-/** StateBadge says how a line is, and why it is not well unless that stands elsewhere. */
+/** StateBadge says how a reference is, and why it is not well unless that stands elsewhere. */
 export function StateBadge({ session, brief }: { session: Session; brief?: boolean }) {
   return (
     <span className="row">

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api, got, type Schemas } from '../../api/client'
 import { useMay } from '../../session'
 import { t } from '../../text'
-import { useLines } from '../../ui/line-choice'
+import { useReferences } from '../../ui/reference-choice'
 
 export type Scope = Schemas['ExtractorScope']
 
@@ -22,14 +22,14 @@ export function read(word: string): Scope {
   return Number(id) > 0 ? { reference: Number(id) } : {}
 }
 
-/** useScopes are the lines, bots and flows whose messages extractors can read. */
+/** useScopes are the references, bots and flows whose messages extractors can read. */
 export function useScopes(): { value: string; label: string }[] {
   const may = useMay('flows.manage')
-  const lines = useLines()
+  const references = useReferences()
   const bots = useQuery({ queryKey: ['bots', 'all'], queryFn: () => got(api.GET('/bot/list', { params: { query: { limit: 200 } } })), enabled: may })
   const flows = useQuery({ queryKey: ['flows', 'all'], queryFn: () => got(api.GET('/aiflow/flow/list', { params: { query: { limit: 200 } } })), enabled: may })
   return [
-    ...(lines.data?.items ?? []).map((line) => ({ value: `reference:${line.id}`, label: t('extractors.ofLine', { name: line.name }) })),
+    ...(references.data?.items ?? []).map((reference) => ({ value: `reference:${reference.id}`, label: t('extractors.ofReference', { name: reference.name }) })),
     ...(bots.data?.items ?? []).map((bot) => ({ value: `bot:${bot.id}`, label: t('extractors.ofBot', { name: bot.name }) })),
     ...(flows.data?.items ?? []).map((flow) => ({ value: `flow:${flow.id}`, label: t('extractors.ofFlow', { name: flow.name }) })),
   ]

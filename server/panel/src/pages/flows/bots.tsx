@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { api, got, type Schemas } from '../../api/client'
 import { t } from '../../text'
 import { Icon } from '../../ui/icon'
-import { useLines } from '../../ui/line-choice'
+import { useReferences } from '../../ui/reference-choice'
 import { Badge, Button, Curl, Empty, Failed } from '../../ui/parts'
 import { RowMenu } from './acts'
 import { CreateBot } from './create'
@@ -14,12 +14,12 @@ import { starters } from './starters'
 
 type Bot = Schemas['BotView']
 
-/** Bots are those of all lines; at most 200 of each of 50 lines. */
+/** Bots are those of all references; at most 200 of each of 50 references. */
 export function Bots() {
-  const lines = useLines()
+  const references = useReferences()
   const [creating, setCreating] = useState<Starter['id'] | null>(null)
-  const items = lines.data?.items ?? []
-  const ids = items.map((line) => line.id)
+  const items = references.data?.items ?? []
+  const ids = items.map((reference) => reference.id)
   const bots = useQuery({
     queryKey: ['bots', ids],
     enabled: ids.length > 0,
@@ -39,7 +39,7 @@ export function Bots() {
         )}
       </div>
       {bots.error && <Failed error={bots.error} again={() => void bots.refetch()} />}
-      {lines.isSuccess && ids.length === 0 && (
+      {references.isSuccess && ids.length === 0 && (
         <Empty
           title={t('flows.noBots')}
           action={
@@ -48,7 +48,7 @@ export function Bots() {
             </Link>
           }
         >
-          {t('flows.lineFirst')}
+          {t('flows.referenceFirst')}
         </Empty>
       )}
       {bots.data?.length === 0 && (
@@ -71,9 +71,9 @@ export function Bots() {
           </ul>
         </>
       )}
-      <ul>{bots.data?.map((bot) => <BotRow key={bot.id} bot={bot} line={items.find((line) => line.id === bot.reference)?.name ?? ''} />)}</ul>
+      <ul>{bots.data?.map((bot) => <BotRow key={bot.id} bot={bot} reference={items.find((reference) => reference.id === bot.reference)?.name ?? ''} />)}</ul>
       <Curl path={`/bot/list?reference=${ids[0] ?? 1}`} />
-      {creating && <CreateBot lines={items} begin={creating} close={() => setCreating(null)} />}
+      {creating && <CreateBot references={items} begin={creating} close={() => setCreating(null)} />}
     </section>
   )
 }
@@ -85,7 +85,7 @@ function triggerName(name: string): string {
   return known ? t(`flows.on.${known}`) : name
 }
 
-function BotRow({ bot, line }: { bot: Bot; line: string }) {
+function BotRow({ bot, reference }: { bot: Bot; reference: string }) {
   const errors = bot.problems.filter((one) => one.severity === 'error').length
   return (
     <li className="flow-row row">
@@ -95,7 +95,7 @@ function BotRow({ bot, line }: { bot: Bot; line: string }) {
           {bot.name}
         </strong>
         <span className="mute small clip">
-          {line} · {bot.triggers.map(triggerName).join(', ')}
+          {reference} · {bot.triggers.map(triggerName).join(', ')}
         </span>
         {errors > 0 && <Badge tone="bad">{t('flows.problems', { n: errors })}</Badge>}
         {!bot.active && <Badge>{t('edit.off')}</Badge>}

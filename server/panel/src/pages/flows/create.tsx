@@ -5,7 +5,7 @@ import { t } from '../../text'
 import { useAct } from '../../ui/act'
 import { Dialog } from '../../ui/dialog'
 import { Input, Select } from '../../ui/field'
-import type { Reference } from '../../ui/line-choice'
+import type { Reference } from '../../ui/reference-choice'
 import { Button, Notice } from '../../ui/parts'
 import { useGo } from '../../ui/query-state'
 import { Gallery, made } from './gallery'
@@ -40,12 +40,12 @@ const elsewhere = (errors: { location: string; message: string }[] | undefined, 
   return one && `${one.location} ${one.message}`
 }
 
-export function CreateBot({ lines, begin: first, close }: { lines: Reference[]; begin?: Starter['id']; close: () => void }) {
+export function CreateBot({ references, begin: first, close }: { references: Reference[]; begin?: Starter['id']; close: () => void }) {
   const go = useGo()
   const [begin, setBegin] = useState<Starter['id']>(first ?? 'menu')
   const [name, setName] = useState('')
-  const [line, setLine] = useState(String(lines[0]?.id ?? ''))
-  const act = useAct(() => got(api.POST('/bot', { body: { reference: Number(line), name, flow: made(begin, name) } })), {
+  const [reference, setReference] = useState(String(references[0]?.id ?? ''))
+  const act = useAct(() => got(api.POST('/bot', { body: { reference: Number(reference), name, flow: made(begin, name) } })), {
     then: async (bot) => {
       await client.invalidateQueries({ queryKey: ['bots'] })
       go(`/flows/bot/${bot.id}`)
@@ -54,7 +54,7 @@ export function CreateBot({ lines, begin: first, close }: { lines: Reference[]; 
   return (
     <Form title={t('flows.createBot')} close={close} submit={() => act.mutate(undefined)} busy={act.isPending} wrong={elsewhere(act.problem?.errors, ['name', 'reference'])}>
       <Input label={t('flows.name')} value={name} onChange={(event) => setName(event.target.value)} wrong={act.wrong('name')} maxLength={200} required autoFocus />
-      <Select label={t('line')} value={line} onChange={(event) => setLine(event.target.value)} options={lines.map((one) => ({ value: String(one.id), label: one.name }))} wrong={act.wrong('reference')} />
+      <Select label={t('reference')} value={reference} onChange={(event) => setReference(event.target.value)} options={references.map((one) => ({ value: String(one.id), label: one.name }))} wrong={act.wrong('reference')} />
       <Gallery value={begin} choose={setBegin} />
     </Form>
   )

@@ -12,7 +12,7 @@ import { Conflict } from './conflict'
 import { Describe } from './describe'
 import type { Draft, Shown } from './draft'
 import { type Engine, type EngineName, engines, type Opened, type RunDetail, type Step } from './engine'
-import { BotLine, FlowLines } from './listeners'
+import { BotReference, FlowReferences } from './listeners'
 import { LatestRuns, RunPanel, RunSign, useOverlay } from './overlay'
 import { stepsOf } from './play'
 import { Publish } from './publish'
@@ -35,7 +35,7 @@ export default function Editor({ engine: name, id }: { engine: EngineName; id: s
   return <Opened engine={engine} opened={opened.data} draft={draft} shown={shown} />
 }
 
-const sides = { try: 'send', tests: 'check', runs: 'run', versions: 'undo', lines: 'line', describe: 'agent' } satisfies Record<string, IconName>
+const sides = { try: 'send', tests: 'check', runs: 'run', versions: 'undo', references: 'reference', describe: 'agent' } satisfies Record<string, IconName>
 type Side = keyof typeof sides
 
 interface Props {
@@ -127,7 +127,7 @@ function Opened({ engine, opened, draft, shown }: Props) {
                 {side === 'tests' && <Tests engine={engine} id={opened.id} ready={ready} show={setTested} />}
                 {side === 'runs' && <LatestRuns engine={engine} id={opened.id} open={(run) => put({ run, node: '' })} />}
                 {side === 'versions' && <Versions engine={engine} opened={opened} document={shown.document} restore={draft.change} />}
-                {side === 'lines' && (engine.name === 'bot' ? <BotLine opened={opened} /> : <FlowLines opened={opened} />)}
+                {side === 'references' && (engine.name === 'bot' ? <BotReference opened={opened} /> : <FlowReferences opened={opened} />)}
                 {side === 'describe' && <Describe id={opened.id} document={shown.document} take={draft.change} />}
               </>
             )}
@@ -140,7 +140,7 @@ function Opened({ engine, opened, draft, shown }: Props) {
           engine={engine}
           opened={client.getQueryData<Opened>(openedKey(engine, opened.id)) ?? opened}
           close={() => setPublishing(false)}
-          listen={() => put({ side: 'lines', run: '' })}
+          listen={() => put({ side: 'references', run: '' })}
         />
       )}
     </div>

@@ -19,7 +19,7 @@ export interface Opened {
   version: number
   /** Raised by every change; a change of an older one is refused. */
   revision: number
-  /** The line of a bot, or the project of a flow. */
+  /** The reference of a bot, or the project of a flow. */
   reference?: number
   project?: string
   active: boolean

@@ -7,7 +7,7 @@ import { useMay } from '../../session'
 import { number, t } from '../../text'
 import { useAct } from '../../ui/act'
 import { Input, Select } from '../../ui/field'
-import { useLines } from '../../ui/line-choice'
+import { useReferences } from '../../ui/reference-choice'
 import { Badge, Button, Curl, Notice } from '../../ui/parts'
 import { blank, type FieldProps, type Path, type Schema, SchemaForm } from '../../ui/schema-form/form'
 import { Tree } from '../../ui/tree'
@@ -15,7 +15,7 @@ import { type Descriptor, Policy } from './policy'
 
 type Outcome = Schemas['McpOutcome']
 
-/** schemaOf says what a function wants as a JSON Schema: what is needed first, and the line before its chats. */
+/** schemaOf says what a function wants as a JSON Schema: what is needed first, and the reference before its chats. */
 export function schemaOf({ arguments: args }: Descriptor): Schema {
   const rank = (name: string) => (args[name]?.required ? 0 : 2) + (name === 'reference' ? 0 : 1)
   const names = Object.keys(args).sort((a, b) => rank(a) - rank(b))
@@ -112,16 +112,16 @@ export function FunctionDetail({ descriptor }: { descriptor: Descriptor }) {
   )
 }
 
-/** special asks for a line and a chat by what there is. */
+/** special asks for a reference and a chat by what there is. */
 function special(field: FieldProps, args: Record<string, unknown>) {
   if (field.path.length !== 1) return undefined
-  if (field.path[0] === 'reference' && field.schema.type === 'number') return <LineField {...field} />
+  if (field.path[0] === 'reference' && field.schema.type === 'number') return <ReferenceField {...field} />
   if (field.path[0] === 'chatId' && typeof args.reference === 'number') return <ChatField {...field} reference={args.reference} />
   return undefined
 }
 
-function LineField({ schema, label, path, value, change, required, wrong }: FieldProps) {
-  const lines = useLines().data?.items ?? []
+function ReferenceField({ schema, label, path, value, change, required, wrong }: FieldProps) {
+  const references = useReferences().data?.items ?? []
   return (
     <Select
       label={label}
@@ -130,7 +130,7 @@ function LineField({ schema, label, path, value, change, required, wrong }: Fiel
       required={required}
       value={typeof value === 'number' ? String(value) : ''}
       onChange={(event) => change(event.target.value === '' ? undefined : Number(event.target.value))}
-      options={[{ value: '', label: '–' }, ...lines.map((line) => ({ value: String(line.id), label: `${line.name} (${line.id})` }))]}
+      options={[{ value: '', label: '–' }, ...references.map((reference) => ({ value: String(reference.id), label: `${reference.name} (${reference.id})` }))]}
     />
   )
 }

@@ -14,33 +14,33 @@ type Endpoint = Schemas['Endpoint']
 
 /** Home says what to do first, and how everything is. */
 export default function Home() {
-  const mayLines = useMay('references.read')
+  const mayReferences = useMay('references.read')
   const mayHooks = useMay('webhooks.manage')
   const mayChats = useMay('chats.read')
   const mayBots = useMay('bots.manage')
-  const lines = useQuery({ queryKey: ['references'], queryFn: () => got(api.GET('/reference/list', { params: { query: { limit: 200 } } })), enabled: mayLines })
-  const items = lines.data?.items ?? []
-  const ids = items.slice(0, 20).map((line) => line.id)
+  const references = useQuery({ queryKey: ['references'], queryFn: () => got(api.GET('/reference/list', { params: { query: { limit: 200 } } })), enabled: mayReferences })
+  const items = references.data?.items ?? []
+  const ids = items.slice(0, 20).map((reference) => reference.id)
   const endpoints = useQuery({ queryKey: ['home', 'endpoints', ids], queryFn: () => each(ids, endpointsOf), enabled: mayHooks && ids.length > 0 })
   const chats = useQuery({ queryKey: ['home', 'chats', ids], queryFn: () => each(ids, chatsOf), enabled: mayChats && ids.length > 0 })
   const bots = useQuery({ queryKey: ['home', 'bots', ids], queryFn: () => each(ids, botsOf), enabled: mayBots && ids.length > 0 })
-  if (mayLines && lines.isPending) return <Loading />
+  if (mayReferences && references.isPending) return <Loading />
   return (
     <div className="page">
       <PageHead title={t('home.title')} />
-      {lines.error && <Failed error={lines.error} again={() => void lines.refetch()} />}
-      {mayLines && <Steps lines={items} hooks={(endpoints.data ?? []).length > 0} messages={(chats.data ?? []).length > 0} bots={(bots.data ?? []).some((bot) => bot.version > 0)} />}
-      {mayLines && (
+      {references.error && <Failed error={references.error} again={() => void references.refetch()} />}
+      {mayReferences && <Steps references={items} hooks={(endpoints.data ?? []).length > 0} messages={(chats.data ?? []).length > 0} bots={(bots.data ?? []).some((bot) => bot.version > 0)} />}
+      {mayReferences && (
         <div className="card stack">
-          <h2>{t('home.lines')}</h2>
+          <h2>{t('home.references')}</h2>
           {items.length === 0 ? (
-            <p className="mute">{t('home.noLines')}</p>
+            <p className="mute">{t('home.noReferences')}</p>
           ) : (
             <ul className="stack">
-              {items.map((line) => (
-                <li key={line.id} className="row spread">
-                  <Link href={`/references/${line.id}`}>{line.name}</Link>
-                  <StateBadge session={line.session} />
+              {items.map((reference) => (
+                <li key={reference.id} className="row spread">
+                  <Link href={`/references/${reference.id}`}>{reference.name}</Link>
+                  <StateBadge session={reference.session} />
                 </li>
               ))}
             </ul>
@@ -60,11 +60,11 @@ const endpointsOf = (reference: number) => got(api.GET('/references/hookconf', {
 const chatsOf = (reference: number) => got(api.GET('/chats/list', { params: { query: { reference, limit: 1 } } })).then((page) => page.items)
 const botsOf = (reference: number) => got(api.GET('/bot/list', { params: { query: { reference, limit: 50 } } })).then((page) => page.items)
 
-function Steps({ lines, hooks, messages, bots }: { lines: Reference[]; hooks: boolean; messages: boolean; bots: boolean }) {
-  const sandbox = lines.find((line) => line.type === 'provider-sandbox')
-  const first = sandbox ?? lines[0]
+function Steps({ references, hooks, messages, bots }: { references: Reference[]; hooks: boolean; messages: boolean; bots: boolean }) {
+  const sandbox = references.find((reference) => reference.type === 'provider-sandbox')
+  const first = sandbox ?? references[0]
   const steps = [
-    { name: 'line', done: lines.length > 0, action: <CreateSandbox /> },
+    { name: 'reference', done: references.length > 0, action: <CreateSandbox /> },
     { name: 'message', done: messages, action: first && <Go to={`/inbox/${first.id}`} label={t('home.message')} /> },
     { name: 'webhook', done: hooks, action: first && <Go to={`/webhooks/${first.id}`} label={t('home.webhook')} /> },
     { name: 'bot', done: bots, action: first && <Go to="/flows" label={t('home.bot')} /> },
@@ -105,9 +105,9 @@ function CreateSandbox() {
   const [, go] = useLocation()
   const may = useMay('references.write')
   const act = useAct(() => got(api.POST('/reference', { body: { name: t('home.sandboxName'), type: 'provider-sandbox' } })), {
-    then: async (line) => {
+    then: async (reference) => {
       await client.invalidateQueries({ queryKey: ['references'] })
-      go(`/inbox/${line.id}`)
+      go(`/inbox/${reference.id}`)
     },
   })
   if (!may) return null

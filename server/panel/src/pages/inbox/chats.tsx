@@ -13,7 +13,7 @@ export type Chat = Schemas['MessagingChat']
 
 const idOf = (chat: Chat) => chat.id
 
-/** Chats lists the chats of a line, the newest first. */
+/** Chats lists the chats of a reference, the newest first. */
 export function Chats({ reference, open, sandbox }: { reference: number; open: string; sandbox: boolean }) {
   const [text, setText] = useFilter('search', true)
   const search = useDeferredValue(text.trim())

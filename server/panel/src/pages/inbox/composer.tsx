@@ -4,7 +4,7 @@ import { api, got, type Schemas } from '../../api/client'
 import { client } from '../../api/query'
 import { number, t, time } from '../../text'
 import { useAct } from '../../ui/act'
-import type { Reference } from '../../ui/line-choice'
+import type { Reference } from '../../ui/reference-choice'
 import { Badge, Button, Notice } from '../../ui/parts'
 import type { Chat } from './chats'
 import { Forms, kindsOf } from './forms'
@@ -16,8 +16,8 @@ import { upload as uploadFile } from './upload'
 type Content = Schemas['SendInputBody']['message']
 
 /** Composer writes to the chat. What is typed is kept until it is sent, also over a reload. */
-export function Composer({ line, chat, answering, done }: { line: Reference; chat: Chat; answering: Message | null; done: () => void }) {
-  const stored = `trunkline.draft.${line.id}.${chat.id}`
+export function Composer({ reference, chat, answering, done }: { reference: Reference; chat: Chat; answering: Message | null; done: () => void }) {
+  const stored = `trunkline.draft.${reference.id}.${chat.id}`
   const [text, setText] = useState(() => sessionStorage.getItem(stored) ?? '')
   const [open, setOpen] = useState<'template' | 'form' | null>(null)
   const [held, setHeld] = useState('') // what was pasted, and is too long for a message
@@ -33,7 +33,7 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
   const attempt = useRef({ text: '', key: '' })
   const send = useAct(
     async (message: Content) => {
-      const body = { reference: line.id, chatId: chat.id, message, ...(answering ? { context: { messageId: answering.id } } : {}) }
+      const body = { reference: reference.id, chatId: chat.id, message, ...(answering ? { context: { messageId: answering.id } } : {}) }
       const said = JSON.stringify(body)
       if (attempt.current.text !== said) attempt.current = { text: said, key: fresh() }
       return got(api.POST('/chats/send', { body, params: { header: { 'Idempotency-Key': attempt.current.key } } }))
@@ -44,12 +44,12 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
         // What was written meanwhile stays.
         if ('type' in message && message.type === 'text' && latest.current === message.text) write('')
         done()
-        await client.invalidateQueries({ queryKey: ['messages', line.id, chat.id] })
+        await client.invalidateQueries({ queryKey: ['messages', reference.id, chat.id] })
       },
     },
   )
   const upload = useAct(async (chosen: File) => {
-    const media = await uploadFile(line.id, chosen)
+    const media = await uploadFile(reference.id, chosen)
     const captioned = text.trim() !== '' && media.type !== 'audio'
     await send.mutateAsync({ ...media, ...(captioned ? { caption: text.trim() } : {}) })
     if (captioned) write('')
@@ -65,7 +65,7 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
     if (text.trim() && !send.isPending) send.mutate({ type: 'text', text })
   }
   const closed = send.problem?.code === 'window_closed'
-  const { templates } = line.capabilities
+  const { templates } = reference.capabilities
   const show = (next: typeof open) => {
     send.reset()
     setOpen(next)
@@ -119,7 +119,7 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
           />
           <Button tone="quiet" icon="clip" label={t('inbox.file')} busy={upload.isPending} onClick={() => file.current?.click()} />
           {templates && <Button tone="quiet" icon="template" label={t('inbox.template')} onClick={() => show('template')} />}
-          {kindsOf(line).length > 0 && <Button tone="quiet" icon="plus" label={t('forms.title')} onClick={() => show('form')} />}
+          {kindsOf(reference).length > 0 && <Button tone="quiet" icon="plus" label={t('forms.title')} onClick={() => show('form')} />}
           <textarea
             className="input grow"
             rows={2}
@@ -139,8 +139,8 @@ export function Composer({ line, chat, answering, done }: { line: Reference; cha
           </Button>
         </div>
       </form>
-      {open === 'template' && <Templates line={line} close={() => show(null)} send={sendOpen} busy={send.isPending} wrong={said} />}
-      {open === 'form' && <Forms line={line} close={() => show(null)} send={sendOpen} busy={send.isPending} problem={send.problem} />}
+      {open === 'template' && <Templates reference={reference} close={() => show(null)} send={sendOpen} busy={send.isPending} wrong={said} />}
+      {open === 'form' && <Forms reference={reference} close={() => show(null)} send={sendOpen} busy={send.isPending} problem={send.problem} />}
     </>
   )
 }

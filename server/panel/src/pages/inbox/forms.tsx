@@ -3,7 +3,7 @@ import type { Problem, Schemas } from '../../api/client'
 import { t } from '../../text'
 import { Check, Input, TextArea } from '../../ui/field'
 import { Dialog } from '../../ui/dialog'
-import type { Reference } from '../../ui/line-choice'
+import type { Reference } from '../../ui/reference-choice'
 import { Button, Notice } from '../../ui/parts'
 
 type Content = Schemas['SendInputBody']['message']
@@ -11,13 +11,13 @@ type Content = Schemas['SendInputBody']['message']
 const forms = { buttons: ButtonsForm, list: ListForm, poll: PollForm, location: LocationForm, contacts: ContactForm } as const
 type Kind = keyof typeof forms
 
-/** kindsOf are the kinds of messages with a form that a line sends as they are. */
-export function kindsOf(line: Reference): Kind[] {
-  return (Object.keys(forms) as Kind[]).filter((kind) => line.capabilities.send.includes(kind))
+/** kindsOf are the kinds of messages with a form that a reference sends as they are. */
+export function kindsOf(reference: Reference): Kind[] {
+  return (Object.keys(forms) as Kind[]).filter((kind) => reference.capabilities.send.includes(kind))
 }
 
 interface Props {
-  line: Reference
+  reference: Reference
   close: () => void
   send: (message: Content) => void
   busy: boolean
@@ -29,8 +29,8 @@ const below =
   /^body\.message\.(text|button|question|latitude|longitude|name|address|buttons(\[\d+\]\.title)?|sections(\[0\]\.rows(\[\d+\]\.title)?)?|options(\[\d+\])?|contacts\[0\]\.(name(\.formattedName)?|phones\[0\]\.phone|emails\[0\]\.email|org\.company))$/
 
 /** Forms writes messages that are more than words. */
-export function Forms({ line, close, send, busy, problem }: Props) {
-  const kinds = kindsOf(line)
+export function Forms({ reference, close, send, busy, problem }: Props) {
+  const kinds = kindsOf(reference)
   const [kind, setKind] = useState<Kind>(kinds[0] ?? 'buttons')
   const Form = forms[kind]
   const elsewhere = problem && (problem.errors.length ? problem.errors.find((error) => !below.test(error.location))?.message : problem.message)
@@ -79,7 +79,7 @@ function ButtonsForm({ send, wrong, children }: FormProps) {
   return (
     <form className="stack" onSubmit={submit(() => send({ type: 'buttons', text, buttons: choices(titles) }))}>
       <TextArea label={t('forms.question')} dir="auto" value={text} onChange={(e) => setText(e.target.value)} wrong={wrong('text')} required />
-      <Lines label={t('forms.button')} values={titles} change={setTitles} most={3} hint={t('forms.buttonsHint')} wrong={(at) => wrong(`buttons[${at}].title`)} all={wrong('buttons')} />
+      <Choices label={t('forms.button')} values={titles} change={setTitles} most={3} hint={t('forms.buttonsHint')} wrong={(at) => wrong(`buttons[${at}].title`)} all={wrong('buttons')} />
       {children}
     </form>
   )
@@ -93,7 +93,7 @@ function ListForm({ send, wrong, children }: FormProps) {
     <form className="stack" onSubmit={submit(() => send({ type: 'list', text, button, sections: [{ rows: choices(titles) }] }))}>
       <TextArea label={t('forms.question')} dir="auto" value={text} onChange={(e) => setText(e.target.value)} wrong={wrong('text')} required />
       <Input label={t('forms.opens')} hint={t('forms.opensHint')} dir="auto" value={button} onChange={(e) => setButton(e.target.value)} wrong={wrong('button')} required />
-      <Lines label={t('forms.row')} values={titles} change={setTitles} most={10} hint={t('forms.rowsHint')} wrong={(at) => wrong(`sections[0].rows[${at}].title`)} all={wrong('sections') ?? wrong('sections[0].rows')} />
+      <Choices label={t('forms.row')} values={titles} change={setTitles} most={10} hint={t('forms.rowsHint')} wrong={(at) => wrong(`sections[0].rows[${at}].title`)} all={wrong('sections') ?? wrong('sections[0].rows')} />
       {children}
     </form>
   )
@@ -106,7 +106,7 @@ function PollForm({ send, wrong, children }: FormProps) {
   return (
     <form className="stack" onSubmit={submit(() => send({ type: 'poll', question, options: filled(options), multiple }))}>
       <Input label={t('forms.question')} dir="auto" value={question} onChange={(e) => setQuestion(e.target.value)} wrong={wrong('question')} required />
-      <Lines label={t('forms.option')} values={options} change={setOptions} most={12} wrong={(at) => wrong(`options[${at}]`)} all={wrong('options')} />
+      <Choices label={t('forms.option')} values={options} change={setOptions} most={12} wrong={(at) => wrong(`options[${at}]`)} all={wrong('options')} />
       <Check label={t('forms.multiple')} checked={multiple} onChange={(e) => setMultiple(e.target.checked)} />
       {children}
     </form>
@@ -159,7 +159,7 @@ function ContactForm({ send, wrong, children }: FormProps) {
   )
 }
 
-interface LinesProps {
+interface ChoicesProps {
   label: string
   values: string[]
   change: (next: string[]) => void
@@ -170,13 +170,13 @@ interface LinesProps {
   all: string | undefined
 }
 
-/** Lines are the choices of a question. */
-function Lines({ label, values, change, most, hint, wrong, all }: LinesProps) {
+/** Choices are the choices of a question. */
+function Choices({ label, values, change, most, hint, wrong, all }: ChoicesProps) {
   return (
     <fieldset className="plain stack tight">
       <legend className="hidden">{label}</legend>
       {values.map((value, at) => (
-        <div key={at} className="row forms-line">
+        <div key={at} className="row forms-choice">
           <div className="grow">
             <Input label={`${label} ${at + 1}`} dir="auto" value={value} onChange={(e) => change(values.map((other, i) => (i === at ? e.target.value : other)))} wrong={wrong(at)} required={at === 0} />
           </div>

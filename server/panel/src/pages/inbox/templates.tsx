@@ -5,7 +5,7 @@ import { api, got, type Schemas } from '../../api/client'
 import { t } from '../../text'
 import { Dialog } from '../../ui/dialog'
 import { Select } from '../../ui/field'
-import type { Reference } from '../../ui/line-choice'
+import type { Reference } from '../../ui/reference-choice'
 import { Button, Empty, Failed, Loading, Notice } from '../../ui/parts'
 import { TemplateBubble } from '../../ui/template/bubble'
 import { callOf, partsOf, placesOf, shownOf, type Template } from '../../ui/template/parts'
@@ -14,7 +14,7 @@ import { useExamples, Values } from '../../ui/template/values'
 type Content = Schemas['SendInputBody']['message']
 
 interface Props {
-  line: Reference
+  reference: Reference
   close: () => void
   send: (message: Content) => void
   busy: boolean
@@ -22,10 +22,10 @@ interface Props {
 }
 
 /** Templates sends an approved template: the way to write outside the answer window. */
-export function Templates({ line, close, send, busy, wrong }: Props) {
+export function Templates({ reference, close, send, busy, wrong }: Props) {
   const list = useQuery({
-    queryKey: ['templates', line.id, 'to send'],
-    queryFn: () => got(api.GET('/templates', { params: { query: { reference: line.id, status: 'APPROVED', limit: 200 } } })),
+    queryKey: ['templates', reference.id, 'to send'],
+    queryFn: () => got(api.GET('/templates', { params: { query: { reference: reference.id, status: 'APPROVED', limit: 200 } } })),
   })
   const [chosen, setChosen] = useState('')
   const template = list.data?.items.find((one) => one.id === chosen) ?? list.data?.items[0]
@@ -33,7 +33,7 @@ export function Templates({ line, close, send, busy, wrong }: Props) {
     <Dialog title={t('inbox.template')} close={close} wide>
       {list.isPending && <Loading />}
       {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
-      {list.isSuccess && !template && <Empty title={t('inbox.noTemplates')} action={<Link href={`/templates/${line.id}`}>{t('templates.title')}</Link>} />}
+      {list.isSuccess && !template && <Empty title={t('inbox.noTemplates')} action={<Link href={`/templates/${reference.id}`}>{t('templates.title')}</Link>} />}
       {template && (
         <div className="stack">
           {wrong && <Notice tone="bad">{wrong}</Notice>}

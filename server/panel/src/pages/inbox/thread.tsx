@@ -7,7 +7,7 @@ import { client, patch, refreshHead, usePages } from '../../api/query'
 import { useMay } from '../../session'
 import { t } from '../../text'
 import { useAct } from '../../ui/act'
-import type { Reference } from '../../ui/line-choice'
+import type { Reference } from '../../ui/reference-choice'
 import { Badge, Button, Failed, Loading } from '../../ui/parts'
 import { useFilter } from '../../ui/query-state'
 import { Virtual } from '../../ui/virtual'
@@ -19,11 +19,11 @@ import type { Message } from './preview'
 const idOf = (message: Message) => message.id
 
 /** Thread is one chat, its newest message at the bottom. */
-export function Thread({ line, chatId }: { line: Reference; chatId: string }) {
-  const reference = line.id
-  const chat = useChat(reference, chatId)
-  const key = ['messages', reference, chatId]
-  const read = (before: string | undefined) => got(api.GET('/chats/messages', { params: { query: { reference, chatId, limit: 100, ...(before ? { before } : {}) } } }))
+export function Thread({ reference, chatId }: { reference: Reference; chatId: string }) {
+  const { id } = reference
+  const chat = useChat(id, chatId)
+  const key = ['messages', id, chatId]
+  const read = (before: string | undefined) => got(api.GET('/chats/messages', { params: { query: { reference: id, chatId, limit: 100, ...(before ? { before } : {}) } } }))
   const list = usePages(key, read)
   const messages = useMemo(() => list.items.toReversed(), [list.data])
   const [answering, setAnswering] = useState<Message | null>(null)
@@ -34,7 +34,7 @@ export function Thread({ line, chatId }: { line: Reference; chatId: string }) {
   const due = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(due.current), [])
   useNews((news) => {
-    if (news.data.reference !== reference || news.data.chatId !== chatId) return
+    if (news.data.reference !== id || news.data.chatId !== chatId) return
     if (news.kind === 'status') patch<Message>(key, idOf, String(news.data.id), (message) => ({ ...message, status: news.data.status as Message['status'] }))
     if (news.kind !== 'message') return
     due.current ??= setTimeout(() => {
@@ -42,17 +42,17 @@ export function Thread({ line, chatId }: { line: Reference; chatId: string }) {
       void refreshHead(key, read, idOf)
     }, 60)
   })
-  useRead(reference, chatId, messages.at(-1), maySend)
+  useRead(id, chatId, messages.at(-1), maySend)
   return (
     <section className="thread" aria-label={chat.data?.name || chatId}>
       <header className="thread-head">
-        <Link className="button quiet square back" href={`/inbox/${reference}${search && `?${new URLSearchParams({ search })}`}`} aria-label={t('inbox.back')}>
+        <Link className="button quiet square back" href={`/inbox/${id}${search && `?${new URLSearchParams({ search })}`}`} aria-label={t('inbox.back')}>
           ‹
         </Link>
         <h2 className="grow clip" dir="auto">
           {chat.data?.name || chatId}
         </h2>
-        {chat.data && <BotSwitch reference={reference} chatId={chatId} active={chat.data.botActive === 1} may={maySend} />}
+        {chat.data && <BotSwitch reference={id} chatId={chatId} active={chat.data.botActive === 1} may={maySend} />}
         <span className="to-side">
           <Button onClick={() => setSide('side')}>{t('inbox.details')}</Button>
         </span>
@@ -74,13 +74,13 @@ export function Thread({ line, chatId }: { line: Reference; chatId: string }) {
       <p className="hidden" aria-live="polite">
         {messages.at(-1)?.direction === 'in' ? t('inbox.newMessage') : ''}
       </p>
-      {maySend && chat.data && <Composer line={line} chat={chat.data} answering={answering} done={() => setAnswering(null)} />}
-      {explained && <Explain reference={reference} chatId={chatId} message={explained} close={() => setExplained(null)} />}
+      {maySend && chat.data && <Composer reference={reference} chat={chat.data} answering={answering} done={() => setAnswering(null)} />}
+      {explained && <Explain reference={id} chatId={chatId} message={explained} close={() => setExplained(null)} />}
     </section>
   )
 }
 
-/** useChat is one chat of a line. */
+/** useChat is one chat of a reference. */
 export function useChat(reference: number, chatId: string) {
   const key = ['chat', reference, chatId]
   const query = useQuery({

@@ -7,10 +7,10 @@ export interface MediaContent {
   fileName?: string
 }
 
-/** upload keeps a file for a line, and says as what it is sent. */
-export async function upload(line: number, file: File): Promise<MediaContent> {
+/** upload keeps a file for a reference, and says as what it is sent. */
+export async function upload(reference: number, file: File): Promise<MediaContent> {
   const form = new FormData()
-  form.set('reference', String(line))
+  form.set('reference', String(reference))
   form.set('file', file)
   const media = await got(api.POST('/media', { body: form as never, bodySerializer: (body: unknown) => body as FormData }))
   const kind = media.mimetype.split('/')[0]

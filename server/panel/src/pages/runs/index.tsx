@@ -6,7 +6,7 @@ import { client, usePages } from '../../api/query'
 import { useMay } from '../../session'
 import { t, time } from '../../text'
 import { Select } from '../../ui/field'
-import { useLines } from '../../ui/line-choice'
+import { useReferences } from '../../ui/reference-choice'
 import { Curl, Empty, Failed, Loading, More, PageHead } from '../../ui/parts'
 import { useFilter } from '../../ui/query-state'
 import { RunPage } from './run'
@@ -81,11 +81,11 @@ function List() {
   )
 }
 
-/** useBots are the bots of all lines that may be seen. */
+/** useBots are the bots of all references that may be seen. */
 function useBots() {
   const may = useMay('bots.manage')
-  const lines = useLines()
-  const ids = (lines.data?.items ?? []).map((line) => line.id)
+  const references = useReferences()
+  const ids = (references.data?.items ?? []).map((reference) => reference.id)
   const query = useQuery({
     queryKey: ['bots', ids],
     enabled: may && ids.length > 0,

@@ -3,7 +3,7 @@ import { api, got } from '../../api/client'
 import { useMay } from '../../session'
 import { t } from '../../text'
 import { Check } from '../../ui/field'
-import { useLines } from '../../ui/line-choice'
+import { useReferences } from '../../ui/reference-choice'
 import { Failed } from '../../ui/parts'
 import { readAccess, writeAccess } from './access'
 
@@ -59,18 +59,18 @@ export function Permissions({ value, change, wrong }: { value: string[]; change:
 /** Limits are the references that permissions are limited to. */
 function Limits({ value, change }: { value: number[]; change: (next: number[]) => void }) {
   const sees = useMay('references.read')
-  const lines = useLines(sees)
-  const items = lines.data?.items ?? []
+  const references = useReferences(sees)
+  const items = references.data?.items ?? []
   if (items.length === 0 && value.length === 0) return null
-  const known = new Set(items.map((line) => line.id))
-  const ids = [...items.map((line) => line.id), ...value.filter((id) => !known.has(id))]
+  const known = new Set(items.map((reference) => reference.id))
+  const ids = [...items.map((reference) => reference.id), ...value.filter((id) => !known.has(id))]
   return (
     <fieldset className="permissions">
       <legend>{t('settings.limits')}</legend>
       {ids.map((id) => (
         <Check
           key={id}
-          label={items.find((line) => line.id === id)?.name ?? String(id)}
+          label={items.find((reference) => reference.id === id)?.name ?? String(id)}
           hint={String(id)}
           checked={value.includes(id)}
           onChange={(event) => change(event.target.checked ? [...value, id] : value.filter((one) => one !== id))}

@@ -4,7 +4,7 @@ import { client } from '../../api/query'
 import { t } from '../../text'
 import { useAct } from '../../ui/act'
 import { Check, Input, Select, TextArea } from '../../ui/field'
-import type { Reference } from '../../ui/line-choice'
+import type { Reference } from '../../ui/reference-choice'
 import { Button, Notice, PageHead } from '../../ui/parts'
 import { TemplateBubble } from '../../ui/template/bubble'
 import { variables } from '../../ui/template/parts'
@@ -13,12 +13,12 @@ import { at, blank, categories, componentsOf, type Draft, draftShown, headers, l
 import { starters } from './starters'
 import { categoryName } from './words'
 
-const stored = (line: number) => `trunkline.template.${line}`
+const stored = (reference: number) => `trunkline.template.${reference}`
 
 /** kept is the draft that was not handed in yet. */
-export function kept(line: number): Draft {
+export function kept(reference: number): Draft {
   try {
-    return { ...blank, ...(JSON.parse(sessionStorage.getItem(stored(line)) ?? '{}') as Partial<Draft>) }
+    return { ...blank, ...(JSON.parse(sessionStorage.getItem(stored(reference)) ?? '{}') as Partial<Draft>) }
   } catch {
     return blank
   }
@@ -28,24 +28,24 @@ export function kept(line: number): Draft {
 const languages = ['en', 'en_US', 'en_GB', 'pt_BR', 'pt_PT', 'es', 'es_AR', 'es_ES', 'es_MX', 'fr', 'de', 'it', 'nl', 'pl', 'tr', 'ar', 'he', 'hi', 'id', 'ja', 'ko', 'ru', 'uk', 'zh_CN']
 
 /** Editor writes a template, which is shown beside it as the contact will see it. */
-export function Editor({ line, draft: begin, close }: { line: Reference; draft: Draft; close: () => void }) {
+export function Editor({ reference, draft: begin, close }: { reference: Reference; draft: Draft; close: () => void }) {
   const [draft, setDraft] = useState(begin)
   const set = (part: Partial<Draft>) => {
     const next = { ...draft, ...part }
     setDraft(next)
-    sessionStorage.setItem(stored(line.id), JSON.stringify(next))
+    sessionStorage.setItem(stored(reference.id), JSON.stringify(next))
   }
   const act = useAct(
     (template: Draft) => {
       const { name, category, language, named } = template
-      return got(api.POST('/templates', { body: { reference: line.id, name, category, language, components: componentsOf(template), ...(named ? { parameterFormat: 'named' as const } : {}) } }))
+      return got(api.POST('/templates', { body: { reference: reference.id, name, category, language, components: componentsOf(template), ...(named ? { parameterFormat: 'named' as const } : {}) } }))
     },
     {
       said: t('templates.handedIn'),
       quiet: true,
       then: async () => {
-        sessionStorage.removeItem(stored(line.id))
-        await client.invalidateQueries({ queryKey: ['templates', line.id] })
+        sessionStorage.removeItem(stored(reference.id))
+        await client.invalidateQueries({ queryKey: ['templates', reference.id] })
         close()
       },
     },

@@ -5,7 +5,7 @@ import { usePages } from '../../api/query'
 import { useMay } from '../../session'
 import { t, time } from '../../text'
 import { Select } from '../../ui/field'
-import { LineChoice, type Reference, useLines } from '../../ui/line-choice'
+import { ReferenceChoice, type Reference, useReferences } from '../../ui/reference-choice'
 import { Button, Curl, Empty, Failed, Loading, More, PageHead } from '../../ui/parts'
 import { useFilter, useGo } from '../../ui/query-state'
 import type { Template } from '../../ui/template/parts'
@@ -18,40 +18,40 @@ import './templates.css'
 
 /** Templates are messages that the network approves before they are sent. */
 export default function Templates() {
-  const { reference } = useParams<{ reference?: string }>()
-  const lines = useLines()
+  const { reference: id } = useParams<{ reference?: string }>()
+  const references = useReferences()
   const go = useGo()
-  if (lines.isPending) return <Loading />
-  if (lines.error) return <Failed error={lines.error} again={() => void lines.refetch()} />
-  const able = lines.data.items.filter((line) => line.capabilities.templates)
-  const line = able.find((one) => String(one.id) === reference) ?? able[0]
-  if (!line) {
+  if (references.isPending) return <Loading />
+  if (references.error) return <Failed error={references.error} again={() => void references.refetch()} />
+  const able = references.data.items.filter((reference) => reference.capabilities.templates)
+  const reference = able.find((one) => String(one.id) === id) ?? able[0]
+  if (!reference) {
     return (
       <div className="page">
         <PageHead title={t('templates.title')} />
-        <Empty title={t('templates.noLines')} action={<Button onClick={() => go('/references')}>{t('nav.references')}</Button>}>
-          {t('templates.noLinesText')}
+        <Empty title={t('templates.noReferences')} action={<Button onClick={() => go('/references')}>{t('nav.references')}</Button>}>
+          {t('templates.noReferencesText')}
         </Empty>
       </div>
     )
   }
-  return <OfLine key={line.id} line={line} lines={able} />
+  return <OfReference key={reference.id} reference={reference} references={able} />
 }
 
-function OfLine({ line, lines }: { line: Reference; lines: Reference[] }) {
+function OfReference({ reference, references }: { reference: Reference; references: Reference[] }) {
   const may = useMay('templates.manage')
   const [status, setStatus] = useFilter('status')
   const [doing, setDoing] = useFilter('do')
   const [open, setOpen] = useState<Template | null>(null)
   const [draft, setDraft] = useState(blank)
   const wanted = statuses.find((one) => one === status)
-  const list = usePages(['templates', line.id, status], (cursor) => got(api.GET('/templates', { params: { query: { reference: line.id, limit: 50, ...(wanted ? { status: wanted } : {}), ...(cursor ? { cursor } : {}) } } })))
-  const write = (next = kept(line.id)) => {
+  const list = usePages(['templates', reference.id, status], (cursor) => got(api.GET('/templates', { params: { query: { reference: reference.id, limit: 50, ...(wanted ? { status: wanted } : {}), ...(cursor ? { cursor } : {}) } } })))
+  const write = (next = kept(reference.id)) => {
     setDraft(next)
     setOpen(null)
     setDoing('write')
   }
-  if (doing === 'write' && may) return <Editor key={draft.name} line={line} draft={draft === blank ? kept(line.id) : draft} close={() => setDoing('')} />
+  if (doing === 'write' && may) return <Editor key={draft.name} reference={reference} draft={draft === blank ? kept(reference.id) : draft} close={() => setDoing('')} />
   const add = may && (
     <Button tone="main" icon="plus" onClick={() => write()}>
       {t('templates.new')}
@@ -60,7 +60,7 @@ function OfLine({ line, lines }: { line: Reference; lines: Reference[] }) {
   return (
     <div className="page">
       <PageHead title={t('templates.title')}>
-        <LineChoice value={line.id} lines={lines} to={(id) => `/templates/${id}`} />
+        <ReferenceChoice value={reference.id} references={references} to={(id) => `/templates/${id}`} />
         <Select label={t('templates.status')} value={wanted ?? ''} onChange={(event) => setStatus(event.target.value)} options={[{ value: '', label: t('all') }, ...statuses.map((value) => ({ value, label: t(`templates.${value}`) }))]} />
       </PageHead>
       <p className="mute">{t('templates.about')}</p>
@@ -76,7 +76,7 @@ function OfLine({ line, lines }: { line: Reference; lines: Reference[] }) {
         ))}
       </ul>
       <More list={list} />
-      <Curl path={`/templates?reference=${line.id}${wanted ? `&status=${wanted}` : ''}`} />
+      <Curl path={`/templates?reference=${reference.id}${wanted ? `&status=${wanted}` : ''}`} />
       {open && <Look template={open} close={() => setOpen(null)} copy={may ? () => write(draftOf(open)) : undefined} />}
     </div>
   )

@@ -1,7 +1,7 @@
 import { useMay } from '../../session'
 import { t } from '../../text'
 import { Input, Select } from '../../ui/field'
-import { useLines } from '../../ui/line-choice'
+import { useReferences } from '../../ui/reference-choice'
 import { useFilter } from '../../ui/query-state'
 
 export const features = ['assistant', 'agent', 'extractor', 'knowledge', 'draft'] as const
@@ -45,20 +45,20 @@ export function Filters() {
         onChange={(e) => setFeature(e.target.value)}
         options={[{ value: '', label: t('all') }, ...features.map((value) => ({ value, label: t(`usage.feature.${value}`) }))]}
       />
-      <Line />
+      <Reference />
       <Input label={t('usage.model')} value={model} onChange={(e) => setModel(e.target.value)} autoComplete="off" spellCheck={false} />
       {flow && <Input label={t('usage.flow')} value={flow} onChange={(e) => setFlow(e.target.value)} />}
     </>
   )
 }
 
-function Line() {
-  return useMay('references.read') ? <LineFilter /> : null
+function Reference() {
+  return useMay('references.read') ? <ReferenceFilter /> : null
 }
 
-function LineFilter() {
+function ReferenceFilter() {
   const [reference, setReference] = useFilter('reference')
-  const lines = useLines()
-  const options = [{ value: '', label: t('all') }, ...(lines.data?.items ?? []).map((line) => ({ value: String(line.id), label: line.name }))]
-  return <Select label={t('line')} value={reference} onChange={(e) => setReference(e.target.value)} options={options} />
+  const references = useReferences()
+  const options = [{ value: '', label: t('all') }, ...(references.data?.items ?? []).map((reference) => ({ value: String(reference.id), label: reference.name }))]
+  return <Select label={t('reference')} value={reference} onChange={(e) => setReference(e.target.value)} options={options} />
 }

@@ -4,7 +4,7 @@ import { api, got, type Schemas } from '../../api/client'
 import { useMay } from '../../session'
 import { number, t } from '../../text'
 import { Select } from '../../ui/field'
-import { useLines } from '../../ui/line-choice'
+import { useReferences } from '../../ui/reference-choice'
 import { Button, Curl, Failed, Loading, Notice } from '../../ui/parts'
 import { useFilter } from '../../ui/query-state'
 import { Chart } from './chart'
@@ -169,19 +169,19 @@ function Sums({ order, by }: { order: Sum[]; by: Group }) {
 function Name({ group, value }: { group: Group; value: string }) {
   if (!value) return <span className="mute">{t('usage.nothing')}</span>
   if (group === 'feature' && features.some((one) => one === value)) return t(`usage.feature.${value as Feature}`)
-  if (group === 'reference') return <LineName id={value} />
+  if (group === 'reference') return <ReferenceName id={value} />
   if (group === 'flow') return <FlowName id={value} />
   return <bdi>{value}</bdi>
 }
 
-function LineName({ id }: { id: string }) {
+function ReferenceName({ id }: { id: string }) {
   const may = useMay('references.read')
-  return may ? <KnownLine id={id} /> : id
+  return may ? <KnownReference id={id} /> : id
 }
 
-function KnownLine({ id }: { id: string }) {
-  const line = useLines().data?.items.find((one) => String(one.id) === id)
-  return line ? <Link href={`/references/${id}`}>{line.name}</Link> : id
+function KnownReference({ id }: { id: string }) {
+  const reference = useReferences().data?.items.find((one) => String(one.id) === id)
+  return reference ? <Link href={`/references/${id}`}>{reference.name}</Link> : id
 }
 
 function FlowName({ id }: { id: string }) {

@@ -6,21 +6,21 @@ import { useAct } from '../../ui/act'
 import { Dialog } from '../../ui/dialog'
 import { Input } from '../../ui/field'
 import { type Header, Headers } from '../../ui/headers'
-import type { Reference } from '../../ui/line-choice'
+import type { Reference } from '../../ui/reference-choice'
 import { Button, Code, Notice, Refused } from '../../ui/parts'
 import { echo } from './target'
 import { Events } from './events'
 import { type Format, FormatChoice } from './format'
 
 /** Add registers an endpoint, and shows its secret, which is shown only once. */
-export function Add({ line, close }: { line: Reference; close: () => void }) {
+export function Add({ reference, close }: { reference: Reference; close: () => void }) {
   const [webhook, setWebhook] = useState('')
   const [headers, setHeaders] = useState<Header[]>([])
   const [events, setEvents] = useState<string[]>(['message', 'status', 'data', 'calls', 'subscription'])
   const [extracted, setExtracted] = useState(false)
   const [format, setFormat] = useState<Format>('trunkline')
-  const act = useAct(() => got(api.POST('/references/registerWebHook', { body: { reference: line.id, webhook, headers, events, include: extracted ? ['extracted'] : [], format } })), {
-    then: () => client.invalidateQueries({ queryKey: ['hooks', line.id] }),
+  const act = useAct(() => got(api.POST('/references/registerWebHook', { body: { reference: reference.id, webhook, headers, events, include: extracted ? ['extracted'] : [], format } })), {
+    then: () => client.invalidateQueries({ queryKey: ['hooks', reference.id] }),
     quiet: true,
   })
   const made = act.data && 'secret' in act.data ? act.data : undefined
@@ -52,7 +52,7 @@ export function Add({ line, close }: { line: Reference; close: () => void }) {
         <Refused error={act.error} />
         {act.wrong('events') && <Notice tone="bad">{act.wrong('events')}</Notice>}
         <Input label="URL" inputMode="url" placeholder="https://example.com/hook" value={webhook} onChange={(e) => setWebhook(e.target.value)} wrong={act.wrong('webhook')} required />
-        {line.type === 'provider-sandbox' && (
+        {reference.type === 'provider-sandbox' && (
           <div>
             <Button onClick={() => setWebhook(echo)}>{t('webhooks.useEcho')}</Button>
           </div>

@@ -15,7 +15,7 @@ type Delivery = Schemas['Delivery']
 
 const tones: Record<Delivery['state'], Tone> = { pending: 'warn', delivered: 'ok', failed: 'warn', dead: 'bad' }
 
-/** Deliveries is the log of a line, newest first, which follows what happens. */
+/** Deliveries is the log of a reference, newest first, which follows what happens. */
 export function Deliveries({ reference, endpoints }: { reference: number; endpoints: Endpoint[] }) {
   const [endpoint, setEndpoint] = useFilter('endpoint')
   const [state, setState] = useFilter('state')

@@ -4,7 +4,7 @@ import { Link, useParams } from 'wouter'
 import { api, got } from '../../api/client'
 import { useMay } from '../../session'
 import { t } from '../../text'
-import { LineChoice, type Reference, useLine } from '../../ui/line-choice'
+import { ReferenceChoice, type Reference, useReference } from '../../ui/reference-choice'
 import { Button, Curl, Empty, Failed, Loading, PageHead } from '../../ui/parts'
 import { Add } from './add'
 import { Deliveries } from './deliveries'
@@ -13,15 +13,15 @@ import { Echo } from './echo'
 import { echo } from './target'
 import './webhooks.css'
 
-/** Webhooks shows the endpoints of a line and what was delivered to them. */
+/** Webhooks shows the endpoints of a reference and what was delivered to them. */
 export default function Webhooks() {
-  const { reference } = useParams<{ reference?: string }>()
+  const { reference: id } = useParams<{ reference?: string }>()
   const may = useMay('references.read')
-  const { line, lines, isPending, error, refetch } = useLine(reference)
-  if (!may) return <Empty title={t('webhooks.title')}>{t('webhooks.noLines')}</Empty>
+  const { reference, references, isPending, error, refetch } = useReference(id)
+  if (!may) return <Empty title={t('webhooks.title')}>{t('webhooks.noReferences')}</Empty>
   if (isPending) return <Loading />
   if (error) return <Failed error={error} again={() => void refetch()} />
-  if (!line) {
+  if (!reference) {
     return (
       <Empty
         title={t('webhooks.title')}
@@ -31,16 +31,16 @@ export default function Webhooks() {
           </Link>
         }
       >
-        {t('webhooks.noLines')}
+        {t('webhooks.noReferences')}
       </Empty>
     )
   }
-  return <OfLine key={line.id} line={line} lines={lines} />
+  return <OfReference key={reference.id} reference={reference} references={references} />
 }
 
-function OfLine({ line, lines }: { line: Reference; lines: Reference[] }) {
+function OfReference({ reference, references }: { reference: Reference; references: Reference[] }) {
   const [adding, setAdding] = useState(false)
-  const list = useQuery({ queryKey: ['hooks', line.id], queryFn: () => got(api.GET('/references/hookconf', { params: { query: { reference: line.id } } })) })
+  const list = useQuery({ queryKey: ['hooks', reference.id], queryFn: () => got(api.GET('/references/hookconf', { params: { query: { reference: reference.id } } })) })
   const endpoints = list.data?.items ?? []
   const add = (
     <Button tone="main" icon="plus" onClick={() => setAdding(true)}>
@@ -50,7 +50,7 @@ function OfLine({ line, lines }: { line: Reference; lines: Reference[] }) {
   return (
     <div className="page">
       <PageHead title={t('webhooks.title')}>
-        <LineChoice value={line.id} lines={lines} to={(id) => `/webhooks/${id}`} />
+        <ReferenceChoice value={reference.id} references={references} to={(id) => `/webhooks/${id}`} />
         {add}
       </PageHead>
       {list.isPending && <Loading />}
@@ -65,10 +65,10 @@ function OfLine({ line, lines }: { line: Reference; lines: Reference[] }) {
           <EndpointCard key={endpoint.endpointId} endpoint={endpoint} />
         ))}
       </div>
-      {endpoints.length > 0 && <Deliveries reference={line.id} endpoints={endpoints} />}
-      {endpoints.some((one) => one.webhook === echo) && <Echo reference={line.id} />}
-      <Curl path={`/references/hookconf?reference=${line.id}`} />
-      {adding && <Add line={line} close={() => setAdding(false)} />}
+      {endpoints.length > 0 && <Deliveries reference={reference.id} endpoints={endpoints} />}
+      {endpoints.some((one) => one.webhook === echo) && <Echo reference={reference.id} />}
+      <Curl path={`/references/hookconf?reference=${reference.id}`} />
+      {adding && <Add reference={reference} close={() => setAdding(false)} />}
     </div>
   )
 }

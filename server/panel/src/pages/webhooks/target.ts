@@ -2,5 +2,5 @@ import type { Schemas } from '../../api/client'
 
 export type Endpoint = Schemas['Endpoint']
 
-/** echo is the receiver that sandbox lines have built in. */
+/** echo is the receiver that sandbox references have built in. */
 export const echo = 'trunkline://echo'

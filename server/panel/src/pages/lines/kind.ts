@@ -1,6 +1,0 @@
-import type { Schemas } from '../../api/client'
-
-export type Reference = Schemas['MessagingReference']
-
-/** Kind is a type of line that the panel knows. */
-export type Kind = 'provider-sandbox' | 'provider-web' | 'provider-cloud' | 'provider-messenger'
