@@ -11,7 +11,7 @@ var (
 	ErrNotFound = apierr.New("aiflow", apierr.NotFound, "there is no such project, flow or run")
 	// ErrUnpublished reports a flow that was to run and has no published
 	// version.
-	ErrUnpublished = apierr.New("aiflow", apierr.Conflict, "the flow has no published version")
+	ErrUnpublished = apierr.New("aiflow", apierr.Conflict, "the flow has no published version: publish it first")
 	// ErrFunction reports a function that was to run by itself, or to be bound.
 	ErrFunction = apierr.New("aiflow", apierr.Conflict, "a function cannot be run or bound: only a flow can")
 	// ErrRevision reports a change of a revision that is not the newest.

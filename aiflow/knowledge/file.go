@@ -79,7 +79,7 @@ func (a *Account) Add(ctx context.Context, project string, n NewFile) (File, err
 	}
 	passages := split(sections)
 	if len(passages) == 0 {
-		return File{}, &Invalid{Field: "data", Message: "has no text"}
+		return File{}, &Invalid{Field: "data", Message: "must have some text"}
 	}
 	if len(passages) > maxPassages {
 		return File{}, &Invalid{Field: "data", Message: fmt.Sprintf("has more than %d sections: split it into several files", maxPassages)}

@@ -65,7 +65,7 @@ func TestTemplates(t *testing.T) {
 	_, err = m.CreateTemplate(t.Context(), definition("welcome", "de", "Willkommen"))
 	var rejected *provider.Rejected
 	require.ErrorAs(t, err, &rejected)
-	require.Equal(t, "A template with this name exists in this language.", rejected.Advice)
+	require.Equal(t, "A template with this name exists in this language. Choose another name.", rejected.Advice)
 
 	list, pages = everyTemplate(t, m)
 	require.Len(t, list, 5)

@@ -225,7 +225,7 @@ func (c *Client) request(ctx context.Context, r *request) (*http.Request, error)
 		return nil, &unsent{err}
 	}
 	if !sendable(c.token) {
-		return nil, &Error{Code: 190, Message: "the access token contains invalid characters"}
+		return nil, &Error{Code: 190, Message: "the access token must have printable ASCII characters only"}
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, c.base+"/"+Version+"/"+r.path, r.body)
 	if err != nil {

@@ -155,7 +155,7 @@ var codes = map[int]meaning{
 	136025:  {class: rejected, advice: "The verification code is wrong."},
 	137000:  {class: rejected, advice: "The contact has another identity than expected: make sure that it is still the same person."},
 	2388019: {class: rejected, advice: "The account has as many templates as it may: delete some."},
-	2388024: {class: rejected, advice: "A template with this name exists in this language."},
+	2388024: {class: rejected, advice: "A template with this name exists in this language. Choose another name."},
 	2388039: {class: rejected, advice: fixRequest},
 	2388040: {class: rejected, advice: "A part of the template is too long."},
 	2388047: {class: rejected, advice: "The template's header is not as it must be."},

@@ -18,7 +18,7 @@ var (
 	// ErrClosed reports a sign-up on a server that takes no further account.
 	ErrClosed = apierr.New("auth", apierr.Forbidden, "sign-up is closed on this server")
 	// ErrEmailTaken reports the e-mail of another user.
-	ErrEmailTaken = apierr.New("auth", apierr.Conflict, "a user with this e-mail exists")
+	ErrEmailTaken = apierr.New("auth", apierr.Conflict, "a user with this e-mail exists: use another e-mail, or log in")
 	// ErrNotFound reports that there is no such user or token.
 	ErrNotFound = apierr.New("auth", apierr.NotFound, "there is no such user or token")
 	// ErrForbidden reports a change of another user, or of permissions, by

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -119,33 +118,8 @@ func (s *Service) take(ctx context.Context) (*jobRow, error) {
 
 // leased runs a job and renews its lease.
 func (s *Service) leased(ctx context.Context, row jobRow) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		tick := time.NewTicker(lease / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-gctx.Done():
-				return nil
-			case <-tick.C:
-				if err := s.put(gctx, row.Number, lease, row.Tries); err != nil && gctx.Err() == nil {
-					return err
-				}
-			}
-		}
-	})
-	g.Go(func() (err error) {
-		defer stop()
-		defer func() {
-			if v := recover(); v != nil {
-				err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-			}
-		}()
-		return s.opts.Kinds[row.Kind](gctx, row.view())
-	})
-	return g.Wait()
+	renew := func(ctx context.Context) error { return s.put(ctx, row.Number, lease, row.Tries) }
+	return periodic.Leased(ctx, lease, renew, func(ctx context.Context) error { return s.opts.Kinds[row.Kind](ctx, row.view()) })
 }
 
 // put delays a job for all nodes.

@@ -109,7 +109,7 @@ func (cfg *delayConfig) until(t *flow.Turn) (time.Time, error) {
 		}
 	}
 	if until.Sub(t.World.Now) > maxDelay {
-		return until, &flow.Error{Code: codeDelay, Message: "until: is more than 90 days away"}
+		return until, &flow.Error{Code: codeDelay, Message: "until: must be at most 90 days away"}
 	}
 	return cfg.Window.moved(until), nil
 }

@@ -149,7 +149,7 @@ func (cfg *loopConfig) items(t *flow.Turn) ([]any, error) {
 	}
 	items, ok := v.([]any)
 	if !ok {
-		return nil, &flow.Error{Code: codeLoopItems, Message: "items is not a list"}
+		return nil, &flow.Error{Code: codeLoopItems, Message: "items must be a list"}
 	}
 	return items, nil
 }

@@ -62,7 +62,7 @@ func (cfg *randomConfig) Step(t *flow.Turn) (flow.Exit, error) {
 		total += b.Weight
 	}
 	if total <= 0 {
-		return flow.Exit{}, &flow.Error{Code: "random.weights", Message: "all branches have the weight 0"}
+		return flow.Exit{}, &flow.Error{Code: "random.weights", Message: "at least one branch must have a weight above 0"}
 	}
 	at := int(binary.BigEndian.Uint64(sum[:8]) % uint64(total))
 	for _, b := range cfg.Branches {

@@ -173,7 +173,7 @@ func parseStep(raw []byte) (Step, error) {
 	case s.Expect != nil:
 		return s, at(".expect", s.Expect.check())
 	}
-	return s, &Invalid{Path: "", Message: "has no event"}
+	return s, &Invalid{Path: "", Message: "must have one event"}
 }
 
 // check refuses what no flow can fulfil.

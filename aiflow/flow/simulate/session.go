@@ -135,7 +135,7 @@ func (s *Session) Happen(p *flow.Program, what Step) (Result, error) {
 	case what.Cancel:
 		return s.Give(p, flow.Cancel{})
 	}
-	return Result{}, &Invalid{Path: "", Message: "has no event"}
+	return Result{}, &Invalid{Path: "", Message: "must have one event"}
 }
 
 // Advance lets time pass: the timers that are due by then come in order.

@@ -46,16 +46,16 @@ func newTable(source, version string, items []Price) *table {
 func ParsePrices(b []byte) ([]Price, error) {
 	var own struct{ Items *[]Price }
 	if err := json.Unmarshal(b, &own); err != nil {
-		return nil, &Invalid{Field: "prices", Message: "are not readable: " + validText(err)}
+		return nil, &Invalid{Field: "prices", Message: "must be a JSON list of prices: " + validText(err)}
 	}
 	items, err := []Price(nil), error(nil)
 	if own.Items != nil {
 		items = *own.Items
 	} else if items, err = parseModelsDev(b); err != nil {
-		return nil, &Invalid{Field: "prices", Message: "are not readable: " + validText(err)}
+		return nil, &Invalid{Field: "prices", Message: "must be a JSON list of prices: " + validText(err)}
 	}
 	if len(items) == 0 {
-		return nil, &Invalid{Field: "prices", Message: "are none"}
+		return nil, &Invalid{Field: "prices", Message: "must have at least one price"}
 	}
 	return items, checkPrices(items, maxTable)
 }

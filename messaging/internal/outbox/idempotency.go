@@ -65,7 +65,7 @@ func sentBefore(ctx context.Context, tx *database.Tx, d prepared) (*sendRecord, 
 	case err != nil:
 		return nil, fmt.Errorf("reading an idempotency key: %w", err)
 	case row.Digest != d.fingerprint():
-		return nil, &payload.Error{Code: payload.CodeConflict, Message: "This Idempotency-Key was used for another request."}
+		return nil, &payload.Error{Code: payload.CodeConflict, Message: "This Idempotency-Key was used for another request. Use a new key."}
 	}
 	return row, nil
 }

@@ -152,7 +152,7 @@ func (s *Sender) sendMessage(ctx context.Context, it queue.Job, j *job) queue.Ou
 	}
 	switch j.ref.State {
 	case payload.StateLoggedOut, payload.StateFailed, payload.StateStopped:
-		a.failed = &provider.Failure{Code: payload.CodeSessionNotConnected, Message: "The session ended before the message was sent."}
+		a.failed = &provider.Failure{Code: payload.CodeSessionNotConnected, Message: "The session ended before the message was sent. Start the session and send the message again."}
 		out.Data = a
 		return out
 	}

@@ -169,12 +169,12 @@ func decodeStrict(raw json.RawMessage, c any) error {
 	case errors.As(err, &wrong):
 		return &payload.Invalid{Field: strings.TrimSuffix("message."+wrong.Field, "."), Message: "has the wrong type"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &payload.Invalid{Field: "message", Message: "is cut off"}
+		return &payload.Invalid{Field: "message", Message: "must be a complete JSON object"}
 	}
 	if at := unknownMember(rest, reflect.TypeOf(c)); at != "" {
 		return &payload.Invalid{Field: "message" + at, Message: "is not a member of this type"}
 	}
-	return &payload.Invalid{Field: "message", Message: "is not valid"}
+	return &payload.Invalid{Field: "message", Message: "must be a valid JSON object"}
 }
 
 // EncodeContent is the inverse of [DecodeContent] and [DecodeTag].

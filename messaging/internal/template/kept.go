@@ -39,7 +39,7 @@ func (c *Copies) keepTemplate(ctx context.Context, row *store.Reference, r provi
 		}
 		n, err := res.RowsAffected()
 		if err == nil && n == 0 {
-			err = &payload.Error{Code: payload.CodeProvider, Message: "A template with this name exists in this language."}
+			err = &payload.Error{Code: payload.CodeProvider, Message: "A template with this name exists in this language. Choose another name."}
 		}
 		if err != nil {
 			return err

@@ -39,5 +39,5 @@ func (p *Problems) Find(ctx context.Context, err error) *Problem {
 	}
 	p.Refused()
 	p.Log.ErrorContext(ctx, "the store cannot be written", slog.Any("error", err))
-	return NewProblem(CodeUnavailable, "the store cannot be written for now")
+	return NewProblem(CodeUnavailable, "the store cannot be written for now: try again later")
 }

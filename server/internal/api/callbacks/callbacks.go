@@ -83,7 +83,7 @@ func (a *API) handshake(w http.ResponseWriter, r *http.Request) {
 	case failed != nil:
 		httpapi.WriteProblem(w, a.Problem(r.Context(), failed))
 	case !ok:
-		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeForbidden, "no reference has this verify token"))
+		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeForbidden, "no reference has this verify token: enter the same in the settings of the reference and in the dashboard of the app"))
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -122,7 +122,7 @@ func (a *API) receive(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, messaging.ErrNotCallback):
 		httpapi.WriteProblem(w, httpapi.Malformed("the body must be a JSON object as the network sends it"))
 	case errors.Is(err, forged.ErrBusy):
-		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeUnavailable, "too many large callbacks from unknown addresses wait to be checked").RetryAfter(time.Second))
+		httpapi.WriteProblem(w, httpapi.NewProblem(httpapi.CodeUnavailable, "too many large callbacks from unknown addresses wait to be checked: try again later").RetryAfter(time.Second))
 	default:
 		httpapi.WriteProblem(w, a.Problem(r.Context(), err))
 	}

@@ -214,7 +214,7 @@ func formProblem(err error) error {
 		p.Status, p.Title = http.StatusBadRequest, http.StatusText(http.StatusBadRequest)
 		return p
 	case errors.Is(err, media.ErrEmpty):
-		return httpapi.Invalid("body.file", "is empty")
+		return httpapi.Invalid("body.file", "must not be empty")
 	case errors.As(err, &other):
 		return httpapi.Invalid("body.file", "has another type than its part declares")
 	case errors.Is(err, media.ErrFull):

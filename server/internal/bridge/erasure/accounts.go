@@ -10,8 +10,6 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/periodic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/credential"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
@@ -97,7 +95,9 @@ func (s *Accounts) eraseClosed(ctx context.Context) error {
 			return err
 		}
 		last := s.Now().Sub(closed) >= eraseAgain
-		if err := s.eraseDeferred(ctx, account); err != nil {
+		renew := func(ctx context.Context) error { return s.Auth.Accounts().KeepClosed(ctx, account, eraseLease) }
+		erase := func(ctx context.Context) error { return s.erase(ctx, account) }
+		if err := periodic.Leased(ctx, eraseLease, renew, erase); err != nil {
 			return err
 		}
 		if last {
@@ -111,32 +111,6 @@ func (s *Accounts) eraseClosed(ctx context.Context) error {
 		s.DB.Erased()
 		s.Log.InfoContext(ctx, "an account was erased", slog.String("account", account), slog.Bool("finally", last))
 	}
-}
-
-// eraseDeferred erases an account, and renews its lease meanwhile.
-func (s *Accounts) eraseDeferred(ctx context.Context, account string) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		tick := time.NewTicker(eraseLease / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-gctx.Done():
-				return nil
-			case <-tick.C:
-				if err := s.Auth.Accounts().KeepClosed(gctx, account, eraseLease); err != nil && gctx.Err() == nil {
-					return err
-				}
-			}
-		}
-	})
-	g.Go(func() error {
-		defer stop()
-		return s.erase(gctx, account)
-	})
-	return g.Wait()
 }
 
 // erase removes everything of an account. Its references come first: their
