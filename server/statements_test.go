@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -182,4 +183,36 @@ func (s *statements) since(before map[string]int) (all int, byPackage map[string
 		all += n
 	}
 	return all, byPackage
+}
+
+// TestIdle counts what a server asks its database while nothing happens, in a minute
+// of a virtual clock: one that shares the database asks what a node on PostgreSQL
+// asks, because it also says that it is alive.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	for name, exclusive := range map[string]bool{"alone": true, "with others": false} {
+		synctest.Test(t, func(t *testing.T) {
+			seen, asked := testkit.Counting(t, testkit.Open(t, testkit.SQLiteURL(t)))
+			f := working(t, setupOn(t, seen, func(c *server.Config) { c.Exclusive = exclusive }))
+			ana := f.as(t, "ana")
+			for range 100 {
+				ana.sandbox(t)
+			}
+			<-time.After(5 * time.Minute) // what follows a start
+			before, all, texts := asked.Texts(), 0, map[string]int{}
+			<-time.After(time.Minute)
+			for text, n := range asked.Texts() {
+				if n -= before[text]; n > 0 {
+					texts[strings.Join(strings.Fields(text), " ")[:min(60, len(text))]] = n
+					all += n
+				}
+			}
+			limit := 60 // one a second
+			if exclusive {
+				limit = 12
+			}
+			require.LessOrEqual(t, all, limit, "%s: %v", name, texts)
+			t.Log(name, all, texts)
+		})
+	}
 }

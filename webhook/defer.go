@@ -187,10 +187,10 @@ func (d *Dispatcher) publishDeferred(ctx context.Context, tx *database.Tx, rows 
 
 // releaseDue lets events go that have waited for long enough, until ctx ends.
 func (d *Dispatcher) releaseDue(ctx context.Context) error {
-	due := d.db.Due(ctx, "", func(first int) (string, []any) {
+	due := d.db.Due(ctx, "", func(first int, ahead time.Duration) (string, []any) {
 		return fmt.Sprintf(`SELECT 1 FROM webhook_deferred h WHERE until_us <= $%d
 			AND NOT EXISTS (SELECT 1 FROM webhook_deferred b WHERE b.order_key = h.order_key AND b.id < h.id AND b.until_us > $%[1]d)`, first),
-			[]any{database.Micros(d.now())}
+			[]any{database.Micros(d.now().Add(ahead))}
 	})
 	for {
 		more, err := d.releaseSome(ctx)

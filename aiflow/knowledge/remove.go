@@ -72,7 +72,7 @@ func (s *Service) abandon(ctx context.Context, file int64) {
 // Run removes the text of deleted files, of files of deleted projects and of files
 // that were not stored completely, until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	return periodic.Run(ctx, cleanInterval, s.db.Listen(ctx, removedTopic), s.opts.Logger, "removing files failed", s.Clean)
+	return periodic.RunActive(ctx, s.db, cleanInterval, s.db.Listen(ctx, removedTopic), s.opts.Logger, "removing files failed", s.Clean)
 }
 
 // Clean removes everything that can no longer be found, in small transactions.

@@ -19,7 +19,7 @@ import (
 
 const (
 	trainTopic    = "extractor.train"
-	trainInterval = time.Minute // in case nothing is found to be due
+	trainInterval = 10 * time.Minute // in case nothing is found to be due
 	// trainLease is how long a claim on an extractor lasts after its node has died.
 	trainLease = 10 * time.Second
 )
@@ -36,8 +36,8 @@ func (s *Service) train(ctx context.Context) error {
 			return fmt.Errorf("freeing what a predecessor trained: %w", err)
 		}
 	}
-	due := s.db.Due(ctx, trainTopic, func(first int) (string, []any) {
-		return fmt.Sprintf(`SELECT 1 FROM extractor_item WHERE training = 'training' AND claim_us <= $%d`, first), []any{database.Micros(s.opts.Now())}
+	due := s.db.Due(ctx, trainTopic, func(first int, ahead time.Duration) (string, []any) {
+		return fmt.Sprintf(`SELECT 1 FROM extractor_item WHERE training = 'training' AND claim_us <= $%d`, first), []any{database.Micros(s.opts.Now().Add(ahead))}
 	})
 	return periodic.Run(ctx, trainInterval, due, s.opts.Logger, "learning intents; it is tried again", s.trainAll)
 }

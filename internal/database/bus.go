@@ -22,6 +22,7 @@ type bus struct {
 	topics  map[string]map[chan struct{}]bool
 	pending map[string]bool // topics to send to other nodes
 	id      string          // of this handle, in what it sends
+	touch   func()          // is called when another node notifies
 
 	expected map[string]int // topic → step of expectations
 }
@@ -120,6 +121,7 @@ func (b *bus) leave(topic string, ch chan struct{}) {
 func (b *bus) receive(payload string) {
 	from, topic, _ := strings.Cut(payload, " ")
 	if from != b.id {
+		b.touch()
 		b.notify(topic)
 	}
 }
@@ -144,6 +146,7 @@ func (b *bus) notify(topic string) {
 // Notify notifies the listeners of topic: those of this node at once, those of
 // others within a few milliseconds. Call it after the commit.
 func (d *DB) Notify(topic string) {
+	d.dues.touch()
 	d.bus.notify(topic)
 	if d.Dialect != Postgres {
 		return

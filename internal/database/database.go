@@ -83,9 +83,9 @@ func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
 	default:
 		return nil, fmt.Errorf("database: unsupported driver %q: use sqlite or postgres", db.DriverName())
 	}
-	d.shared = &shared{gate: make(chan struct{}, 1), erased: make(chan struct{}, 1)}
+	d.shared = &shared{gate: make(chan struct{}, 1), erased: make(chan struct{}, 1), dues: dues{wake: make(chan struct{}, 1)}}
 	d.writes.Gate, d.writes.Run = d.gate, d.writeGroup
-	d.bus.id = rand.Text()
+	d.bus.id, d.bus.touch = rand.Text(), d.dues.touch
 	s, _ := handles.LoadOrStore(db.DB, d.shared)
 	d.shared = s.(*shared)
 	return d, nil
@@ -126,6 +126,7 @@ func checkPragmas(ctx context.Context, db *sqlx.DB) error {
 // not call InTx or Write. On PostgreSQL it runs fn again after a deadlock or a
 // serialization failure, so fn must assign its results and not add to them.
 func (d *DB) InTx(ctx context.Context, fn func(*Tx) error) error {
+	defer d.touch(ctx)
 	if d.Dialect == SQLite {
 		return d.Alone(ctx, func() error { return d.tx(ctx, fn) })
 	}

@@ -6,28 +6,41 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // DueQuery returns a SELECT that finds at least one row if there is something to do
-// now. Its parameters are numbered from first. The text should always be the same,
-// and cheap when nothing is to be done.
-type DueQuery func(first int) (text string, args []any)
+// now, or, with ahead, within that time. Its parameters are numbered from first. The
+// text should always be the same, and cheap when nothing is to be done.
+type DueQuery func(first int, ahead time.Duration) (text string, args []any)
 
 const (
 	// dueInterval is how often is looked for what is due.
 	dueInterval = time.Second
+	// dueQuiet is how often is looked while nothing happens.
+	dueQuiet = 6 * time.Second
+	// dueAhead is how far is looked ahead then: until the look after the next.
+	dueAhead = dueQuiet + dueInterval
+	// dueLooks is how many looks in a row find nothing before it is quiet: more than
+	// what was found ahead may be away.
+	dueLooks = int(dueAhead/dueInterval) + 1
 	// dueTimeout is the longest that looking may take. Then each looks for itself: a
 	// locked table concerns one query.
 	dueTimeout = 3 * time.Second
 )
 
 // dues are the queries of [DB.Due], which one statement asks together: a process that
-// has nothing to do asks its database once a second.
+// has nothing to do asks its database every few seconds.
 type dues struct {
 	mu      sync.Mutex
 	queries []*due
 	stop    context.CancelFunc // of the loop
+
+	writes atomic.Int64  // transactions of this process, also those of routine
+	last   atomic.Int64  // when something was written or notified last, in nanoseconds
+	active atomic.Bool   // something was written, or notified, since the last look
+	wake   chan struct{} // receives a value when active becomes true
 }
 
 type due struct {
@@ -35,9 +48,42 @@ type due struct {
 	found chan struct{}
 }
 
+// touch notes that something happened, so that something may become due.
+func (a *dues) touch() {
+	a.last.Store(time.Now().UnixNano())
+	if a.active.Swap(true) {
+		return
+	}
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+// LastActive returns when this process last wrote to the database, other than as
+// [Routine], or was notified by another.
+func (d *DB) LastActive() time.Time { return time.Unix(0, d.dues.last.Load()) }
+
+type routineKey struct{}
+
+// Routine returns a context for writes that make nothing due, such as heartbeats: a
+// process that only writes these is quiet.
+func Routine(ctx context.Context) context.Context { return context.WithValue(ctx, routineKey{}, true) }
+
+// touch notes that a transaction was committed.
+func (d *DB) touch(ctx context.Context) {
+	d.dues.writes.Add(1)
+	if ctx.Value(routineKey{}) == nil {
+		d.dues.touch()
+	}
+}
+
 // Due returns a channel that receives a value after a [DB.Notify] of topic, as that
 // of [DB.Listen] does, and once a second while query finds something, until ctx ends.
-// It also receives one if the database does not answer in time. Topic may be "".
+// After a few seconds in which nothing was found, written or notified it is looked
+// less often, and ahead: what this process did not write is found within a second of
+// its time if it was written [dueQuiet] earlier. The channel also receives a value if
+// the database does not answer in time. Topic may be "".
 func (d *DB) Due(ctx context.Context, topic string, query DueQuery) <-chan struct{} {
 	found := make(chan struct{}, 1)
 	if topic != "" {
@@ -75,18 +121,23 @@ func (a *dues) all() []*due {
 
 // findDue asks until ctx ends.
 func (d *DB) findDue(ctx context.Context) {
-	tick := time.NewTicker(dueInterval)
-	defer tick.Stop()
+	var p dueTiming
 	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		wait, ahead := p.next()
+		woken, ok := d.dues.await(ctx, wait, ahead > 0)
+		if !ok {
 			return
 		}
+		if woken {
+			p = dueTiming{}
+			continue
+		}
+		active := d.dues.active.Swap(false)
 		all := d.dues.all()
-		found, err := d.askDue(ctx, all)
+		found, err := d.askDue(ctx, all, ahead)
+		p.looked(active || len(found) > 0 || err != nil)
 		for i, one := range all {
-			if err == nil && !slices.Contains(found, i) {
+			if err == nil && (ahead > 0 || !slices.Contains(found, i)) {
 				continue
 			}
 			select {
@@ -97,8 +148,44 @@ func (d *DB) findDue(ctx context.Context) {
 	}
 }
 
+// await waits until the next look, or, if that may be, until something happens.
+func (a *dues) await(ctx context.Context, wait time.Duration, mayWake bool) (woken, ok bool) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	wake := a.wake
+	if !mayWake {
+		wake = nil
+	}
+	select {
+	case <-wake:
+		return true, true
+	case <-timer.C:
+		return false, true
+	case <-ctx.Done():
+		return false, false
+	}
+}
+
+// dueTiming says when to look next. The zero value looks soon.
+type dueTiming struct{ quiet int } // looks in a row at which nothing happened
+
+// next returns how long to wait, and how far ahead to look then.
+func (p *dueTiming) next() (wait, ahead time.Duration) {
+	if p.quiet < dueLooks {
+		return dueInterval, 0
+	}
+	return dueQuiet, dueAhead
+}
+
+// looked notes a look, and whether something was found or has happened before it.
+func (p *dueTiming) looked(something bool) {
+	if p.quiet++; something {
+		p.quiet = 0
+	}
+}
+
 // askDue returns which of the queries find something.
-func (d *DB) askDue(ctx context.Context, all []*due) (found []int, err error) {
+func (d *DB) askDue(ctx context.Context, all []*due, ahead time.Duration) (found []int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, dueTimeout)
 	defer cancel()
 	var text strings.Builder
@@ -107,7 +194,7 @@ func (d *DB) askDue(ctx context.Context, all []*due) (found []int, err error) {
 		if i > 0 {
 			text.WriteString(" UNION ALL ")
 		}
-		query, more := one.query(len(args) + 1)
+		query, more := one.query(len(args)+1, ahead)
 		text.WriteString("SELECT " + strconv.Itoa(i) + " AS n WHERE EXISTS (" + query + ")")
 		args = append(args, more...)
 	}

@@ -18,6 +18,7 @@ func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 		return d.InTx(ctx, fn)
 	}
 	err := d.writes.Do(ctx, fn)
+	d.touch(ctx)
 	if p, ok := errors.AsType[*panicked](err); ok {
 		panic(p) // in the goroutine of fn's caller
 	}

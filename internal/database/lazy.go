@@ -31,6 +31,7 @@ func (d *DB) WriteLazy(ctx context.Context, fn func(*Tx) error) error {
 		return cause(ctx, unwritable(err))
 	}
 	defer restore()
+	defer d.touch(ctx)
 	return d.txOn(ctx, conn, fn)
 }
 

@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	scrubInterval = time.Minute // between scrubs that were not requested
-	scrubRetry    = time.Second // after a scrub that readers prevented
-	scrubWait     = 20          // milliseconds that writers wait for readers during a scrub
+	scrubInterval = time.Minute      // between scrubs that were not requested, while rows are written
+	scrubRest     = 10 * time.Minute // between them while no rows are written here: other processes may write
+	scrubRetry    = time.Second      // after a scrub that readers prevented
+	scrubWait     = 20               // milliseconds that writers wait for readers during a scrub
 )
 
 // Erased requests that [DB.RunScrub] removes deleted rows from SQLite's log as soon
@@ -25,28 +26,37 @@ func (d *DB) Erased() {
 	}
 }
 
-// RunScrub scrubs SQLite's log at once, after each [DB.Erased] and every minute,
-// until ctx ends. On PostgreSQL it does nothing.
+// RunScrub scrubs SQLite's log at once, after each [DB.Erased] and every minute in
+// which something was written, until ctx ends. On PostgreSQL it does nothing.
 func (d *DB) RunScrub(ctx context.Context, log *slog.Logger) error {
 	if d.Dialect != SQLite {
 		<-ctx.Done()
 		return nil
 	}
-	for ctx.Err() == nil {
-		next := scrubInterval
-		done, err := d.Scrub(ctx)
-		if err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "removing deleted rows from the log of the database", slog.Any("error", err))
-		} else if !done {
-			next = scrubRetry
+	var last time.Time // of the last complete one
+	var writes int64   // before it
+	for {
+		next, before := scrubInterval, d.dues.writes.Load()
+		if before != writes || time.Since(last) >= scrubRest {
+			switch done, err := d.Scrub(ctx); {
+			case err != nil:
+				if ctx.Err() == nil {
+					log.WarnContext(ctx, "removing deleted rows from the log of the database", slog.Any("error", err))
+				}
+			case done:
+				last, writes = time.Now(), before
+			default:
+				next = scrubRetry
+			}
 		}
 		select {
 		case <-ctx.Done():
+			return nil
 		case <-d.erased:
+			writes = -1
 		case <-time.After(next):
 		}
 	}
-	return nil
 }
 
 // Scrub moves SQLite's log into the database file and empties it, so that the log

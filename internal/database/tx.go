@@ -69,6 +69,7 @@ func (d *DB) Join(tx Executor) (*Tx, error) {
 	if v := reflect.ValueOf(tx); v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errNoTx
 	}
+	d.touch(context.Background()) // it may be the caller's only one
 	return &Tx{on: tx, db: d.shared, mapper: d.Mapper}, nil
 }
 

@@ -159,9 +159,9 @@ func (k *keeper) sweepAll(ctx context.Context) {
 }
 
 // deadQuery finds something if there is a dead node.
-func (k *keeper) deadQuery(first int) (text string, args []any) {
+func (k *keeper) deadQuery(first int, ahead time.Duration) (text string, args []any) {
 	return fmt.Sprintf(`SELECT 1 FROM queue_node WHERE queue = $%d AND seen_us < `+k.sql.text("{seen}")+` - CAST($%d AS BIGINT)`, first, first+1),
-		[]any{k.o.Name, expireAfter.Microseconds()}
+		[]any{k.o.Name, (expireAfter - min(ahead, expireAfter/2)).Microseconds()}
 }
 
 // markAlive notes that the others know since a moment that this node is alive.

@@ -14,7 +14,7 @@ import (
 
 const (
 	pollInterval = time.Second            // the longest wait for what others have locked
-	idleInterval = time.Minute            // the longest wait while nothing is due
+	idleInterval = 10 * time.Minute       // the longest wait while nothing is due
 	failedWait   = time.Second            // after an error of the database
 	claimPause   = 2 * time.Millisecond   // between claims, likewise
 	maxClaim     = 20 * time.Millisecond  // the same on a machine that is slow

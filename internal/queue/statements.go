@@ -3,6 +3,7 @@ package queue
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -33,7 +34,7 @@ func (q *Queue) scanText() string {
 
 // dueQuery finds something if [claimer.scan] would find a subscriber with partitions
 // that are ready, or something to review.
-func (q *Queue) dueQuery(first int) (text string, args []any) {
+func (q *Queue) dueQuery(first int, ahead time.Duration) (text string, args []any) {
 	const due = `SELECT 1 FROM (WITH RECURSIVE c (subscriber) AS (
 			SELECT (SELECT l.subscriber FROM queue_partition l WHERE l.queue = $%[1]d AND l.ready_us IS NOT NULL
 				ORDER BY l.subscriber LIMIT 1)
@@ -45,10 +46,11 @@ func (q *Queue) dueQuery(first int) (text string, args []any) {
 			(SELECT l.ready_us FROM queue_partition l WHERE l.queue = $%[1]d AND l.subscriber = c.subscriber AND l.ready_us IS NOT NULL
 				ORDER BY l.ready_us LIMIT 1) <= %[2]s LIMIT 1) AS ready
 		UNION ALL SELECT 1 FROM (SELECT r.id FROM queue_review r WHERE r.queue = $%[1]d ORDER BY r.id LIMIT 1) AS review`
+	until := fmt.Sprintf("CAST($%d AS BIGINT)", first+1)
 	if q.o.Now == nil {
-		return fmt.Sprintf(due, first, q.sql.text("{now}")), []any{q.o.Name}
+		return fmt.Sprintf(due, first, q.sql.text("{now}")+" + "+until), []any{q.o.Name, ahead.Microseconds()}
 	}
-	return fmt.Sprintf(due, first, fmt.Sprintf("CAST($%d AS BIGINT)", first+1)), []any{q.o.Name, q.sql.nowUS()}
+	return fmt.Sprintf(due, first, until), []any{q.o.Name, q.sql.nowUS() + ahead.Microseconds()}
 }
 
 // claimText takes the oldest ready partitions of each chosen subscriber that is not

@@ -66,7 +66,7 @@ func New(db *database.DB, o Options) *Counter {
 
 // Run counts rows until ctx ends. Any number of nodes may run it.
 func (c *Counter) Run(ctx context.Context) error {
-	return periodic.Run(ctx, interval, nil, c.opts.Logger.With(slog.String("counter", c.opts.Name)), "counting what accounts use", c.Count)
+	return periodic.RunActive(ctx, c.db, interval, nil, c.opts.Logger.With(slog.String("counter", c.opts.Name)), "counting what accounts use", c.Count)
 }
 
 // Count counts all rows that are old enough.

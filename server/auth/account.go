@@ -101,8 +101,8 @@ func (s *Accounts) EraseUsers(ctx context.Context, account string) error {
 
 // ClosedQuery is a SELECT that finds something if [Accounts.TakeClosed] does. Its
 // parameters are numbered from first.
-func (s *Accounts) ClosedQuery(first int) (text string, args []any) {
-	return fmt.Sprintf(`SELECT 1 FROM auth_account WHERE closed_us > 0 AND taken_us <= $%d`, first), []any{database.Micros(s.now())}
+func (s *Accounts) ClosedQuery(first int, ahead time.Duration) (text string, args []any) {
+	return fmt.Sprintf(`SELECT 1 FROM auth_account WHERE closed_us > 0 AND taken_us <= $%d`, first), []any{database.Micros(s.now().Add(ahead))}
 }
 
 // TakeClosed returns an account that is closed and on which no node works, and

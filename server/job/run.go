@@ -37,7 +37,7 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) work(ctx context.Context) error {
-	due := s.db.Due(ctx, topic, func(first int) (string, []any) { return s.free(`SELECT 1`, first) })
+	due := s.db.Due(ctx, topic, func(first int, ahead time.Duration) (string, []any) { return s.free(`SELECT 1`, first, ahead) })
 	for {
 		for {
 			more, err := s.Step(ctx)
@@ -75,7 +75,7 @@ func (s *Service) Step(ctx context.Context) (bool, error) {
 }
 
 // free returns a statement that selects from the free jobs.
-func (s *Service) free(selection string, first int) (text string, args []any) {
+func (s *Service) free(selection string, first int, ahead time.Duration) (text string, args []any) {
 	kinds := slices.Sorted(maps.Keys(s.opts.Kinds))
 	values := make([]any, len(kinds))
 	for i, kind := range kinds {
@@ -83,13 +83,13 @@ func (s *Service) free(selection string, first int) (text string, args []any) {
 	}
 	in, args := s.db.Dialect.In("kind", first+1, values)
 	return fmt.Sprintf(`%s FROM job_job WHERE ended_us = 0 AND due_us <= $%d AND %s`, selection, first, in),
-		slices.Concat([]any{database.Micros(s.opts.Now())}, args)
+		slices.Concat([]any{database.Micros(s.opts.Now().Add(ahead))}, args)
 }
 
 // take leases a free job; nil: there is none.
 func (s *Service) take(ctx context.Context) (*jobRow, error) {
 	now := s.opts.Now()
-	text, args := s.free(`SELECT `+columns, 1)
+	text, args := s.free(`SELECT `+columns, 1, 0)
 	row := &jobRow{}
 	err := s.db.GetContext(ctx, row, text+` ORDER BY tries, number LIMIT 1`, args...)
 	if errors.Is(err, sql.ErrNoRows) {

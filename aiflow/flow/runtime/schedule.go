@@ -179,8 +179,8 @@ type beginning struct {
 
 // watch starts runs at their times until ctx ends.
 func (s *schedules) watch(ctx context.Context) error {
-	due := s.db.Due(ctx, "", func(first int) (string, []any) {
-		return fmt.Sprintf(`SELECT 1 FROM flow_schedule WHERE next_us <= $%d`, first), []any{database.Micros(s.opts.Now())}
+	due := s.db.Due(ctx, "", func(first int, ahead time.Duration) (string, []any) {
+		return fmt.Sprintf(`SELECT 1 FROM flow_schedule WHERE next_us <= $%d`, first), []any{database.Micros(s.opts.Now().Add(ahead))}
 	})
 	for {
 		more, err := s.beginDue(ctx)

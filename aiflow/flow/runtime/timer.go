@@ -20,7 +20,7 @@ const (
 	// that a turn of its own has set sooner it finds at once.
 	timersInterval = time.Second
 	// timersIdle is the longest wait while no timer is due.
-	timersIdle = time.Minute
+	timersIdle = 10 * time.Minute
 	// timersChunk is how many go into inboxes with one commit.
 	timersChunk = 200
 	// postponement is how long a timer waits whose chat is silent for an
@@ -53,8 +53,8 @@ func (t *timers) notify() {
 
 // watch gives runs their timers until ctx ends.
 func (t *timers) watch(ctx context.Context) error {
-	due := t.db.Due(ctx, "", func(first int) (string, []any) {
-		return fmt.Sprintf(`SELECT 1 FROM flow_timer WHERE at_us <= $%d UNION ALL SELECT 1 FROM flow_merge`, first), []any{database.Micros(t.opts.Now().Add(timersInterval))}
+	due := t.db.Due(ctx, "", func(first int, ahead time.Duration) (string, []any) {
+		return fmt.Sprintf(`SELECT 1 FROM flow_timer WHERE at_us <= $%d UNION ALL SELECT 1 FROM flow_merge`, first), []any{database.Micros(t.opts.Now().Add(timersInterval + ahead))}
 	})
 	for {
 		n, next, err := t.ring(ctx)

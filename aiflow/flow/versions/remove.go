@@ -38,5 +38,5 @@ func (s *Store) EraseAll(ctx context.Context, where string, args []any, erase fu
 // RunClean calls clean, which finishes deletions that were interrupted, at once
 // and then at intervals until ctx ends.
 func (s *Store) RunClean(ctx context.Context, clean func(context.Context) error) error {
-	return periodic.Run(ctx, cleanInterval, nil, s.opts.Logger, "erasing what was deleted; it is tried again", clean)
+	return periodic.RunActive(ctx, s.db, cleanInterval, nil, s.opts.Logger, "erasing what was deleted; it is tried again", clean)
 }

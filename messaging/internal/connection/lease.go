@@ -89,7 +89,9 @@ func (ls *leases) run(ctx context.Context) error {
 	}
 	defer ls.close(context.WithoutCancel(ctx))
 	changed := ls.manager.Store.DB.Listen(ctx, leaseTopic)
-	exist := ls.manager.Store.DB.Due(ctx, "", func(int) (string, []any) { return `SELECT 1 FROM messaging_lease`, nil })
+	exist := ls.manager.Store.DB.Due(ctx, "", func(first int, _ time.Duration) (string, []any) { // while there are none, all that is to be known
+		return fmt.Sprintf(`SELECT 1 FROM messaging_lease WHERE CAST($%d AS BIGINT) = 0`, first), []any{ls.known()}
+	})
 	heartbeat, watch := time.NewTicker(heartbeatInterval), time.NewTicker(leaseWatchInterval)
 	defer heartbeat.Stop()
 	defer watch.Stop()
@@ -120,9 +122,14 @@ func (ls *leases) none(exist <-chan struct{}) bool {
 		return false
 	default:
 	}
+	return ls.known() == 0
+}
+
+// known returns the number of references that are connections.
+func (ls *leases) known() int {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	return len(ls.connections)+len(ls.elsewhere) == 0
+	return len(ls.connections) + len(ls.elsewhere)
 }
 
 func (ls *leases) anyKind() bool {
@@ -137,7 +144,7 @@ func (ls *leases) anyKind() bool {
 // heartbeat renews the leases of this node, takes references that are free and
 // does what is desired of each.
 func (ls *leases) heartbeat(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, leaseTTL-leaseMargin)
+	ctx, cancel := context.WithTimeout(database.Routine(ctx), leaseTTL-leaseMargin)
 	defer cancel()
 	started := ls.age()
 	rows, err := ls.readLeases(ctx)

@@ -10,7 +10,10 @@ import (
 	"log/slog"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/periodic"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/internal/connection"
 	"github.com/trunklinehq/trunkline/messaging/internal/contact"
@@ -44,20 +47,26 @@ type Tasks struct {
 // Run does the tasks until ctx ends. Every second it writes signs of life. As soon
 // as there are some, it applies overtaken statuses, releases events whose file takes
 // too long, fails unconfirmed messages, removes files, and continues with merges of
-// chats. Every minute it deletes expired rows.
+// chats. Every minute, or ten if nothing is written, it deletes expired rows.
 func (t *Tasks) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		return periodic.RunActive(ctx, t.Store.DB, time.Minute, nil, t.Logger, "deleting expired rows of messages", t.DeleteExpired)
+	})
+	g.Go(func() error { return t.follow(ctx) })
+	return g.Wait()
+}
+
+// follow writes signs of life and does what is due until ctx ends.
+func (t *Tasks) follow(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	due := t.Store.DB.Due(ctx, "", t.due)
-	for n := 1; ; {
+	for {
 		var err error
 		select {
 		case <-tick.C:
-			n++
 			err = t.WriteHealth(ctx)
-			if n%60 == 0 {
-				err = errors.Join(err, t.DeleteExpired(ctx))
-			}
 		case <-due:
 			err = errors.Join(ingest.ApplyOvertakenStatuses(ctx, t.Store), t.Store.ReleaseExpiredDeferred(ctx),
 				t.Files.RemoveGone(ctx), t.Store.MergeChats(ctx), t.FailUnconfirmed(ctx))
@@ -71,7 +80,7 @@ func (t *Tasks) Run(ctx context.Context) error {
 }
 
 // due finds what the tasks would work on.
-func (t *Tasks) due(first int) (text string, args []any) {
+func (t *Tasks) due(first int, ahead time.Duration) (text string, args []any) {
 	now := t.Store.Now()
 	text = fmt.Sprintf(`SELECT 1 FROM messaging_early_status e JOIN messaging_message m ON m.reference = e.reference AND m.id = e.message_id
 			WHERE e.created_us > $%d
@@ -81,7 +90,7 @@ func (t *Tasks) due(first int) (text string, args []any) {
 	if t.Files.Library != nil {
 		text += ` UNION ALL SELECT 1 FROM messaging_media WHERE gone`
 	}
-	return text, []any{database.Micros(now.Add(-ingest.EarlyStatusRace)), database.Micros(now)}
+	return text, []any{database.Micros(now.Add(-ingest.EarlyStatusRace)), database.Micros(now.Add(ahead))}
 }
 
 // WriteHealth stores the signs of life since the last call.

@@ -36,8 +36,8 @@ const (
 // Run fetches the copies that are due, until ctx ends. Any node may:
 // who moves the time of a copy has it.
 func (c *Copies) Run(ctx context.Context) error {
-	due := c.store.DB.Due(ctx, "", func(first int) (string, []any) {
-		return fmt.Sprintf(`SELECT 1 FROM messaging_template_copy WHERE due_us <= $%d`, first), []any{database.Micros(c.store.Now())}
+	due := c.store.DB.Due(ctx, "", func(first int, ahead time.Duration) (string, []any) {
+		return fmt.Sprintf(`SELECT 1 FROM messaging_template_copy WHERE due_us <= $%d`, first), []any{database.Micros(c.store.Now().Add(ahead))}
 	})
 	for {
 		select {
