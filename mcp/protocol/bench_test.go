@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime/metrics"
 	"testing"
 	"time"
 
@@ -22,12 +23,12 @@ import (
 // validation and the chain but neither limits nor audit, with the same call to the
 // SDK alone on the same transport and revision. Both take turns of a few calls, so
 // that the state of the machine affects both alike. It measures the CPU time of the
-// handler, without a network or a client.
+// handler and what it allocates, without a network or a client.
 func BenchmarkCall(b *testing.B) {
 	for _, revision := range []string{"2025-11-25", newest} {
 		b.Run(revision, func(b *testing.B) {
 			sides := []http.Handler{bare(), ours(b)}
-			cpu := make([]time.Duration, len(sides))
+			cpu, heap := make([]time.Duration, len(sides)), make([]uint64, len(sides))
 			for i := range sides {
 				callMany(b, sides[i], revision, 50) // what is made once, is made
 			}
@@ -35,9 +36,10 @@ func BenchmarkCall(b *testing.B) {
 			calls := 0
 			for b.Loop() {
 				for i := range sides {
-					began := testkit.OwnCPUTime(b)
+					began, allocated := testkit.OwnCPUTime(b), allocatedBytes()
 					callMany(b, sides[i], revision, turn)
 					cpu[i] += testkit.OwnCPUTime(b) - began
+					heap[i] += allocatedBytes() - allocated
 				}
 				calls += turn
 			}
@@ -45,8 +47,17 @@ func BenchmarkCall(b *testing.B) {
 			b.ReportMetric(µs(cpu[0]), "bare-cpu-µs/call")
 			b.ReportMetric(µs(cpu[1]), "cpu-µs/call")
 			b.ReportMetric(float64(cpu[1])/float64(cpu[0]), "×bare")
+			b.ReportMetric(float64(heap[0])/1024/float64(calls), "bare-KiB/call")
+			b.ReportMetric(float64(heap[1])/1024/float64(calls), "KiB/call")
 		})
 	}
+}
+
+// allocatedBytes returns how much the process has allocated since it started.
+func allocatedBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }
 
 func callMany(b *testing.B, h http.Handler, revision string, n int) {

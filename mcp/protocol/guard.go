@@ -57,7 +57,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.options.Context != nil {
 		ctx = h.options.Context(ctx)
 	}
-	h.stream.ServeHTTP(w, r.WithContext(context.WithValue(ctx, callerKey{}, caller)))
+	ctx = context.WithValue(ctx, callerKey{}, caller)
+	if call, ok := h.readDirect(r); ok {
+		h.serveDirect(ctx, w, call)
+		return
+	}
+	h.stream.ServeHTTP(w, r.WithContext(ctx))
 }
 
 // expected refuses host names that a page of another site has pointed at this

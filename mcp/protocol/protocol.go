@@ -49,7 +49,9 @@ type Options struct {
 	// Server and Extend are for features that the registry does not have: tools
 	// that answer with images, completion, elicitation. Extend is called once with
 	// the SDK's server. Requests for such features are authenticated, and their
-	// panics are recovered from. Limits, permissions and audit are up to them.
+	// panics are recovered from. Limits, permissions and audit are up to them. With
+	// either option, calls of functions pass through the SDK, which takes several
+	// times the CPU.
 	Server *sdk.ServerOptions
 	Extend func(*sdk.Server)
 
@@ -63,7 +65,10 @@ type Handler struct {
 	logger      *slog.Logger
 	base        *url.URL
 	origin      *http.CrossOriginProtection
+	self        *sdk.Implementation // as clients see it
 	stream      http.Handler
+	execute     sdk.MethodHandler   // Handler.call, for direct calls
+	direct      map[string]bool     // functions that have direct calls
 	tools       map[string]mcp.Tool // the registry's functions
 	resources   map[string]*resource
 	prompts     map[string]*prompt
@@ -98,10 +103,12 @@ func (h *Handler) prepare() error {
 	if o.Logger != nil {
 		h.logger = o.Logger
 	}
-	server := sdk.NewServer(h.implementation(), h.serverOptions())
+	h.self = h.implementation()
+	server := sdk.NewServer(h.self, h.serverOptions())
 	if err = h.fill(server); err != nil {
 		return err
 	}
+	h.prepareDirect()
 	server.AddReceivingMiddleware(h.recovered, h.visible, h.unknown, h.canonical)
 	h.stream = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless:                    true,
@@ -177,7 +184,7 @@ func private(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
 func (h *Handler) Metadata() http.Handler {
 	return auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
 		Resource:               h.base.JoinPath(Path).String(),
-		ResourceName:           h.implementation().Title,
+		ResourceName:           h.self.Title,
 		BearerMethodsSupported: []string{"header"},
 		ScopesSupported:        h.scopes(),
 	})
