@@ -1,7 +1,9 @@
 package database_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -50,5 +52,34 @@ func TestPrepared(t *testing.T) {
 		var ns []int
 		require.NoError(t, d.SelectContext(t.Context(), &ns, read, 0))
 		require.Len(t, ns, 1)
+	})
+}
+
+// TestPrepared_CompilesOnce executes a statement that takes milliseconds to compile
+// and microseconds to execute, with limits that change.
+func TestPrepared_CompilesOnce(t *testing.T) {
+	t.Parallel()
+	testkit.EachURL(t, func(t *testing.T, url string) {
+		d := setup(t, testkit.Open(t, url))
+		_, err := d.ExecContext(t.Context(), `CREATE TABLE z (n BIGINT)`)
+		require.NoError(t, err)
+		_, err = d.ExecContext(t.Context(), `INSERT INTO z (n) VALUES (1), (2), (3)`)
+		require.NoError(t, err)
+		slow := `SELECT CASE WHEN n > 0 THEN n` + strings.Repeat(` WHEN n = -1 THEN 1`, 4000) + ` END FROM z WHERE n > $1 ORDER BY n LIMIT $2`
+		require.NoError(t, d.Prepare(t.Context(), slow))
+		read := func(limit int) (ns []int) {
+			require.NoError(t, d.SelectContext(t.Context(), &ns, slow, 0, limit))
+			return ns
+		}
+		require.Equal(t, []int{1, 2}, read(2))
+		require.Equal(t, []int{1, 2, 3}, read(9))
+		require.Empty(t, read(0))
+		if d.Dialect == database.SQLite {
+			testkit.Within(t, 100*time.Millisecond, "100 executions", func() {
+				for range 100 {
+					read(2)
+				}
+			})
+		}
 	})
 }

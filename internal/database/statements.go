@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"database/sql"
+	"regexp"
 	"sync"
 	"sync/atomic"
 )
@@ -16,6 +17,11 @@ const (
 	// textLength is the length of texts that are not counted: lists of values.
 	textLength = 32 << 10
 )
+
+// boundLimit matches a limit that is a parameter. SQLite plans a statement for the
+// value of such a limit, and so compiles it again each time that a value is bound,
+// even the same one. It does not look into expressions.
+var boundLimit = regexp.MustCompile(`\bLIMIT (\$[0-9]+|\?)`)
 
 // statements prepares the statements of a handle that are executed often.
 type statements struct {
@@ -86,7 +92,11 @@ func (d *DB) prepareDue(ctx context.Context) {
 }
 
 func (d *DB) prepare(ctx context.Context, s *statement) error {
-	stmt, err := d.PrepareContext(ctx, s.text)
+	text := s.text
+	if d.Dialect == SQLite {
+		text = boundLimit.ReplaceAllString(text, "LIMIT $1 + 0")
+	}
+	stmt, err := d.PrepareContext(ctx, text)
 	if err == nil && !s.ready.CompareAndSwap(nil, stmt) {
 		err = stmt.Close() //nolint:sqlclosecheck // another one is used
 	}
