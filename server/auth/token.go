@@ -22,14 +22,15 @@ type claims struct {
 
 // signer signs and verifies the tokens of sessions.
 type signer struct {
-	now    func() time.Time
-	sign   []byte
-	verify jwt.VerificationKeySet
-	parser *jwt.Parser
+	now      func() time.Time
+	sign     []byte
+	verify   jwt.VerificationKeySet
+	parser   *jwt.Parser
+	verified *verifiedTokens
 }
 
 func newSigner(keys [][]byte, now func() time.Time) signer {
-	t := signer{now: now, sign: keys[0], parser: jwt.NewParser(
+	t := signer{now: now, sign: keys[0], verified: &verifiedTokens{}, parser: jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
 		jwt.WithIssuer(issuer), jwt.WithExpirationRequired(), jwt.WithTimeFunc(now))}
 	for _, k := range keys {
@@ -61,11 +62,15 @@ func (t *signer) signed(u userRow, id string, expires time.Time, scope *[]Permis
 }
 
 // read returns the claims of a token that is ours and has not expired, or
-// [ErrToken]: it does not tell the reason.
+// [ErrToken]: it does not tell the reason. It checks the signature of a token once.
 func (t *signer) read(token string) (claims, error) {
+	if c, ok := t.verified.get(token, t.now()); ok {
+		return c, nil
+	}
 	var c claims
 	if _, err := t.parser.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.verify, nil }); err != nil {
 		return claims{}, ErrToken
 	}
+	t.verified.add(token, c)
 	return c, nil
 }
