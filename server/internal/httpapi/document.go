@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humamux"
 )
 
 // NewAPI returns an API without operations.
@@ -46,7 +45,7 @@ func NewAPI(o Options) *API {
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{asProblem},
 	}
-	a := &API{API: humamux.New(o.Router, cfg), opts: o, literal: map[string]bool{}}
+	a := &API{API: huma.NewAPI(cfg, adapter{o.Router}), opts: o, literal: map[string]bool{}}
 	a.UseMiddleware(o.Guard, a.checkText, a.clampLimit)
 	return a
 }

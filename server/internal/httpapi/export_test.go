@@ -1,0 +1,4 @@
+package httpapi
+
+// MatcherOf is for tests.
+var MatcherOf = matcherOf
