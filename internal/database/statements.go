@@ -23,6 +23,14 @@ const (
 // even the same one. It does not look into expressions.
 var boundLimit = regexp.MustCompile(`\bLIMIT (\$[0-9]+|\?)`)
 
+// compiledOnce returns a text that the database compiles once for all values.
+func (d Dialect) compiledOnce(text string) string {
+	if d == SQLite {
+		return boundLimit.ReplaceAllString(text, "LIMIT $1 + 0")
+	}
+	return text
+}
+
 // statements prepares the statements of a handle that are executed often.
 type statements struct {
 	texts sync.Map // text → *statement
@@ -92,11 +100,7 @@ func (d *DB) prepareDue(ctx context.Context) {
 }
 
 func (d *DB) prepare(ctx context.Context, s *statement) error {
-	text := s.text
-	if d.Dialect == SQLite {
-		text = boundLimit.ReplaceAllString(text, "LIMIT $1 + 0")
-	}
-	stmt, err := d.PrepareContext(ctx, text)
+	stmt, err := d.PrepareContext(ctx, d.Dialect.compiledOnce(s.text))
 	if err == nil && !s.ready.CompareAndSwap(nil, stmt) {
 		err = stmt.Close() //nolint:sqlclosecheck // another one is used
 	}
