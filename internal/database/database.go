@@ -55,6 +55,7 @@ type shared struct {
 	stops  map[string]int64 // argument of [DB.StopAt]
 
 	migrated sync.Map // package → the files that [Migrate] has applied completely
+	versions versions // what [Migrate] finds at its first call
 
 	values     sync.Map // see [DB.Value]
 	statements statements
@@ -68,13 +69,18 @@ type shared struct {
 // database, however many packages use the handle.
 var handles sync.Map
 
-// Of returns the DB of db. On SQLite it checks the settings that the packages of
-// this module require, and its error names the missing one.
+// Of returns the DB of db. On SQLite the first call for a *sql.DB checks the
+// settings that the packages of this module require, and its error names the
+// missing one.
 func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
 	d := &DB{DB: db}
+	known, checked := handles.Load(db.DB)
 	switch db.DriverName() {
 	case "sqlite", "sqlite3":
 		d.Dialect = SQLite
+		if checked {
+			break
+		}
 		if err := checkPragmas(ctx, db); err != nil {
 			return nil, err
 		}
@@ -82,6 +88,10 @@ func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
 		d.Dialect = Postgres
 	default:
 		return nil, fmt.Errorf("database: unsupported driver %q: use sqlite or postgres", db.DriverName())
+	}
+	if checked {
+		d.shared = known.(*shared)
+		return d, nil
 	}
 	d.shared = &shared{gate: make(chan struct{}, 1), erased: make(chan struct{}, 1), dues: dues{wake: make(chan struct{}, 1)}}
 	d.writes.Gate, d.writes.Run = d.gate, d.writeGroup

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -20,18 +21,19 @@ var ErrNewer = errors.New("database: the database is newer than this program")
 // {identity} is an automatic key, {bytewise} a bytewise collation, {transaction}
 // the number of the transaction as a default. Where dialects differ further, there
 // are two files, NAME.sqlite.sql and NAME.postgres.sql. Migrate returns [ErrNewer]
-// if the tables are newer than the files. It does nothing if it has already
-// upgraded the package on the same handle.
+// if the tables are newer than the files. The first call on a handle reads the
+// versions of all packages; where they are the newest, later calls ask nothing.
 func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	d, err := Of(ctx, db)
 	if err != nil {
 		return err
 	}
-	files, err = fs.Sub(files, "migrations")
+	sub, err := fs.Sub(files, "migrations")
 	if err != nil {
 		return fmt.Errorf("%s migrations: %w", pkg, err)
 	}
-	names, err := fs.Glob(files, "*.sql")
+	own := oneDialect{sub, d.Dialect}
+	names, err := own.Glob("*.sql")
 	if err != nil {
 		return fmt.Errorf("%s migrations: %w", pkg, err)
 	}
@@ -39,27 +41,46 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	if done, _ := d.migrated.Load(pkg); done == list && d.stops == nil {
 		return nil
 	}
+	if d.stops != nil || !d.versions.at(ctx, d, pkg, newest(names)) {
+		if err := apply(ctx, d, pkg, own); err != nil {
+			return fmt.Errorf("%s migrations: %w", pkg, err)
+		}
+	}
+	if d.stops == nil {
+		d.migrated.Store(pkg, list)
+	}
+	return nil
+}
+
+// newest returns the greatest version of migration files, which begins their
+// names.
+func newest(names []string) (version int64) {
+	for _, name := range names {
+		digits, _, _ := strings.Cut(name, "_")
+		if v, err := strconv.ParseInt(digits, 10, 64); err == nil {
+			version = max(version, v)
+		}
+	}
+	return version
+}
+
+// apply applies the missing migrations of one package.
+func apply(ctx context.Context, d *DB, pkg string, files fs.FS) error {
 	dialect := goose.DialectSQLite3
 	opts := []goose.ProviderOption{goose.WithTableName(pkg + versionTable)}
 	if d.Dialect == Postgres {
 		dialect = goose.DialectPostgres
 		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300)) // seconds between attempts, attempts
 		if err != nil {
-			return fmt.Errorf("%s migrations: %w", pkg, err)
+			return err
 		}
 		opts = append(opts, goose.WithSessionLocker(locker))
 	}
-	p, err := goose.NewProvider(dialect, db.DB, oneDialect{files, d.Dialect}, opts...)
+	p, err := goose.NewProvider(dialect, d.DB.DB, files, opts...)
 	if err != nil {
-		return fmt.Errorf("%s migrations: %w", pkg, err)
+		return err
 	}
-	if err := up(ctx, p, pkg, d.stopAt(pkg)); err != nil {
-		return fmt.Errorf("%s migrations: %w", pkg, err)
-	}
-	if d.stops == nil {
-		d.migrated.Store(pkg, list)
-	}
-	return nil
+	return up(ctx, p, pkg, d.stopAt(pkg))
 }
 
 // up applies missing migrations, but none after stop. SQLite has no lock across

@@ -60,6 +60,29 @@ func TestMigrate(t *testing.T) {
 	})
 }
 
+// TestMigrate_ReadsVersionsOnce upgrades a database that has the newest tables of
+// two packages.
+func TestMigrate_ReadsVersionsOnce(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		t.Parallel()
+		ctx := t.Context()
+		v1, v2 := files()
+		q := fstest.MapFS{"migrations/00001_q.sql": migration(`CREATE TABLE q_a (n BIGINT);`)}
+		require.NoError(t, database.Migrate(ctx, db, "p", v2))
+		require.NoError(t, database.Migrate(ctx, db, "q", q))
+
+		again, asked := testkit.Counting(t, db)
+		_, err := database.Of(ctx, again)
+		require.NoError(t, err)
+		before := asked.Statements.Load()
+		require.NoError(t, database.Migrate(ctx, again, "p", v2))
+		require.NoError(t, database.Migrate(ctx, again, "q", q))
+		require.EqualValues(t, 2, asked.Statements.Load()-before, "the names of the tables, and their versions: %v", asked.Texts())
+		require.ErrorIs(t, database.Migrate(ctx, again, "p", v1), database.ErrNewer)
+	})
+}
+
 func TestMigrateFails(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
