@@ -148,7 +148,6 @@ func TestExtractorNeedsNoDatabase(t *testing.T) {
 
 // modelLibraries are large: only programs that use a provider link its library.
 var modelLibraries = map[string]string{
-	"github.com/openai/openai-go/v3":         "aiflow/llm/openai",
 	"github.com/anthropics/anthropic-sdk-go": "aiflow/llm/anthropic",
 }
 

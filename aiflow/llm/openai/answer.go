@@ -1,14 +1,12 @@
 package openai
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/respjson"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
@@ -25,7 +23,7 @@ type answer struct {
 }
 
 type toolCall struct {
-	index     int64
+	index     number
 	id, name  string
 	arguments strings.Builder
 }
@@ -38,77 +36,94 @@ var (
 	errManyCalls = errors.New("there are too many calls")
 )
 
-// read reads an answer that is not streamed.
-func (a *answer) read(c *openai.ChatCompletion) error {
-	a.model = c.Model
-	if c.JSON.Usage.Valid() {
-		a.usage = usageOf(c.Usage)
+// streamError is an error that a server reports within a stream.
+type streamError struct{ data []byte }
+
+func (*streamError) Error() string { return "the server reports an error within the stream" }
+
+// whole reads an answer that is not streamed.
+func (a *answer) whole(ctx context.Context, s *server, r *chatRequest) error {
+	var c completion
+	if err := s.post(ctx, chatPath, r, &c); err != nil {
+		return err
 	}
+	a.model = string(c.Model)
+	a.usage = usageOf(c.Usage)
 	if len(c.Choices) == 0 {
 		return errNoChoice
 	}
-	choice := c.Choices[0]
-	a.finish = or(choice.FinishReason, "stop")
-	a.text.WriteString(choice.Message.Content)
-	a.refusal.WriteString(choice.Message.Refusal)
-	a.extra(choice.Message.JSON.ExtraFields)
+	choice := &c.Choices[0]
+	a.finish = cmp.Or(string(choice.FinishReason), "stop")
+	a.text.WriteString(string(choice.Message.Content))
+	a.refusal.WriteString(string(choice.Message.Refusal))
+	a.extra(choice.Message.others)
 	if len(choice.Message.ToolCalls) > maxCalls {
 		return errManyCalls
 	}
 	for i, c := range choice.Message.ToolCalls {
-		call := &toolCall{index: int64(i), id: c.ID, name: c.Function.Name}
-		call.arguments.WriteString(argument(c.Function.JSON.Arguments))
+		call := &toolCall{index: number(i), id: string(c.ID), name: string(c.Function.Name)}
+		call.arguments.WriteString(argument(c.Function.Arguments))
 		a.calls = append(a.calls, call)
 	}
 	return nil
 }
 
 // follow reads an answer from its stream.
-func (a *answer) follow(s *ssestream.Stream[openai.ChatCompletionChunk], on func(string)) error {
-	defer s.Close() //nolint:errcheck // it was read completely, or is given up
-	for s.Next() {
-		chunk := s.Current()
-		a.model = or(chunk.Model, a.model)
-		if chunk.JSON.Usage.Valid() {
-			a.usage = usageOf(chunk.Usage)
+func (a *answer) follow(ctx context.Context, s *server, r *chatRequest, on func(string)) error {
+	return s.stream(ctx, chatPath, r, func(data []byte) error {
+		var c completion
+		if err := json.Unmarshal(data, &c); err != nil {
+			return fmt.Errorf("reading the stream: %w", err)
 		}
-		for _, choice := range chunk.Choices {
-			if choice.Index != 0 {
-				continue
-			}
-			if err := a.add(choice.Delta); err != nil {
-				return err
-			}
-			a.finish = or(choice.FinishReason, a.finish)
-			if part := choice.Delta.Content + choice.Delta.Refusal; part != "" {
-				on(part)
-			}
+		if len(c.Error) > 0 && string(c.Error) != "null" {
+			return &streamError{data}
 		}
-	}
-	return s.Err()
+		return a.chunk(&c, on)
+	})
 }
 
-func (a *answer) add(d openai.ChatCompletionChunkChoiceDelta) error {
-	a.text.WriteString(d.Content)
-	a.refusal.WriteString(d.Refusal)
-	a.extra(d.JSON.ExtraFields)
+func (a *answer) chunk(c *completion, on func(string)) error {
+	a.model = cmp.Or(string(c.Model), a.model)
+	if u := usageOf(c.Usage); u.Known {
+		a.usage = u
+	}
+	for i := range c.Choices {
+		choice := &c.Choices[i]
+		if choice.Index != 0 {
+			continue
+		}
+		if err := a.add(&choice.Delta); err != nil {
+			return err
+		}
+		a.finish = cmp.Or(string(choice.FinishReason), a.finish)
+		if part := string(choice.Delta.Content + choice.Delta.Refusal); part != "" {
+			on(part)
+		}
+	}
+	return nil
+}
+
+func (a *answer) add(d *message) error {
+	a.text.WriteString(string(d.Content))
+	a.refusal.WriteString(string(d.Refusal))
+	a.extra(d.others)
 	for _, c := range d.ToolCalls {
-		call, err := a.call(c.Index, c.ID)
+		call, err := a.call(c.Index, string(c.ID))
 		if err != nil {
 			return err
 		}
-		call.name += c.Function.Name
-		call.arguments.WriteString(argument(c.Function.JSON.Arguments))
+		call.name += string(c.Function.Name)
+		call.arguments.WriteString(argument(c.Function.Arguments))
 	}
 	return nil
 }
 
 // call returns the call that a delta belongs to: the last one with its index,
 // unless that has another id. Some servers give all calls the index 0.
-func (a *answer) call(index int64, id string) (*toolCall, error) {
+func (a *answer) call(index number, id string) (*toolCall, error) {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		if c := a.calls[i]; c.index == index && (id == "" || c.id == "" || c.id == id) {
-			c.id = or(c.id, id)
+			c.id = cmp.Or(c.id, id)
 			return c, nil
 		}
 	}
@@ -121,16 +136,12 @@ func (a *answer) call(index int64, id string) (*toolCall, error) {
 }
 
 // argument returns a text, or the JSON that some servers send instead.
-func argument(f respjson.Field) string {
-	raw := f.Raw()
+func argument(raw json.RawMessage) string {
 	var text string
-	if raw == "null" {
-		return ""
+	if json.Unmarshal(raw, &text) == nil {
+		return text // also of null
 	}
-	if json.Unmarshal([]byte(raw), &text) == nil {
-		return text
-	}
-	return raw
+	return string(raw)
 }
 
 // extra is a member of a message that only some servers have.
@@ -166,10 +177,9 @@ func (x *extra) value() any {
 	return x.text.String()
 }
 
-func (a *answer) extra(fields map[string]respjson.Field) {
-	for name, f := range fields {
-		part := json.RawMessage(f.Raw())
-		if !json.Valid(part) || string(part) == "null" {
+func (a *answer) extra(members map[string]json.RawMessage) {
+	for name, part := range members {
+		if string(part) == "null" {
 			continue
 		}
 		if a.extras == nil {
@@ -195,7 +205,7 @@ func encode(v any) json.RawMessage {
 func (a *answer) response(call wire.Call) (*llm.Response, error) {
 	call.Usage = a.usage
 	res := &llm.Response{
-		Message: llm.Message{Role: llm.RoleAssistant}, Stop: a.stop(), Usage: a.usage, Provider: call.Provider, Model: or(a.model, call.Model),
+		Message: llm.Message{Role: llm.RoleAssistant}, Stop: a.stop(), Usage: a.usage, Provider: call.Provider, Model: cmp.Or(a.model, call.Model),
 	}
 	text := a.text.String() + a.refusal.String()
 	if text != "" {
@@ -209,7 +219,7 @@ func (a *answer) response(call wire.Call) (*llm.Response, error) {
 			return nil, call.Malformed("a call names no tool")
 		}
 		res.Message.Calls = append(res.Message.Calls, llm.ToolCall{
-			ID: or(c.id, fmt.Sprintf("call_%d", i)), Name: c.name, Arguments: or(strings.TrimSpace(c.arguments.String()), "{}"),
+			ID: cmp.Or(c.id, fmt.Sprintf("call_%d", i)), Name: c.name, Arguments: cmp.Or(strings.TrimSpace(c.arguments.String()), "{}"),
 		})
 	}
 	res.Message.Raw, res.Message.RawProvider = a.raw(res.Message), call.Provider
@@ -247,23 +257,20 @@ func (a *answer) raw(m llm.Message) json.RawMessage {
 	return encode(out)
 }
 
-// usageOf converts the usage. OpenAI counts reasoning as part of the output.
+// usageOf converts the usage; it is not known if raw is no object. OpenAI counts reasoning as part of the output.
 // Servers that count it separately include it in the total.
-func usageOf(u openai.CompletionUsage) llm.Usage {
-	out := llm.Usage{
-		Known: true, Input: max(0, u.PromptTokens), Output: max(0, u.CompletionTokens), Reasoning: max(0, u.CompletionTokensDetails.ReasoningTokens),
+func usageOf(raw json.RawMessage) llm.Usage {
+	var u *usage
+	if json.Unmarshal(raw, &u) != nil || u == nil {
+		return llm.Usage{}
 	}
-	if out.Reasoning > out.Output || out.Reasoning > 0 && u.TotalTokens == out.Input+out.Output+out.Reasoning {
+	out := llm.Usage{
+		Known: true, Input: u.PromptTokens.count(), Output: u.CompletionTokens.count(), Reasoning: u.CompletionTokensDetails.ReasoningTokens.count(),
+	}
+	if out.Reasoning > out.Output || out.Reasoning > 0 && u.TotalTokens.count() == out.Input+out.Output+out.Reasoning {
 		out.Output += out.Reasoning
 	}
-	out.CacheRead = min(max(0, u.PromptTokensDetails.CachedTokens), out.Input)
-	out.CacheWrite = min(max(0, u.PromptTokensDetails.CacheWriteTokens), out.Input-out.CacheRead)
+	out.CacheRead = min(u.PromptTokensDetails.CachedTokens.count(), out.Input)
+	out.CacheWrite = min(u.PromptTokensDetails.CacheWriteTokens.count(), out.Input-out.CacheRead)
 	return out
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }

@@ -1,9 +1,8 @@
 package openai
 
 import (
+	"cmp"
 	"context"
-
-	"github.com/openai/openai-go/v3"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
@@ -19,22 +18,20 @@ func (m *Model) Embed(ctx context.Context, model string, texts []string) (*llm.E
 	}
 	inner, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
-	said, err := m.embeddings.New(inner, openai.EmbeddingNewParams{
-		Model: model, Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts}, EncodingFormat: openai.EmbeddingNewParamsEncodingFormatFloat,
-	})
-	if err != nil {
+	var said embeddingList
+	if err := m.server.post(inner, "embeddings", embeddingRequest{Model: model, Input: texts, EncodingFormat: "float"}, &said); err != nil {
 		return nil, call.Failure(ctx, err)
 	}
-	out := &llm.Embeddings{Vectors: make([][]float32, len(texts)), Provider: m.provider, Model: or(said.Model, model)}
-	if said.JSON.Usage.Valid() {
-		out.Usage = llm.Usage{Known: true, Input: max(0, said.Usage.PromptTokens)}
+	out := &llm.Embeddings{Vectors: make([][]float32, len(texts)), Provider: m.provider, Model: cmp.Or(string(said.Model), model)}
+	if u := usageOf(said.Usage); u.Known {
+		out.Usage = llm.Usage{Known: true, Input: u.Input}
 	}
 	call.Usage = out.Usage
 	if len(said.Data) != len(texts) {
 		return nil, call.Malformed("it has not one vector for each text")
 	}
 	for _, e := range said.Data {
-		if e.Index < 0 || e.Index >= int64(len(texts)) || out.Vectors[e.Index] != nil || len(e.Embedding) == 0 || len(e.Embedding) != len(said.Data[0].Embedding) {
+		if e.Index < 0 || e.Index >= number(len(texts)) || out.Vectors[e.Index] != nil || len(e.Embedding) == 0 || len(e.Embedding) != len(said.Data[0].Embedding) {
 			return nil, call.Malformed("its vectors do not fit the texts")
 		}
 		v := make([]float32, len(e.Embedding))

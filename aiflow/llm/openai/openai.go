@@ -9,10 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
-
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
@@ -36,12 +32,10 @@ type Options struct {
 // Model is a [llm.Model] and [llm.Embedder] for all models of a server. It is safe
 // for concurrent use.
 type Model struct {
-	chat       openai.ChatCompletionService
-	models     openai.ModelService
-	embeddings openai.EmbeddingService
-	provider   string
-	timeout    time.Duration
-	own        bool // the server is OpenAI's own, or Azure's
+	server   server
+	provider string
+	timeout  time.Duration
+	own      bool // the server is OpenAI's own, or Azure's
 }
 
 // New returns the models of a server. It makes no request.
@@ -64,16 +58,7 @@ func New(o *Options) (*Model, error) {
 	}
 	host := strings.ToLower(u.Hostname())
 	m.own = host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com")
-	// Create the services one by one: a client of the library would read keys,
-	// addresses and headers from the environment.
-	settings := []option.RequestOption{
-		option.WithBaseURL(opts.BaseURL), option.WithHTTPClient(wire.Client(opts.Client, m.provider)), option.WithMaxRetries(0),
-		option.WithAPIKey(opts.Key),
-	}
-	if opts.Key == "" {
-		settings = append(settings, option.WithHeaderDel("Authorization"))
-	}
-	m.chat, m.models, m.embeddings = openai.NewChatCompletionService(settings...), openai.NewModelService(settings...), openai.NewEmbeddingService(settings...)
+	m.server = server{base: u, key: opts.Key, client: wire.Client(opts.Client, m.provider)}
 	return m, nil
 }
 
@@ -82,14 +67,14 @@ func (m *Model) List(ctx context.Context) ([]llm.Offer, error) {
 	call := wire.Call{Provider: m.provider}
 	inner, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
-	page, err := m.models.List(inner)
-	if err != nil {
+	var list modelList
+	if err := m.server.get(inner, "models", &list); err != nil {
 		return nil, call.Failure(ctx, err)
 	}
-	out := make([]llm.Offer, 0, len(page.Data))
-	for _, offered := range page.Data {
+	out := make([]llm.Offer, 0, len(list.Data))
+	for _, offered := range list.Data {
 		if offered.ID != "" {
-			out = append(out, llm.Offer{Name: offered.ID})
+			out = append(out, llm.Offer{Name: string(offered.ID)})
 		}
 	}
 	return out, nil
@@ -106,25 +91,19 @@ func (m *Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, er
 	defer cancel()
 	a := &answer{}
 	if r.OnText == nil {
-		whole, err := m.chat.New(inner, params)
-		if err != nil {
-			return nil, call.Failure(ctx, err)
-		}
-		if err := a.read(whole); err != nil {
-			return nil, call.Failure(ctx, err)
-		}
-		return a.response(call)
+		err = a.whole(inner, &m.server, params)
+	} else {
+		err = a.follow(inner, &m.server, params, func(part string) {
+			call.Streamed = true
+			r.OnText(part)
+		})
+		call.Usage = a.usage
 	}
-	err = a.follow(m.chat.NewStreaming(inner, params), func(part string) {
-		call.Streamed = true
-		r.OnText(part)
-	})
-	call.Usage = a.usage
-	var said *ssestream.StreamError
+	var said *streamError
 	var broken *llm.Error
 	switch {
 	case errors.As(err, &said):
-		err = wire.Refusal(m.provider, 0, nil, said.Event.Data)
+		err = wire.Refusal(m.provider, 0, nil, said.data)
 	case err == nil && a.finish == "":
 		err = call.Truncated()
 	case errors.As(err, &broken) && broken.Code == llm.CodeTruncated && a.finish != "":

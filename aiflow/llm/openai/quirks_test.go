@@ -245,3 +245,45 @@ func TestEmbed(t *testing.T) {
 		require.Equal(t, llm.CodeMalformed, e.Code)
 	}
 }
+
+// TestRequest checks the whole body of a request.
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	m, asked := answered(t, stream, `data: {"error":null,"choices":[{"index":0,"delta":{"content":"Yes."},"finish_reason":"stop"}],"usage":7}`+"\n\ndata: [DONE]\n\nx")
+	cold := 0.0
+	res, err := m.Generate(t.Context(), &llm.Request{
+		Model: "m", System: "Be short.", MaxTokens: 7, Temperature: &cold, OnText: func(string) {}, Choice: llm.ChoiceRequired,
+		Schema: json.RawMessage(`{"type":"object"}`), Tools: []llm.ToolSpec{{Name: "look", Description: "Looks.", Schema: json.RawMessage(`{"type":"object"}`)}},
+		Messages: []llm.Message{
+			{Role: llm.RoleUser, Parts: []llm.Part{{Text: ""}, {MediaType: "image/png", Data: []byte("P")}, {MediaType: "audio/mp3", Data: []byte("A")}, {MediaType: "application/pdf", Data: []byte("D")}}},
+			{Role: llm.RoleAssistant, Calls: []llm.ToolCall{{ID: "a", Name: "look", Arguments: "?"}}},
+			{Role: llm.RoleTool, Results: []llm.ToolResult{{CallID: "a"}}},
+			{Role: llm.RoleAssistant, Raw: json.RawMessage(`{"role":"assistant","x":1}`), RawProvider: "own"},
+			llm.User("And?"),
+		},
+	})
+	require.NoError(t, err)
+	require.Equal(t, "Yes.", res.Message.Text())
+	require.False(t, res.Usage.Known, "a usage that cannot be read is no reason to lose the answer")
+	header, got := asked()
+	require.Equal(t, "application/json", header.Get("Content-Type"))
+	sent, err := json.Marshal(got)
+	require.NoError(t, err)
+	require.JSONEq(t, `{
+		"model": "m", "max_tokens": 7, "temperature": 0, "stream": true, "stream_options": {"include_usage": true}, "tool_choice": "required",
+		"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": {"type": "object"}, "strict": false}},
+		"tools": [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object"}}}],
+		"messages": [
+			{"role": "system", "content": "Be short."},
+			{"role": "user", "content": [
+				{"type": "text", "text": ""}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,UA=="}},
+				{"type": "input_audio", "input_audio": {"data": "QQ==", "format": "mp3"}},
+				{"type": "file", "file": {"filename": "document.pdf", "file_data": "data:application/pdf;base64,RA=="}}
+			]},
+			{"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}]},
+			{"role": "tool", "content": "", "tool_call_id": "a"},
+			{"role": "assistant", "x": 1},
+			{"role": "user", "content": "And?"}
+		]
+	}`, string(sent))
+}

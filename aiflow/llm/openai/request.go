@@ -5,19 +5,18 @@ import (
 	"encoding/base64"
 	"encoding/json"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
-
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
+// chatPath is the path of answers.
+const chatPath = "chat/completions"
+
 // params converts a request.
-func (m *Model) params(call wire.Call, r *llm.Request) (p openai.ChatCompletionNewParams, err error) {
-	p.Model = r.Model
+func (m *Model) params(call wire.Call, r *llm.Request) (p *chatRequest, err error) {
+	p = &chatRequest{Model: r.Model, Temperature: r.Temperature}
 	if p.Messages, err = m.messages(call, r); err != nil {
-		return p, err
+		return nil, err
 	}
 	limit := int64(r.MaxTokens)
 	if limit <= 0 {
@@ -26,77 +25,66 @@ func (m *Model) params(call wire.Call, r *llm.Request) (p openai.ChatCompletionN
 	// OpenAI's newer models refuse the older parameter, while other servers know
 	// only that.
 	if m.own {
-		p.MaxCompletionTokens = openai.Int(limit)
+		p.MaxCompletionTokens = limit
 	} else {
-		p.MaxTokens = openai.Int(limit)
-	}
-	if r.Temperature != nil {
-		p.Temperature = openai.Float(*r.Temperature)
+		p.MaxTokens = limit
 	}
 	if r.OnText != nil {
-		p.StreamOptions.IncludeUsage = openai.Bool(true)
+		p.Stream, p.StreamOptions = true, &streamOptions{IncludeUsage: true}
 	}
 	if r.Schema != nil {
-		format, err := formatOf(call, r.Schema)
-		if err != nil {
-			return p, err
+		if p.ResponseFormat, err = formatOf(call, r.Schema); err != nil {
+			return nil, err
 		}
-		p.ResponseFormat.OfJSONSchema = format
 	}
-	return p, tools(call, r, &p)
+	return p, tools(call, r, p)
 }
 
 // tools adds the tools that the model may call.
-func tools(call wire.Call, r *llm.Request, p *openai.ChatCompletionNewParams) error {
+func tools(call wire.Call, r *llm.Request, p *chatRequest) error {
 	for _, t := range r.Tools {
 		var schema map[string]any
 		if err := json.Unmarshal(t.Schema, &schema); err != nil || schema == nil {
 			return call.Refuse("the schema of the tool %s is not a JSON object", t.Name)
 		}
-		f := shared.FunctionDefinitionParam{Name: t.Name, Parameters: schema}
-		if t.Description != "" {
-			f.Description = openai.String(t.Description)
-		}
-		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(f))
+		p.Tools = append(p.Tools, toolSpec{"function", functionSpec{Name: t.Name, Description: t.Description, Parameters: schema}})
 	}
 	if len(r.Tools) > 0 && r.Choice != llm.ChoiceAuto {
-		p.ToolChoice.OfAuto = openai.String(string(r.Choice))
+		p.ToolChoice = string(r.Choice)
 	}
 	return nil
 }
 
 // formatOf requests an answer that matches a schema, in strict mode if the provider
 // supports the schema there.
-func formatOf(call wire.Call, schema json.RawMessage) (*shared.ResponseFormatJSONSchemaParam, error) {
+func formatOf(call wire.Call, schema json.RawMessage) (*responseFormat, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(schema, &doc); err != nil || doc == nil {
 		return nil, call.Refuse("the schema of the answer is not a JSON object")
 	}
-	return &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-		Name: "answer", Schema: doc, Strict: openai.Bool(strict(doc)),
-	}}, nil
+	return &responseFormat{"json_schema", jsonSchema{Name: "answer", Schema: doc, Strict: strict(doc)}}, nil
 }
 
 // messages converts the instructions and the conversation.
-func (m *Model) messages(call wire.Call, r *llm.Request) ([]openai.ChatCompletionMessageParamUnion, error) {
-	var out []openai.ChatCompletionMessageParamUnion
+func (m *Model) messages(call wire.Call, r *llm.Request) ([]any, error) {
+	var out []any
 	if r.System != "" {
-		out = append(out, openai.SystemMessage(r.System))
+		out = append(out, chatMessage{Role: "system", Content: r.System})
 	}
 	for i := range r.Messages {
 		msg := &r.Messages[i]
 		switch msg.Role {
 		case llm.RoleUser:
-			parts, err := partsOf(call, msg)
+			content, err := contentOf(call, msg)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, parts)
+			out = append(out, chatMessage{Role: "user", Content: content})
 		case llm.RoleAssistant:
 			out = append(out, m.assistant(msg))
 		case llm.RoleTool:
 			for _, result := range msg.Results {
-				out = append(out, openai.ToolMessage(result.Content, result.CallID))
+				out = append(out, chatMessage{Role: "tool", Content: result.Content, ToolCallID: result.CallID})
 			}
 		default:
 			return nil, call.Refuse("there is no role %q", msg.Role)
@@ -110,23 +98,18 @@ func (m *Model) messages(call wire.Call, r *llm.Request) ([]openai.ChatCompletio
 
 // assistant converts a message of the model. It uses the original message if it is
 // from this provider.
-func (m *Model) assistant(msg *llm.Message) openai.ChatCompletionMessageParamUnion {
+func (m *Model) assistant(msg *llm.Message) any {
 	if len(msg.Raw) > 0 && msg.RawProvider == m.provider && json.Valid(msg.Raw) {
-		raw := param.Override[openai.ChatCompletionAssistantMessageParam](msg.Raw)
-		return openai.ChatCompletionMessageParamUnion{OfAssistant: &raw}
+		return msg.Raw
 	}
-	var said openai.ChatCompletionAssistantMessageParam
+	said := chatMessage{Role: "assistant"}
 	if text := msg.Text(); text != "" || len(msg.Calls) == 0 {
-		said.Content.OfString = openai.String(text)
+		said.Content = text
 	}
 	for _, c := range msg.Calls {
-		said.ToolCalls = append(said.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
-			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
-				ID: c.ID, Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: object(c.Arguments)},
-			},
-		})
+		said.ToolCalls = append(said.ToolCalls, sentCall{c.ID, "function", sentFunction{c.Name, object(c.Arguments)}})
 	}
-	return openai.ChatCompletionMessageParamUnion{OfAssistant: &said}
+	return said
 }
 
 // object returns arguments for the next request. It always returns an object:
@@ -139,47 +122,43 @@ func object(arguments string) string {
 	return arguments
 }
 
-// partsOf converts a message of the user.
-func partsOf(call wire.Call, msg *llm.Message) (openai.ChatCompletionMessageParamUnion, error) {
-	var none openai.ChatCompletionMessageParamUnion
-	parts := make([]openai.ChatCompletionContentPartUnionParam, 0, len(msg.Parts))
+// contentOf converts a message of the user: to a string if it has no files, which
+// every server accepts.
+func contentOf(call wire.Call, msg *llm.Message) (any, error) {
+	parts := make([]contentPart, 0, len(msg.Parts))
 	files := false
 	for _, p := range msg.Parts {
 		part, err := partOf(call, p)
 		if err != nil {
-			return none, err
+			return nil, err
 		}
 		files = files || p.MediaType != ""
 		parts = append(parts, part)
 	}
 	if !files {
-		return openai.UserMessage(msg.Text()), nil // a plain text, which every server accepts
+		return msg.Text(), nil
 	}
-	return openai.UserMessage(parts), nil
+	return parts, nil
 }
 
 // partOf converts a text, an image, a recording or a PDF document.
 //
 // Source: https://platform.openai.com/docs/guides/images-vision and
 // https://platform.openai.com/docs/guides/pdf-files
-func partOf(call wire.Call, p llm.Part) (openai.ChatCompletionContentPartUnionParam, error) {
+func partOf(call wire.Call, p llm.Part) (contentPart, error) {
 	data := base64.StdEncoding.EncodeToString(p.Data)
 	switch p.MediaType {
 	case "":
-		return openai.TextContentPart(p.Text), nil
+		return contentPart{Type: "text", Text: &p.Text}, nil
 	case "image/jpeg", "image/png", "image/gif", "image/webp":
-		return openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: "data:" + p.MediaType + ";base64," + data}), nil
+		return contentPart{Type: "image_url", ImageURL: &imageURL{"data:" + p.MediaType + ";base64," + data}}, nil
 	case "audio/wav", "audio/x-wav":
-		return openai.InputAudioContentPart(openai.ChatCompletionContentPartInputAudioInputAudioParam{Data: data, Format: "wav"}), nil
+		return contentPart{Type: "input_audio", InputAudio: &inputAudio{data, "wav"}}, nil
 	case "audio/mpeg", "audio/mp3":
-		return openai.InputAudioContentPart(openai.ChatCompletionContentPartInputAudioInputAudioParam{Data: data, Format: "mp3"}), nil
+		return contentPart{Type: "input_audio", InputAudio: &inputAudio{data, "mp3"}}, nil
 	case "application/pdf":
-		name := p.Name
-		name = cmp.Or(name, "document.pdf")
-		return openai.FileContentPart(openai.ChatCompletionContentPartFileFileParam{
-			Filename: openai.String(name), FileData: openai.String("data:application/pdf;base64," + data),
-		}), nil
+		return contentPart{Type: "file", File: &inputFile{cmp.Or(p.Name, "document.pdf"), "data:application/pdf;base64," + data}}, nil
 	}
-	return openai.ChatCompletionContentPartUnionParam{}, call.Refuse(
+	return contentPart{}, call.Refuse(
 		"a file of type %q cannot be shown to the model: JPEG, PNG, GIF, WebP, WAV, MP3 and PDF can", p.MediaType)
 }
