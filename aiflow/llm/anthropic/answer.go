@@ -2,13 +2,12 @@ package anthropic
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
@@ -18,7 +17,7 @@ import (
 type answer struct {
 	model    string
 	blocks   []*block
-	stop     anthropic.StopReason
+	stop     string
 	usage    llm.Usage
 	plain    int64 // input that was neither read from nor written to a cache
 	complete bool  // message_stop was seen
@@ -26,7 +25,8 @@ type answer struct {
 
 // block is a block of a message.
 type block struct {
-	start     anthropic.ContentBlockStartEventContentBlockUnion
+	start     blockStart
+	raw       json.RawMessage // of start
 	text      strings.Builder // or thinking
 	signature strings.Builder
 	input     strings.Builder // the arguments of a call
@@ -38,51 +38,70 @@ const maxBlocks = 1024
 var errBlocks = errors.New("the blocks of the message are out of order")
 
 // follow reads an answer from its stream.
-func (a *answer) follow(s *ssestream.Stream[anthropic.MessageStreamEventUnion], on func(string)) error {
-	defer s.Close() //nolint:errcheck // it was read completely, or is given up
-	for s.Next() {
-		event := s.Current()
-		switch event.Type {
-		case "message_start":
-			a.model = event.Message.Model
-			a.count(event.Message.Usage.JSON.InputTokens.Valid(), event.Message.Usage)
-		case "content_block_start":
-			if event.Index != int64(len(a.blocks)) || event.Index == maxBlocks {
-				return errBlocks
-			}
-			b := &block{start: event.ContentBlock}
-			b.text.WriteString(b.start.Text + b.start.Thinking)
-			b.signature.WriteString(b.start.Signature)
-			a.blocks = append(a.blocks, b)
-		case "content_block_delta":
-			if event.Index < 0 || event.Index >= int64(len(a.blocks)) {
-				return errBlocks
-			}
-			a.blocks[event.Index].add(event.Delta, on)
-		case "message_delta":
-			a.stop = event.Delta.StopReason
-			a.recount(event.Usage)
-		case "message_stop":
-			a.complete = true
-			return nil
+func (a *answer) follow(ctx context.Context, s *wire.Server, r *messageRequest, on func(string)) error {
+	return s.Stream(ctx, "v1/messages", r, func(data []byte) error {
+		var e event
+		if err := json.Unmarshal(data, &e); err != nil {
+			return fmt.Errorf("reading the stream: %w", err)
 		}
-	}
-	return s.Err()
+		if e.Type == "error" {
+			return wire.Refusal("", 0, nil, data)
+		}
+		return a.event(&e, on)
+	})
 }
 
-func (b *block) add(d anthropic.MessageStreamEventUnionDelta, on func(string)) {
+// event adds an event to the answer. It returns [io.EOF] after the last one.
+func (a *answer) event(e *event, on func(string)) error {
+	switch e.Type {
+	case "message_start":
+		a.model = string(e.Message.Model)
+		a.count(&e.Message.Usage)
+	case "content_block_start":
+		return a.begin(e)
+	case "content_block_delta":
+		if e.Index < 0 || e.Index >= wire.Number(len(a.blocks)) {
+			return errBlocks
+		}
+		a.blocks[e.Index].add(&e.Delta, on)
+	case "message_delta":
+		a.stop = string(e.Delta.StopReason)
+		a.recount(&e.Usage)
+	case "message_stop":
+		a.complete = true
+		return io.EOF
+	}
+	return nil
+}
+
+// begin begins a block.
+func (a *answer) begin(e *event) error {
+	if e.Index != wire.Number(len(a.blocks)) || e.Index == maxBlocks {
+		return errBlocks
+	}
+	b := &block{raw: e.ContentBlock}
+	if err := json.Unmarshal(b.raw, &b.start); err != nil {
+		return fmt.Errorf("reading a block: %w", err)
+	}
+	b.text.WriteString(string(b.start.Text + b.start.Thinking))
+	b.signature.WriteString(string(b.start.Signature))
+	a.blocks = append(a.blocks, b)
+	return nil
+}
+
+func (b *block) add(d *delta, on func(string)) {
 	switch d.Type {
 	case "text_delta":
-		b.text.WriteString(d.Text)
+		b.text.WriteString(string(d.Text))
 		if d.Text != "" {
-			on(d.Text)
+			on(string(d.Text))
 		}
 	case "thinking_delta":
-		b.text.WriteString(d.Thinking)
+		b.text.WriteString(string(d.Thinking))
 	case "signature_delta":
-		b.signature.WriteString(d.Signature)
+		b.signature.WriteString(string(d.Signature))
 	case "input_json_delta":
-		b.input.WriteString(d.PartialJSON)
+		b.input.WriteString(string(d.PartialJSON))
 	}
 }
 
@@ -99,7 +118,7 @@ func (a *answer) response(call wire.Call) (*llm.Response, error) {
 				res.Message.Parts = append(res.Message.Parts, llm.Part{Text: b.text.String()})
 			}
 		case "tool_use":
-			res.Message.Calls = append(res.Message.Calls, llm.ToolCall{ID: b.start.ID, Name: b.start.Name, Arguments: b.arguments()})
+			res.Message.Calls = append(res.Message.Calls, llm.ToolCall{ID: string(b.start.ID), Name: string(b.start.Name), Arguments: b.arguments()})
 		}
 	}
 	if res.Stop != llm.StopTools {
@@ -128,7 +147,7 @@ func (b *block) arguments() string {
 	if s := strings.TrimSpace(b.input.String()); s != "" {
 		return s
 	}
-	if s := b.start.JSON.Input.Raw(); s != "" && s != "null" {
+	if s := string(b.start.Input); s != "" && s != "null" {
 		return s
 	}
 	return "{}"
@@ -136,11 +155,11 @@ func (b *block) arguments() string {
 
 func (a *answer) stopped() llm.Stop {
 	switch a.stop {
-	case anthropic.StopReasonToolUse:
+	case "tool_use":
 		return llm.StopTools
-	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
+	case "max_tokens", "model_context_window_exceeded":
 		return llm.StopLength
-	case anthropic.StopReasonRefusal:
+	case "refusal":
 		return llm.StopRefused
 	}
 	return llm.StopDone
@@ -163,7 +182,7 @@ func (a *answer) raw() (json.RawMessage, error) {
 		case "tool_use":
 			out = append(out, map[string]any{"type": "tool_use", "id": b.start.ID, "name": b.start.Name, "input": object(b.arguments())})
 		default:
-			out = append(out, json.RawMessage(b.start.RawJSON()))
+			out = append(out, b.raw)
 		}
 	}
 	raw, err := json.Marshal(out)
@@ -175,35 +194,35 @@ func (a *answer) raw() (json.RawMessage, error) {
 
 // count reads the usage at the start of a message. The provider counts cached
 // tokens separately; package llm counts them as part of the input.
-func (a *answer) count(known bool, u anthropic.Usage) {
-	a.usage.Known = known
-	a.plain = max(0, u.InputTokens)
-	a.usage.CacheRead = max(0, u.CacheReadInputTokens)
-	a.usage.CacheWrite = max(0, u.CacheCreationInputTokens)
-	if hour := u.CacheCreation.Ephemeral1hInputTokens; hour > 0 && hour <= a.usage.CacheWrite {
+func (a *answer) count(u *usage) {
+	a.usage.Known = u.InputTokens != nil
+	a.plain = count(u.InputTokens)
+	a.usage.CacheRead = count(u.CacheReadInputTokens)
+	a.usage.CacheWrite = count(u.CacheCreationInputTokens)
+	if hour := u.CacheCreation.Ephemeral1hInputTokens.Count(); hour > 0 && hour <= a.usage.CacheWrite {
 		a.usage.CacheWrite1h, a.usage.CacheWrite = hour, a.usage.CacheWrite-hour
 	}
-	a.usage.Output = max(0, u.OutputTokens)
+	a.usage.Output = count(u.OutputTokens)
 	a.sum()
 }
 
 // recount reads the usage at the end of a message, which has the totals of what may
 // have changed.
-func (a *answer) recount(u anthropic.MessageDeltaUsage) {
-	if u.JSON.OutputTokens.Valid() {
-		a.usage.Known, a.usage.Output = true, max(0, u.OutputTokens)
+func (a *answer) recount(u *usage) {
+	if u.OutputTokens != nil {
+		a.usage.Known, a.usage.Output = true, u.OutputTokens.Count()
 	}
-	if u.JSON.OutputTokensDetails.Valid() {
-		a.usage.Reasoning = min(max(0, u.OutputTokensDetails.ThinkingTokens), a.usage.Output)
+	if u.OutputTokensDetails != nil {
+		a.usage.Reasoning = min(u.OutputTokensDetails.ThinkingTokens.Count(), a.usage.Output)
 	}
-	if u.JSON.InputTokens.Valid() {
-		a.plain = max(0, u.InputTokens)
+	if u.InputTokens != nil {
+		a.plain = u.InputTokens.Count()
 	}
-	if u.JSON.CacheReadInputTokens.Valid() {
-		a.usage.CacheRead = max(0, u.CacheReadInputTokens)
+	if u.CacheReadInputTokens != nil {
+		a.usage.CacheRead = u.CacheReadInputTokens.Count()
 	}
-	if u.JSON.CacheCreationInputTokens.Valid() {
-		a.usage.CacheWrite = max(0, u.CacheCreationInputTokens-a.usage.CacheWrite1h)
+	if u.CacheCreationInputTokens != nil {
+		a.usage.CacheWrite = max(0, u.CacheCreationInputTokens.Count()-a.usage.CacheWrite1h)
 	}
 	a.sum()
 }

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
@@ -34,8 +32,7 @@ type Options struct {
 
 // Model is a [llm.Model] for all models of a server. It is safe for concurrent use.
 type Model struct {
-	messages anthropic.MessageService
-	models   anthropic.ModelService
+	server   wire.Server
 	provider string
 	timeout  time.Duration
 }
@@ -59,17 +56,10 @@ func New(o *Options) (*Model, error) {
 	if m.timeout <= 0 {
 		m.timeout = 5 * time.Minute
 	}
-	// Create the services one by one: a client of the library would read keys,
-	// addresses, headers and profiles from the environment. It would also enable
-	// traces, which may contain messages.
-	settings := []option.RequestOption{
-		option.WithBaseURL(opts.BaseURL), option.WithHTTPClient(wire.Client(opts.Client, m.provider)), option.WithMaxRetries(0),
-		option.WithOpenTelemetryTraces(false), option.WithOpenTelemetryPropagation(false),
-	}
+	m.server = wire.Server{Base: u, Header: http.Header{"Anthropic-Version": {"2023-06-01"}}, Client: wire.Client(opts.Client, m.provider)}
 	if opts.Key != "" {
-		settings = append(settings, option.WithAPIKey(opts.Key))
+		m.server.Header.Set("X-Api-Key", opts.Key)
 	}
-	m.messages, m.models = anthropic.NewMessageService(settings...), anthropic.NewModelService(settings...)
 	return m, nil
 }
 
@@ -80,14 +70,14 @@ const maxModels = 1000
 func (m *Model) List(ctx context.Context) ([]llm.Offer, error) {
 	inner, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
-	page, err := m.models.List(inner, anthropic.ModelListParams{Limit: anthropic.Int(maxModels)})
-	if err != nil {
+	var list modelList
+	if err := m.server.Get(inner, "v1/models?limit="+strconv.Itoa(maxModels), &list); err != nil {
 		return nil, wire.Call{Provider: m.provider}.Failure(ctx, err)
 	}
-	out := make([]llm.Offer, 0, len(page.Data))
-	for _, offered := range page.Data {
+	out := make([]llm.Offer, 0, len(list.Data))
+	for _, offered := range list.Data {
 		if offered.ID != "" {
-			out = append(out, llm.Offer{Name: offered.ID, Title: offered.DisplayName})
+			out = append(out, llm.Offer{Name: string(offered.ID), Title: string(offered.DisplayName)})
 		}
 	}
 	return out, nil
@@ -103,18 +93,14 @@ func (m *Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, er
 	inner, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	a := &answer{}
-	err = a.follow(m.messages.NewStreaming(inner, params), func(part string) {
+	err = a.follow(inner, &m.server, params, func(part string) {
 		if r.OnText != nil {
 			call.Streamed = true
 			r.OnText(part)
 		}
 	})
 	call.Usage = a.usage
-	var said *anthropic.Error
-	switch {
-	case errors.As(err, &said):
-		err = wire.Refusal(m.provider, 0, nil, []byte(said.RawJSON()))
-	case err == nil && !a.complete:
+	if err == nil && !a.complete {
 		err = call.Truncated()
 	}
 	if err != nil {

@@ -4,30 +4,28 @@ import (
 	"encoding/base64"
 	"encoding/json"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
 // params converts a request.
-func (m *Model) params(call wire.Call, r *llm.Request) (p anthropic.MessageNewParams, err error) {
-	p.Model, p.MaxTokens = r.Model, int64(r.MaxTokens)
+func (m *Model) params(call wire.Call, r *llm.Request) (p *messageRequest, err error) {
+	p = &messageRequest{Model: r.Model, MaxTokens: int64(r.MaxTokens), Stream: true}
 	if p.MaxTokens <= 0 {
 		p.MaxTokens = llm.DefaultMaxTokens
 	}
 	if r.Temperature != nil {
-		p.Temperature = anthropic.Float(min(*r.Temperature, 1)) // the provider's maximum is 1
+		limited := min(*r.Temperature, 1) // the provider's maximum
+		p.Temperature = &limited
 	}
 	system := r.System
 	if r.Schema != nil {
 		schema, fits, err := formatOf(r.Schema)
 		switch {
 		case err != nil:
-			return p, call.Refuse("the schema of the answer is not a JSON object")
+			return nil, call.Refuse("the schema of the answer is not a JSON object")
 		case fits:
-			p.OutputConfig.Format.Schema = schema
+			p.OutputConfig = &outputConfig{outputFormat{"json_schema", schema}}
 		default:
 			system += "\n\nAnswer with JSON alone that fits this JSON Schema:\n" + string(r.Schema)
 		}
@@ -35,44 +33,39 @@ func (m *Model) params(call wire.Call, r *llm.Request) (p anthropic.MessageNewPa
 	if system != "" {
 		// Cached tools and instructions cost a tenth when they are read again
 		// within minutes. The provider does not cache short ones.
-		p.System = []anthropic.TextBlockParam{{Text: system, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
+		p.System = []contentBlock{{Type: "text", Text: &system, CacheControl: &kind{"ephemeral"}}}
 	}
 	if p.Messages, err = m.conversation(call, r); err != nil {
-		return p, err
+		return nil, err
 	}
-	return p, tools(call, r, &p)
+	return p, tools(call, r, p)
 }
 
 // tools adds the tools that the model may call.
-func tools(call wire.Call, r *llm.Request, p *anthropic.MessageNewParams) error {
+func tools(call wire.Call, r *llm.Request, p *messageRequest) error {
 	for _, t := range r.Tools {
 		var schema map[string]any
 		if err := json.Unmarshal(t.Schema, &schema); err != nil || schema == nil {
 			return call.Refuse("the schema of the tool %s is not a JSON object", t.Name)
 		}
-		delete(schema, "type") // the library adds it
-		tool := anthropic.ToolParam{Name: t.Name, InputSchema: anthropic.ToolInputSchemaParam{ExtraFields: schema}}
-		if t.Description != "" {
-			tool.Description = anthropic.String(t.Description)
-		}
-		p.Tools = append(p.Tools, anthropic.ToolUnionParam{OfTool: &tool})
+		schema["type"] = "object" // which is required
+		p.Tools = append(p.Tools, toolSpec{Name: t.Name, Description: t.Description, InputSchema: schema})
 	}
 	if len(r.Tools) == 0 {
 		return nil
 	}
 	switch r.Choice {
 	case llm.ChoiceNone:
-		none := anthropic.NewToolChoiceNoneParam()
-		p.ToolChoice.OfNone = &none
+		p.ToolChoice = &kind{"none"}
 	case llm.ChoiceRequired:
-		p.ToolChoice.OfAny = &anthropic.ToolChoiceAnyParam{}
+		p.ToolChoice = &kind{"any"}
 	}
 	return nil
 }
 
 // conversation converts the messages. It merges consecutive messages of one role,
 // so that all results of a turn are in one message of the user.
-func (m *Model) conversation(call wire.Call, r *llm.Request) (out []anthropic.MessageParam, err error) {
+func (m *Model) conversation(call wire.Call, r *llm.Request) (out []chatMessage, err error) {
 	for i := range r.Messages {
 		msg, err := m.message(call, &r.Messages[i])
 		if err != nil {
@@ -92,8 +85,8 @@ func (m *Model) conversation(call wire.Call, r *llm.Request) (out []anthropic.Me
 	return out, nil
 }
 
-func (m *Model) message(call wire.Call, msg *llm.Message) (out anthropic.MessageParam, err error) {
-	out.Role = anthropic.MessageParamRoleUser
+func (m *Model) message(call wire.Call, msg *llm.Message) (out chatMessage, err error) {
+	out.Role = "user"
 	switch msg.Role {
 	case llm.RoleUser:
 		for _, p := range msg.Parts {
@@ -104,10 +97,12 @@ func (m *Model) message(call wire.Call, msg *llm.Message) (out anthropic.Message
 			out.Content = append(out.Content, block...)
 		}
 	case llm.RoleAssistant:
-		out.Role, out.Content = anthropic.MessageParamRoleAssistant, m.assistant(msg)
+		out.Role, out.Content = "assistant", m.assistant(msg)
 	case llm.RoleTool:
 		for _, result := range msg.Results {
-			out.Content = append(out.Content, anthropic.NewToolResultBlock(result.CallID, result.Content, result.IsError))
+			out.Content = append(out.Content, contentBlock{
+				Type: "tool_result", ToolUseID: result.CallID, Content: []contentBlock{textBlock(result.Content)}, IsError: &result.IsError,
+			})
 		}
 	default:
 		return out, call.Refuse("there is no role %q", msg.Role)
@@ -117,28 +112,28 @@ func (m *Model) message(call wire.Call, msg *llm.Message) (out anthropic.Message
 
 // assistant converts a message of the model. It uses the original blocks if they
 // are from this provider.
-func (m *Model) assistant(msg *llm.Message) (out []anthropic.ContentBlockParamUnion) {
+func (m *Model) assistant(msg *llm.Message) (out []any) {
 	var raw []json.RawMessage
 	if msg.RawProvider == m.provider && json.Unmarshal(msg.Raw, &raw) == nil && len(raw) > 0 {
 		for _, block := range raw {
-			out = append(out, param.Override[anthropic.ContentBlockParamUnion](block))
+			out = append(out, block)
 		}
 		return out
 	}
 	out = append(out, textOf(msg.Text())...)
 	for _, c := range msg.Calls {
-		out = append(out, anthropic.NewToolUseBlock(c.ID, object(c.Arguments), c.Name))
+		out = append(out, contentBlock{Type: "tool_use", ID: c.ID, Name: c.Name, Input: object(c.Arguments)})
 	}
 	return out
 }
 
 // textOf returns a text block, or nothing for an empty text, which the provider
 // refuses.
-func textOf(text string) []anthropic.ContentBlockParamUnion {
+func textOf(text string) []any {
 	if text == "" {
 		return nil
 	}
-	return []anthropic.ContentBlockParamUnion{anthropic.NewTextBlock(text)}
+	return []any{textBlock(text)}
 }
 
 // object returns arguments for the next request: an object, also if the model wrote
@@ -155,19 +150,15 @@ func object(arguments string) json.RawMessage {
 //
 // Source: https://platform.claude.com/docs/en/build-with-claude/vision and
 // https://platform.claude.com/docs/en/build-with-claude/pdf-support
-func blockOf(call wire.Call, p llm.Part) ([]anthropic.ContentBlockParamUnion, error) {
+func blockOf(call wire.Call, p llm.Part) ([]any, error) {
 	data := base64.StdEncoding.EncodeToString(p.Data)
 	switch p.MediaType {
 	case "":
 		return textOf(p.Text), nil
 	case "image/jpeg", "image/png", "image/gif", "image/webp":
-		return []anthropic.ContentBlockParamUnion{anthropic.NewImageBlockBase64(p.MediaType, data)}, nil
+		return []any{fileBlock("image", p.MediaType, data, "")}, nil
 	case "application/pdf":
-		block := anthropic.NewDocumentBlock(anthropic.Base64PDFSourceParam{Data: data})
-		if p.Name != "" {
-			block.OfDocument.Title = anthropic.String(p.Name)
-		}
-		return []anthropic.ContentBlockParamUnion{block}, nil
+		return []any{fileBlock("document", p.MediaType, data, p.Name)}, nil
 	}
 	return nil, call.Refuse("a file of type %q cannot be shown to the model: JPEG, PNG, GIF, WebP and PDF can", p.MediaType)
 }

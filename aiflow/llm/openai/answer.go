@@ -23,7 +23,7 @@ type answer struct {
 }
 
 type toolCall struct {
-	index     number
+	index     wire.Number
 	id, name  string
 	arguments strings.Builder
 }
@@ -36,15 +36,10 @@ var (
 	errManyCalls = errors.New("there are too many calls")
 )
 
-// streamError is an error that a server reports within a stream.
-type streamError struct{ data []byte }
-
-func (*streamError) Error() string { return "the server reports an error within the stream" }
-
 // whole reads an answer that is not streamed.
-func (a *answer) whole(ctx context.Context, s *server, r *chatRequest) error {
+func (a *answer) whole(ctx context.Context, s *wire.Server, r *chatRequest) error {
 	var c completion
-	if err := s.post(ctx, chatPath, r, &c); err != nil {
+	if err := s.Post(ctx, chatPath, r, &c); err != nil {
 		return err
 	}
 	a.model = string(c.Model)
@@ -61,7 +56,7 @@ func (a *answer) whole(ctx context.Context, s *server, r *chatRequest) error {
 		return errManyCalls
 	}
 	for i, c := range choice.Message.ToolCalls {
-		call := &toolCall{index: number(i), id: string(c.ID), name: string(c.Function.Name)}
+		call := &toolCall{index: wire.Number(i), id: string(c.ID), name: string(c.Function.Name)}
 		call.arguments.WriteString(argument(c.Function.Arguments))
 		a.calls = append(a.calls, call)
 	}
@@ -69,14 +64,14 @@ func (a *answer) whole(ctx context.Context, s *server, r *chatRequest) error {
 }
 
 // follow reads an answer from its stream.
-func (a *answer) follow(ctx context.Context, s *server, r *chatRequest, on func(string)) error {
-	return s.stream(ctx, chatPath, r, func(data []byte) error {
+func (a *answer) follow(ctx context.Context, s *wire.Server, r *chatRequest, on func(string)) error {
+	return s.Stream(ctx, chatPath, r, func(data []byte) error {
 		var c completion
 		if err := json.Unmarshal(data, &c); err != nil {
 			return fmt.Errorf("reading the stream: %w", err)
 		}
 		if len(c.Error) > 0 && string(c.Error) != "null" {
-			return &streamError{data}
+			return wire.Refusal("", 0, nil, data)
 		}
 		return a.chunk(&c, on)
 	})
@@ -120,7 +115,7 @@ func (a *answer) add(d *message) error {
 
 // call returns the call that a delta belongs to: the last one with its index,
 // unless that has another id. Some servers give all calls the index 0.
-func (a *answer) call(index number, id string) (*toolCall, error) {
+func (a *answer) call(index wire.Number, id string) (*toolCall, error) {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		if c := a.calls[i]; c.index == index && (id == "" || c.id == "" || c.id == id) {
 			c.id = cmp.Or(c.id, id)
@@ -265,12 +260,12 @@ func usageOf(raw json.RawMessage) llm.Usage {
 		return llm.Usage{}
 	}
 	out := llm.Usage{
-		Known: true, Input: u.PromptTokens.count(), Output: u.CompletionTokens.count(), Reasoning: u.CompletionTokensDetails.ReasoningTokens.count(),
+		Known: true, Input: u.PromptTokens.Count(), Output: u.CompletionTokens.Count(), Reasoning: u.CompletionTokensDetails.ReasoningTokens.Count(),
 	}
-	if out.Reasoning > out.Output || out.Reasoning > 0 && u.TotalTokens.count() == out.Input+out.Output+out.Reasoning {
+	if out.Reasoning > out.Output || out.Reasoning > 0 && u.TotalTokens.Count() == out.Input+out.Output+out.Reasoning {
 		out.Output += out.Reasoning
 	}
-	out.CacheRead = min(u.PromptTokensDetails.CachedTokens.count(), out.Input)
-	out.CacheWrite = min(u.PromptTokensDetails.CacheWriteTokens.count(), out.Input-out.CacheRead)
+	out.CacheRead = min(u.PromptTokensDetails.CachedTokens.Count(), out.Input)
+	out.CacheWrite = min(u.PromptTokensDetails.CacheWriteTokens.Count(), out.Input-out.CacheRead)
 	return out
 }

@@ -19,7 +19,7 @@ func (m *Model) Embed(ctx context.Context, model string, texts []string) (*llm.E
 	inner, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	var said embeddingList
-	if err := m.server.post(inner, "embeddings", embeddingRequest{Model: model, Input: texts, EncodingFormat: "float"}, &said); err != nil {
+	if err := m.server.Post(inner, "embeddings", embeddingRequest{Model: model, Input: texts, EncodingFormat: "float"}, &said); err != nil {
 		return nil, call.Failure(ctx, err)
 	}
 	out := &llm.Embeddings{Vectors: make([][]float32, len(texts)), Provider: m.provider, Model: cmp.Or(string(said.Model), model)}
@@ -31,7 +31,7 @@ func (m *Model) Embed(ctx context.Context, model string, texts []string) (*llm.E
 		return nil, call.Malformed("it has not one vector for each text")
 	}
 	for _, e := range said.Data {
-		if e.Index < 0 || e.Index >= number(len(texts)) || out.Vectors[e.Index] != nil || len(e.Embedding) == 0 || len(e.Embedding) != len(said.Data[0].Embedding) {
+		if e.Index < 0 || e.Index >= wire.Number(len(texts)) || out.Vectors[e.Index] != nil || len(e.Embedding) == 0 || len(e.Embedding) != len(said.Data[0].Embedding) {
 			return nil, call.Malformed("its vectors do not fit the texts")
 		}
 		v := make([]float32, len(e.Embedding))

@@ -32,7 +32,7 @@ type Options struct {
 // Model is a [llm.Model] and [llm.Embedder] for all models of a server. It is safe
 // for concurrent use.
 type Model struct {
-	server   server
+	server   wire.Server
 	provider string
 	timeout  time.Duration
 	own      bool // the server is OpenAI's own, or Azure's
@@ -58,7 +58,10 @@ func New(o *Options) (*Model, error) {
 	}
 	host := strings.ToLower(u.Hostname())
 	m.own = host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com")
-	m.server = server{base: u, key: opts.Key, client: wire.Client(opts.Client, m.provider)}
+	m.server = wire.Server{Base: u, Header: http.Header{}, Client: wire.Client(opts.Client, m.provider)}
+	if opts.Key != "" {
+		m.server.Header.Set("Authorization", "Bearer "+opts.Key)
+	}
 	return m, nil
 }
 
@@ -68,7 +71,7 @@ func (m *Model) List(ctx context.Context) ([]llm.Offer, error) {
 	inner, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	var list modelList
-	if err := m.server.get(inner, "models", &list); err != nil {
+	if err := m.server.Get(inner, "models", &list); err != nil {
 		return nil, call.Failure(ctx, err)
 	}
 	out := make([]llm.Offer, 0, len(list.Data))
@@ -99,11 +102,8 @@ func (m *Model) Generate(ctx context.Context, r *llm.Request) (*llm.Response, er
 		})
 		call.Usage = a.usage
 	}
-	var said *streamError
 	var broken *llm.Error
 	switch {
-	case errors.As(err, &said):
-		err = wire.Refusal(m.provider, 0, nil, said.data)
 	case err == nil && a.finish == "":
 		err = call.Truncated()
 	case errors.As(err, &broken) && broken.Code == llm.CodeTruncated && a.finish != "":

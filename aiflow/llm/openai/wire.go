@@ -2,8 +2,8 @@ package openai
 
 import (
 	"encoding/json"
-	"strconv"
-	"strings"
+
+	"github.com/trunklinehq/trunkline/aiflow/llm/internal/wire"
 )
 
 // chatRequest is the body of a request for an answer.
@@ -91,33 +91,33 @@ type inputFile struct {
 
 // completion is an answer, or a chunk of a streamed one.
 type completion struct {
-	Model   text            `json:"model"`
+	Model   wire.Text       `json:"model"`
 	Choices []choice        `json:"choices"`
 	Usage   json.RawMessage `json:"usage"` // see usageOf
 	Error   json.RawMessage `json:"error"` // of a stream
 }
 
 type choice struct {
-	Index        number  `json:"index"`
-	FinishReason text    `json:"finish_reason"`
-	Message      message `json:"message"`
-	Delta        message `json:"delta"` // of a stream
+	Index        wire.Number `json:"index"`
+	FinishReason wire.Text   `json:"finish_reason"`
+	Message      message     `json:"message"`
+	Delta        message     `json:"delta"` // of a stream
 }
 
 // message is a message of the model, or a part of a streamed one.
 type message struct {
-	Content   text       `json:"content"`
-	Refusal   text       `json:"refusal"`
+	Content   wire.Text  `json:"content"`
+	Refusal   wire.Text  `json:"refusal"`
 	ToolCalls []readCall `json:"tool_calls"`
 
 	others map[string]json.RawMessage // members that are not part of the protocol
 }
 
 type readCall struct {
-	Index    number `json:"index"`
-	ID       text   `json:"id"`
+	Index    wire.Number `json:"index"`
+	ID       wire.Text   `json:"id"`
 	Function struct {
-		Name      text            `json:"name"`
+		Name      wire.Text       `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	} `json:"function"`
 }
@@ -138,21 +138,21 @@ func (m *message) UnmarshalJSON(b []byte) error {
 }
 
 type usage struct {
-	PromptTokens        number `json:"prompt_tokens"`
-	CompletionTokens    number `json:"completion_tokens"`
-	TotalTokens         number `json:"total_tokens"`
+	PromptTokens        wire.Number `json:"prompt_tokens"`
+	CompletionTokens    wire.Number `json:"completion_tokens"`
+	TotalTokens         wire.Number `json:"total_tokens"`
 	PromptTokensDetails struct {
-		CachedTokens     number `json:"cached_tokens"`
-		CacheWriteTokens number `json:"cache_write_tokens"`
+		CachedTokens     wire.Number `json:"cached_tokens"`
+		CacheWriteTokens wire.Number `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionTokensDetails struct {
-		ReasoningTokens number `json:"reasoning_tokens"`
+		ReasoningTokens wire.Number `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
 }
 
 type modelList struct {
 	Data []struct {
-		ID text `json:"id"`
+		ID wire.Text `json:"id"`
 	} `json:"data"`
 }
 
@@ -163,42 +163,10 @@ type embeddingRequest struct {
 }
 
 type embeddingList struct {
-	Model text `json:"model"`
+	Model wire.Text `json:"model"`
 	Data  []struct {
-		Index     number    `json:"index"`
-		Embedding []float64 `json:"embedding"`
+		Index     wire.Number `json:"index"`
+		Embedding []float64   `json:"embedding"`
 	} `json:"data"`
 	Usage json.RawMessage `json:"usage"` // see usageOf
 }
-
-// text is a string. Servers other than OpenAI's may send a number instead; other
-// values count as none.
-type text string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (t *text) UnmarshalJSON(b []byte) error {
-	var s string
-	switch {
-	case json.Unmarshal(b, &s) == nil:
-		*t = text(s)
-	case b[0] != '{' && b[0] != '[':
-		*t = text(b)
-	}
-	return nil
-}
-
-// number is an integer. Servers other than OpenAI's may send it with a fraction or
-// as a string; other values count as 0.
-type number int64
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (n *number) UnmarshalJSON(b []byte) error {
-	v, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	if err == nil && v > -1<<53 && v < 1<<53 {
-		*n = number(v)
-	}
-	return nil
-}
-
-// count returns a number of tokens, which is never negative.
-func (n number) count() int64 { return max(0, int64(n)) }

@@ -1,34 +1,36 @@
-package openai
+package wire
 
 import (
 	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
-// server makes the requests of a [Model].
-type server struct {
-	base   *url.URL
-	key    string // "": none is sent
-	client *http.Client
+// Server makes the requests for models of one server.
+type Server struct {
+	Base   *url.URL     // without a query; paths are relative to it
+	Header http.Header  // of every request
+	Client *http.Client // converts error responses to errors; see [Client]
 }
 
-// get reads the JSON document at a path.
-func (s *server) get(ctx context.Context, path string, into any) error {
+// Get reads the JSON document at a path.
+func (s *Server) Get(ctx context.Context, path string, into any) error {
 	return s.whole(ctx, http.MethodGet, path, nil, into)
 }
 
-// post sends a value and reads the JSON document of the answer.
-func (s *server) post(ctx context.Context, path string, body, into any) error {
+// Post sends a value and reads the JSON document of the answer.
+func (s *Server) Post(ctx context.Context, path string, body, into any) error {
 	return s.whole(ctx, http.MethodPost, path, body, into)
 }
 
-func (s *server) whole(ctx context.Context, method, path string, body, into any) error {
+func (s *Server) whole(ctx context.Context, method, path string, body, into any) error {
 	res, err := s.send(ctx, method, path, "application/json", body)
 	if err != nil {
 		return err
@@ -44,19 +46,23 @@ func (s *server) whole(ctx context.Context, method, path string, body, into any)
 	return nil
 }
 
-// stream sends a value and passes on the data of each event of the answer, until
-// fn fails or the server says that the answer is complete.
-func (s *server) stream(ctx context.Context, path string, body any, fn func(data []byte) error) error {
+// Stream sends a value and passes on the data of each event of the answer, which fn
+// must not keep. It ends after the event [DONE] of OpenAI's protocol, or when fn
+// returns an error; [io.EOF] is none.
+func (s *Server) Stream(ctx context.Context, path string, body any, fn func(data []byte) error) error {
 	res, err := s.send(ctx, http.MethodPost, path, "text/event-stream", body)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close() //nolint:errcheck // it was read completely, or is given up
-	return events(res.Body, fn)
+	if err := events(res.Body, fn); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
 }
 
-// send makes one request. The client converts error responses to errors.
-func (s *server) send(ctx context.Context, method, path, accept string, body any) (*http.Response, error) {
+// send makes one request.
+func (s *Server) send(ctx context.Context, method, path, accept string, body any) (*http.Response, error) {
 	var content io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
@@ -65,21 +71,20 @@ func (s *server) send(ctx context.Context, method, path, accept string, body any
 		}
 		content = bytes.NewReader(b)
 	}
-	u := s.base.JoinPath(path)
-	u.RawQuery, u.Fragment = "", ""
+	path, query, _ := strings.Cut(path, "?")
+	u := s.Base.JoinPath(path)
+	u.RawQuery, u.Fragment = query, ""
 	r, err := http.NewRequestWithContext(ctx, method, u.String(), content)
 	if err != nil {
 		return nil, fmt.Errorf("making the request: %w", err)
 	}
+	r.Header = s.Header.Clone()
 	r.Header.Set("Accept", accept)
 	r.Header.Set("User-Agent", "trunkline")
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	if s.key != "" {
-		r.Header.Set("Authorization", "Bearer "+s.key)
-	}
-	res, err := s.client.Do(r)
+	res, err := s.Client.Do(r)
 	if err != nil {
 		return nil, fmt.Errorf("asking the server: %w", err)
 	}
@@ -89,8 +94,7 @@ func (s *server) send(ctx context.Context, method, path, accept string, body any
 // maxLine exceeds the length of any line of a stream.
 const maxLine = 32 << 20
 
-// events reads a stream of server-sent events. It ends with the event [DONE], which
-// other servers leave out.
+// events reads a stream of server-sent events.
 //
 // Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
 func events(r io.Reader, fn func(data []byte) error) error {
@@ -110,7 +114,7 @@ func events(r io.Reader, fn func(data []byte) error) error {
 			return nil
 		}
 		if err := fn(data); err != nil {
-			return err
+			return err // io.EOF, too
 		}
 		data = data[:0]
 	}
