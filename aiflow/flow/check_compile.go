@@ -244,7 +244,7 @@ func (m meaning) undeclaredField(v reflect.Value, f *field) {
 		return
 	}
 	name, _ := values.CutPath(v.Field(f.index).String())
-	if _, ok := m.document.Variables[name]; !ok && values.Patterns["variable"].MatchString(name) {
+	if _, ok := m.document.Variables[name]; !ok && values.Patterns["variable"]().MatchString(name) {
 		m.warn("variable.undeclared", "there is no variable "+name, values.DidYouMean(name, keys(m.document.Variables)))
 	}
 }

@@ -151,8 +151,8 @@ func (d decoder) mapping(v *tree, to reflect.Value, s *shape, r *rules) {
 	out := reflect.MakeMapWithSize(to.Type(), len(v.members))
 	for _, m := range v.members {
 		d.push(m.name)
-		if p := values.Patterns[r.keys]; p != nil && !p.MatchString(m.name) {
-			d.problem("shape.pattern", "is not a valid name", "it must match "+p.String())
+		if p := values.Patterns[r.keys]; p != nil && !p().MatchString(m.name) {
+			d.problem("shape.pattern", "is not a valid name", "it must match "+p().String())
 		}
 		item := reflect.New(to.Type().Elem()).Elem()
 		d.value(m.value, item, s.elem, r.items())
@@ -244,8 +244,8 @@ func (d decoder) literal(text string, r *rules) {
 	if !d.size(utf8.RuneCountInString(text), r, "character") {
 		return
 	}
-	if p := values.Patterns[r.pattern]; p != nil && !p.MatchString(text) {
-		d.problem("shape.pattern", strconv.Quote(values.Shorten(text))+" is not valid", "it must match "+p.String())
+	if p := values.Patterns[r.pattern]; p != nil && !p().MatchString(text) {
+		d.problem("shape.pattern", strconv.Quote(values.Shorten(text))+" is not valid", "it must match "+p().String())
 	}
 	if r.enum != nil && !slices.Contains(r.enum, text) {
 		d.problem("shape.enum", strconv.Quote(values.Shorten(text))+" is not valid", "one of "+strings.Join(r.enum, ", "))

@@ -138,8 +138,8 @@ func ownOutputs(nt NodeType) ([]Output, error) {
 	}
 	seen := map[string]bool{}
 	for _, o := range outs {
-		if !values.Patterns["id"].MatchString(o.Name) || seen[o.Name] {
-			return nil, fmt.Errorf("its output %q is given twice, or does not match %s", o.Name, values.Patterns["id"])
+		if !values.Patterns["id"]().MatchString(o.Name) || seen[o.Name] {
+			return nil, fmt.Errorf("its output %q is given twice, or does not match %s", o.Name, values.Patterns["id"]())
 		}
 		seen[o.Name] = true
 	}

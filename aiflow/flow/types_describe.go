@@ -218,7 +218,7 @@ func (s *shape) mapSchema(r *rules) *tree {
 	t := leaf("type", "object")
 	t.bounds(r, "minProperties", "maxProperties")
 	if p := values.Patterns[r.keys]; p != nil {
-		t.members = append(t.members, member{"propertyNames", leaf("pattern", p.String())})
+		t.members = append(t.members, member{"propertyNames", leaf("pattern", p().String())})
 	}
 	t.members = append(t.members, member{"additionalProperties", s.elem.schema(r.items())})
 	return t
@@ -247,14 +247,14 @@ func (s *shape) textSchema(r *rules) *tree {
 	case formDuration, formText, formExpression:
 		t.word("x-kind", textKinds[s.form])
 		if s.form == formDuration {
-			t.word("pattern", values.IsoDuration.String())
+			t.word("pattern", values.IsoDuration().String())
 		}
 		t.bounds(r, "x-min", "x-max")
 		return t
 	}
 	t.bounds(r, "minLength", "maxLength")
 	if p := values.Patterns[r.pattern]; p != nil {
-		t.word("pattern", p.String())
+		t.word("pattern", p().String())
 		t.word("x-kind", r.pattern)
 	}
 	if r.enum != nil {

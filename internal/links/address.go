@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
@@ -24,21 +25,26 @@ const sentenceEnd = ".,;:!?*_~)]}'»”’…。、」』"
 
 var (
 	// withScheme matches a scheme with at least one slash.
-	withScheme = regexp.MustCompile(`([a-z][a-z0-9+.-]+:[/\\]+)[^\s<>"/\\` + "`" + `]`)
+	withScheme = lazy(`([a-z][a-z0-9+.-]+:[/\\]+)[^\s<>"/\\` + "`" + `]`)
 	// opaque are schemes that need no slashes.
-	opaque = regexp.MustCompile(`\b((?:mailto|tel|callto|smsto|sms|mmsto|mms|tg|whatsapp|signal|sgnl|viber|skype|facetime|facetime-audio|sips?|xmpp|ircs?|magnet|data|` +
+	opaque = lazy(`\b((?:mailto|tel|callto|smsto|sms|mmsto|mms|tg|whatsapp|signal|sgnl|viber|skype|facetime|facetime-audio|sips?|xmpp|ircs?|magnet|data|` +
 		`javascript|vbscript|file|blob|view-source|intent|market|itms-apps|itms|geo|bitcoin|ethereum|lightning|upi|ftps?|sftp|ssh|git|wss?|ldaps?|feed|webcal|nntp|` +
 		`urn|weixin|fb|fb-messenger|instagram|twitter|zoommtg|msteams|slack|spotify):)[^\s:]`)
 	// domain is labels with dots between them.
-	domain = regexp.MustCompile(`[\pL\pN][\pL\pN\pM_-]*(?:\.[\pL\pN\pM_-]+)*\.[\pL\pN\pM-]*[\pL\pN\pM]`)
+	domain = lazy(`[\pL\pN][\pL\pN\pM_-]*(?:\.[\pL\pN\pM_-]+)*\.[\pL\pN\pM-]*[\pL\pN\pM]`)
 	// plainDomain is the same for those who take letters of other scripts for
 	// the words around it.
-	plainDomain = regexp.MustCompile(`[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9_-]+)*\.[a-z0-9-]*[a-z0-9]`)
+	plainDomain = lazy(`[a-z0-9][a-z0-9_-]*(?:\.[a-z0-9_-]+)*\.[a-z0-9-]*[a-z0-9]`)
 	// symbolDomain is one with a label that ends with a symbol, as i❤.ws.
-	symbolDomain = regexp.MustCompile(`[\pL\pN\pM\p{So}\p{Sk}_.-]*[\p{So}\p{Sk}](?:\.[\pL\pN\pM-]*[\pL\pN\pM])+`)
+	symbolDomain = lazy(`[\pL\pN\pM\p{So}\p{Sk}_.-]*[\p{So}\p{Sk}](?:\.[\pL\pN\pM-]*[\pL\pN\pM])+`)
 	// bracketed is an IPv6 address as addresses have it.
-	bracketed = regexp.MustCompile(`\[[0-9a-f:.%]*:[0-9a-f:.%]*:[0-9a-f:.%]*\]`)
+	bracketed = lazy(`\[[0-9a-f:.%]*:[0-9a-f:.%]*:[0-9a-f:.%]*\]`)
 )
+
+// lazy returns a pattern that is compiled when it is first used.
+func lazy(source string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
+}
 
 // addresses returns the addresses of a text, in order and without overlaps.
 func addresses(text string) []address { return fold(text, false).addresses() }
@@ -76,16 +82,16 @@ type candidate struct {
 
 // candidates are in the order of their beginnings.
 func (f *folded) candidates() (out []candidate) {
-	for _, m := range withScheme.FindAllStringSubmatchIndex(f.text, -1) {
+	for _, m := range withScheme().FindAllStringSubmatchIndex(f.text, -1) {
 		out = append(out, candidate{m[0], m[1], f.text[m[0]:m[3]]})
 	}
-	for _, m := range opaque.FindAllStringSubmatchIndex(f.text, -1) {
+	for _, m := range opaque().FindAllStringSubmatchIndex(f.text, -1) {
 		out = append(out, candidate{m[0], m[1], f.text[m[0]:m[3]]})
 	}
-	for _, m := range bracketed.FindAllStringIndex(f.text, -1) {
+	for _, m := range bracketed().FindAllStringIndex(f.text, -1) {
 		out = append(out, candidate{m[0], m[1], "//"})
 	}
-	for _, pattern := range []*regexp.Regexp{domain, plainDomain, symbolDomain} {
+	for _, pattern := range []*regexp.Regexp{domain(), plainDomain(), symbolDomain()} {
 		for _, m := range pattern.FindAllStringIndex(f.text, -1) {
 			out = append(out, candidate{m[0], m[1], ""})
 		}
@@ -190,7 +196,7 @@ func (a address) narrow() address {
 	return a
 }
 
-var plainAuthority = regexp.MustCompile(`^([\pL\pN\pM._-]+)(?::([0-9]{1,5}))?$`)
+var plainAuthority = lazy(`^([\pL\pN\pM._-]+)(?::([0-9]{1,5}))?$`)
 
 // target returns the host, in ASCII, and the port of an address in plain notation.
 // The default ports are "".
@@ -208,7 +214,7 @@ func (a address) target() (host, port string, fine bool) {
 	if a.mail {
 		authority = authority[strings.LastIndexByte(authority, '@')+1:]
 	}
-	m := plainAuthority.FindStringSubmatch(authority)
+	m := plainAuthority().FindStringSubmatch(authority)
 	if m == nil || a.mail && m[2] != "" {
 		return "", "", false
 	}

@@ -60,8 +60,8 @@ func New(o Options) *Rule {
 }
 
 var (
-	image  = regexp.MustCompile(`!\[([^\]]*)\]\(\s*([^)\s]*)[^)]*\)`)
-	linked = regexp.MustCompile(`\[([^\]]*)\]\(\s*([^)\s]*)[^)]*\)`)
+	image  = lazy(`!\[([^\]]*)\]\(\s*([^)\s]*)[^)]*\)`)
+	linked = lazy(`\[([^\]]*)\]\(\s*([^)\s]*)[^)]*\)`)
 )
 
 // maxRounds is the maximum number of passes over a text: removing an address may
@@ -86,7 +86,7 @@ func (r *Rule) Clean(text string) string {
 
 // unmark removes Markdown links.
 func (r *Rule) unmark(text string) string {
-	for _, pattern := range []*regexp.Regexp{image, linked} {
+	for _, pattern := range []*regexp.Regexp{image(), linked()} {
 		text = pattern.ReplaceAllStringFunc(text, func(s string) string {
 			m := pattern.FindStringSubmatch(s)
 			if r.Allows(m[2]) {

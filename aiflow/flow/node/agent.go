@@ -61,7 +61,7 @@ func (cfg *agentConfig) Check(c *flow.Checker) {
 		}
 	}
 	for i, slug := range cfg.Functions {
-		if !values.Patterns["slug"].MatchString(slug) {
+		if !values.Patterns["slug"]().MatchString(slug) {
 			c.Problem("shape.pattern", "is not a slug", "", "functions", i)
 		}
 	}

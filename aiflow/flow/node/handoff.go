@@ -55,7 +55,7 @@ func (cfg *handoffConfig) Check(c *flow.Checker) {
 	c.Timezone(cfg.BusinessHours.Timezone, "businessHours", "timezone")
 	for _, day := range slices.Sorted(maps.Keys(cfg.BusinessHours.Days)) {
 		for i, span := range cfg.BusinessHours.Days[day] {
-			if len(span) != 2 || !values.Patterns["clock"].MatchString(span[0]) || !isClosing(span[1]) || span[0] >= span[1] {
+			if len(span) != 2 || !values.Patterns["clock"]().MatchString(span[0]) || !isClosing(span[1]) || span[0] >= span[1] {
 				c.Problem("handoff.hours", "must be a pair of times, the earlier one first", `for example ["09:00", "18:00"]`, "businessHours", "days", day, i)
 			}
 		}
@@ -63,7 +63,7 @@ func (cfg *handoffConfig) Check(c *flow.Checker) {
 }
 
 // isClosing accepts 24:00, the end of a day, besides the times of a clock.
-func isClosing(s string) bool { return s == "24:00" || values.Patterns["clock"].MatchString(s) }
+func isClosing(s string) bool { return s == "24:00" || values.Patterns["clock"]().MatchString(s) }
 
 func (cfg *handoffConfig) Refer(c *flow.Checker, env *flow.Environment) {
 	if cfg.Message != nil {

@@ -107,7 +107,7 @@ func (cfg *questionConfig) checkBounds(c *flow.Checker) {
 func isBound(v any, kind string) bool {
 	if kind == "clock" {
 		s, ok := v.(string)
-		return ok && values.Patterns["clock"].MatchString(s)
+		return ok && values.Patterns["clock"]().MatchString(s)
 	}
 	if _, text := v.(string); text && (kind == "number" || kind == "integer") {
 		return false

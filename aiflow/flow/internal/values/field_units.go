@@ -3,7 +3,6 @@ package values
 import (
 	"errors"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -11,14 +10,14 @@ import (
 
 // IsoDuration is ISO 8601 without years and months, which have no fixed
 // length.
-var IsoDuration = regexp.MustCompile(`^P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$`)
+var IsoDuration = lazy(`^P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$`)
 
 var errDuration = errors.New("is not a duration such as PT10S, PT2H30M or P1D")
 
 // ParseDuration reads a duration of ISO 8601: weeks, days (of 24 hours),
 // hours, minutes and seconds.
 func ParseDuration(text string) (time.Duration, error) {
-	m := IsoDuration.FindStringSubmatch(text)
+	m := IsoDuration().FindStringSubmatch(text)
 	if m == nil || strings.HasSuffix(text, "P") || strings.HasSuffix(text, "T") {
 		return 0, errDuration
 	}
@@ -55,13 +54,13 @@ func FormatDuration(seconds float64) string {
 }
 
 var (
-	byteSize = regexp.MustCompile(`^(\d{1,12})(B|KiB|MiB)?$`)
+	byteSize = lazy(`^(\d{1,12})(B|KiB|MiB)?$`)
 	errBytes = errors.New("is not a size")
 )
 
 // ParseBytes reads a size, as in 10KiB.
 func ParseBytes(text string) (int64, error) {
-	m := byteSize.FindStringSubmatch(text)
+	m := byteSize().FindStringSubmatch(text)
 	if m == nil {
 		return 0, errBytes
 	}

@@ -2,6 +2,7 @@ package values
 
 import (
 	"regexp"
+	"sync"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,21 +10,26 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"
 )
 
-// Patterns are what names must look like.
-var Patterns = map[string]*regexp.Regexp{
-	"node":     regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`),
-	"slug":     regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`),
-	"id":       regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`),
-	"variable": regexp.MustCompile(`^[a-z_][a-z0-9_]{0,63}$`),
-	"path":     regexp.MustCompile(`^[a-z_][a-z0-9_]{0,63}(\.[A-Za-z_][A-Za-z0-9_-]{0,63}|\[[0-9]{1,3}\])*$`),
-	"output":   regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}(:[A-Za-z0-9_-]{1,64})?$`),
-	"model":    regexp.MustCompile(`^[a-z0-9_-]+/[A-Za-z0-9][A-Za-z0-9._:/-]*$`),
-	"locale":   regexp.MustCompile(`^[A-Za-z]{2,3}([_-][A-Za-z0-9]{2,8})*$`),
-	"clock":    regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`),
-	"day":      regexp.MustCompile(`^(mon|tue|wed|thu|fri|sat|sun)$`),
-	"code":     regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$`),
+// Patterns are what names must look like. Each is compiled when it is first used.
+var Patterns = map[string]func() *regexp.Regexp{
+	"node":     lazy(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`),
+	"slug":     lazy(`^[a-z0-9][a-z0-9_-]{0,63}$`),
+	"id":       lazy(`^[a-z][a-z0-9_]{0,31}$`),
+	"variable": lazy(`^[a-z_][a-z0-9_]{0,63}$`),
+	"path":     lazy(`^[a-z_][a-z0-9_]{0,63}(\.[A-Za-z_][A-Za-z0-9_-]{0,63}|\[[0-9]{1,3}\])*$`),
+	"output":   lazy(`^[a-z][a-z0-9_]{0,31}(:[A-Za-z0-9_-]{1,64})?$`),
+	"model":    lazy(`^[a-z0-9_-]+/[A-Za-z0-9][A-Za-z0-9._:/-]*$`),
+	"locale":   lazy(`^[A-Za-z]{2,3}([_-][A-Za-z0-9]{2,8})*$`),
+	"clock":    lazy(`^([01][0-9]|2[0-3]):[0-5][0-9]$`),
+	"day":      lazy(`^(mon|tue|wed|thu|fri|sat|sun)$`),
+	"code":     lazy(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$`),
 
-	"credential": regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`),
+	"credential": lazy(`^[A-Za-z0-9_-]{1,64}$`),
+}
+
+// lazy returns a pattern that is compiled when it is first used.
+func lazy(source string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
 }
 
 // PlainTextKinds are the kinds that a reference which lacks them sends as numbered text.
