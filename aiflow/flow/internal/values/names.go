@@ -2,9 +2,9 @@ package values
 
 import (
 	"regexp"
-	"sync"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/expression"

@@ -1,3 +1,3 @@
 // Package wire has the parts that all HTTP clients of models share: limits of
-// answers, no redirects, and errors of package llm.
+// answers, no redirects, requests, streams, and errors of package llm.
 package wire

@@ -35,7 +35,7 @@ func (s *Server) whole(ctx context.Context, method, path string, body, into any)
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close() //nolint:errcheck // it was read completely, or is given up
+	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
 		return fmt.Errorf("reading the answer: %w", err)
@@ -54,7 +54,7 @@ func (s *Server) Stream(ctx context.Context, path string, body any, fn func(data
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close() //nolint:errcheck // it was read completely, or is given up
+	defer res.Body.Close()
 	if err := events(res.Body, fn); !errors.Is(err, io.EOF) {
 		return err
 	}
