@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -58,6 +59,7 @@ func (serveCommand) run(ctx context.Context, f flags, to streams) error {
 	listeners.Ready = func() {
 		_, _ = fmt.Fprintf(to.out, "Trunkline is ready: panel %[1]s/panel/, API docs %[1]s/swagger\n", set.BaseURL)
 	}
+	listeners.Started = debug.FreeOSMemory // what only the start needed
 	return s.Serve(ctx, listeners)
 }
 
