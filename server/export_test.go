@@ -31,7 +31,6 @@ type echoBody struct {
 // AddTestRoutes adds operations that fail in every way and that only tests
 // need.
 func (s *Server) AddTestRoutes() {
-	s.ready()
 	httpapi.Register(s.api, httpapi.Operation{ID: "Test_Echo", Method: http.MethodPost, Path: "/test/echo", Summary: "Echo", MaxBody: 2 * httpapi.MiB}, httpapi.Anyone,
 		func(_ context.Context, _ httpapi.Call, in *struct {
 			Limit int `query:"limit" minimum:"1" maximum:"5"`
@@ -95,7 +94,6 @@ func (s *Server) AddTestRoutes() {
 
 // Routes are what the router knows, as "GET /path".
 func (s *Server) Routes() []string {
-	s.ready()
 	var out []string
 	_ = s.router.Walk(func(r *mux.Route, _ *mux.Router, _ []*mux.Route) error {
 		path, err := r.GetPathTemplate()
@@ -149,6 +147,3 @@ func (s *Server) OccupyForged(ctx context.Context) {
 	}
 	<-busy
 }
-
-// Schemas is the number of schemas that the API has made so far.
-func (s *Server) Schemas() int { return len(s.api.OpenAPI().Components.Schemas.Map()) }

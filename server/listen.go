@@ -30,9 +30,6 @@ type Listeners struct {
 	Metrics net.Listener
 	// Ready is called once requests are answered. nil: nothing is.
 	Ready func()
-	// Started is called after Ready, when the work of the start that requests do not
-	// wait for is done, too. nil: nothing is.
-	Started func()
 }
 
 // ListenAndServe is [Server.Serve] for plain HTTP on one address.
@@ -73,21 +70,12 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 	if l.Ready != nil {
 		l.Ready()
 	}
-	started := make(chan struct{})
-	go func() {
-		defer close(started)
-		s.ready()
-		if l.Started != nil {
-			l.Started()
-		}
-	}()
 	var err error
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
 	}
 	s.stop(servers, stopWork, worked)
-	<-started
 	return err
 }
 

@@ -2,9 +2,7 @@ package server
 
 import (
 	"fmt"
-	"sync"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/gorilla/mux"
 
 	"github.com/trunklinehq/trunkline/mcp"
@@ -40,8 +38,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/mail"
 )
 
-// routes connects every route to its handler, and makes the handler of all. It
-// leaves the work of [Server.finishAPI] for later.
+// routes connects every route to its handler, and makes the handler of all.
 func (s *Server) routes() error {
 	s.router = mux.NewRouter().UseEncodedPath() // an id in a path may hold a slash
 	guard := &middleware.Guard{
@@ -93,41 +90,25 @@ func (s *Server) routes() error {
 	(&payments.API{Billing: s.Billing, Problem: s.problems.Of}).Mount(s.router, s.api.OpenAPI())
 	site := &pages.Pages{BaseURL: s.cfg.BaseURL, Media: s.media, Panel: s.cfg.Panel, Problem: s.problems.Of}
 	site.MountFiles(s.router)
-	agents := &functions.Agents{Problems: s.problems, Token: guard.Token}
-	if err := functions.MountProtocol(s.router, s.MCP, protocol.Options{
-		BaseURL: s.cfg.BaseURL, Authenticate: agents.Authenticate, Context: s.recording().Agent, Version: s.cfg.Version, Logger: s.log,
-	}); err != nil {
-		return fmt.Errorf("server: %w", err)
-	}
-	front := mux.NewRouter().UseEncodedPath()
-	site.Mount(front, s.document)
-	s.ready = sync.OnceFunc(func() { s.finishAPI(site) })
-	stack := &middleware.Stack{
-		API: s.api, Front: front, Ready: s.ready, BaseURL: s.cfg.BaseURL, DB: s.db, Log: s.log, Metrics: middleware.NewMetrics(s.Metrics, s.cfg.Version), Now: s.cfg.Now,
-		Quiet: probePath, Router: s.router, Tracing: s.tracing, Trusted: s.cfg.TrustedProxies,
-	}
-	s.handler = stack.Handler()
-	return nil
-}
-
-// finishAPI makes the schemas of all operations and their document. This is most
-// of the work of a start, and pages do not need it: it is done at the first
-// request that does, or once [Server.Serve] answers requests.
-func (s *Server) finishAPI(site *pages.Pages) {
 	s.api.Finish()
 	openapi.Describe(s.api.OpenAPI())
 	uploads.Describe(s.api.OpenAPI())
 	functions.DescribeOutcomes(s.api.OpenAPI())
 	accounts.DescribeAudit(s.api.OpenAPI())
 	users.DescribeSignUp(s.api.OpenAPI())
-	s.api.Document(openapi.Complete)
-	site.Mount(s.router, s.document)
-}
-
-// document returns the document of the API.
-func (s *Server) document() *huma.OpenAPI {
-	s.ready()
-	return s.api.OpenAPI()
+	agents := &functions.Agents{Problems: s.problems, Token: guard.Token}
+	if err := functions.MountProtocol(s.router, s.MCP, protocol.Options{
+		BaseURL: s.cfg.BaseURL, Authenticate: agents.Authenticate, Context: s.recording().Agent, Version: s.cfg.Version, Logger: s.log,
+	}); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	site.Mount(s.router, s.api.Document(openapi.Complete))
+	stack := &middleware.Stack{
+		API: s.api, BaseURL: s.cfg.BaseURL, DB: s.db, Log: s.log, Metrics: middleware.NewMetrics(s.Metrics, s.cfg.Version), Now: s.cfg.Now,
+		Quiet: probePath, Router: s.router, Tracing: s.tracing, Trusted: s.cfg.TrustedProxies,
+	}
+	s.handler = stack.Handler()
+	return nil
 }
 
 func (s *Server) cookies() cookies.Jar { return cookies.Jar{BaseURL: s.cfg.BaseURL} }

@@ -106,7 +106,6 @@ type Server struct {
 	router    *mux.Router
 	handler   http.Handler
 	api       *httpapi.API
-	ready     func() // finishes api at its first call
 	tracing   *middleware.Tracing
 	problems  *httpapi.Problems
 	forged    forged.Limiter // callbacks without a valid signature

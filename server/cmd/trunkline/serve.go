@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -59,7 +58,6 @@ func (serveCommand) run(ctx context.Context, f flags, to streams) error {
 	listeners.Ready = func() {
 		_, _ = fmt.Fprintf(to.out, "Trunkline is ready: panel %[1]s/panel/, API docs %[1]s/swagger\n", set.BaseURL)
 	}
-	listeners.Started = debug.FreeOSMemory // what only the start needed
 	return s.Serve(ctx, listeners)
 }
 

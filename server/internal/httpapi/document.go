@@ -128,10 +128,10 @@ func problemResponses(op *huma.Operation, schema *huma.Schema) {
 	}
 }
 
-// Document completes the OpenAPI document, without the schemas of huma's own
+// Document returns the OpenAPI document, without the schemas of huma's own
 // errors. Describe adds what the API does not know. It is called once, when
 // all operations are registered.
-func (a *API) Document(describe func(*huma.OpenAPI)) {
+func (a *API) Document(describe func(*huma.OpenAPI)) *huma.OpenAPI {
 	d := a.OpenAPI()
 	for _, t := range []reflect.Type{reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[huma.ErrorDetail]()} {
 		delete(d.Components.Schemas.Map(), SchemaName(t, ""))
@@ -140,6 +140,7 @@ func (a *API) Document(describe func(*huma.OpenAPI)) {
 	showLimits(d)
 	showRefusals(d)
 	markNullable(d.Components.Schemas)
+	return d
 }
 
 // asProblem turns what huma refuses into a [Problem] without the refused

@@ -22,13 +22,11 @@ type Stack struct {
 	API     *httpapi.API
 	BaseURL string
 	DB      *database.DB // keeps which proxies are not trusted
-	Front   *mux.Router  // routes that are served before Ready is called
 	Log     *slog.Logger
 	Metrics *Metrics
 	Now     func() time.Time
-	Quiet   string      // the route whose requests are logged at level Debug
-	Ready   func()      // completes Router; it is called before each request of it
-	Router  *mux.Router // all routes, those of Front included
+	Quiet   string // the route whose requests are logged at level Debug
+	Router  *mux.Router
 	Tracing *Tracing
 	Trusted []netip.Prefix // proxies whose X-Forwarded-For is believed
 
@@ -38,22 +36,10 @@ type Stack struct {
 // Handler returns the handler of all requests. Each gets an id and a line in
 // the log, a panic becomes a problem, and bodies must arrive at a minimum rate.
 func (s *Stack) Handler() http.Handler {
-	s.Front.Use(rememberRoute)
 	s.Router.Use(rememberRoute, unescapeVars, s.literalFirst)
 	s.Router.NotFoundHandler = http.HandlerFunc(NotFound)
 	s.Router.MethodNotAllowedHandler = http.HandlerFunc(s.methodNotAllowed)
-	return s.observe(s.recovered(Paced(headAsGet(http.HandlerFunc(s.route)))))
-}
-
-// route serves a request by the router that has its route.
-func (s *Stack) route(w http.ResponseWriter, r *http.Request) {
-	var match mux.RouteMatch
-	if s.Front.Match(r, &match) && match.MatchErr == nil {
-		s.Front.ServeHTTP(w, r)
-		return
-	}
-	s.Ready()
-	s.Router.ServeHTTP(w, r)
+	return s.observe(s.recovered(Paced(headAsGet(s.Router))))
 }
 
 // answerPolicy lets a browser that shows an answer by itself load nothing, and
