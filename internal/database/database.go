@@ -93,7 +93,7 @@ func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
 		d.shared = known.(*shared)
 		return d, nil
 	}
-	d.shared = &shared{gate: make(chan struct{}, 1), erased: make(chan struct{}, 1), dues: dues{wake: make(chan struct{}, 1)}}
+	d.shared = &shared{gate: make(chan struct{}, 1), erased: make(chan struct{}, 1), dues: dues{events: make(chan struct{}, 1)}}
 	d.writes.Gate, d.writes.Run = d.gate, d.writeGroup
 	d.bus.id, d.bus.touch = rand.Text(), d.dues.touch
 	s, _ := handles.LoadOrStore(db.DB, d.shared)

@@ -40,7 +40,7 @@ type dues struct {
 	writes atomic.Int64  // transactions of this process, also those of routine
 	last   atomic.Int64  // when something was written or notified last, in nanoseconds
 	active atomic.Bool   // something was written, or notified, since the last look
-	wake   chan struct{} // receives a value when active becomes true
+	events chan struct{} // receives a value when active becomes true
 }
 
 type due struct {
@@ -55,14 +55,14 @@ func (a *dues) touch() {
 		return
 	}
 	select {
-	case a.wake <- struct{}{}:
+	case a.events <- struct{}{}:
 	default:
 	}
 }
 
 // LastActive returns when this process last wrote to the database, other than as
 // [Routine], or was notified by another.
-func (d *DB) LastActive() time.Time { return time.Unix(0, d.dues.last.Load()) }
+func (s *shared) LastActive() time.Time { return time.Unix(0, s.dues.last.Load()) }
 
 type routineKey struct{}
 
@@ -71,10 +71,10 @@ type routineKey struct{}
 func Routine(ctx context.Context) context.Context { return context.WithValue(ctx, routineKey{}, true) }
 
 // touch notes that a transaction was committed.
-func (d *DB) touch(ctx context.Context) {
-	d.dues.writes.Add(1)
+func (s *shared) touch(ctx context.Context) {
+	s.dues.writes.Add(1)
 	if ctx.Value(routineKey{}) == nil {
-		d.dues.touch()
+		s.dues.touch()
 	}
 }
 
@@ -124,11 +124,11 @@ func (d *DB) findDue(ctx context.Context) {
 	var p dueTiming
 	for {
 		wait, ahead := p.next()
-		woken, ok := d.dues.await(ctx, wait, ahead > 0)
+		happened, ok := d.dues.await(ctx, wait, ahead > 0)
 		if !ok {
 			return
 		}
-		if woken {
+		if happened {
 			p = dueTiming{}
 			continue
 		}
@@ -149,15 +149,15 @@ func (d *DB) findDue(ctx context.Context) {
 }
 
 // await waits until the next look, or, if that may be, until something happens.
-func (a *dues) await(ctx context.Context, wait time.Duration, mayWake bool) (woken, ok bool) {
+func (a *dues) await(ctx context.Context, wait time.Duration, early bool) (happened, ok bool) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	wake := a.wake
-	if !mayWake {
-		wake = nil
+	events := a.events
+	if !early {
+		events = nil
 	}
 	select {
-	case <-wake:
+	case <-events:
 		return true, true
 	case <-timer.C:
 		return false, true

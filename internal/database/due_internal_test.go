@@ -29,16 +29,16 @@ func TestDueTiming(t *testing.T) {
 // TestTouch: what happens ends the wait of a quiet process, and does not wait for it.
 func TestTouch(t *testing.T) {
 	t.Parallel()
-	a := dues{wake: make(chan struct{}, 1)}
+	a := dues{events: make(chan struct{}, 1)}
 	a.touch()
 	a.touch()
-	woken, ok := a.await(t.Context(), time.Hour, true)
-	require.True(t, woken && ok)
+	happened, ok := a.await(t.Context(), time.Hour, true)
+	require.True(t, happened && ok)
 	require.True(t, a.active.Swap(false))
 	a.touch()
-	woken, ok = a.await(t.Context(), time.Microsecond, false)
-	require.True(t, !woken && ok, "one that is not quiet looks soon anyway")
-	d := DB{shared: &shared{dues: dues{wake: make(chan struct{}, 1)}}}
+	happened, ok = a.await(t.Context(), time.Microsecond, false)
+	require.True(t, !happened && ok, "one that is not quiet looks soon anyway")
+	d := DB{shared: &shared{dues: dues{events: make(chan struct{}, 1)}}}
 	d.touch(Routine(t.Context()))
 	require.False(t, d.dues.active.Load())
 	d.touch(t.Context())
