@@ -38,6 +38,7 @@ type dues struct {
 	stop    context.CancelFunc // of the loop
 
 	writes atomic.Int64  // transactions of this process, also those of routine
+	joined atomic.Int64  // when a caller's transaction was joined last, in nanoseconds
 	last   atomic.Int64  // when something was written or notified last, in nanoseconds
 	active atomic.Bool   // something was written, or notified, since the last look
 	events chan struct{} // receives a value when active becomes true
@@ -132,7 +133,7 @@ func (d *DB) findDue(ctx context.Context) {
 			p = dueTiming{}
 			continue
 		}
-		active := d.dues.active.Swap(false)
+		active := d.dues.looks()
 		all := d.dues.all()
 		found, err := d.askDue(ctx, all, ahead)
 		p.looked(active || len(found) > 0 || err != nil)
@@ -146,6 +147,15 @@ func (d *DB) findDue(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// looks begins a look, and returns whether something happened since the last one.
+func (a *dues) looks() bool {
+	select {
+	case <-a.events:
+	default:
+	}
+	return a.active.Swap(false)
 }
 
 // await waits until the next look, or, if that may be, until something happens.

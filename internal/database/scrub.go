@@ -37,7 +37,8 @@ func (d *DB) RunScrub(ctx context.Context, log *slog.Logger) error {
 	var writes int64   // before it
 	for {
 		next, before := scrubInterval, d.dues.writes.Load()
-		if before != writes || time.Since(last) >= scrubRest {
+		joined := time.Unix(0, d.dues.joined.Load())
+		if before != writes || time.Since(last) >= scrubRest || time.Since(joined) < scrubRest {
 			switch done, err := d.Scrub(ctx); {
 			case err != nil:
 				if ctx.Err() == nil {

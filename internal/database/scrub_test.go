@@ -2,11 +2,15 @@ package database_test
 
 import (
 	"bytes"
+	"context"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -115,5 +119,38 @@ func TestScrubBesideReaders(t *testing.T) {
 				require.Equal(t, 5000, timeout, "busy_timeout")
 			}
 		}
+	})
+}
+
+// TestRunScrub scrubs within a minute after a write, and rests while nothing is
+// written.
+func TestRunScrub(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db, asked := testkit.Counting(t, testkit.Open(t, testkit.SQLiteURL(t)))
+		d, err := database.Of(t.Context(), db)
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go func() { _ = d.RunScrub(ctx, slog.New(slog.DiscardHandler)) }()
+		scrubs := func(after time.Duration) int {
+			before := asked.Of("PRAGMA wal_checkpoint(TRUNCATE)")
+			time.Sleep(after)
+			synctest.Wait()
+			return asked.Of("PRAGMA wal_checkpoint(TRUNCATE)") - before
+		}
+		require.Equal(t, 1, scrubs(time.Second), "at the start")
+		require.Zero(t, scrubs(5*time.Minute))
+		require.NoError(t, d.Write(ctx, func(*database.Tx) error { return nil }))
+		require.Equal(t, 1, scrubs(time.Minute))
+		d.Erased()
+		require.Equal(t, 1, scrubs(time.Second))
+		require.Equal(t, 1, scrubs(10*time.Minute), "another process may have written")
+		tx, err := db.BeginTx(ctx, nil)
+		require.NoError(t, err)
+		_, err = d.Join(tx)
+		require.NoError(t, err)
+		require.NoError(t, tx.Rollback())
+		require.Equal(t, 2, scrubs(2*time.Minute), "a caller's transaction commits at any time")
 	})
 }

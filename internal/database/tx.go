@@ -69,7 +69,8 @@ func (d *DB) Join(tx Executor) (*Tx, error) {
 	if v := reflect.ValueOf(tx); v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errNoTx
 	}
-	d.touch(context.Background()) // it may be the caller's only one
+	d.dues.touch()
+	d.dues.joined.Store(time.Now().UnixNano()) // when it commits is not known
 	return &Tx{on: tx, db: d.shared, mapper: d.Mapper}, nil
 }
 
