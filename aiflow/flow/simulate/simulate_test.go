@@ -86,7 +86,7 @@ func TestFailures(t *testing.T) {
 		`[{"expect":{"rest":true}},{"event":{"name":"paid"}}]`:                                            `The run does not wait for this event: it waits at ask for reply.`,
 		`[{"expect":{"rest":true}},{"handoff":"closed"}]`:                                                 `The run does not wait for this event: it waits at ask for reply.`,
 		`[{"expect":{"rest":true}},{"advance":"1h"}]`:                                                     `step.advance must be an ISO 8601 duration, for example PT1H`,
-		`[{"expect":{"rest":true}},{}]`:                                                                   `step has no event`,
+		`[{"expect":{"rest":true}},{}]`:                                                                   `step must have one event`,
 		`[{"expect":{"rest":true}},{"cancel":true},{"expect":{"error":"x"}}]`:                             `Expected the error x: it ended as cancelled.`,
 		`[{"expect":{"rest":true}},{"send":"Sunday"},{"send":"again"}]`:                                   `The run does not wait for this event: it ended as failed with simulate.no_mock: No mock answers this call. Add one to given.mocks.`,
 		`[{"expect":{"rest":true}},{"advance":"PT3H"},{"expect":"Are you there?"},{"expect":"Goodbye."}]`: `Expected the text "Goodbye.", but it was "Which day, Ana?".`,

@@ -99,11 +99,11 @@ func TestPricesOfURL(t *testing.T) {
 		require.Equal(t, []int{1, 1}, []int{full, notAgain})
 
 		for why, body := range map[string]string{
-			"tenfold":  priceList(10, "10.1"),
-			"7 are":    priceList(7, "1"),
-			"readable": `{"items":[{"provider":"house"`,
-			"decimals": priceList(10, "-1"),
-			"none":     `{"items":[]}`,
+			"tenfold":      priceList(10, "10.1"),
+			"7 are":        priceList(7, "1"),
+			"JSON list":    `{"items":[{"provider":"house"`,
+			"decimals":     priceList(10, "-1"),
+			"at least one": `{"items":[]}`,
 		} {
 			s.serve(body)
 			require.ErrorContains(t, f.Refresh(t.Context()), why)

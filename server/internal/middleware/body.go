@@ -33,9 +33,13 @@ type pacedBody struct {
 	conn  *http.ResponseController
 	start time.Time
 	n     int64
+	ended bool
 }
 
 func (b *pacedBody) Read(p []byte) (int, error) {
+	if b.ended { // another deadline could end the request
+		return 0, io.EOF
+	}
 	b.extend()
 	n, err := b.ReadCloser.Read(p)
 	b.n += int64(n)
@@ -43,6 +47,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 		// The handler may take longer than its body did, and net/http would
 		// take a deadline that passes meanwhile for a client that has gone.
 		_ = b.conn.SetReadDeadline(time.Time{})
+		b.ended = true
 	}
 	return n, err
 }
