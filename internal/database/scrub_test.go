@@ -135,7 +135,7 @@ func TestRunScrub(t *testing.T) {
 		go func() { _ = d.RunScrub(ctx, slog.New(slog.DiscardHandler)) }()
 		scrubs := func(after time.Duration) int {
 			before := asked.Of("PRAGMA wal_checkpoint(TRUNCATE)")
-			time.Sleep(after)
+			<-time.After(after)
 			synctest.Wait()
 			return asked.Of("PRAGMA wal_checkpoint(TRUNCATE)") - before
 		}

@@ -27,15 +27,15 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 func TestPaced_Ended(t *testing.T) {
 	t.Parallel()
 	w := &deadlines{ResponseWriter: httptest.NewRecorder()}
-	Paced(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		b, err := io.ReadAll(r.Body)
-		require.NoError(t, err)
-		require.Equal(t, "text", string(b))
-		require.Zero(t, w.set[len(w.set)-1])
-		before := len(w.set)
-		n, err := r.Body.Read(make([]byte, 8))
-		require.Zero(t, n)
-		require.Equal(t, io.EOF, err)
-		require.Len(t, w.set, before)
-	})).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", io.NopCloser(strings.NewReader("text"))))
+	r := httptest.NewRequest(http.MethodPost, "/", io.NopCloser(strings.NewReader("text")))
+	Paced(http.HandlerFunc(func(_ http.ResponseWriter, paced *http.Request) { r = paced })).ServeHTTP(w, r)
+	b, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	require.Equal(t, "text", string(b))
+	require.Zero(t, w.set[len(w.set)-1])
+	before := len(w.set)
+	n, err := r.Body.Read(make([]byte, 8))
+	require.Zero(t, n)
+	require.Equal(t, io.EOF, err)
+	require.Len(t, w.set, before)
 }
