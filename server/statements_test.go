@@ -185,7 +185,7 @@ func (s *statements) since(before map[string]int) (all int, byPackage map[string
 	return all, byPackage
 }
 
-// TestIdle counts what a server asks its database while nothing happens, in a minute
+// TestIdle counts what a server asks its database while nothing happens, in two minutes
 // of a virtual clock: one that shares the database asks what a node on PostgreSQL
 // asks, because it also says that it is alive.
 func TestIdle(t *testing.T) {
@@ -198,18 +198,18 @@ func TestIdle(t *testing.T) {
 			for range 100 {
 				ana.sandbox(t)
 			}
-			<-time.After(5 * time.Minute) // what follows a start
+			<-time.After(5*time.Minute + 3*time.Second) // what follows a start, and not when a timer of a minute fires
 			before, all, texts := asked.Texts(), 0, map[string]int{}
-			<-time.After(time.Minute)
+			<-time.After(2 * time.Minute)
 			for text, n := range asked.Texts() {
 				if n -= before[text]; n > 0 {
 					texts[strings.Join(strings.Fields(text), " ")[:min(60, len(text))]] = n
 					all += n
 				}
 			}
-			limit := 60 // one a second
+			limit := 120 // one a second
 			if exclusive {
-				limit = 12
+				limit = 24
 			}
 			require.LessOrEqual(t, all, limit, "%s: %v", name, texts)
 			t.Log(name, all, texts)

@@ -132,25 +132,27 @@ func TestRunScrub(t *testing.T) {
 		require.NoError(t, err)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		go func() { _ = d.RunScrub(ctx, slog.New(slog.DiscardHandler)) }()
-		scrubs := func(after time.Duration) int {
+		scrubs := func(within time.Duration, after func()) int { // how many there were
 			before := asked.Of("PRAGMA wal_checkpoint(TRUNCATE)")
-			<-time.After(after)
+			after()
+			<-time.After(within)
 			synctest.Wait()
 			return asked.Of("PRAGMA wal_checkpoint(TRUNCATE)") - before
 		}
-		require.Equal(t, 1, scrubs(time.Second), "at the start")
-		require.Zero(t, scrubs(5*time.Minute))
-		require.NoError(t, d.Write(ctx, func(*database.Tx) error { return nil }))
-		require.Equal(t, 1, scrubs(time.Minute))
-		d.Erased()
-		require.Equal(t, 1, scrubs(time.Second))
-		require.Equal(t, 1, scrubs(10*time.Minute), "another process may have written")
-		tx, err := db.BeginTx(ctx, nil)
-		require.NoError(t, err)
-		_, err = d.Join(tx)
-		require.NoError(t, err)
-		require.NoError(t, tx.Rollback())
-		require.Equal(t, 2, scrubs(2*time.Minute), "a caller's transaction commits at any time")
+		nothing := func() {}
+		start := func() { go func() { _ = d.RunScrub(ctx, slog.New(slog.DiscardHandler)) }() }
+		require.Equal(t, 1, scrubs(time.Second, start))
+		require.Zero(t, scrubs(5*time.Minute, nothing))
+		write := func() { require.NoError(t, d.Write(ctx, func(*database.Tx) error { return nil })) }
+		require.Equal(t, 1, scrubs(time.Minute, write))
+		require.Equal(t, 1, scrubs(time.Second, d.Erased))
+		require.Equal(t, 1, scrubs(10*time.Minute, nothing), "another process may have written")
+		require.Equal(t, 2, scrubs(2*time.Minute, func() {
+			tx, err := db.BeginTx(ctx, nil)
+			require.NoError(t, err)
+			_, err = d.Join(tx)
+			require.NoError(t, err)
+			require.NoError(t, tx.Rollback())
+		}), "a caller's transaction commits at any time")
 	})
 }
