@@ -44,3 +44,16 @@ func TestTouch(t *testing.T) {
 	d.touch(t.Context())
 	require.True(t, d.dues.active.Load())
 }
+
+// TestReceive_Touches: what another node notifies ends the quiet of this one; what
+// this node has sent comes back and does not.
+func TestReceive_Touches(t *testing.T) {
+	t.Parallel()
+	n := 0
+	b := bus{id: "me", touch: func() { n++ }}
+	b.receive("me topic")
+	require.Zero(t, n)
+	b.receive("other topic")
+	b.receive("") // the connection was lost: something may have been missed
+	require.Equal(t, 2, n)
+}

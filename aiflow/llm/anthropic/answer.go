@@ -38,7 +38,7 @@ const maxBlocks = 1024
 var errBlocks = errors.New("the blocks of the message are out of order")
 
 // follow reads an answer from its stream.
-func (a *answer) follow(ctx context.Context, s *wire.Server, r *messageRequest, on func(string)) error {
+func (a *answer) follow(ctx context.Context, s *wire.API, r *messageRequest, on func(string)) error {
 	return s.Stream(ctx, "v1/messages", r, func(data []byte) error {
 		var e event
 		if err := json.Unmarshal(data, &e); err != nil {

@@ -32,7 +32,7 @@ type Options struct {
 
 // Model is a [llm.Model] for all models of a server. It is safe for concurrent use.
 type Model struct {
-	server   wire.Server
+	server   wire.API
 	provider string
 	timeout  time.Duration
 }
@@ -56,7 +56,7 @@ func New(o *Options) (*Model, error) {
 	if m.timeout <= 0 {
 		m.timeout = 5 * time.Minute
 	}
-	m.server = wire.Server{Base: u, Header: http.Header{"Anthropic-Version": {"2023-06-01"}}, Client: wire.Client(opts.Client, m.provider)}
+	m.server = wire.API{Base: u, Header: http.Header{"Anthropic-Version": {"2023-06-01"}}, Client: wire.Client(opts.Client, m.provider)}
 	if opts.Key != "" {
 		m.server.Header.Set("X-Api-Key", opts.Key)
 	}

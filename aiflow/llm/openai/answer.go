@@ -37,7 +37,7 @@ var (
 )
 
 // whole reads an answer that is not streamed.
-func (a *answer) whole(ctx context.Context, s *wire.Server, r *chatRequest) error {
+func (a *answer) whole(ctx context.Context, s *wire.API, r *chatRequest) error {
 	var c completion
 	if err := s.Post(ctx, chatPath, r, &c); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (a *answer) whole(ctx context.Context, s *wire.Server, r *chatRequest) erro
 }
 
 // follow reads an answer from its stream.
-func (a *answer) follow(ctx context.Context, s *wire.Server, r *chatRequest, on func(string)) error {
+func (a *answer) follow(ctx context.Context, s *wire.API, r *chatRequest, on func(string)) error {
 	return s.Stream(ctx, chatPath, r, func(data []byte) error {
 		var c completion
 		if err := json.Unmarshal(data, &c); err != nil {

@@ -32,7 +32,7 @@ type Options struct {
 // Model is a [llm.Model] and [llm.Embedder] for all models of a server. It is safe
 // for concurrent use.
 type Model struct {
-	server   wire.Server
+	server   wire.API
 	provider string
 	timeout  time.Duration
 	own      bool // the server is OpenAI's own, or Azure's
@@ -58,7 +58,7 @@ func New(o *Options) (*Model, error) {
 	}
 	host := strings.ToLower(u.Hostname())
 	m.own = host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com")
-	m.server = wire.Server{Base: u, Header: http.Header{}, Client: wire.Client(opts.Client, m.provider)}
+	m.server = wire.API{Base: u, Header: http.Header{}, Client: wire.Client(opts.Client, m.provider)}
 	if opts.Key != "" {
 		m.server.Header.Set("Authorization", "Bearer "+opts.Key)
 	}

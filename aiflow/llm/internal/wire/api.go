@@ -13,25 +13,25 @@ import (
 	"strings"
 )
 
-// Server makes the requests for models of one server.
-type Server struct {
+// API makes the requests to one server of models.
+type API struct {
 	Base   *url.URL     // without a query; paths are relative to it
 	Header http.Header  // of every request
 	Client *http.Client // converts error responses to errors; see [Client]
 }
 
 // Get reads the JSON document at a path.
-func (s *Server) Get(ctx context.Context, path string, into any) error {
-	return s.whole(ctx, http.MethodGet, path, nil, into)
+func (a *API) Get(ctx context.Context, path string, into any) error {
+	return a.whole(ctx, http.MethodGet, path, nil, into)
 }
 
 // Post sends a value and reads the JSON document of the answer.
-func (s *Server) Post(ctx context.Context, path string, body, into any) error {
-	return s.whole(ctx, http.MethodPost, path, body, into)
+func (a *API) Post(ctx context.Context, path string, body, into any) error {
+	return a.whole(ctx, http.MethodPost, path, body, into)
 }
 
-func (s *Server) whole(ctx context.Context, method, path string, body, into any) error {
-	res, err := s.send(ctx, method, path, "application/json", body)
+func (a *API) whole(ctx context.Context, method, path string, body, into any) error {
+	res, err := a.send(ctx, method, path, "application/json", body)
 	if err != nil {
 		return err
 	}
@@ -49,8 +49,8 @@ func (s *Server) whole(ctx context.Context, method, path string, body, into any)
 // Stream sends a value and passes on the data of each event of the answer, which fn
 // must not keep. It ends after the event [DONE] of OpenAI's protocol, or when fn
 // returns an error; [io.EOF] is none.
-func (s *Server) Stream(ctx context.Context, path string, body any, fn func(data []byte) error) error {
-	res, err := s.send(ctx, http.MethodPost, path, "text/event-stream", body)
+func (a *API) Stream(ctx context.Context, path string, body any, fn func(data []byte) error) error {
+	res, err := a.send(ctx, http.MethodPost, path, "text/event-stream", body)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (s *Server) Stream(ctx context.Context, path string, body any, fn func(data
 }
 
 // send makes one request.
-func (s *Server) send(ctx context.Context, method, path, accept string, body any) (*http.Response, error) {
+func (a *API) send(ctx context.Context, method, path, accept string, body any) (*http.Response, error) {
 	var content io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
@@ -72,19 +72,19 @@ func (s *Server) send(ctx context.Context, method, path, accept string, body any
 		content = bytes.NewReader(b)
 	}
 	path, query, _ := strings.Cut(path, "?")
-	u := s.Base.JoinPath(path)
+	u := a.Base.JoinPath(path)
 	u.RawQuery, u.Fragment = query, ""
 	r, err := http.NewRequestWithContext(ctx, method, u.String(), content)
 	if err != nil {
 		return nil, fmt.Errorf("making the request: %w", err)
 	}
-	r.Header = s.Header.Clone()
+	r.Header = a.Header.Clone()
 	r.Header.Set("Accept", accept)
 	r.Header.Set("User-Agent", "trunkline")
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	res, err := s.Client.Do(r)
+	res, err := a.Client.Do(r)
 	if err != nil {
 		return nil, fmt.Errorf("asking the server: %w", err)
 	}
