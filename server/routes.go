@@ -86,23 +86,20 @@ func (s *Server) routes() error {
 	}
 	signIn.Register(s.api)
 	signIn.Mount(s.router)
-	(&callbacks.API{Forged: &s.forged, Messaging: s.Messaging, Now: s.cfg.Now, Problem: s.problems.Of}).Mount(s.router, s.api.OpenAPI())
-	(&payments.API{Billing: s.Billing, Problem: s.problems.Of}).Mount(s.router, s.api.OpenAPI())
+	(&callbacks.API{Forged: &s.forged, Messaging: s.Messaging, Now: s.cfg.Now, Problem: s.problems.Of}).Mount(s.router)
+	(&payments.API{Billing: s.Billing, Problem: s.problems.Of}).Mount(s.router)
 	site := &pages.Pages{BaseURL: s.cfg.BaseURL, Media: s.media, Panel: s.cfg.Panel, Problem: s.problems.Of}
 	site.MountFiles(s.router)
 	s.api.Finish()
-	openapi.Describe(s.api.OpenAPI())
-	uploads.Describe(s.api.OpenAPI())
-	functions.DescribeOutcomes(s.api.OpenAPI())
-	accounts.DescribeAudit(s.api.OpenAPI())
-	users.DescribeSignUp(s.api.OpenAPI())
+	s.api.Describe(callbacks.Describe, payments.Describe, openapi.Describe, uploads.Describe, functions.DescribeOutcomes,
+		accounts.DescribeAudit, users.DescribeSignUp, openapi.Complete)
 	agents := &functions.Agents{Problems: s.problems, Token: guard.Token}
 	if err := functions.MountProtocol(s.router, s.MCP, protocol.Options{
 		BaseURL: s.cfg.BaseURL, Authenticate: agents.Authenticate, Context: s.recording().Agent, Version: s.cfg.Version, Logger: s.log,
 	}); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
-	site.Mount(s.router, s.api.Document(openapi.Complete))
+	site.Mount(s.router, s.api.Document)
 	stack := &middleware.Stack{
 		API: s.api, BaseURL: s.cfg.BaseURL, DB: s.db, Log: s.log, Metrics: middleware.NewMetrics(s.Metrics, s.cfg.Version), Now: s.cfg.Now,
 		Quiet: probePath, Router: s.router, Tracing: s.tracing, Trusted: s.cfg.TrustedProxies,

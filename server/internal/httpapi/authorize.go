@@ -64,7 +64,7 @@ func (a *API) Refuse(c huma.Context, p *Problem) {
 	}
 	c.SetHeader("Content-Type", problemType)
 	c.SetStatus(p.Status)
-	_ = a.Marshal(c.BodyWriter(), "application/json", p) // a client that has gone
+	_ = huma.DefaultJSONFormat.Marshal(c.BodyWriter(), p) // a client that has gone
 }
 
 // ShowRate tells the client what is left, and refuses when nothing is.

@@ -11,9 +11,19 @@ import (
 )
 
 // NewAPI returns an API without operations.
-func NewAPI(o Options) *API {
-	registry := huma.NewMapRegistry("#/components/schemas/", SchemaName)
-	o.Schemas(registry)
+func NewAPI(o Options) *API { return &API{opts: o, literal: map[string]bool{}} }
+
+// NewSchemas returns an empty registry of schemas.
+func (a *API) NewSchemas() huma.Registry {
+	r := huma.NewMapRegistry(SchemaRefs, SchemaName)
+	a.opts.Schemas(r)
+	return r
+}
+
+// newHuma returns an API of huma without operations. It gives those that it gets to
+// the adapter.
+func (a *API) newHuma(to huma.Adapter) huma.API {
+	o, registry := a.opts, a.NewSchemas()
 	problemSchema := registry.Schema(reflect.TypeFor[Problem](), true, problems)
 	cfg := huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -45,9 +55,9 @@ func NewAPI(o Options) *API {
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{asProblem},
 	}
-	a := &API{API: huma.NewAPI(cfg, adapter{o.Router}), opts: o, literal: map[string]bool{}}
-	a.UseMiddleware(o.Guard, a.checkText, a.clampLimit)
-	return a
+	h := huma.NewAPI(cfg, to)
+	h.UseMiddleware(o.Guard, a.checkText, a.clampLimit)
+	return h
 }
 
 const aboutAPI = `Connects chat references (numbers of WhatsApp Web and the WhatsApp Cloud API, pages of Messenger, and a sandbox) with code, webhooks, bots and AI agents. A reference is a connected number, page or account.
@@ -128,18 +138,28 @@ func problemResponses(op *huma.Operation, schema *huma.Schema) {
 	}
 }
 
-// Document returns the OpenAPI document, without the schemas of huma's own
-// errors. Describe adds what the API does not know. It is called once, when
-// all operations are registered.
-func (a *API) Document(describe func(*huma.OpenAPI)) *huma.OpenAPI {
-	d := a.OpenAPI()
+// Describe adds to the document what the operations do not say by themselves. The
+// functions are called in their order, when all operations are in it.
+func (a *API) Describe(describe ...func(*huma.OpenAPI)) {
+	a.describe = append(a.describe, describe...)
+}
+
+// Document makes the OpenAPI document, without the schemas of huma's own errors.
+func (a *API) Document() *huma.OpenAPI {
+	all := a.newHuma(&collector{})
+	for _, op := range a.operations {
+		op.register(all)
+	}
+	d := all.OpenAPI()
 	for _, t := range []reflect.Type{reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[huma.ErrorDetail]()} {
 		delete(d.Components.Schemas.Map(), SchemaName(t, ""))
 	}
-	describe(d)
+	for _, describe := range a.describe {
+		describe(d)
+	}
 	showLimits(d)
 	showRefusals(d)
-	markNullable(d.Components.Schemas)
+	MarkNullable(d.Components.Schemas)
 	return d
 }
 

@@ -8,9 +8,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// markNullable says of every pointer that is always written that it may be
-// null, which huma says of plain types only.
-func markNullable(r huma.Registry) {
+// MarkNullable says of every pointer that is always written that it may be
+// null, which huma says of plain types only. It is called once for a registry, when
+// that is complete.
+func MarkNullable(r huma.Registry) {
 	for name, schema := range r.Map() {
 		t := r.TypeFromRef("#/components/schemas/" + name)
 		if t == nil || t.Kind() != reflect.Struct {
@@ -23,7 +24,7 @@ func markNullable(r huma.Registry) {
 	}
 }
 
-// MarkMembers is markNullable for one struct.
+// MarkMembers is MarkNullable for one struct.
 func MarkMembers(schema *huma.Schema, t reflect.Type) {
 	for _, f := range reflect.VisibleFields(t) {
 		key, opts, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -15,12 +15,13 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
-// API collects operations and registers them with huma.
+// API collects operations and makes routes and a document of them.
 type API struct {
-	huma.API
-	opts    Options
-	pending []pendingOperation
-	literal map[string]bool // paths without parameters
+	opts       Options
+	operations []operation     // in the order of their routes
+	pending    []operation     // without routes yet
+	literal    map[string]bool // paths without parameters
+	describe   []func(*huma.OpenAPI)
 }
 
 // Options are what an API needs of the server that it belongs to.
@@ -44,9 +45,11 @@ type Options struct {
 	Deleted func()
 }
 
-type pendingOperation struct {
-	path     string
-	register func()
+// operation is an [Operation] with its types and its handler, which register gives to
+// an API of huma.
+type operation struct {
+	Operation
+	register func(huma.API)
 }
 
 // Operation declares a route of the REST API. All that follows from it (the
@@ -119,8 +122,8 @@ func Register[I, T any](a *API, op Operation, need auth.Permission, handler func
 // of their own: O is a huma output.
 func RegisterReply[I, O any](a *API, op Operation, need auth.Permission, handler func(context.Context, Call, *I) (*O, error)) {
 	within := newBounds(op, need, reflect.TypeFor[I]())
-	a.pending = append(a.pending, pendingOperation{op.Path, func() {
-		huma.Register(a.API, a.declare(op, need, hasBody[I]()), func(ctx context.Context, in *I) (*O, error) {
+	a.pending = append(a.pending, operation{op, func(h huma.API) {
+		huma.Register(h, a.declare(op, need, hasBody[I]()), func(ctx context.Context, in *I) (*O, error) {
 			c, _ := ctx.Value(callKey{}).(Call)
 			if err := within.narrow(ctx, a.opts.Inside, c, in); err != nil {
 				return nil, a.opts.Problem(ctx, err)
@@ -137,14 +140,15 @@ func RegisterReply[I, O any](a *API, op Operation, need auth.Permission, handler
 	}})
 }
 
-// Finish registers what was collected, literal paths before those with
+// Finish adds routes for what was collected, literal paths before those with
 // parameters: the router takes the first that matches.
 func (a *API) Finish() {
-	slices.SortStableFunc(a.pending, func(x, y pendingOperation) int { return strings.Compare(rank(x.path), rank(y.path)) })
-	for _, p := range a.pending {
-		a.literal[p.path] = !strings.Contains(p.path, "{")
-		p.register()
+	slices.SortStableFunc(a.pending, func(x, y operation) int { return strings.Compare(rank(x.Path), rank(y.Path)) })
+	for _, op := range a.pending {
+		a.literal[op.Path] = !strings.Contains(op.Path, "{")
+		a.addRoute(op)
 	}
+	a.operations = append(a.operations, a.pending...)
 	a.pending = nil
 }
 

@@ -44,14 +44,14 @@ type Pages struct {
 	Problem func(context.Context, error) *httpapi.Problem
 }
 
-// Mount connects the pages. The document is written when it is first asked for.
-func (p *Pages) Mount(r *mux.Router, document *huma.OpenAPI) {
+// Mount connects the pages. The document is made when it is first asked for.
+func (p *Pages) Mount(r *mux.Router, document func() *huma.OpenAPI) {
 	base := ""
 	if u, err := url.Parse(p.BaseURL); err == nil {
 		base = u.Path
 	}
 	r.Handle("/swagger/openapi.json", p.late(func() (asset, error) {
-		b, err := json.Marshal(document)
+		b, err := json.Marshal(document())
 		return newAsset(b, "application/json", false), err
 	})).Methods(http.MethodGet)
 	for path, file := range map[string]struct{ name, mime string }{

@@ -33,10 +33,14 @@ type API struct {
 	Problem   func(context.Context, error) *httpapi.Problem
 }
 
-// Mount connects the routes, and describes them in the document.
-func (a *API) Mount(r *mux.Router, doc *huma.OpenAPI) {
+// Mount connects the routes.
+func (a *API) Mount(r *mux.Router) {
 	r.HandleFunc(callbackPath, a.handshake).Methods(http.MethodGet)
 	r.HandleFunc(callbackPath, a.receive).Methods(http.MethodPost)
+}
+
+// Describe adds the routes to the document.
+func Describe(doc *huma.OpenAPI) {
 	text := func(name, about string) *huma.Param {
 		return &huma.Param{Name: name, In: "query", Required: true, Description: about, Schema: &huma.Schema{Type: huma.TypeString}}
 	}

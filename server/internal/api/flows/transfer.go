@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -31,6 +32,12 @@ func (a *Projects) registerTransfer(api *httpapi.API) {
 			"earlier versions and credentials are not included. A project with more than 500 flows, or more than 8 MiB of them, answers 409.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, auth.FlowsManage, a.exportProject)
+	schemas := sync.OnceValue(func() huma.Registry {
+		r := api.NewSchemas()
+		projectSchema(r)
+		httpapi.MarkNullable(r)
+		return r
+	})
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Aiflow_Import", Method: http.MethodPost, Path: "/aiflow/project/import", Status: http.StatusCreated, Summary: "Import a project from such a document, or from an export of Typebot",
 		About: "Imports all or nothing, with new ids. Drafts are imported unchanged. Published versions are published again; if that is not possible, the flow stays a draft " +
@@ -38,7 +45,7 @@ func (a *Projects) registerTransfer(api *httpapi.API) {
 			"with the position in the export, and the problems of the draft.",
 		MaxBody: projectBody,
 	}, auth.FlowsManage, func(ctx context.Context, c httpapi.Call, in *struct{ Body importBody }) (importedProject, error) {
-		return a.importProject(ctx, c, api.OpenAPI().Components.Schemas, in.Body)
+		return a.importProject(ctx, c, schemas(), in.Body)
 	})
 }
 
