@@ -18,7 +18,6 @@ import (
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, aiflow.Migrate(t.Context(), db))
 		flows, err := aiflow.New(t.Context(), db, nil)
 		require.NoError(t, err)

@@ -37,7 +37,6 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, db *sqlx.DB, s *botengine.
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, runtime.Migrate(t.Context(), db))
 		require.NoError(t, botengine.Migrate(t.Context(), db))
 		runs, err := runtime.New(t.Context(), db, nowhere{}, nil)

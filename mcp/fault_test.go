@@ -64,7 +64,6 @@ func withChildFunctions(t *testing.T, r *mcp.Registry) {
 func TestKill(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		db := testkit.Open(t, url)
 		r := setup(t, db, mcp.Options{AccountLimit: -1, Now: newClock().now})
 		withChildFunctions(t, r)

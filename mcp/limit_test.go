@@ -41,7 +41,6 @@ func callMany(t *testing.T, n int, c mcp.Caller, function string, rs ...*mcp.Reg
 func TestLimitOverNodes(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		now := newClock()
 		var nodes []*mcp.Registry
 		for range 2 {
@@ -72,7 +71,6 @@ func TestLimitOverNodes(t *testing.T) {
 func TestLimitsTogetherOverNodes(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		now := newClock()
 		var nodes []*mcp.Registry
 		db := testkit.Open(t, url)

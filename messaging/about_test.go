@@ -15,7 +15,6 @@ import (
 func TestAbout(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		group := provider.Address{ChatID: "120@g.us", Group: true}

@@ -18,7 +18,6 @@ import (
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		seen, asked := testkit.Counting(t, db)
 		f := setup(t, seen, config{idle: true})
 		ref := f.reference(t, testKind)
@@ -77,7 +76,6 @@ func TestBatch(t *testing.T) {
 func TestBatchAnswersItself(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		sent := make(chan string, 2)
 		f.net.script(func(_ context.Context, out provider.Outbound, _ int) (provider.Receipt, error) {
@@ -120,7 +118,6 @@ func TestBatchAnswersItself(t *testing.T) {
 func TestBatchOfNewContacts(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		box := f.reference(t, sandbox.Kind)
 		known := sandbox.Phone{Inbox: f.svc, Reference: box, Name: "known"}

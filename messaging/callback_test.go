@@ -99,7 +99,6 @@ func (f *fixture) state(t testing.TB, account string, ref provider.ReferenceID) 
 func TestCallback(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, _ := cloudSetup(t, db)
 		ref := f.cloudReference(t, "owner", nil)
 		require.Equal(t, messaging.StateStarting, f.state(t, "owner", ref).State)
@@ -137,7 +136,6 @@ func TestCallback(t *testing.T) {
 func TestCallbackGoesToEveryReferenceThatSignedIt(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, _ := cloudSetup(t, db)
 		one := f.cloudReference(t, "owner", nil)
 		twin := f.cloudReference(t, "owner", nil)
@@ -161,7 +159,6 @@ func TestCallbackGoesToEveryReferenceThatSignedIt(t *testing.T) {
 func TestSquatting(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, graph := cloudSetup(t, db)
 		guesser := f.cloudReference(t, "guesser", map[string]string{"appSecret": "a guess", "accessToken": "none"})
 		ref := f.cloudReference(t, "owner", nil)
@@ -207,7 +204,6 @@ func TestBadItemsCostNoNeighbour(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 10_000)
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, _ := cloudSetup(t, db)
 		ref := f.cloudReference(t, "owner", nil)
 		bad := []string{
@@ -241,7 +237,6 @@ func TestBadItemsCostNoNeighbour(t *testing.T) {
 func TestNewReferenceIsKnownAtOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		a, _ := cloudSetup(t, testkit.Open(t, url))
 		b, _ := cloudSetup(t, testkit.Open(t, url))
 		require.ErrorIs(t, b.post(t, ownerSecret, callback(change("1001", item("w1", "x")))), messaging.ErrUnverified)
@@ -260,7 +255,6 @@ func TestNewReferenceIsKnownAtOnce(t *testing.T) {
 func TestHandshake(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, _ := cloudSetup(t, db)
 		ref := f.cloudReference(t, "owner", map[string]string{"verifyToken": "open sesame"})
 		shake := func(token string) bool {
@@ -283,7 +277,6 @@ func TestHandshake(t *testing.T) {
 func TestCloudReferenceEndToEnd(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, graph := cloudSetup(t, db)
 		ref := f.cloudReference(t, "owner", nil)
 		acc := f.svc.For("owner")

@@ -59,7 +59,6 @@ func TestCallsTakeTheirSteps(t *testing.T) {
 		}
 	}
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		for range 2 {
@@ -97,7 +96,6 @@ func TestCallsTakeTheirSteps(t *testing.T) {
 func TestChatFollowsItsContact(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
@@ -140,7 +138,6 @@ func TestChatFollowsItsContact(t *testing.T) {
 func TestUserIDChanges(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "hello", from("", "u.1")))
@@ -162,7 +159,6 @@ func TestPhoneBookNamesContacts(t *testing.T) {
 		return func(c *provider.ContactChange) { c.Name = name }
 	}
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, contact(provider.ContactSaved, "111", 1, named("Ana from work")), contact(provider.ContactSaved, "222", 1, named("Bob")))
@@ -190,7 +186,6 @@ func TestPhoneBookNamesContacts(t *testing.T) {
 func TestContactsOptOut(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hi"))
@@ -217,7 +212,6 @@ func TestContactsOptOut(t *testing.T) {
 func TestGroupsHaveSubjects(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		group := provider.Address{ChatID: "120363@g.us", Group: true}

@@ -84,7 +84,6 @@ func ids(t testing.TB, es []messaging.StreamEntry) []string {
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		one, two := f.reference(t, testKind), f.reference(t, testKind)
 		f.receive(t, one, text("m1", "111", "hello"))
@@ -126,7 +125,6 @@ func TestFollow(t *testing.T) {
 func TestFollowFromNow(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
@@ -140,7 +138,6 @@ func TestFollowFromNow(t *testing.T) {
 func TestFollowTooLate(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
@@ -166,7 +163,6 @@ func TestFollowTooLate(t *testing.T) {
 func TestFollowAfterRestore(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		elsewhere := base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(1<<60, 36) + ".1." + strconv.FormatInt(epoch.UnixMicro(), 36)))
 		_, err := f.acc.Changes(t.Context(), 0, elsewhere)

@@ -219,7 +219,6 @@ func without(rows []string, tables ...string) []string {
 func TestDeleteWithoutChat(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, inGroup("g1", canaryAddress, "Canary", "canary"))
@@ -249,7 +248,6 @@ func (e *eraser) Erase(_ context.Context, x messaging.Erased) error {
 func TestErasers(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		e := &eraser{}
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Erasers = append(o.Erasers, e) }})
 		ref := f.reference(t, testKind)
@@ -317,7 +315,6 @@ func TestWrittenWhileHidden(t *testing.T) {
 func TestDeleteWhileSending(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, ownIDsKind)
 		for i := range 5 {

@@ -38,7 +38,6 @@ func TestMergesAreBounded(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-				t.Parallel()
 				f := setup(t, db, config{idle: true})
 				ref := f.reference(t, testKind)
 				f.receiveMany(t, ref, "old", n, from("", "u.1"))
@@ -64,7 +63,6 @@ func TestMergesAreBounded(t *testing.T) {
 func TestMergeGoesOnMeanwhile(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receiveMany(t, ref, "old", 1200, from("", "u.1"))
@@ -125,7 +123,6 @@ func TestMergeEndsBeforeDeletion(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-				t.Parallel()
 				f := setup(t, db, config{idle: true})
 				ref := f.reference(t, testKind)
 				f.receiveMany(t, ref, "old", 600, from("", "u.1"))
@@ -139,7 +136,6 @@ func TestMergeEndsBeforeDeletion(t *testing.T) {
 		})
 	}
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receiveMany(t, ref, "old", 600, from("", "u.1"))
@@ -159,7 +155,6 @@ func TestMergeEndsBeforeDeletion(t *testing.T) {
 func TestMergesPutOffDoNotCircle(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receiveMany(t, ref, "a", 600, from("", "u.1"))
@@ -182,7 +177,6 @@ func TestMergesPutOffDoNotCircle(t *testing.T) {
 func TestMergeStepsUnderLoad(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		f := setup(t, testkit.Open(t, url), config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receiveMany(t, ref, "old", 1600, from("", "u.1"))

@@ -50,7 +50,6 @@ func watched(t testing.TB, db *sqlx.DB) (*fixture, *watcher) {
 func TestChangesOfATransaction(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		in := func(end func(*sqlx.Tx) error, fn func(tx *sqlx.Tx)) {
@@ -103,7 +102,6 @@ func TestChangesOfATransaction(t *testing.T) {
 func TestChatIsLocked(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		var wg sync.WaitGroup
@@ -132,7 +130,6 @@ func TestChatIsLocked(t *testing.T) {
 func TestNewsOfChats(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, w := watched(t, db)
 		ref := f.openChat(t, testKind)
 		f.send(t, say(ref, "by program"))
@@ -160,7 +157,6 @@ func TestNewsOfChats(t *testing.T) {
 func TestNewsOfMergedChats(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, w := watched(t, db)
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "as a user", from("", "u.1")))
@@ -181,7 +177,6 @@ func TestNewsOfMergedChats(t *testing.T) {
 func TestChatKey(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
@@ -204,7 +199,6 @@ func TestChatKey(t *testing.T) {
 func TestChatByKey(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "as a user", from("", "u.1")))
@@ -276,7 +270,6 @@ func (w *teller) EventsTx(ctx context.Context, tx messaging.Tx, evs []messaging.
 func TestFirstMessageOfAContact(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		w := &teller{published: map[string]string{}}
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Sinks = append(o.Sinks, w) }})
 		w.svc = func() *messaging.Service { return f.svc }
@@ -296,7 +289,6 @@ func TestFirstMessageOfAContact(t *testing.T) {
 func TestPersonTakesOver(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
@@ -326,7 +318,6 @@ func TestPersonTakesOver(t *testing.T) {
 func TestBotAsksForAPerson(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, w := watched(t, db)
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))

@@ -29,7 +29,6 @@ var (
 func TestNumberedAnswers(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		n := 0
@@ -93,7 +92,6 @@ func TestNumberedAnswers(t *testing.T) {
 func TestAliasedTargets(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.openChat(t, testKind)
 		req := say(ref, "first")
@@ -112,7 +110,6 @@ func TestAliasedTargets(t *testing.T) {
 func TestRepeatOfSlowRequest(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true}) // nothing is attempted
 		ref := f.openChat(t, testKind)
 		req := say(ref, "slow")

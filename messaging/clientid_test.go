@@ -29,7 +29,6 @@ func (s *sentAs) of(t *testing.T, raw []byte) sentAs {
 func TestClientID_IsOnEverythingOfTheMessage(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		for _, kind := range []provider.Kind{testKind, ownIDsKind} {
 			ref := f.openChat(t, kind)
@@ -88,7 +87,6 @@ func TestClientID_IsOnEverythingOfTheMessage(t *testing.T) {
 func TestClientID_IsAbsentWhereNothingWasSentHere(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"), text("m2", "111", "by hand", func(m *provider.Message) { m.Mine = true }))
@@ -109,7 +107,6 @@ var badClientIDs = []string{strings.Repeat("a", 129), strings.Repeat("é", 129),
 func TestClientID_IsChecked(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.openChat(t, testKind)
 		for _, bad := range badClientIDs {
@@ -139,7 +136,6 @@ func TestClientID_IsChecked(t *testing.T) {
 func TestMessage_FindsAnyID(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		other := f.openChat(t, testKind)
@@ -186,7 +182,6 @@ func TestMessage_FindsAnyID(t *testing.T) {
 func TestMessages_AreFiltered(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.openChat(t, testKind)
 		for i := range 6 {
@@ -236,7 +231,6 @@ func TestMessages_AreFiltered(t *testing.T) {
 func TestClientID_IsPartOfARepeatedRequest(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		req := say(ref, "hi")
@@ -271,7 +265,6 @@ func (p *splitProvider) Split(c provider.Content) []provider.Content {
 func TestRequestID_IsOfAllPartsOfASend(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		const kind provider.Kind = "provider-test-parts"
 		net := newNetwork()
 		f := setup(t, db, config{net: net, options: func(o *messaging.Options) {

@@ -15,7 +15,6 @@ import (
 func TestNames(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref, other := f.reference(t, testKind), f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "u.1", "hello", from("", "u.1")), text("m2", "", "again", from("111", "u.1")))

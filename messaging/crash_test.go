@@ -26,7 +26,6 @@ func successor(t testing.TB, db *sqlx.DB, first *fixture) *fixture {
 func TestCrashBetweenTheAnswerAndItsRecord(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		db := testkit.Open(t, url)
 		first := setup(t, db, config{idle: true})
 		ref := first.openChat(t, testKind)
@@ -74,7 +73,6 @@ func TestPendingSendsSurviveARestart(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-				t.Parallel()
 				first := setup(t, db, config{})
 				ref := first.openChat(t, kind)
 				first.net.script(func(netctx, provider.Outbound, int) (provider.Receipt, error) {
@@ -102,7 +100,6 @@ func TestPendingSendsSurviveARestart(t *testing.T) {
 func TestStopWaitsForTheAnswer(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		asked, answer := make(chan struct{}), make(chan struct{})
@@ -135,7 +132,6 @@ func TestStopWaitsForTheAnswer(t *testing.T) {
 func TestTheRecordIsRefused(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) {
 			o.Sinks = append(o.Sinks, &refusing{times: 1})
 		}})

@@ -47,7 +47,6 @@ func (f *fixture) steps(t *testing.T, ref provider.ReferenceID, id string) []str
 func TestExplainSent(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))

@@ -116,7 +116,6 @@ func TestExportPages(t *testing.T) {
 func TestExportPagesCalls(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		seen, asked := testkit.Counting(t, db)
 		f := setup(t, seen, config{idle: true})
 		ref := f.reference(t, testKind)

@@ -30,7 +30,6 @@ func (f *fixture) extracted(t *testing.T, ref provider.ReferenceID, chat, id str
 func TestExtracted(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "order 17"), text("m2", "222", "hi"))

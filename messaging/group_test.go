@@ -17,7 +17,6 @@ import (
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, sandbox.Kind)
 		made, err := f.acc.Groups().Create(t.Context(), ref, messaging.NewGroup{Subject: " Friends ", Participants: []string{"Ana", "ben@sandbox"}})
@@ -68,7 +67,6 @@ func TestGroups(t *testing.T) {
 func TestGroupsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref, ben := f.reference(t, sandbox.Kind), []string{"ben"}
 		made, err := f.acc.Groups().Create(t.Context(), ref, messaging.NewGroup{Subject: "Friends", Participants: ben})

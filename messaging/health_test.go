@@ -31,7 +31,6 @@ func healthNews(level provider.HealthLevel, code provider.HealthCode, minute int
 func TestHealthIsTheSession(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		other := func(h *provider.Health) { h.Kind, h.State, h.Detail = "quality", "FLAGGED", "" }
@@ -84,7 +83,6 @@ func TestHealthIsTheSession(t *testing.T) {
 func TestHealthOfAnotherNumber(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.net.check = func(provider.Reference) (provider.Account, error) {
@@ -123,7 +121,6 @@ func TestHealthOfAnotherNumber(t *testing.T) {
 func TestCheckTellsHealth(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		level := provider.HealthStopped
@@ -152,7 +149,6 @@ func TestCheckTellsHealth(t *testing.T) {
 func TestHealthReports(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, healthNews(provider.HealthWarning, provider.HealthLimited, 1))

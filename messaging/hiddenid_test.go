@@ -22,7 +22,6 @@ func TestRemoteJIDOfHiddenParticipant(t *testing.T) {
 	other := provider.Address{ChatID: digits + "@s.whatsapp.net", Phone: digits}
 	group := provider.Address{ChatID: "120363@g.us", Group: true}
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers = realKinds(nil) }})
 		ref := f.reference(t, web.Kind)
 		from := func(id string, who, chat provider.Address) provider.Event {
@@ -59,7 +58,6 @@ func TestRepeatToRemoteJIDAfterPhoneIsKnown(t *testing.T) {
 	hidden := provider.Address{ChatID: lid + "@lid", LID: lid}
 	whole := provider.Address{ChatID: "491510000002@s.whatsapp.net", Phone: "491510000002", LID: lid}
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers = realKinds(nil) }})
 		ref := f.reference(t, web.Kind)
 		from := func(id string, who provider.Address) provider.Event {
@@ -113,7 +111,6 @@ func TestHiddenParticipantsAreListed(t *testing.T) {
 		{Contact: provider.Contact{Address: provider.Address{ChatID: "491510000002@s.whatsapp.net", Phone: "491510000002", LID: "902"}}},
 	}}
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		network := &groupNetwork{&addressed{kind: web.Kind, address: (*web.Provider)(nil).Address}, group}
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Providers = []provider.Provider{network} }})
 		ref := f.reference(t, web.Kind)

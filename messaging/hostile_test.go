@@ -31,7 +31,6 @@ func TestHostileReports(t *testing.T) {
 			}
 			early, late := time.Date(-300_000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(300_000, 1, 1, 0, 0, 0, 0, time.UTC)
 			testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-				t.Parallel()
 				f := setup(t, db, config{idle: true})
 				ref := f.reference(t, testKind)
 				named := status("e1", provider.StatusRead)

@@ -23,7 +23,6 @@ func keyed(ref provider.ReferenceID, words, key string) messaging.SendRequest {
 func TestIdempotency(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		first, err := f.acc.Send(t.Context(), keyed(ref, "hi", "k1"))
@@ -61,7 +60,6 @@ func TestIdempotency(t *testing.T) {
 func TestIdempotencyUnderLoad(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, ownIDsKind) // the chat is new, too
 		var g errgroup.Group
@@ -89,7 +87,6 @@ func TestIdempotencyUnderLoad(t *testing.T) {
 func TestRefusalsAreNotRemembered(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		f.net.fail(&provider.WindowClosed{Message: "closed"})

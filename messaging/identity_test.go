@@ -15,7 +15,6 @@ import (
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref, other := f.reference(t, testKind), f.reference(t, testKind)
 		resolve := func(id string) messaging.Identity {

@@ -35,7 +35,6 @@ type oldChat struct {
 func TestIDKindsMigration(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		db = emptied(t, db)
 		d, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
@@ -86,7 +85,6 @@ func TestIDKindsMigrationOfManyChats(t *testing.T) {
 	t.Parallel()
 	const chats = 20_000
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		db = emptied(t, db)
 		d, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
@@ -214,7 +212,6 @@ func TestSameDigitsAreTwoPeople(t *testing.T) {
 		return &provider.Raw{ID: id, Kind: "news", Body: mustMarshal(t, map[string]string{"from": who.ChatID})}
 	}
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers = realKinds(nil) }})
 		ref := f.reference(t, web.Kind)
 		f.receive(t, ref,

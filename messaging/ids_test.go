@@ -14,7 +14,6 @@ import (
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		acc, other := f.svc.For(messaging.OneAccount), f.svc.For("other")

@@ -26,7 +26,6 @@ func old(id, chat string, days int, change ...func(*provider.Message)) *provider
 func TestImportedHistory(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		mine := func(m *provider.Message) { m.Mine, m.Status = true, provider.StatusPlayed }
@@ -91,7 +90,6 @@ func TestImportedHistory(t *testing.T) {
 func TestHistoryAndLiveMeet(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		for _, ways := range [][]bool{{true, false}, {false, true}, {true, true, false, false}} {
 			f := setup(t, db, config{idle: true})
 			ref := f.reference(t, testKind)
@@ -115,7 +113,6 @@ func TestHistoryAndLiveMeet(t *testing.T) {
 func TestPlaceholderIsFilled(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		with := func(c provider.Content) func(*provider.Message) {
@@ -142,7 +139,6 @@ func TestPlaceholderIsFilled(t *testing.T) {
 func TestFailedHistory(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, old("h1", "111", 3, func(m *provider.Message) { m.Mine, m.Status = true, provider.StatusFail }))

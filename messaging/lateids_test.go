@@ -20,7 +20,6 @@ var lateIDs = map[string]string{"lateIds": "true"}
 func TestLateIDs(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		early, late := f.reference(t, sandbox.Kind), f.reference(t, sandbox.Kind, lateIDs)
 		say := func(ref provider.ReferenceID, c provider.Content) messaging.Message {
@@ -69,7 +68,6 @@ func TestLateIDsAfterACrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachURL(t, func(t *testing.T, url string) {
-				t.Parallel()
 				db := testkit.Open(t, url)
 				dies := &dying{Provider: sandbox.New(), taken: taken, at: make(chan struct{}), ctx: t.Context()}
 				first := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers[0] = dies }})

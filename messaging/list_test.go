@@ -21,7 +21,6 @@ var badCursors = []string{"x", "!", "MA.MA", "MC4wLjAuMA", "=", "\x00", strings.
 func TestCursorsAreChecked(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.openChat(t, testKind)
 		ctx := t.Context()
@@ -59,7 +58,6 @@ func TestCursorsAreChecked(t *testing.T) {
 func TestPagesWhileMessagesCome(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		n := 0
@@ -112,7 +110,6 @@ func TestPagesWhileMessagesCome(t *testing.T) {
 func TestChatsAreListedAndSearched(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		var evs []provider.Event
@@ -151,7 +148,6 @@ func TestChatsAreListedAndSearched(t *testing.T) {
 func TestUpdateChat(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		update := func(ch messaging.ChatChange) (messaging.Chat, error) {

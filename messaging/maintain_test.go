@@ -16,7 +16,6 @@ import (
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Retention = 30 * 24 * time.Hour }})
 		ref := f.openChat(t, testKind)
 		old := f.send(t, say(ref, "old"))
@@ -57,7 +56,6 @@ func TestRetention(t *testing.T) {
 func TestMessagesAreKeptForEver(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.openChat(t, testKind)
 		f.clock.Advance(10 * 365 * 24 * time.Hour)

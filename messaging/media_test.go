@@ -122,7 +122,6 @@ func setupMedia(t testing.TB, db *sqlx.DB, first *mediaFixture, idle bool, chang
 func eachMedia(t *testing.T, test func(t *testing.T, f *mediaFixture)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		test(t, setupMedia(t, db, nil, false))
 	})
 }
@@ -253,7 +252,6 @@ func TestWaitingForAFileEnds(t *testing.T) {
 func TestFilesSurviveACrash(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		first := setupMedia(t, testkit.Open(t, url), nil, true)
 		ref := first.reference(t, filesKind)
 		body, asked := picture(t, 3, 2), make(chan struct{})

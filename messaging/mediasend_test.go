@@ -243,7 +243,6 @@ func (*broken) Read([]byte) (int, error) { return 0, errBroken }
 func TestFilesGoWithRetention(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setupMedia(t, db, nil, false, func(o *messaging.Options) { o.Retention = 24 * time.Hour })
 		ref := f.reference(t, filesKind)
 		body := picture(t, 2, 2)

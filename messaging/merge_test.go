@@ -31,7 +31,6 @@ func from(phone, user string) func(*provider.Message) {
 func TestPhoneIsLearnedLater(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "hello", from("", "u.1")))
@@ -64,7 +63,6 @@ func member(t testing.TB, object json.RawMessage, name string) string {
 func TestTwoChatsAreFoundToBeOne(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "by id", from("", "u.1")), text("m2", "", "by phone", from("111", "")))
@@ -111,7 +109,6 @@ func TestTwoChatsAreFoundToBeOne(t *testing.T) {
 func TestChatsMergeUnderLoad(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		a := setup(t, testkit.Open(t, url), config{idle: true})
 		b := setup(t, testkit.Open(t, url), config{idle: true})
 		ref := a.reference(t, testKind)
@@ -152,7 +149,6 @@ func TestChatsMergeUnderLoad(t *testing.T) {
 func TestSendsOfMergedChats(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "by id", from("", "u.1")), text("m2", "", "by phone", from("111", "")))
@@ -190,7 +186,6 @@ func TestSendsOfMergedChats(t *testing.T) {
 func TestNetworkNamesTheContactInItsAnswer(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "", "hello", from("5511988887777", "u.1")))

@@ -72,7 +72,6 @@ func setupDirectory(t *testing.T, db *sqlx.DB) (*fixture, *directory, provider.R
 func TestCheckNumber(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, d, ref := setupDirectory(t, db)
 		check := func(phone string) messaging.Number {
 			n, err := f.acc.Contacts().CheckNumber(t.Context(), ref, phone)
@@ -112,7 +111,6 @@ func TestCheckNumber(t *testing.T) {
 func TestNumbersArePaced(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, d, ref := setupDirectory(t, db)
 		var refused *messaging.Error
 		var all sync.WaitGroup
@@ -148,7 +146,6 @@ func TestNumbersArePaced(t *testing.T) {
 func TestNumbersThatCannotBeChecked(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, d, ref := setupDirectory(t, db)
 		code := func(ref provider.ReferenceID) string {
 			_, err := f.acc.Contacts().CheckNumber(t.Context(), ref, "491")

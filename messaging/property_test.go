@@ -28,7 +28,6 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	callbacks := 1000 * testkit.Rounds(10)
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		seed := uint64(time.Now().UnixNano())
 		if n, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
 			seed = n

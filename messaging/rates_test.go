@@ -94,7 +94,6 @@ func bound(at []time.Time, d time.Duration) int {
 func TestRatesOfAReference(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		const one, others, perSecond, burst = "16505550000", 240, 80, 45
 		net := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{{PhoneNumberID: "1001", BusinessAccountID: "2001", AccessToken: ownerToken, AppSecret: ownerSecret}}})
 		t.Cleanup(net.Close)

@@ -41,7 +41,6 @@ func golden(t testing.TB, name string, got []byte) {
 func TestReceiveText(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		require.EqualValues(t, 1, ref, "the golden files hold it")
@@ -92,7 +91,6 @@ func TestReceiveOtherContent(t *testing.T) {
 		{name: "phone", content: provider.Text{Text: "from my phone"}, change: func(m *provider.Message) { m.Mine = true }},
 	}
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		for i, c := range cases {
@@ -114,7 +112,6 @@ func TestReceiveOtherContent(t *testing.T) {
 func TestChatFollowsItsMessages(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		at := func(d time.Duration, name string) func(*provider.Message) {
@@ -157,7 +154,6 @@ func TestChatFollowsItsMessages(t *testing.T) {
 func TestRepeatsChangeNothing(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "one"), text("m1", "111", "one"), text("m2", "111", "two"))
@@ -180,7 +176,6 @@ func TestRepeatsChangeNothing(t *testing.T) {
 func TestReceiveForUnknownReference(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		err := f.svc.Receive(t.Context(), 99, []provider.Event{text("m1", "111", "one")})
 		require.ErrorIs(t, err, messaging.ErrNotFound)
@@ -191,7 +186,6 @@ func TestPoisonCostsNoNeighbour(t *testing.T) {
 	t.Parallel()
 	long := string(bytes.Repeat([]byte("x"), 10_000))
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref,
@@ -230,7 +224,6 @@ func nan() float64 {
 func TestRawEventsAreKeptAndCounted(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var mu sync.Mutex
 		counts := map[string]int{}
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) {

@@ -64,7 +64,6 @@ var receivedText = []struct {
 func TestPayloadOfEachKind(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		for i, c := range receivedText {
@@ -92,7 +91,6 @@ func TestPayloadOfEachKind(t *testing.T) {
 func TestEditsAndRevokesKeepTheOriginal(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "helo"), text("m2", "111", "hello", func(m *provider.Message) { m.Edits = "m1" }))
@@ -110,7 +108,6 @@ func TestEditsAndRevokesKeepTheOriginal(t *testing.T) {
 func TestStatusBeforeItsEcho(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		mine := func(m *provider.Message) { m.Mine = true }
@@ -133,7 +130,6 @@ func TestStatusBeforeItsEcho(t *testing.T) {
 func TestStatusNamesTheChat(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("e1", "551188887777", "hi", func(m *provider.Message) { m.Mine = true }), text("m1", "", "oi", from("", "u.1")))

@@ -224,7 +224,6 @@ func TestAnswersReachTheWriter(t *testing.T) {
 	t.Parallel()
 	cases := 100 * testkit.Rounds(2)
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
 		x := &exchange{r: rand.New(rand.NewPCG(seed, 1)), left: make(chan departed, 1<<12), published: &collector{}, refused: map[string]int{}}

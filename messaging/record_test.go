@@ -30,7 +30,6 @@ func (r *recorder) RecordTx(ctx context.Context, tx database.Executor, e audit.R
 func TestMessagesAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		counted, asked := testkit.Counting(t, db)
 		f := setup(t, counted, config{idle: true})
 		ref, to := f.reference(t, testKind), &recorder{}

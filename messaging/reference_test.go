@@ -49,7 +49,6 @@ func cloudSettings(change map[string]string) map[string]string {
 func TestSettingsAreChecked(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Providers = append(o.Providers, cloud.New(nil)) }})
 		for _, c := range []struct {
 			n     messaging.NewReference
@@ -73,7 +72,6 @@ func TestSettingsAreChecked(t *testing.T) {
 func TestCredentialsNeedSecrets(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Secrets = nil }})
 		_, err := f.acc.References().Create(t.Context(), messaging.NewReference{Name: "x", Type: testKind, Settings: map[string]string{"token": "t"}})
 		requireInvalid(t, err, "settings.token")
@@ -85,7 +83,6 @@ func TestCredentialsNeedSecrets(t *testing.T) {
 func TestSecretsAreSealedAndMasked(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		const canary = "canary-of-a-token-7f3a9"
 		db := testkit.Open(t, url)
 		f := setup(t, db, config{idle: true})
@@ -168,7 +165,6 @@ func dump(t testing.TB, db *sqlx.DB, url string) string {
 func TestReferencesAreListed(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		var want []provider.ReferenceID
 		for i := range 5 {
@@ -202,7 +198,6 @@ func TestReferencesAreListed(t *testing.T) {
 func TestSessionsOfReferences(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		s, err := f.acc.Sessions().Status(t.Context(), ref)
@@ -267,7 +262,6 @@ func TestSessionsOfReferences(t *testing.T) {
 func TestTenancy(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
@@ -316,7 +310,6 @@ func TestTenancy(t *testing.T) {
 func TestDeleteLeavesNothing(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref, other := f.reference(t, testKind), f.reference(t, testKind)
 		for _, r := range []provider.ReferenceID{ref, other} {
@@ -349,7 +342,6 @@ func TestDeleteLeavesNothing(t *testing.T) {
 func TestDeleteWhileReceiving(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		for round := range 4 {
 			ref := f.reference(t, testKind)

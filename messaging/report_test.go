@@ -17,7 +17,6 @@ import (
 func TestHistoryIsKept(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		old := func(id string, change func(*provider.Message)) provider.Event {
@@ -45,7 +44,6 @@ func TestHistoryIsKept(t *testing.T) {
 func TestReportsAreKept(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		raw := func(kind string) provider.Raw { return provider.Raw{ID: "1", Kind: kind, Body: []byte(`{"a":1}`)} }
@@ -69,7 +67,6 @@ func TestReportsAreKept(t *testing.T) {
 func TestStatusKeepsTheWindowOpen(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m", "111", "from an advertisement"))

@@ -18,7 +18,6 @@ import (
 func TestSecretsAreReplaced(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		const newer = "a newer secret that is long enough"
 		under := func(secrets ...string) *fixture {
 			return setup(t, db, config{idle: true, options: func(o *messaging.Options) {

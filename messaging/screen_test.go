@@ -18,7 +18,6 @@ import (
 func TestScreen(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, sandbox.Kind)
 		ana := sandbox.Phone{Inbox: f.svc, Reference: ref, Name: "ana"}
@@ -93,7 +92,6 @@ func TestScreen(t *testing.T) {
 func TestUnreadIsRead(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, sandbox.Kind)
 		_, err := f.acc.Screen().Unread(t.Context(), ref, "ana")
@@ -130,7 +128,6 @@ func TestUnreadIsRead(t *testing.T) {
 func TestTypingIsShown(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, sandbox.Kind)
 		_, err := sandbox.Phone{Inbox: f.svc, Reference: ref, Name: "ana"}.Write(t.Context(), provider.Text{Text: "hi"})

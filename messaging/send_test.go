@@ -35,7 +35,6 @@ func say(ref provider.ReferenceID, words string) messaging.SendRequest {
 func TestSend(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.openChat(t, testKind)
 		req := say(ref, "hi")
@@ -79,7 +78,6 @@ func TestSend(t *testing.T) {
 func TestSendWithChosenIDs(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, ownIDsKind)
 		m := f.send(t, say(ref, "hi"))
@@ -115,7 +113,6 @@ func TestRefusedByTheNetwork(t *testing.T) {
 		{&provider.Unsupported{What: "a text of 5000 characters"}, messaging.CodeUnsupported, messaging.Failure{Code: "unsupported", Message: "The reference cannot send a text of 5000 characters."}},
 	}
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		for i, c := range cases {
@@ -136,7 +133,6 @@ func TestRefusedByTheNetwork(t *testing.T) {
 func TestCredentialsAreLost(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		f.net.fail(&provider.AuthExpired{Code: "190", Message: "Token expired"})
@@ -158,7 +154,6 @@ func TestCredentialsAreLost(t *testing.T) {
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref, free := f.openChat(t, testKind, "222"), make(chan struct{})
 		f.net.script(func(ctx netctx, out provider.Outbound, attempt int) (provider.Receipt, error) {
@@ -207,7 +202,6 @@ func TestRetries(t *testing.T) {
 func TestHangingNetwork(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind, "222")
 		release := make(chan struct{})
@@ -241,7 +235,6 @@ func TestHangingNetwork(t *testing.T) {
 func TestUnconfirmed(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		uncertain := func(words string) messaging.Message {
@@ -285,7 +278,6 @@ func TestUnconfirmed(t *testing.T) {
 func TestEchoTakesTheID(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		f.net.script(func(_ netctx, out provider.Outbound, _ int) (provider.Receipt, error) {
@@ -305,7 +297,6 @@ func TestEchoTakesTheID(t *testing.T) {
 func TestRefusedBeforeSending(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		with := func(c provider.Content) messaging.SendRequest {
@@ -356,7 +347,6 @@ func TestRefusedBeforeSending(t *testing.T) {
 func TestChoicesBecomeText(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		for content, want := range map[string]string{
@@ -393,7 +383,6 @@ func TestChoicesBecomeText(t *testing.T) {
 func TestSendTx(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		db := testkit.Open(t, url)
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
@@ -424,7 +413,6 @@ func TestSendTx(t *testing.T) {
 func TestUserTakesOver(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		f.send(t, say(ref, "by program"))

@@ -75,7 +75,6 @@ func strange(i int) string { return fmt.Sprint("a secret of a stranger's, number
 func TestForgedCallbacksCostLittle(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, cost, asked := costSetup(t, db)
 		f.squat(t, 100)
 		changes := func(n int, phone func(int) int) string {
@@ -128,7 +127,6 @@ func TestForgedCallbacksCostLittle(t *testing.T) {
 func TestSquattersCannotShutOutTheOwner(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, cost, _ := costSetup(t, db)
 		f.squat(t, 40)
 		ref := f.cloudReference(t, "owner", nil)
@@ -166,7 +164,6 @@ func TestSquattersCannotShutOutTheOwner(t *testing.T) {
 func TestAccountCannotClaimANumberAtWill(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, _, _ := costSetup(t, db)
 		made := make(chan provider.ReferenceID, 20)
 		var group errgroup.Group
@@ -203,7 +200,6 @@ func TestAccountCannotClaimANumberAtWill(t *testing.T) {
 func TestGroupCannotShutOutTheOwner(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, _, _ := costSetup(t, db)
 		ref := f.cloudReference(t, "owner", nil)
 		for i := range 80 {
@@ -219,7 +215,6 @@ func TestGroupCannotShutOutTheOwner(t *testing.T) {
 func TestClaimsAreReadInOrder(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, _, _ := costSetup(t, db)
 		f.squat(t, 1)
 		_, err := db.ExecContext(t.Context(), `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)

@@ -20,7 +20,6 @@ import (
 func TestSpansOfReceipts(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var spans testkit.Spans
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Trace = spans.Begin }})
 		ref := f.reference(t, testKind)
@@ -62,7 +61,6 @@ func TestSpansOfReceipts(t *testing.T) {
 func TestSpansOfSends(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var there, here testkit.Spans
 		f := setup(t, db, config{idle: true, options: func(o *messaging.Options) { o.Trace = there.Begin }})
 		ref := f.openChat(t, testKind)
@@ -97,7 +95,6 @@ func TestSpansOfSends(t *testing.T) {
 func TestSpansOfPanics(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var spans testkit.Spans
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Trace = spans.Begin }})
 		ref := f.openChat(t, testKind)
@@ -115,7 +112,6 @@ func TestSpansOfPanics(t *testing.T) {
 func TestSpansOfFiles(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var spans testkit.Spans
 		f := setupMedia(t, db, nil, false, func(o *messaging.Options) { o.Trace = spans.Begin })
 		ref := f.reference(t, filesKind)

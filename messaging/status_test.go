@@ -22,7 +22,6 @@ var statuses = []provider.Status{
 func TestStatusIsAMaximum(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
@@ -61,7 +60,6 @@ func TestStatusIsAMaximum(t *testing.T) {
 func TestStatusOvertakesTheAnswer(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
@@ -109,7 +107,6 @@ func TestStatusOvertakesTheAnswer(t *testing.T) {
 func TestSeveralStatusesByOwnIDOnly(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
@@ -133,7 +130,6 @@ func TestSeveralStatusesByOwnIDOnly(t *testing.T) {
 func TestRacingStatusIsApplied(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
@@ -150,7 +146,6 @@ func TestRacingStatusIsApplied(t *testing.T) {
 func TestMarkRead(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		for i := range 5 {

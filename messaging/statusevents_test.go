@@ -17,7 +17,6 @@ import (
 func TestStatusEvents_SayWhenAndWhy(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		m := f.send(t, say(ref, "hi"))
@@ -63,7 +62,6 @@ func TestStatusEvents_SayWhenAndWhy(t *testing.T) {
 func TestAdvice_IsKept(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		kept := &messaging.Failure{Code: "131026", Message: "Undeliverable", Advice: "Write to another number."}
@@ -101,7 +99,6 @@ func TestAdvice_IsKept(t *testing.T) {
 func TestTemplate_IsKept(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		send := func(components ...json.RawMessage) messaging.Message {

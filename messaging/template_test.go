@@ -130,7 +130,6 @@ func (f *fixture) statuses(t testing.TB, ref provider.ReferenceID) []string {
 func TestTemplateCopy(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		a := newApprover()
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Providers = append(o.Providers, a) }})
 		ref := f.reference(t, templateKind)
@@ -187,7 +186,6 @@ func TestTemplateCopy(t *testing.T) {
 func TestTemplateSend(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		a := newApprover()
 		f := setup(t, db, config{options: func(o *messaging.Options) { o.Providers = append(o.Providers, a) }})
 		ref := f.reference(t, templateKind)

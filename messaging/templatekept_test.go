@@ -26,7 +26,6 @@ func sandboxTemplate(name, language string) provider.TemplateDefinition {
 func TestTemplatesOfTheSandbox(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		db := testkit.Open(t, url)
 		f := setup(t, db, config{})
 		ref, other := f.reference(t, sandbox.Kind), f.reference(t, sandbox.Kind)
@@ -97,7 +96,6 @@ func body(parameters string) []json.RawMessage {
 func TestOneOfSeveralTemplates(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		ref := f.reference(t, sandbox.Kind)
 		made, refused := make(chan string, 8), make(chan error, 8)

@@ -28,7 +28,6 @@ func inboxText(id string, at time.Time) *provider.Message {
 func TestWatermarks(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, watermark(provider.StatusRead, epoch.Add(-time.Hour)))
@@ -75,7 +74,6 @@ func TestWatermarks(t *testing.T) {
 func TestMarksLeaveWhatHasNotLeft(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
@@ -115,7 +113,6 @@ func TestMarksLeaveWhatHasNotLeft(t *testing.T) {
 func TestEchoes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("open", "111", "hello"))
@@ -144,7 +141,6 @@ func TestEchoes(t *testing.T) {
 func TestHandovers(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{})
 		ref := f.reference(t, testKind)
 		hand := func(id string, owner provider.HandoverOwner, at time.Duration) provider.Event {
@@ -171,7 +167,6 @@ func TestHandovers(t *testing.T) {
 func TestMarksInAnyOrder(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, config{idle: true})
 		for round := range testkit.Rounds(3) {
 			ref := f.reference(t, testKind)

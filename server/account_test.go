@@ -173,7 +173,6 @@ func files(t *testing.T, folder string) []string {
 func TestDeleteAccount(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		const word, phone, number = "canary7f3a", "16505550777", "7700770077"
 		var f fixture
 		g := startGraph(t, &graphOptions{
@@ -275,7 +274,6 @@ func (hanging) Delete(context.Context, string) error {
 func TestDeleteAccountKilled(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		c := &clock{}
 		db := testkit.Open(t, url)
 		f := setupOn(t, db, func(cfg *server.Config) { keeping(t)(cfg); cfg.Now = c.now })

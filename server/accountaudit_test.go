@@ -35,7 +35,6 @@ func actions(entries []map[string]any) []string {
 func TestAccountAudit(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setupOn(t, db, nil)
 		ana, eve := f.as(t, "ana"), f.as(t, "eve")
 		ref := ana.sandbox(t)

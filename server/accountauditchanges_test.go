@@ -180,7 +180,6 @@ func TestAuditOfUsage(t *testing.T) {
 func TestAuditOfAccess(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setupOn(t, db, nil)
 		ana := f.as(t, "ana")
 		ana.call(t, "DELETE", "/user/second-factor", `{"password":"correct horse"}`).problem(404, "not_found")

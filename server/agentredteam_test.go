@@ -163,7 +163,6 @@ func attacks() (all []attack) {
 func TestRedTeam(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var f fixture
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.ServeHTTP(w, r) }))
 		t.Cleanup(srv.Close)

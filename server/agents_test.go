@@ -20,7 +20,6 @@ import (
 func onScript(t *testing.T, fn func(t *testing.T, f fixture, m *llmtest.Script)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		m := llmtest.NewScript()
 		fn(t, working(t, setupOn(t, db, func(c *server.Config) {
 			c.Models, c.WebhookAllow = map[string]llm.Model{"script": m}, []string{"127.0.0.1"}

@@ -44,7 +44,6 @@ func withAssistant(t *testing.T, config string, fn func(t *testing.T, ana client
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fake := llmtest.NewServer()
 		t.Cleanup(fake.Close)
 		model, err := openai.New(&openai.Options{BaseURL: fake.OpenAI(), Key: "k"})

@@ -205,7 +205,6 @@ func (w *walker) leaves(t *testing.T, c audited, op documented, me any) {
 func TestChangesWithoutTheLog(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		seen, asked := testkit.Counting(t, db)
 		f := setupOn(t, seen, keeping(t))
 		stop := atWork(t, f)

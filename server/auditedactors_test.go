@@ -104,7 +104,6 @@ func TestAuditOfAgents(t *testing.T) {
 func TestAuditOfInvitations(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setupOn(t, db, nil)
 		ana := f.as(t, "ana")
 		out := ana.call(t, "POST", "/user/invitation", `{"email":"cleo@example.org","role":"agent"}`).json(201)
@@ -128,7 +127,6 @@ func TestAuditOfInvitations(t *testing.T) {
 func TestAuditOfSignIn(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		there := idp.New(t, "http://localhost:3000/user/oidc/callback")
 		there.LogIn(anaThere)
 		f := setupOn(t, db, func(c *server.Config) {

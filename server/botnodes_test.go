@@ -17,7 +17,6 @@ import (
 func onNodes(t *testing.T, fn func(t *testing.T, nodes [2]client)) {
 	t.Helper()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		db := testkit.Open(t, url)
 		first := working(t, setupOn(t, db, nil))
 		if !strings.HasPrefix(url, "sqlite") { // which belongs to one process

@@ -118,7 +118,6 @@ func TestPairBudget(t *testing.T) {
 func TestBudgetAfterRestart(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var f fixture
 		l := cloudNumber("900")
 		g := startGraph(t, &graphOptions{

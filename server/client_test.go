@@ -70,7 +70,6 @@ func sendBody(ref int, chat, message string) string {
 func onDatabases(t *testing.T, change func(*server.Config), fn func(t *testing.T, f fixture)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fn(t, working(t, setupOn(t, db, change)))
 	})
 }

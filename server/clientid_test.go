@@ -43,7 +43,6 @@ func TestSends_AreMatchedWithTheirEvents(t *testing.T) {
 	t.Parallel()
 	const all, lost, failed = 300, 30, 30
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		ana, g := localCloud(t, db, &graphOptions{Statuses: []string{"sent", "delivered", "read"}, Latency: 100 * time.Millisecond})
 		g.Templates.Put(shipped("90099"))
 		ref := ana.reference(t, reference(cloudNumber("900")))

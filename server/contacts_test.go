@@ -86,7 +86,6 @@ func leased(t *testing.T, ana client, parrot string) int {
 func TestExportAndErase(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := working(t, setupOn(t, db, func(c *server.Config) { c.WebhookAllow = []string{"127.0.0.1"} }))
 		parrot := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _ = r.Write(w) })) // says it all again
 		t.Cleanup(parrot.Close)

@@ -113,7 +113,6 @@ func TestConversationsSurvive(t *testing.T) {
 	t.Parallel()
 	all := conversations(t)
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		h := &env{db: db, clock: newWallClock()}
 		end := h.mortal(t)
 		t.Cleanup(func() {

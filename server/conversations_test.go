@@ -39,7 +39,6 @@ func TestConversations(t *testing.T) {
 	all := conversations(t)
 	require.GreaterOrEqual(t, len(all), 40)
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		clock := newWallClock()
 		h := &env{db: db, clock: clock, server: working(t, setupOn(t, db, housed(clock, func(string) {})))}
 		eachConversation(t, all, func(t *testing.T, name string, c *conversation) {

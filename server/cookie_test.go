@@ -60,7 +60,6 @@ func TestCookieIsSet(t *testing.T) {
 func TestForeignPages(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setupOn(t, db, func(c *server.Config) { c.BaseURL = "https://chat.example.org" })
 		ana := f.as(t, "ana")
 		c := f.do(t, "POST", "/user/login", logIn).cookie()
@@ -143,7 +142,6 @@ func TestCookieIsAPerson(t *testing.T) {
 func TestLogoutEndsStreams(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, other := working(t, setupOn(t, db, nil)), setupOn(t, db, nil)
 		ana := f.as(t, "ana")
 		c := f.do(t, "POST", "/user/login", logIn).cookie()

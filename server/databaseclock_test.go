@@ -20,7 +20,6 @@ import (
 func TestQueuesUseTheClockOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		delivered := make(chan struct{}, 10)
 		srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { delivered <- struct{}{} }))
 		t.Cleanup(srv.Close)

@@ -152,7 +152,6 @@ func TestDeliveries(t *testing.T) {
 func TestDeliveriesOfASend(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{cloudNumber("860")}})
 		f := working(t, setupOn(t, db, func(c *server.Config) { local(c); c.GraphURL = g.URL }))
 		ana := f.as(t, "ana")
@@ -293,7 +292,6 @@ func TestDisabledEndpoint(t *testing.T) {
 func TestDeliveriesAreKeptFor30Days(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		ana := working(t, setupOn(t, db, local)).as(t, "ana")
 		ref := ana.sandbox(t)
 		ana.hook(t, ref, 200)

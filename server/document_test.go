@@ -187,7 +187,6 @@ func TestWithoutPanel(t *testing.T) {
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		db := testkit.Open(t, url)
 		f := setupOn(t, db, nil)
 		got := f.do(t, "GET", "/probe", "").json(200)

@@ -26,7 +26,6 @@ import (
 func onDoors(t *testing.T, fn func(t *testing.T, f fixture, db *sqlx.DB)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fn(t, setupOn(t, db, func(c *server.Config) {
 			keeping(t)(c)
 			c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}

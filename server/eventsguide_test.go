@@ -24,7 +24,6 @@ func TestEventsGuide(t *testing.T) {
 	t.Parallel()
 	const page = "../docs/webhooks.md"
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		shown := eventsShown(t, startTypes(t, db))
 		kept, err := os.ReadFile(page)
 		require.NoError(t, err)

@@ -76,7 +76,6 @@ func TestExtractChild(t *testing.T) {
 func TestExtractingKilled(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		f := setupOn(t, testkit.Open(t, url), extracting(""))
 		ana := f.as(t, "ana")
 		ref := ana.sandbox(t)

@@ -60,7 +60,6 @@ func TestFlowRetry(t *testing.T) {
 func TestBotSchedule(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var ahead atomic.Int64
 		started := time.Now()
 		tenPast := started.Truncate(time.Hour).Add(10 * time.Minute) // far from the next hour, whenever the test runs

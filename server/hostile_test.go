@@ -24,7 +24,6 @@ import (
 func eachWalk(t *testing.T, fn func(t *testing.T, w *walker)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		log := &logBuffer{}
 		f := setupOn(t, db, func(c *server.Config) {
 			c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}

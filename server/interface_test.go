@@ -65,7 +65,6 @@ func (c *calls) id(t *testing.T, key, path, body string, members ...string) stri
 func TestInterface(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		l := cloudNumber("870")
 		var f fixture
 		g := startGraph(t, &graphOptions{

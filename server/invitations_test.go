@@ -15,7 +15,6 @@ import (
 func TestInvitations(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setupOn(t, db, func(c *server.Config) { c.ClosedSignUp, c.BaseURL = true, "https://chat.example.org" })
 		ana := f.as(t, "ana")
 		out := ana.call(t, "POST", "/user/invitation", `{"email":"cleo@example.org","role":"agent"}`).json(201)

@@ -79,7 +79,6 @@ const maxErased = 700
 func TestDeletionsAreBounded(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setupOn(t, db, nil)
 		ana := f.as(t, "ana")
 		commits := testkit.ObserveCommits(t, db)

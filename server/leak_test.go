@@ -78,7 +78,6 @@ var shown = map[string]*regexp.Regexp{
 func TestNothingLeaks(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		l := live(t, db)
 		l.session(t, db)
 		l.references(t)

@@ -162,7 +162,6 @@ func keepingOnCloud(t *testing.T, db *sqlx.DB, number graphtest.Number) (client,
 func TestCloudMedia(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		number := cloudNumber("870")
 		ana, ref, fake := keepingOnCloud(t, db, number)
 		body := picture(t, 40, 30)
@@ -211,7 +210,6 @@ func TestCloudMedia(t *testing.T) {
 func TestCloudSendsMedia(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		number := cloudNumber("871")
 		ana, ref, fake := keepingOnCloud(t, db, number)
 		_, err := fake.Write(t.Context(), graphtest.Inbound{From: contact, Text: "Hello"})

@@ -47,7 +47,6 @@ func oneApp(g *graphtest.Server) func(*server.Config) {
 func TestOnboarding_TwoValues(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		l := cloudNumber("860")
 		g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{l}})
 		f := setupOn(t, db, oneApp(g))
@@ -78,7 +77,6 @@ func TestOnboarding_TwoValues(t *testing.T) {
 func TestOnboarding_NoSecret(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		l := cloudNumber("861")
 		g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{l}})
 		f := setupOn(t, db, func(c *server.Config) { c.GraphURL = g.URL })
@@ -111,7 +109,6 @@ func TestOnboarding_NoSecret(t *testing.T) {
 func TestOnboarding_FlagsBetweenStarts(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		l, own := cloudNumber("862"), cloudNumber("863")
 		g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{l, own}})
 		start := func(secret, token server.Secret) fixture {
@@ -140,7 +137,6 @@ func TestOnboarding_FlagsBetweenStarts(t *testing.T) {
 func TestOnboarding_AccountUnknown(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		l := cloudNumber("864")
 		l.AllAccounts, l.AppSecret = true, "the app's own secret"
 		var f fixture
@@ -191,7 +187,6 @@ func TestOnboarding_NetworkComesBack(t *testing.T) {
 func TestOnboarding_StrangerWithoutToken(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		l, theirs := cloudNumber("866"), cloudNumber("867")
 		g := startGraph(t, &graphOptions{Numbers: []graphtest.Number{l, theirs}})
 		f := setupOn(t, db, oneApp(g))

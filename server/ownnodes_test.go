@@ -111,7 +111,6 @@ func TestOwnNodes(t *testing.T) {
 func TestOwnNodesAreGone(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		before := setupOn(t, db, withStock).as(t, "ana")
 		ref := before.sandbox(t)
 		other := before.sandbox(t)

@@ -45,7 +45,6 @@ func startPage(t *testing.T, db *sqlx.DB, o graphOptions) *typesWorld {
 func onPage(t *testing.T, o graphOptions, fn func(t *testing.T, w *typesWorld)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fn(t, startPage(t, db, o))
 	})
 }

@@ -95,7 +95,6 @@ func withPasskeys(t *testing.T, db *sqlx.DB) *passkeys {
 func eachPasskeys(t *testing.T, fn func(t *testing.T, p *passkeys)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fn(t, withPasskeys(t, db))
 	})
 }
@@ -417,7 +416,6 @@ func TestPasskeys_OfOthers(t *testing.T) {
 func TestPasskeys_Nodes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		p := withPasskeys(t, db)
 		other := setupOn(t, db, func(c *server.Config) { c.Now = p.now })
 		d := newDevice()

@@ -113,7 +113,6 @@ func TestPaymentsRefused(t *testing.T) {
 func TestPaymentsOnNodes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		one, two := working(t, setupOn(t, db, loopback)), working(t, setupOn(t, db, loopback))
 		ana := one.as(t, "ana")
 		in := startIntegrator(t)
@@ -143,7 +142,6 @@ func TestPaymentsOnNodes(t *testing.T) {
 func TestMonth(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		clock := midMonth()
 		f := working(t, setupOn(t, db, func(c *server.Config) {
 			keeping(t)(c)

@@ -57,7 +57,6 @@ func letter(t *testing.T) []byte {
 func TestPreviews(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		l := cloudNumber("880")
 		fake := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{l}})
 		t.Cleanup(fake.Close)

@@ -162,7 +162,6 @@ func TestQuotaOfProjectFiles(t *testing.T) {
 func TestStatementsOfAQuota(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		at := time.Now()
 		cost := func(name string, limits quota.Limits) []int {
 			seen, asked := testkit.Counting(t, db)
@@ -225,7 +224,6 @@ func boundedChild(c *server.Config) {
 func TestQuotaKilled(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		db := testkit.Open(t, url)
 		ana := setupOn(t, db, boundedChild).as(t, "ana")
 		ref := ana.sandbox(t)

@@ -19,7 +19,6 @@ import (
 func cloudTest(t *testing.T, o *graphOptions, fn func(t *testing.T, ana client, ref int, g *graphtest.Server)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		cloudNumberTest(t, db, cloudNumber("900"), o, fn)
 	})
 }

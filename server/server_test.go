@@ -243,7 +243,6 @@ func TestNewRefuses(t *testing.T) {
 func TestOtherSecret(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		setupOn(t, db, nil)
 		setupOn(t, db, nil)
 		const other = "another secret of at least 32 characters"
@@ -256,7 +255,6 @@ func TestOtherSecret(t *testing.T) {
 func TestUser(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setupOn(t, db, nil)
 		up := f.do(t, "POST", "/user/signup", `{"email":"Ana@Example.org","password":"correct horse","name":"Ana"}`).json(201)
 		user := up["user"].(map[string]any)

@@ -19,7 +19,6 @@ import (
 func TestSessionEvents(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var f fixture
 		number := cloudNumber("950")
 		g := startGraph(t, &graphtest.Options{

@@ -14,7 +14,6 @@ import (
 func eachPair(t *testing.T, fn func(t *testing.T, f, other fixture)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fn(t, setupOn(t, db, nil), setupOn(t, db, nil))
 	})
 }

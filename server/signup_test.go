@@ -19,7 +19,6 @@ import (
 func TestSignUpByMail(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		box := testkit.MailServer(t, testkit.MailOptions{})
 		f := working(t, setupOn(t, db, func(c *server.Config) {
 			c.SMTPURL, c.BaseURL = server.Secret("smtp://"+box.Addr+"?from=chat@example.org"), "https://chat.example.org"

@@ -80,7 +80,6 @@ type siege struct {
 func TestSSRF(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		s := besiege(t, db)
 		for _, d := range doors {
 			t.Run(d.name, func(t *testing.T) { d.try(s, t) })

@@ -214,7 +214,6 @@ func TestStreamResumes(t *testing.T) {
 func TestStreamResync(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		c := &clock{}
 		f := working(t, setupOn(t, db, func(cfg *server.Config) { cfg.Now = c.now }))
 		url := listening(t, f)
@@ -312,7 +311,6 @@ func TestHeartbeat(t *testing.T) {
 func TestStreamOfADeletedReference(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := working(t, setupOn(t, db, nil))
 		url := listening(t, f)
 		ana := f.as(t, "ana")

@@ -19,7 +19,6 @@ import (
 func TestSubscriptionEvents(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := working(t, setupOn(t, db, func(c *server.Config) { c.WebhookAllow = []string{"127.0.0.1"} }))
 		in := startIntegrator(t)
 		ana, ben := f.as(t, "ana"), f.as(t, "ben")

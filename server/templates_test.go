@@ -212,7 +212,6 @@ func TestTemplates(t *testing.T) {
 func TestTemplateCopy(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		number := cloudNumber("900")
 		number.Templates = []string{"hello/en_US"}
 		cloudNumberTest(t, db, number, &graphOptions{}, func(t *testing.T, ana client, ref int, g *graphtest.Server) {

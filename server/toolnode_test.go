@@ -189,7 +189,6 @@ func reachable(c *server.Config) { c.WebhookAllow, c.Exclusive = []string{"127.0
 func TestToolKilled(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		w := newWorld(t)
 		var calls atomic.Int64
 		started, free := make(chan struct{}, 2), make(chan struct{})

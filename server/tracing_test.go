@@ -126,7 +126,6 @@ const (
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var there, here spanBook
 		a := setupOn(t, db, func(c *server.Config) { local(c); c.Tracer = &there })
 		b := working(t, setupOn(t, db, func(c *server.Config) { local(c); c.Tracer = &here }))

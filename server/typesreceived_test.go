@@ -63,7 +63,6 @@ var typesReceived = []typeReceived{
 func TestTypesReceived(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		w := startTypes(t, db)
 		all := make([]*receiving, len(typesReceived))
 		for i, c := range typesReceived {

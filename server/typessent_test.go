@@ -69,7 +69,6 @@ var typesSent = []typeSent{
 func TestTypesSent(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		w := startTypes(t, db)
 		account := cloudNumber("900").BusinessAccountID
 		rating := shipped(account)

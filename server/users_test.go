@@ -40,7 +40,6 @@ func (c client) scoped(t *testing.T, permissions string) (id string, program cli
 func eachServer(t *testing.T, fn func(t *testing.T, f fixture)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fn(t, setupOn(t, db, nil))
 	})
 }

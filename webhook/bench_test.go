@@ -26,7 +26,7 @@ func benchEvent(i int) webhook.Event {
 func BenchmarkPublish(b *testing.B) {
 	for _, size := range []int{1, 64} {
 		b.Run(fmt.Sprint("tx", size), func(b *testing.B) {
-			testkit.EachDatabase(b, func(b *testing.B, db *sqlx.DB) {
+			testkit.BenchmarkEach(b, func(b *testing.B, db *sqlx.DB) {
 				f := setup(b, db, webhook.Options{})
 				_, _, err := f.Put(b.Context(), webhook.Settings{Scope: scope, URL: "http://127.0.0.1:9"})
 				require.NoError(b, err)

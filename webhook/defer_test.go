@@ -66,7 +66,6 @@ func deferredEvent(key string, n int, awaits string, until time.Time) webhook.De
 func TestEventsWaitForTheirPart(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, rec := holds(t, db, webhook.Options{})
 		far := time.Now().Add(time.Hour)
 		f.deferAll(t, deferredEvent("a", 0, "", time.Time{}), deferredEvent("a", 1, "m1", far), deferredEvent("a", 2, "", time.Time{}), deferredEvent("b", 3, "", time.Time{}))
@@ -96,7 +95,6 @@ func TestEventsWaitForTheirPart(t *testing.T) {
 func TestEventsGoOutWithoutTheirPart(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var ahead atomic.Int64
 		f, rec := holds(t, db, webhook.Options{Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 		f.deferAll(t, deferredEvent("a", 1, "m1", time.Now().Add(time.Minute)), deferredEvent("a", 2, "", time.Time{}), deferredEvent("b", 3, "m3", time.Now().Add(time.Minute)))
@@ -117,7 +115,6 @@ func TestEventsGoOutWithoutTheirPart(t *testing.T) {
 func TestManyGoOutWithoutTheirPart(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, webhook.Options{})
 		_, _, err := f.Put(t.Context(), webhook.Settings{Scope: scope, URL: "http://127.0.0.1:1/", Include: []string{"extracted"}})
 		require.NoError(t, err)
@@ -151,7 +148,6 @@ func TestManyGoOutWithoutTheirPart(t *testing.T) {
 func TestDeferredEventsOfChats(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, rec := holds(t, db, webhook.Options{})
 		far := time.Now().Add(time.Hour)
 		f.deferAll(t, deferredEvent("a", 1, "m1", far), deferredEvent("b", 2, "m2", far), deferredEvent("c", 3, "m3", far))
@@ -181,7 +177,6 @@ func TestDeferredEventsOfChats(t *testing.T) {
 func TestDeferredEventsOutliveTheSubscription(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, rec := holds(t, db, webhook.Options{})
 		far := time.Now().Add(time.Hour)
 		f.deferAll(t, deferredEvent("a", 1, "m1", far), deferredEvent("a", 2, "", time.Time{}))

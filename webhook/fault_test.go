@@ -23,7 +23,6 @@ const lease = time.Second
 func TestKill(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		const chats = 20
 		l := newLedger(t, url, fails)
 		setting := childSetting{URL: url, Lease: lease, Timeout: time.Second, Exclusive: l.raw.DriverName() == "sqlite"}
@@ -79,7 +78,6 @@ func TestFreeze(t *testing.T) {
 func TestKillWhileProbing(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		l := newLedger(t, url, func() reply { return reply{status: http.StatusBadGateway} })
 		setting := childSetting{URL: url, Exclusive: l.raw.DriverName() == "sqlite"}
 		c := spawn(t, setting)

@@ -96,7 +96,6 @@ func TestMergedKeysKeepTheirOrder(t *testing.T) {
 func TestMergedKeysUnderLoad(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		const people, keys, steps = 4, 4, 30
 		check := &mergeCheck{taken: map[string]map[int]int64{"/good": {}, "/bad": {}}}
 		rec := receive(t, check.answer)

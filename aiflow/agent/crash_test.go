@@ -54,7 +54,6 @@ func (c *clerk) Generate(ctx context.Context, r *llm.Request) (*llm.Response, er
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		unknown := 0
 		for at := 1; ; at++ {
 			died, lost := crash(t, url, at)

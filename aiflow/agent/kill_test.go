@@ -135,7 +135,6 @@ func TestChild(t *testing.T) {
 func TestKill(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		kills := testkit.Rounds(3)
 		runs := 24 + 6*kills
 		p := newPeer(t)

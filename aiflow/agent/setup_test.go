@@ -320,7 +320,6 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fn(t, db)
 	})
 }

@@ -84,7 +84,6 @@ func TestChild(t *testing.T) {
 func TestKilledWhileItAsks(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, database string) {
-		t.Parallel()
 		fake := llmtest.NewServer(
 			llmtest.Say("Hello Ana!"),
 			llmtest.Step{Response: llmtest.Say("Ana.").Response, Wait: time.Hour},

@@ -25,7 +25,6 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, credential.Migrate(t.Context(), db))
 		fn(t, db)
 	})

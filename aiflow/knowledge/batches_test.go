@@ -84,7 +84,6 @@ func TestLongPassages(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		now := time.Now()
 		f := setup(t, db, &knowledge.Options{Now: func() time.Time { return now }})
 		whole := f.add(t, "whole.txt", "boat")

@@ -31,7 +31,7 @@ func prose(passages int) string {
 // BenchmarkSearch asks for eight words, common ones and rare ones, in a project
 // of about 10,000 passages.
 func BenchmarkSearch(b *testing.B) {
-	testkit.EachDatabase(b, func(b *testing.B, db *sqlx.DB) {
+	testkit.BenchmarkEach(b, func(b *testing.B, db *sqlx.DB) {
 		f := setup(b, db, &knowledge.Options{})
 		text := prose(1000)
 		var passages int64
@@ -51,7 +51,7 @@ func BenchmarkSearch(b *testing.B) {
 
 // BenchmarkAdd stores a file of about 1,000 passages.
 func BenchmarkAdd(b *testing.B) {
-	testkit.EachDatabase(b, func(b *testing.B, db *sqlx.DB) {
+	testkit.BenchmarkEach(b, func(b *testing.B, db *sqlx.DB) {
 		f := setup(b, db, &knowledge.Options{})
 		text := prose(1000)
 		b.ResetTimer()

@@ -225,7 +225,6 @@ func meaning(_ context.Context, in knowledge.Texts) ([][]float32, error) {
 func TestSearchByMeaning(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db, &knowledge.Options{Embed: meaning})
 		f.add(t, "parking.txt", "The parking lot is behind the house.")
 		f.add(t, "dinner.txt", "Dinner begins at seven.")

@@ -31,7 +31,6 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, memory.Migrate(t.Context(), db))
 
 		s, err := memory.New(t.Context(), db, &memory.Options{Names: names, Logger: slog.New(slog.DiscardHandler)})
@@ -340,7 +339,6 @@ func TestErasureIsBounded(t *testing.T) {
 func TestErasedMeanwhile(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, memory.Migrate(t.Context(), db))
 		there := true
 		s, err := memory.New(t.Context(), db, &memory.Options{
@@ -397,7 +395,6 @@ func TestDeleteAll(t *testing.T) {
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, memory.Migrate(t.Context(), db))
 		now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 		s, err := memory.New(t.Context(), db, &memory.Options{Retention: 24 * time.Hour, Now: func() time.Time { return now }})

@@ -18,7 +18,6 @@ import (
 func TestExtractorsAreKept(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		s := idle(t, db, store.Options{})
 		a, other := s.For("a"), s.For("b")
 		first := made(t, a, store.Regex, `{"pattern": "#(?P<order>\\d+)", "groups": {"order": "number"}}`)
@@ -72,7 +71,6 @@ func TestExtractorsAreKept(t *testing.T) {
 func TestConfigsHaveRoom(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		s := idle(t, db, store.Options{})
 		a := s.For("a")
 		small := made(t, a, store.Regex, `{"pattern": "x"}`)
@@ -142,7 +140,6 @@ func TestErrorsNameTheField(t *testing.T) {
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		s := idle(t, db, store.Options{})
 		a := s.For("a")
 		for pattern, scope := range map[string]store.Scope{
@@ -188,7 +185,6 @@ func TestScopes(t *testing.T) {
 func TestAccountsAreMadeAgain(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		a, b := idle(t, db, store.Options{}).For("a"), idle(t, db, store.Options{}).For("a")
 		made(t, a, store.Regex, `{"pattern": "x"}`)
 		require.JSONEq(t, `{"match":"x"}`, valuesOf(t, b, said("x")))
@@ -208,7 +204,6 @@ const maxRows = 41
 func TestDeletionsAreBounded(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		a := idle(t, db, store.Options{}).For("a")
 		commits := testkit.ObserveCommits(t, db)
 		for _, n := range []int64{30, 300} {
@@ -238,7 +233,6 @@ func TestDeletionsAreBounded(t *testing.T) {
 func TestEveryNodeSeesChanges(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		a, b := start(t, db, store.Options{}).For("a"), idle(t, db, store.Options{}).For("a")
 		require.Equal(t, "{}", valuesOf(t, b, said("x")))
 		e := made(t, a, store.Regex, `{"pattern": "x"}`)

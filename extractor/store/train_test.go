@@ -20,7 +20,6 @@ import (
 func TestIntentsAreLearned(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		learned, goOn := make(chan struct{}), make(chan struct{})
 		a := start(t, db, store.Options{BeforeTrained: func() { learned <- struct{}{}; <-goOn }}).For("a")
 		e := made(t, a, store.Intent, intents(""))
@@ -53,7 +52,6 @@ func TestIntentsAreLearned(t *testing.T) {
 func TestTrainersDie(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var ahead atomic.Int64
 		now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 		ctx, kill := context.WithCancel(context.Background())

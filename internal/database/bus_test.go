@@ -31,7 +31,6 @@ func woken(t *testing.T, ch <-chan struct{}) {
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		d, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
 		again, err := database.Of(t.Context(), db)

@@ -33,7 +33,6 @@ func files() (v1, v2 fstest.MapFS) {
 func TestMigrate(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		ctx := t.Context()
 		v1, v2 := files()
 		require.NoError(t, database.Migrate(ctx, db, "p", v1))
@@ -65,7 +64,6 @@ func TestMigrate(t *testing.T) {
 func TestMigrate_ReadsVersionsOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		ctx := t.Context()
 		v1, v2 := files()
 		q := fstest.MapFS{"migrations/00001_q.sql": migration(`CREATE TABLE q_a (n BIGINT);`)}
@@ -86,7 +84,6 @@ func TestMigrate_ReadsVersionsOnce(t *testing.T) {
 func TestMigrateFails(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		bad := fstest.MapFS{"migrations/00001_init.sql": migration("CREATE TABLE p_a (n BIGINT);\nCREATE TABLE nonsense nonsense;")}
 		require.ErrorContains(t, database.Migrate(t.Context(), db, "p", bad), "p migrations")
 		v1, _ := files()
@@ -98,7 +95,6 @@ func TestMigrateFails(t *testing.T) {
 func TestMigrateTogether(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		_, v2 := files()
 		const n = 4
 		errs := make([]error, n)

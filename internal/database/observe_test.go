@@ -17,7 +17,6 @@ import (
 func TestObserverPanics(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		d, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
 		nothing := func(*database.Tx) error { return nil }

@@ -14,7 +14,6 @@ import (
 func TestInSteps(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		db.MustExec(`CREATE TABLE word (id BIGINT PRIMARY KEY)`)
 		for i := range 25 {
 			db.MustExec(`INSERT INTO word (id) VALUES ($1)`, i)

@@ -15,7 +15,6 @@ import (
 func TestStopAt(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		ctx := t.Context()
 		d, err := database.Of(ctx, db)
 		require.NoError(t, err)

@@ -136,7 +136,6 @@ func TestRedacted(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		ctx := t.Context()
 		require.NoError(t, keyring.Migrate(ctx, db))
 		require.NoError(t, ring(t, oldSecret).Check(ctx, db), "an empty database takes the secret")

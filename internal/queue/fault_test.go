@@ -206,7 +206,6 @@ func promise(t *testing.T, what string, jobs, repeated, keys int) {
 func TestKill(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		l := newLedger(t, url, 20)
 		const lease = 2 * time.Second
 		pair := []child{spawn(t, url, lease), spawn(t, url, lease)}
@@ -249,7 +248,6 @@ func TestFreeze(t *testing.T) {
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		l := newLedger(t, url, 20)
 		const lease = 10 * time.Minute
 		c := spawn(t, url, lease)
@@ -315,7 +313,6 @@ func TestJoinAgain(t *testing.T) {
 func TestTwoNodes(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		var s sink
 		one, two := testkit.Open(t, url), testkit.Open(t, url)
 		a := newQueue(t, one, queue.Options{Handle: done(&s)})

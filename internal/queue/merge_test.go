@@ -62,7 +62,6 @@ func (s *inTurn) all() []string {
 func TestMergeKeepsOrder(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		for _, routed := range []bool{true, false} {
 			t.Run(fmt.Sprint("routed ", routed), func(t *testing.T) {
 				s, name := &inTurn{}, fmt.Sprint("q", routed)
@@ -99,7 +98,6 @@ func TestMergeKeepsOrder(t *testing.T) {
 func TestMergeOfMerges(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		s := &inTurn{}
 		q := newQueue(t, db, queue.Options{Handle: s.handle})
 		start(t, q)
@@ -129,7 +127,6 @@ func TestMergeOfMerges(t *testing.T) {
 func TestMergeMeetsWorkInHand(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		var mu sync.Mutex
 		var got []string
 		started, goneMayEnd, keepMayEnd := make(chan string, 9), make(chan struct{}), make(chan struct{})
@@ -171,7 +168,6 @@ func TestMergeMeetsWorkInHand(t *testing.T) {
 func TestMergeMeetsParked(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		var open, parked atomic.Bool
 		s := &inTurn{}
 		q := newQueue(t, db, queue.Options{Handle: func(ctx context.Context, it queue.Job) queue.Outcome {
@@ -253,7 +249,6 @@ func (c *crowd) handle(ctx context.Context, it queue.Job) queue.Outcome {
 func TestMergeUnderLoad(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		const people, keys = 4, 6
 		subscribers := []string{"quick", "slow"}
 		c := &crowd{finished: map[string]map[int]int64{"quick": {}, "slow": {}}}

@@ -21,7 +21,6 @@ import (
 func each(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fn(t, db)
 	})
 }

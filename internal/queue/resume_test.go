@@ -17,7 +17,6 @@ import (
 func TestResumeTx_LocksLast(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		q := newQueue(t, db, queue.Options{Handle: func(context.Context, queue.Job) queue.Outcome { return queue.Outcome{} }})
 		var found []string
 		require.NoError(t, database.CheckLocks(t.Context(), db, database.LockOrder{

@@ -17,7 +17,6 @@ import (
 func TestStaleRun(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		ctx, db := t.Context(), testkit.Open(t, url)
 		require.NoError(t, Migrate(ctx, db))
 		q, err := New(ctx, db, Options{Name: "q", Run: 4, Handle: func(context.Context, Job) Outcome { return Outcome{} }})

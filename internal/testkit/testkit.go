@@ -20,27 +20,34 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database/open"
 )
 
-// TB is *testing.T or *testing.B with its method to start subtests.
-type TB[T any] interface {
-	testing.TB
-	Run(name string, fn func(T)) bool
-}
-
-// EachDatabase runs fn as one subtest (or sub-benchmark) per dialect, each with its
-// own database. The database is empty unless [Fill] was called. fn may call
-// t.Parallel. Without PostgreSQL binaries that subtest is skipped, or fails if
-// CI=true.
-func EachDatabase[T TB[T]](t T, fn func(t T, db *sqlx.DB)) {
+// EachDatabase runs fn as one parallel subtest per dialect, each with its own
+// database, which is made when the subtest's turn has come. The database is empty
+// unless [Fill] was called. Without PostgreSQL binaries that subtest is skipped, or
+// fails if CI=true.
+func EachDatabase(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
 	t.Helper()
-	EachURL(t, func(t T, url string) { fn(t, Open(t, url)) })
+	EachURL(t, func(t *testing.T, url string) { fn(t, Open(t, url)) })
 }
 
 // EachURL is like [EachDatabase] for tests that open the database themselves,
 // several times or in another process.
-func EachURL[T TB[T]](t T, fn func(t T, url string)) {
+func EachURL(t *testing.T, fn func(t *testing.T, url string)) {
 	t.Helper()
-	t.Run("sqlite", func(t T) { fn(t, SQLiteURL(t)) })
-	t.Run("postgres", func(t T) { fn(t, PostgresURL(t)) })
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		fn(t, SQLiteURL(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		fn(t, PostgresURL(t))
+	})
+}
+
+// BenchmarkEach runs fn as one benchmark per dialect, each with its own database.
+func BenchmarkEach(b *testing.B, fn func(b *testing.B, db *sqlx.DB)) {
+	b.Helper()
+	b.Run("sqlite", func(b *testing.B) { fn(b, Open(b, SQLiteURL(b))) })
+	b.Run("postgres", func(b *testing.B) { fn(b, Open(b, PostgresURL(b))) })
 }
 
 // Open opens url and closes it when the test ends.

@@ -19,7 +19,6 @@ func TestEachDatabase(t *testing.T) {
 	t.Parallel()
 	for range 2 { // the second time finds an empty database again
 		testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-			t.Parallel()
 			db.MustExec(`CREATE TABLE x (a BIGINT); INSERT INTO x VALUES (1)`)
 			var n int
 			require.NoError(t, db.Get(&n, `SELECT count(*) FROM x`))
@@ -29,7 +28,7 @@ func TestEachDatabase(t *testing.T) {
 }
 
 func BenchmarkEachDatabase(b *testing.B) {
-	testkit.EachDatabase(b, func(b *testing.B, db *sqlx.DB) {
+	testkit.BenchmarkEach(b, func(b *testing.B, db *sqlx.DB) {
 		for b.Loop() {
 			db.MustExec(`SELECT 1`)
 		}

@@ -60,7 +60,6 @@ func (f *fixture) is(t *testing.T, account string, since time.Time, want map[str
 func TestCounter(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db)
 		f.is(t, "ana", at(0), map[string]int64{})
 		f.put(1, "ana", "apple", at(-time.Second)) // yesterday
@@ -99,7 +98,6 @@ func TestCounter(t *testing.T) {
 func TestNodes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := setup(t, db)
 		const rows = 25_000 // more than two steps
 		db.MustExec(`INSERT INTO fruit (id, account, kind, at_us)

@@ -31,7 +31,6 @@ type fixture struct {
 func onDatabases(t *testing.T, fn func(t *testing.T, f fixture)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fn(t, setup(t, db, nil))
 	})
 }

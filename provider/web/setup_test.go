@@ -299,7 +299,6 @@ func limitedReference(t testing.TB, db *sqlx.DB, rate web.Rates) *fixture {
 func each(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fn(t, db)
 	})
 }

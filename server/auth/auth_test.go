@@ -56,7 +56,6 @@ func each(t *testing.T, fn func(t *testing.T, f fixture)) {
 func eachWith(t *testing.T, o auth.Options, fn func(t *testing.T, f fixture)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, auth.Migrate(t.Context(), db))
 		fn(t, setup(t, db, o, secret))
 	})

@@ -23,7 +23,6 @@ type letter struct{ email, token string }
 func eachConfirming(t *testing.T, fn func(t *testing.T, f fixture, n *testkit.Asked, letters <-chan letter)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, auth.Migrate(t.Context(), db))
 		seen, n := testkit.Counting(t, db)
 		letters := make(chan letter, 10)

@@ -188,7 +188,6 @@ func TestInvitationTogether(t *testing.T) {
 func TestInvitationIsMailed(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, auth.Migrate(t.Context(), db))
 		sent := make(chan string, 10)
 		f := setup(t, db, auth.Options{SendInvitation: func(_ context.Context, to auth.Invitation, token string) error {

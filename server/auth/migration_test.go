@@ -19,7 +19,6 @@ import (
 func TestOwnersMigration(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		d, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
 		d.StopAt(map[string]int64{"auth": 2})

@@ -53,7 +53,6 @@ func (p *post) next(t *testing.T) string {
 func eachMailing(t *testing.T, fn func(t *testing.T, f fixture, p *post)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, auth.Migrate(t.Context(), db))
 		p := &post{links: make(chan string, 10)}
 		f := setup(t, db, auth.Options{SendReset: p.send}, secret)

@@ -16,7 +16,6 @@ import (
 func TestPublicLimitWritesNothing(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, auth.Migrate(t.Context(), db))
 		seen, n := testkit.Counting(t, db)
 		f := setup(t, seen, auth.Options{}, secret)
@@ -46,7 +45,6 @@ func TestPublicLimitWritesNothing(t *testing.T) {
 func TestStatementsOfARequest(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, auth.Migrate(t.Context(), db))
 		seen, n := testkit.Counting(t, db)
 		f := setup(t, seen, auth.Options{}, secret)

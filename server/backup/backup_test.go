@@ -162,7 +162,6 @@ func TestRoundTrip(t *testing.T) {
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		store := folder(t)
 		fill(t, migrated(t, db), store)
 		before, _ := write(t, db, nil)
@@ -190,7 +189,6 @@ func TestSnapshot(t *testing.T) {
 func TestNotEmpty(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		store := folder(t)
 		fill(t, migrated(t, db), store)
 		_, name := write(t, db, &backup.WriteOptions{Media: store})
@@ -317,7 +315,6 @@ func TestNewer(t *testing.T) {
 func TestOlder(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, to string) {
-		t.Parallel()
 		from := testkit.Open(t, testkit.SQLiteURL(t))
 		older(t, from)
 		from.MustExec(`INSERT INTO webhook_event (id, at_us, account, scope, type, order_key, chat_id, message_id, headers, body)

@@ -65,7 +65,6 @@ func TestSecretBeforeRows(t *testing.T) {
 	fill(t, from, folder(t))
 	_, name := write(t, from, &backup.WriteOptions{Secret: "the secret"})
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		a, err := backup.Open(name)
 		require.NoError(t, err)
 		defer a.Close() //nolint:errcheck // it was only read

@@ -128,7 +128,6 @@ func invoice(sub, customer string, end int64) string {
 func each(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fn(t, setup(t, db))
 	})
 }

@@ -40,7 +40,6 @@ func TestChild(t *testing.T) {
 func TestKill(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		f := setup(t, testkit.Open(t, url))
 		child, _ := testkit.Child(t, "TestChild", "written", childURL+"="+url)
 		require.NoError(t, child.Process.Kill())

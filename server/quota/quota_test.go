@@ -44,7 +44,6 @@ func setup(t *testing.T, db *sqlx.DB, limits quota.Limits) *world {
 func TestTake(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		w := setup(t, db, quota.Limits{quota.Messages: 100})
 		take := func() error { return w.Take(t.Context(), db, "ana", quota.Messages, 1) }
 		w.used.Store(90)
@@ -79,7 +78,6 @@ func TestTake(t *testing.T) {
 func TestOverrides(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		one, two := setup(t, db, quota.Limits{quota.Messages: 1}), setup(t, db, quota.Limits{quota.Messages: 1})
 		require.NoError(t, two.Take(t.Context(), db, "ana", quota.Messages, 1))
 		require.Error(t, two.Take(t.Context(), db, "ana", quota.Messages, 1))
@@ -118,7 +116,6 @@ func TestOverrides(t *testing.T) {
 func TestLastOne(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		db.MustExec(`CREATE TABLE thing (n BIGINT NOT NULL)`)
 		d, err := database.Of(t.Context(), db)
 		require.NoError(t, err)

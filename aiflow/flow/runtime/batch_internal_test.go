@@ -116,7 +116,6 @@ func newBatched(t *testing.T, db *sqlx.DB) (*batched, *batchHost, Source) {
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		seen, asked := testkit.Counting(t, db)
 		testkit.CheckLocks(t, seen)
 		b, host, source := newBatched(t, seen)
@@ -173,7 +172,6 @@ func TestBatch(t *testing.T) {
 func TestBatch_Continues(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		b, _, source := newBatched(t, db)
 		var runs []*work
 		for i := range 3 {
@@ -213,7 +211,6 @@ func TestBatch_Continues(t *testing.T) {
 func TestBatch_Drops(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		b, _, source := newBatched(t, db)
 		var ins []*inputRow
 		for i := range 4 {
@@ -237,7 +234,6 @@ func TestBatch_Drops(t *testing.T) {
 func TestBatch_DatabaseFails(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		b, host, source := newBatched(t, db)
 		all := []string{"a", "b", "c", "d", "e", "f"}
 		add := func() {

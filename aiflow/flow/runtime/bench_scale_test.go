@@ -23,7 +23,7 @@ import (
 // the database's included, how much is allocated for one, how large the state
 // was at last, and what it takes to show the run.
 func BenchmarkSteps(b *testing.B) {
-	testkit.EachDatabase(b, func(b *testing.B, db *sqlx.DB) {
+	testkit.BenchmarkEach(b, func(b *testing.B, db *sqlx.DB) {
 		f := running(b, db, nil)
 		for _, steps := range []int{100, 1_000, 10_000} {
 			b.Run(strconv.Itoa(steps), func(b *testing.B) { benchmarkSteps(b, f, steps) })

@@ -14,7 +14,7 @@ import (
 // BenchmarkTurns answers messages: each asks a question and waits. It reports
 // the processor's time of a turn, the database's included.
 func BenchmarkTurns(b *testing.B) {
-	testkit.EachDatabase(b, func(b *testing.B, db *sqlx.DB) {
+	testkit.BenchmarkEach(b, func(b *testing.B, db *sqlx.DB) {
 		const chats = 200
 		f := running(b, db, nil)
 		f.shelf.add(b, "talk", nodes(b, `"name":{"type":"string"}`, `

@@ -107,7 +107,6 @@ func TestCrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachURL(t, func(t *testing.T, url string) {
-				t.Parallel()
 				w := newWorld(t, 0)
 				src := document(t, strings.ReplaceAll(string(s.Flow), "http://world", w.URL))
 				for _, raw := range s.Functions {

@@ -85,7 +85,6 @@ func answers(n int) []string {
 func TestKill(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		const chats = 12
 		kills := testkit.Rounds(3)
 		messages := 4 + kills

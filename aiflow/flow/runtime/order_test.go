@@ -212,7 +212,6 @@ func TestTimeSurvivesRestarts(t *testing.T) {
 func TestFrozenNode(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		exclusive := func(o *runtime.Options) { o.Exclusive = true }
 		first := setup(t, testkit.Open(t, url), exclusive)
 		first.shelf.add(t, "questions", questions(t, 2))

@@ -35,7 +35,7 @@ func fill(b *testing.B, db *sqlx.DB, from time.Time) {
 
 // BenchmarkRollup measures reports of a month of a million calls.
 func BenchmarkRollup(b *testing.B) {
-	testkit.EachDatabase(b, func(b *testing.B, db *sqlx.DB) {
+	testkit.BenchmarkEach(b, func(b *testing.B, db *sqlx.DB) {
 		f := open(b, db, nil)
 		from := time.Date(2026, 5, 31, 22, 0, 0, 0, time.UTC)
 		fill(b, db, from)
@@ -62,7 +62,7 @@ func BenchmarkRollup(b *testing.B) {
 // BenchmarkCall measures what the ledger adds to a call of a model: with a
 // budget that counts a month of a million calls, and without.
 func BenchmarkCall(b *testing.B) {
-	testkit.EachDatabase(b, func(b *testing.B, db *sqlx.DB) {
+	testkit.BenchmarkEach(b, func(b *testing.B, db *sqlx.DB) {
 		f := open(b, db, nil)
 		fill(b, db, f.clock.now().Add(-24*time.Hour))
 		run := func(b *testing.B) {

@@ -131,7 +131,6 @@ func TestRepricedBudget(t *testing.T) {
 func TestBudgetRace(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		nodes := []fixture{open(t, testkit.Open(t, url), nil), open(t, testkit.Open(t, url), nil)}
 		if nodes[0].db.DriverName() != "postgres" {
 			nodes[1] = nodes[0] // a file has one process

@@ -81,7 +81,6 @@ func TestDeleteAll(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f := open(t, db, nil)
 		require.NoError(t, f.own.SetBudgets(t.Context(), []usage.Budget{
 			{Scope: usage.ScopeAccount, Period: usage.PeriodDay, Tokens: ptr(int64(1000))},

@@ -36,7 +36,6 @@ var moments = []string{
 func TestRollupIsTheLedger(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		f, rnd := open(t, db, nil), rand.New(rand.NewPCG(7, 11))
 		for range 300 {
 			f.random(t, rnd)

@@ -49,7 +49,6 @@ type fixture struct {
 func onLedgers(t *testing.T, fn func(t *testing.T, f fixture)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		fn(t, open(t, db, nil))
 	})
 }

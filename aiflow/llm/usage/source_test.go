@@ -77,7 +77,6 @@ func priceList(models int, price string) string {
 func TestPricesOfURL(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		s := servePrices(t)
 		url := strings.Replace(s.URL, "http://", "http://user:hush-hush@", 1)
 		node := func() fixture { return open(t, db, func(o *usage.Options) { o.Prices = url }) }
@@ -170,7 +169,6 @@ func TestPricesOfFile(t *testing.T) {
 func TestDailyPrices(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		s := servePrices(t)
 		s.serve(priceList(3, "1"))
 		after := func(age time.Duration, fetches bool) []int {

@@ -18,7 +18,6 @@ const long = time.Hour // what ends earlier ends for its reason
 func TestWaiters(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		counted, asked := testkit.Counting(t, db)
 		d, err := database.Of(t.Context(), counted)
 		require.NoError(t, err)

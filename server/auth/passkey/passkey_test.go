@@ -39,7 +39,6 @@ func TestSiteOf(t *testing.T) {
 func TestChallenges(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		now := time.Unix(1_900_000_000, 0)
 		clock := func() time.Time { return now }
 		users, err := auth.New(t.Context(), db, &auth.Options{

@@ -15,7 +15,6 @@ import (
 func TestCommandsAreAudited(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		env := []string{"TRUNKLINE_DATABASE_URL=" + url, "TRUNKLINE_DATA=" + t.TempDir(), "TRUNKLINE_QUOTA_RUNS=7"}
 		p, _ := start(t, env)
 		p.terminate(t)

@@ -54,7 +54,6 @@ func looked(t *testing.T, env, args []string) (code int, stdout, stderr string) 
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		env := []string{"TRUNKLINE_DATABASE_URL=" + url, "TRUNKLINE_DATA=" + t.TempDir(), "TRUNKLINE_WEBHOOK_ALLOW=127.0.0.1"}
 		addr := testkit.FreeAddress(t)
 		p, base := start(t, env, "--addr", addr)

@@ -183,7 +183,6 @@ func TestDoctorOfClocks(t *testing.T) {
 	peer := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(peer.Close)
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		require.NoError(t, migrate(t.Context(), db))
 		db.MustExec(`INSERT INTO server_probe (id, at_us, room) VALUES (1, $1, '')`, time.Now().UnixMicro())
 		for off, want := range map[time.Duration]string{0: stateOK, -time.Hour: stateBad} {

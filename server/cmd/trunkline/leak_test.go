@@ -35,7 +35,6 @@ func silent(t *testing.T, what, text string) {
 func TestSecretsStayInside(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, database string) {
-		t.Parallel()
 		if u, err := url.Parse(database); err == nil && u.Scheme != "sqlite" { // the server of the tests asks for no password
 			q := u.Query()
 			q.Set("password", canaries["database-url"])

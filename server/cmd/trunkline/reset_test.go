@@ -56,7 +56,6 @@ func resetWith(t *testing.T, base, token string) {
 func TestUserReset(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		env := []string{"TRUNKLINE_DATABASE_URL=" + url, "TRUNKLINE_DATA=" + t.TempDir()}
 		p, base := start(t, env)
 		status, _ := post(t, base+"/user/signup", account)

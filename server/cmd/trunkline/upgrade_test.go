@@ -50,7 +50,6 @@ func TestUpgrade(t *testing.T) {
 			path, err := filepath.Abs(name)
 			require.NoError(t, err)
 			testkit.EachURL(t, func(t *testing.T, url string) {
-				t.Parallel()
 				env := []string{"TRUNKLINE_DATABASE_URL=" + url, "TRUNKLINE_DATA=" + filepath.Join(t.TempDir(), "data")}
 				code, out, why := output(t, env, "restore", path)
 				require.Zero(t, code, why)

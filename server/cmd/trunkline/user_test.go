@@ -33,7 +33,6 @@ func typed(t *testing.T, env []string, stdin string, args ...string) (code int, 
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {
-		t.Parallel()
 		env := []string{"TRUNKLINE_DATABASE_URL=" + url, "TRUNKLINE_DATA=" + t.TempDir(), "TRUNKLINE_SIGNUP=closed"}
 		p, base := start(t, env)
 		done := func(stdin string, args ...string) string {

@@ -161,7 +161,6 @@ func (r *clockEnv) status(t *testing.T, ref int) (s standing) {
 func TestWebCodesRotate(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		r := newClockEnv(t, db)
 		ref := int(r.call(t, 201, "POST", "/reference", `{"name":"Shop","type":"provider-web"}`)["id"].(float64))
 		all := r.standings(t, ref)
@@ -229,7 +228,6 @@ func (r *clockEnv) awaitEarliest(t *testing.T, ref int, to *webtest.Phone, want 
 func TestWebRateIsKept(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		r := newClockEnv(t, db)
 		l := r.link(t)
 		r.ref = l.ref
@@ -267,7 +265,6 @@ func TestWebRateIsKept(t *testing.T) {
 func TestWebErase(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
-		t.Parallel()
 		r := newClockEnv(t, db)
 		l := r.link(t)
 		r.ref = l.ref
