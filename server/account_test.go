@@ -196,7 +196,7 @@ func TestDeleteAccount(t *testing.T) {
 		ana := setUp(t, f, g, "ana", word, phone, number)
 		ben := setUp(t, f, g, "ben", "remains", "16505550888", "8800")
 		for _, table := range []string{"messaging_dead_letter", "messaging_raw", "messaging_early_status", "messaging_media", "webhook_attempt", "auth_user"} {
-			require.Eventually(t, func() bool { return stored(t, db)[table] > 0 }, eventually, tick, table)
+			ana.until(t, func() bool { return stored(t, db)[table] > 0 }, table)
 		}
 		before := contents(t, db)
 		require.Greater(t, traces(before, word), 20)
@@ -220,13 +220,13 @@ func TestDeleteAccount(t *testing.T) {
 		store.refuse.Store(false)
 		handle, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			c.hasten()
 			handle.Notify("server.closed")
 			return traces(contents(t, db), ana.account) == 0
-		}, eventually, 10*tick)
+		})
 		for _, trace := range []string{word, phone, number, ana.account, "ana-"} {
-			require.Eventually(t, func() bool { return traces(contents(t, db), trace) == 0 }, eventually, 10*tick, trace)
+			ana.until(t, func() bool { return traces(contents(t, db), trace) == 0 }, trace)
 		}
 		after := contents(t, db)
 		require.GreaterOrEqual(t, traces(after, "remains"), traces(before, "remains"))
@@ -292,11 +292,11 @@ func TestDeleteAccountKilled(t *testing.T) {
 		working(t, f)
 		handle, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			c.hasten()
 			handle.Notify("server.closed")
 			return traces(contents(t, db), account) == 0
-		}, eventually, 10*tick)
+		})
 		require.Zero(t, traces(contents(t, db), "canary"))
 	})
 }

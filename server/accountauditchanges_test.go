@@ -58,7 +58,7 @@ func TestAuditOfWebhooks(t *testing.T) {
 
 		h.answer(410)
 		ana.write(t, ref, "bob", "again")
-		require.Eventually(t, func() bool { return len(ana.audited(t, "kind=system")) == 1 }, eventually, tick)
+		ana.until(t, func() bool { return len(ana.audited(t, "kind=system")) == 1 })
 		disabled := ana.audited(t, "kind=system")[0]
 		require.Equal(t, map[string]any{"changed": []any{"enabled"}, "enabled": false}, disabled["details"])
 		require.Equal(t, h.id, disabled["object"].(map[string]any)["id"])

@@ -85,10 +85,10 @@ func (c client) decide(t *testing.T, run map[string]any, approved bool) (tool st
 	steps := c.call(t, "GET", path, "").json(200)["steps"].([]any)
 	out := steps[len(steps)-1].(map[string]any)["out"].(map[string]any)
 	after = c.call(t, "POST", path+"/approve", fmt.Sprintf(`{"stepId":%q,"approved":%t}`, out["stepId"], approved)).json(200)
-	require.Eventually(t, func() bool {
+	c.until(t, func() bool {
 		after = c.call(t, "GET", path, "").json(200)
 		return after["status"] != "running"
-	}, eventually, tick)
+	})
 	return out["tool"].(string), after
 }
 

@@ -209,7 +209,7 @@ func (r *redTeam) attack(t *testing.T, a attack) {
 			require.NotContains(t, r.arrived(t), part, "%+v begins a flow", a)
 			continue
 		case "send_message", "self__send_message", "run_flow": // a flow in the same chat acts once the agent is done
-			require.Eventually(t, func() bool { return strings.Contains(r.arrived(t), part) }, eventually, tick)
+			r.owner.until(t, func() bool { return strings.Contains(r.arrived(t), part) })
 		}
 		require.Contains(t, r.arrived(t), part, "%+v does not leave with consent", a)
 	}

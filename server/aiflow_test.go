@@ -61,12 +61,12 @@ func (c client) start(t *testing.T, body string) map[string]any {
 // statuses any more: answers wait for that, but not for long.
 func (c client) after(t *testing.T, path string, run map[string]any, statuses ...any) map[string]any {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	c.until(t, func() bool {
 		if slices.Contains(statuses, run["status"]) {
 			run = c.call(t, "GET", path+run["id"].(string), "").json(200)
 		}
 		return !slices.Contains(statuses, run["status"])
-	}, eventually, tick)
+	})
 	return run
 }
 
@@ -121,7 +121,7 @@ func TestFlowInAChat(t *testing.T) {
 			is(200, fmt.Sprintf(`{"items":[{"reference":%d,"enabled":true,"priority":3}],"next":null}`, ref))
 		ana.write(t, ref, "bob", "pay")
 		var run string
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			items := ana.call(t, "GET", "/aiflow/run?status=waiting", "").json(200)["items"].([]any)
 			if len(items) != 1 {
 				return false
@@ -129,7 +129,7 @@ func TestFlowInAChat(t *testing.T) {
 			r := items[0].(map[string]any)
 			run = r["id"].(string)
 			return r["waitingFor"] == "event" && r["chatId"] == "bob@sandbox"
-		}, eventually, tick)
+		})
 		post := func(body string) map[string]any {
 			return ana.call(t, "POST", "/aiflow/run/"+run+"/event", body).json(200)
 		}

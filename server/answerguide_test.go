@@ -143,7 +143,7 @@ func TestAnswerGuide(t *testing.T) {
 
 			// A call, of a network that has calls.
 			require.NoError(t, g.PostChange(t.Context(), "900", "calls", missedCall(contact)))
-			require.Eventually(t, func() bool { return len(g.Shown(contact)) > 0 }, eventually, tick)
+			ana.until(t, func() bool { return len(g.Shown(contact)) > 0 })
 			require.Equal(t, answerCall, g.Shown(contact)[0].Text)
 
 			// What is delivered again is not answered again; nor is a forgery.
@@ -174,17 +174,17 @@ func (c client) deliverAgain(t *testing.T, ref int, contact string) {
 		return ids, all
 	}
 	var ids []string
-	require.Eventually(t, func() (all bool) {
+	c.until(t, func() (all bool) {
 		ids, all = taken(1)
 		return all
-	}, eventually, tick)
+	})
 	body, err := json.Marshal(map[string]any{"ids": ids})
 	require.NoError(t, err)
 	c.call(t, "POST", "/references/deliveries/replay", string(body)).is(200, fmt.Sprintf(`{"queued":%d}`, len(ids)))
-	require.Eventually(t, func() bool {
+	c.until(t, func() bool {
 		_, all := taken(2)
 		return all
-	}, eventually, tick)
+	})
 }
 
 // forgeEvent posts an event that is signed with a secret at a time.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,7 +91,7 @@ func TestAssistantRemembersTheChat(t *testing.T) {
 		ana.erase(t, fmt.Sprintf("/chats?reference=%d&chatId=bob@sandbox", ref))
 		m.Add(llmtest.Say("Hello."))
 		ana.write(t, ref, "bob", "And now?")
-		require.Eventually(t, func() bool { return m.Done() == nil }, eventually, tick)
+		ana.until(t, func() bool { return m.Done() == nil })
 		require.Len(t, last(m).Messages, 1, "what is erased is not remembered")
 	})
 }
@@ -105,7 +104,7 @@ func TestAssistantOfAnErasedChat(t *testing.T) {
 		kept := func() bool {
 			m.Add(llmtest.Say("Hello."))
 			ana.write(t, ref, "bob", "And now?")
-			require.Eventually(t, func() bool { return m.Done() == nil }, eventually, tick)
+			ana.until(t, func() bool { return m.Done() == nil })
 			return len(last(m).Messages) > 1
 		}
 		thinks, proceed := make(chan struct{}), make(chan struct{})
@@ -122,7 +121,7 @@ func TestAssistantOfAnErasedChat(t *testing.T) {
 			all := ana.call(t, "GET", "/aiusage/detail?feature=assistant", "").json(200)["items"].([]any)
 			return len(all) == 1 && all[0].(map[string]any)["costStatus"] != "unknown"
 		}
-		require.Eventually(t, completed, eventually, tick)
+		ana.until(t, completed)
 		require.False(t, kept())
 		ana.awaitShown(t, ref, "bob", "out: And now?", "in: Hello.")
 		require.True(t, kept(), "but what is not erased is")
@@ -184,16 +183,16 @@ func TestAssistantAnswersJSON(t *testing.T) {
 	withAssistant(t, `"model": "openai/model-1", "output": {"mode": "json", "schema": `+schema+`}`, func(t *testing.T, ana client, ref int, project string, m *llmtest.Server) {
 		m.Add(llmtest.Say(`{"nights": "two"}`), llmtest.Say(`{"nights": 2}`), llmtest.Say(`no`), llmtest.Say(`never`))
 		ana.write(t, ref, "bob", "Two nights, please")
-		require.Eventually(t, func() bool { return m.Count().Requests == 2 }, eventually, tick)
+		ana.until(t, func() bool { return m.Count().Requests == 2 })
 		ana.write(t, ref, "eve", "Some nights")
 		ana.awaitShown(t, ref, "eve", "out: Some nights", "in: invalid")
 		require.NoError(t, m.Done())
 		flow := ana.call(t, "GET", "/aiflow/flow/list?projectId="+project, "").json(200)["items"].([]any)[0].(map[string]any)["id"]
 		runs := ana.call(t, "GET", fmt.Sprintf("/aiflow/run?flowId=%s", flow), "").json(200)["items"].([]any)
-		require.Eventually(t, func() bool { // another chat's run may be slower than the one that was asked for later
+		ana.until(t, func() bool { // another chat's run may be slower than the one that was asked for later
 			detail := ana.call(t, "GET", fmt.Sprintf("/aiflow/run/%s", runs[1].(map[string]any)["id"]), "").json(200)
 			return reflect.DeepEqual(map[string]any{"nights": 2.0}, detail["variables"].(map[string]any)["answer"])
-		}, eventually, tick)
+		})
 	})
 }
 
@@ -214,7 +213,7 @@ func TestAssistantSeesPictures(t *testing.T) {
 		image := picture(t, 8, 8)
 		kept := ana.upload(t, part{"reference", "", "", fmt.Sprint(ref)}, part{"file", "square.png", "image/png", string(image)}).json(201)
 		ana.call(t, "POST", fmt.Sprintf("/sandbox/%d/messages", ref), fmt.Sprintf(`{"from":"bob","type":"image","mediaId":%q,"caption":"What is it?"}`, kept["mediaId"])).json(201)
-		require.Eventually(t, func() bool { return m.Done() == nil }, eventually, tick)
+		ana.until(t, func() bool { return m.Done() == nil })
 		parts := last(m).Messages[0].Parts
 		require.Len(t, parts, 2)
 		require.Equal(t, "image/png", parts[0].MediaType)
@@ -304,9 +303,7 @@ func TestAssistantIsSeenTyping(t *testing.T) {
 		w.ana.call(t, "PUT", "/aiflow/flow/"+id+"/bind", fmt.Sprintf(`{"reference":%d,"enabled":true}`, w.ref)).json(200)
 		_, err := w.net.Pages.Write(t.Context(), graphtest.PageInbound{From: contact, Text: "Hello"})
 		require.NoError(t, err)
-		require.Eventually(t, func() bool {
-			return slices.ContainsFunc(w.net.Requests(), func(r graphtest.Request) bool { return strings.Contains(string(r.Body), "typing_on") })
-		}, eventually, tick)
+		require.NoError(t, w.net.WaitRequest(t.Context(), func(r graphtest.Request) bool { return strings.Contains(string(r.Body), "typing_on") }))
 		chat := w.ana.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d", w.ref), "").json(200)["items"].([]any)[0].(map[string]any)
 		require.Equal(t, 1, count(chat["unread"]))
 	})

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 // onNodes runs fn for each dialect with a user of two servers on one database.
@@ -22,8 +22,10 @@ func onNodes(t *testing.T, fn func(t *testing.T, nodes [2]client)) {
 		if !strings.HasPrefix(url, "sqlite") { // which belongs to one process
 			db = testkit.Open(t, url)
 		}
+		second := working(t, setupOn(t, db, nil))
+		first.elsewhere, second.elsewhere = []*testsignal.Signal{second.Commits()}, []*testsignal.Signal{first.Commits()}
 		ana := first.as(t, "ana")
-		fn(t, [2]client{ana, {working(t, setupOn(t, db, nil)), ana.token}})
+		fn(t, [2]client{ana, {second, ana.token}})
 	})
 }
 
@@ -219,10 +221,10 @@ func (n *botNodes) handedOver(t *testing.T, round int, project string) int {
 	for i := range written {
 		for contact, at := range written[i] {
 			var shown []string
-			require.Eventually(t, func() bool {
+			n.nodes[i].until(t, func() bool {
 				shown = n.nodes[i].shown(t, n.ref, contact)
 				return len(shown) > 1
-			}, eventually, tick, "a message was lost")
+			}, "a message was lost")
 			require.Len(t, shown, 2, "%v", shown)
 			ended, off := h.ended[shown[1]]
 			require.False(t, off && ended < at, "%s had been switched off before the message was written", shown[1])
@@ -265,9 +267,12 @@ func TestSubscribersOnNodes(t *testing.T) {
 			"message draft a2", "message published a3", "data a3", "message " + bot.answer(), "message disabled a4", "message " + bot.answer(),
 			"message inactive a5", "message active a6", "data a6", "message " + bot.answer(),
 		}
-		require.EventuallyWithT(t, func(ct *assert.CollectT) {
-			require.ElementsMatch(ct, want, append(here.echoed(t, ref), there.echoed(t, ref)...))
-		}, eventually, tick)
+		var got []string
+		here.until(t, func() bool {
+			got = append(here.echoed(t, ref), there.echoed(t, ref)...)
+			return len(got) >= len(want)
+		})
+		require.ElementsMatch(t, want, got)
 	})
 }
 

@@ -89,11 +89,11 @@ func TestBotsAmongDeletions(t *testing.T) {
 	}
 	wg.Wait()
 	require.Empty(t, bad)
-	require.Eventually(t, func() bool {
+	ana.until(t, func() bool {
 		var n int
 		require.NoError(t, db.GetContext(t.Context(), &n, `SELECT (SELECT count(*) FROM flow_input WHERE after_run = 0) + (SELECT count(*) FROM flow_run WHERE ended_us = 0 AND waits IN ('','effect'))`))
 		return n == 0
-	}, eventually, tick)
+	})
 	var orphans, deadlocks int
 	require.NoError(t, db.GetContext(t.Context(), &orphans, `SELECT count(*) FROM flow_run WHERE ended_us = 0 AND NOT EXISTS (SELECT 1 FROM botengine_bot b WHERE b.id = owner)`))
 	require.Zero(t, orphans, "conversations of deleted bots")

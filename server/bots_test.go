@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -35,7 +34,7 @@ func (c client) shown(t *testing.T, ref int, contact string) []string {
 // awaitShown waits until a contact's phone shows some texts.
 func (c client) awaitShown(t *testing.T, ref int, contact string, want ...string) {
 	t.Helper()
-	require.EventuallyWithT(t, func(ct *assert.CollectT) { require.Equal(ct, want, c.shown(t, ref, contact)) }, eventually, tick)
+	untilEqual(t, c.fixture, want, func() []string { return c.shown(t, ref, contact) })
 }
 
 // count is a whole number of an answer.

@@ -94,7 +94,7 @@ func TestExportAndErase(t *testing.T) {
 		deliveries := fmt.Sprintf("/references/deliveries?reference=%d&limit=200", ref)
 		listed := func(query string) []any { return ana.call(t, "GET", deliveries+query, "").json(200)["items"].([]any) }
 		const all = 2 * 9 // endpoints and events: six messages, two of ours delivered, one of ours read
-		require.Eventually(t, func() bool { return len(listed("&state=delivered")) == all }, eventually, tick)
+		ana.until(t, func() bool { return len(listed("&state=delivered")) == all })
 
 		export := fmt.Sprintf("/chats/export?reference=%d&chatId=canary", ref)
 		ben.call(t, "GET", export, "").problem(404, "not_found")

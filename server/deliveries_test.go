@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 
 	"github.com/jmoiron/sqlx"
@@ -31,6 +32,8 @@ type hook struct {
 	mu     sync.Mutex
 	status int
 	got    []hooked
+
+	arrived testsignal.Signal
 }
 
 type hooked struct {
@@ -47,6 +50,7 @@ func (c client) hook(t *testing.T, ref, status int) *hook {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.got = append(h.got, hooked{r.Header.Clone(), body})
+		h.arrived.Send()
 		w.WriteHeader(h.status)
 		_, _ = fmt.Fprintf(w, "answer %d", len(h.got))
 	}))
@@ -62,6 +66,12 @@ func (h *hook) answer(status int) {
 	h.status = status
 }
 
+// until waits until done returns true, which it asks now and after each request.
+func (h *hook) until(t *testing.T, done func() bool) {
+	t.Helper()
+	testkit.Until(t, []*testsignal.Signal{&h.arrived}, done)
+}
+
 func (h *hook) all() []hooked {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,11 +84,11 @@ func local(c *server.Config) { c.WebhookAllow = []string{"127.0.0.1"} }
 func (c client) deliveries(t *testing.T, ref int, query string, n int) []map[string]any {
 	t.Helper()
 	var items []any
-	require.Eventually(t, func() bool {
+	c.until(t, func() bool {
 		a := c.call(t, "GET", fmt.Sprintf("/references/deliveries?reference=%d%s", ref, query), "")
 		items = a.json(200)["items"].([]any)
 		return len(items) == n
-	}, eventually, tick, "%d of %q", n, query)
+	}, "%d of %q", n, query)
 	out := make([]map[string]any, n)
 	for i := range items {
 		out[i] = items[i].(map[string]any)
@@ -98,14 +108,14 @@ func TestDeliveries(t *testing.T) {
 		one := ana.write(t, ref, "ana", "one")
 		two := ana.write(t, ref, "ben", "two")
 		ana.deliveries(t, ref, "&state=delivered", 2)
-		require.Eventually(t, func() bool { // the first attempts of both are in the log
+		ana.until(t, func() bool { // the first attempts of both are in the log
 			for _, d := range ana.call(t, "GET", list+"&state=pending", "").json(200)["items"].([]any) {
 				if len(d.(map[string]any)["attempts"].([]any)) == 0 {
 					return false
 				}
 			}
 			return len(bad.all()) >= 2
-		}, eventually, tick)
+		})
 		ana.call(t, "GET", list+"&state=delivered&chatId=ana", "").is(200, fmt.Sprintf(`{"items":[
 			{"id":"<uuid>","endpointId":%q,"event":"message","chatId":"ana@sandbox","messageId":%q,"sequence":1,"state":"delivered",
 			"attempts":[{"at":"<now>","statusCode":200,"durationMs":"<any>","error":null,"response":"<≈answer>"}],"nextAttemptAt":null,"createdAt":"<now>"}
@@ -185,7 +195,7 @@ func TestReplay(t *testing.T) {
 			return who.call(t, "POST", "/references/deliveries/replay", body)
 		}
 		replay(ana, fmt.Sprintf(`{"ids":[%q,%q,"none"]}`, ids[0], ids[1])).is(200, `{"queued":2}`)
-		require.Eventually(t, func() bool { return len(h.all()) == 5 }, eventually, tick)
+		ana.until(t, func() bool { return len(h.all()) == 5 })
 		ana.deliveries(t, ref, "&state=delivered", 3)
 		again := h.all()[3]
 		require.Equal(t, h.all()[1].header.Get("Webhook-Id"), again.header.Get("Webhook-Id"))
@@ -195,7 +205,7 @@ func TestReplay(t *testing.T) {
 		replay(ana, fmt.Sprintf(`{"endpoint":%q}`, h.id)).is(200, `{"queued":0}`) // nothing has failed
 		replay(ana, fmt.Sprintf(`{"endpoint":%q,"state":"delivered","until":%d}`, h.id, now-3600)).is(200, `{"queued":0}`)
 		replay(ana, fmt.Sprintf(`{"endpoint":%q,"state":"delivered","since":%d,"until":%d}`, h.id, now-3600, now+60)).is(200, `{"queued":3}`)
-		require.Eventually(t, func() bool { return len(h.all()) == 8 }, eventually, tick)
+		ana.until(t, func() bool { return len(h.all()) == 8 })
 		ana.deliveries(t, ref, "&state=delivered", 3) // and what they answered is in the log
 
 		for body, location := range map[string]string{
@@ -269,10 +279,10 @@ func TestDisabledEndpoint(t *testing.T) {
 		ref := ana.sandbox(t)
 		h := ana.hook(t, ref, 410)
 		ana.write(t, ref, "ana", "Hello")
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			ep := ana.call(t, "GET", fmt.Sprintf("/references/hookconf?reference=%d", ref), "").json(200)["items"].([]any)[0].(map[string]any)
 			return ep["state"] == "disabled" && ep["lastError"] == "answered 410 Gone" && ep["enabled"] == false
-		}, eventually, tick)
+		})
 		require.Equal(t, "failed", ana.deliveries(t, ref, "&endpoint="+h.id, 1)[0]["state"])
 		f.log.await(t, "trunkline.endpoint.disabled")
 		for series, want := range map[string]float64{
@@ -282,7 +292,7 @@ func TestDisabledEndpoint(t *testing.T) {
 			`trunkline_webhook_delivery_seconds_count{outcome="failed"}`:         1,
 			`trunkline_webhook_attempt_duration_seconds_count{outcome="failed"}`: 1,
 		} {
-			require.Eventually(t, func() bool { return gauge(t, f, series) == want }, eventually, tick, series)
+			ana.until(t, func() bool { return gauge(t, f, series) == want }, series)
 		}
 	})
 }
@@ -323,7 +333,7 @@ func TestHookPermission(t *testing.T) {
 		{"POST", "/references/hookconf/x/test", ""},
 		{"POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"provider":true}`, ref)},
 	} {
-		require.Eventually(t, func() bool { return ana.call(t, r[0], r[1], r[2]).Code == 403 }, eventually, tick)
+		ana.until(t, func() bool { return ana.call(t, r[0], r[1], r[2]).Code == 403 })
 		require.Contains(t, ana.call(t, r[0], r[1], r[2]).problem(403, "forbidden").Detail, "webhooks.manage")
 	}
 }

@@ -154,10 +154,10 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	credential := c.call(t, "POST", "/aiflow/credential", `{"name":"C","kind":"bearer","secret":"a token of nobody"}`).json(201)["id"]
 	foreign := c.call(t, "POST", "/aiflow/server", fmt.Sprintf(`{"name":"shop-%s","url":"https://example.org/mcp"}`, other)).json(201)["id"]
 	var deliveries []any
-	require.Eventually(t, func() bool {
+	c.until(t, func() bool {
 		deliveries = c.call(t, "GET", fmt.Sprintf("/references/deliveries?reference=%d", ref), "").json(200)["items"].([]any)
 		return len(deliveries) > 0
-	}, eventually, tick)
+	})
 	invitation := c.call(t, "POST", "/user/invitation", fmt.Sprintf(`{"email":"invited-%s@example.org","role":"viewer"}`, other)).json(201)["invitation"].(map[string]any)["id"]
 	return map[string]any{
 		"reference": ref, "id": ref, "endpointId": endpoint, "endpoint": endpoint, "messageId": message, "userId": user, "tokenId": token, "sessionId": token, "passkeyId": c.passkey(t), "invitationId": invitation, "mediaId": file,

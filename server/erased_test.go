@@ -43,8 +43,8 @@ func TestErasedBytes(t *testing.T) {
 	}
 	require.True(t, holds("canary-of-bob-"))
 	ana.call(t, "DELETE", fmt.Sprintf("/chats?reference=%d&chatId=bob@sandbox", ref), "").json(202)
-	require.Eventually(t, func() bool { return !holds("canary-of-bob-") }, eventually, tick)
+	ana.until(t, func() bool { return !holds("canary-of-bob-") })
 	require.True(t, holds("canary-of-eve-"))
 	ana.call(t, "DELETE", "/account", `{"password":"correct horse"}`).json(202)
-	require.Eventually(t, func() bool { return !holds("canary-of-eve-") }, eventually, tick)
+	ana.until(t, func() bool { return !holds("canary-of-eve-") })
 }

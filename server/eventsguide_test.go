@@ -122,7 +122,7 @@ func (w *typesWorld) first(t *testing.T, wanted string) []byte {
 	t.Helper()
 	kind, says, _ := strings.Cut(wanted, ".")
 	var found []byte
-	require.Eventually(t, func() bool {
+	w.hook.until(t, func() bool {
 		for _, d := range w.hook.matching(func([]byte) bool { return true }) {
 			if d.path == "/all" && d.header.Get("X-Trunkline-Event") == kind && published(d.json(t), says) {
 				w.hook.verify(t, []delivered{d})
@@ -131,7 +131,7 @@ func (w *typesWorld) first(t *testing.T, wanted string) []byte {
 			}
 		}
 		return false
-	}, eventually, tick, wanted)
+	}, wanted)
 	return found
 }
 

@@ -35,26 +35,26 @@ func TestExplain(t *testing.T) {
 			}
 			return words, last
 		}
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			words, last := steps(in)
 			return len(words) >= 4 && words[2] == "webhook retried 400" && last["outcome"] == "pending" && last["nextAttemptAt"] != nil
-		}, eventually, tick)
+		})
 		h.answer(200)
 		var words []string
 		var last map[string]any
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			words, last = steps(in)
 			return words[len(words)-1] == "webhook delivered 200"
-		}, eventually, tick)
+		})
 		require.Equal(t, []string{"received", "stored", "webhook retried 400"}, words[:3])
 		require.Equal(t, []any{h.id, "message"}, []any{last["endpointId"], last["event"]})
 		require.Contains(t, last, "durationMs")
 
 		sent := ana.send(t, ref, "Hi Ana")["id"].(string)
-		require.Eventually(t, func() bool { // the simulated phone may be faster than the attempt's end
+		ana.until(t, func() bool { // the simulated phone may be faster than the attempt's end
 			words, _ = steps(sent)
 			return slices.Contains(words, "webhook delivered 200") && slices.Contains(words, "attempt sent")
-		}, eventually, tick)
+		})
 		require.Subset(t, words, []string{"stored", "status DELIVERED"})
 
 		explain("nothing").problem(404, "not_found")

@@ -10,6 +10,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/server/auth"
 	"github.com/trunklinehq/trunkline/server/internal/forged"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
@@ -91,6 +92,9 @@ func (s *Server) AddTestRoutes() {
 		})
 	s.api.Finish()
 }
+
+// Commits is sent after each commit of the server.
+func (s *Server) Commits() *testsignal.Signal { return &s.db.Commits }
 
 // Routes are what the router knows, as "GET /path".
 func (s *Server) Routes() []string {

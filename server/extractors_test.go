@@ -52,7 +52,7 @@ func (in *integrator) published(t *testing.T, path string) []string {
 
 func (in *integrator) awaitPublished(t *testing.T, path string, want ...string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(in.published(t, path)) >= len(want) }, eventually, tick, "%s got %v", path, in.published(t, path))
+	in.until(t, func() bool { return len(in.published(t, path)) >= len(want) }, "%s got %v", path, in.published(t, path))
 	require.Equal(t, want, in.published(t, path))
 }
 
@@ -127,10 +127,10 @@ func TestValuesComeBeforeBots(t *testing.T) {
 		ana.call(t, "PATCH", "/chats", fmt.Sprintf(`{"reference":%d,"chatId":"bob","botActive":0}`, ref)).json(200)
 		ana.write(t, ref, "bob", "and #18?")
 		variable := func(ref int, want any) {
-			require.Eventually(t, func() bool {
+			ana.until(t, func() bool {
 				items := ana.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d", ref), "").json(200)["items"].([]any)
 				return len(items) > 0 && items[0].(map[string]any)["variables"].(map[string]any)["order"] == want
-			}, eventually, tick)
+			})
 		}
 		variable(ref, "18")
 
@@ -168,7 +168,7 @@ func TestModelsThatHang(t *testing.T) {
 	ana.extractor(t, ref, "ai", `{"model":"mute/x","schema":{"type":"object","properties":{"city":{"type":"string"}}}}`)
 	ana.bot(t, ref, orderBot)
 	ana.write(t, ref, "bob", "#17 to Rome") // and nothing ever ends what the model is asked but the server
-	require.Eventually(t, func() bool { return len(in.published(t, "/extracted")) >= 1 }, eventually, tick)
+	in.until(t, func() bool { return len(in.published(t, "/extracted")) >= 1 })
 	ana.awaitShown(t, ref, "bob", "out: #17 to Rome", "in: Order 17 is on its way.")
 	in.awaitPublished(t, "/extracted", `message #17 to Rome {"order":"17"}`, `data regex <nil> {"order":"17"}`, "message Order 17 is on its way. null")
 }
@@ -234,7 +234,7 @@ func TestExtractorOperations(t *testing.T) {
 		ai := ana.extractor(t, ref, "ai", `{"model":"nobody/x","schema":{"type":"object","properties":{"city":{"type":"string"}}}}`)
 		ana.call(t, "POST", "/extractor/"+ai+"/run", `{"text":"to Rome"}`).problem(503, "unavailable")
 		learns := ana.extractor(t, ref, "intent", `{"intents":[{"name":"refund","examples":["money back","refund me"]},{"name":"delivery","examples":["where is it","track my parcel"]}]}`)
-		require.Eventually(t, func() bool { return ana.call(t, "GET", "/extractor/"+learns, "").json(200)["training"] == "ready" }, eventually, tick)
+		ana.until(t, func() bool { return ana.call(t, "GET", "/extractor/"+learns, "").json(200)["training"] == "ready" })
 		require.Equal(t, map[string]any{"intent": "delivery"}, ana.call(t, "POST", "/extractor/"+learns+"/run", `{"text":"where is my parcel"}`).json(200)["values"])
 		ana.erase(t, fmt.Sprintf("/reference/%d", ref))
 		require.Empty(t, ana.call(t, "GET", "/extractor/list", "").json(200)["items"], "they go with their reference")
@@ -273,7 +273,7 @@ func TestExtractNodes(t *testing.T) {
 		ref := ana.sandbox(t)
 		words := ana.extractor(t, ref, "entity", `{"dictionary":[{"value":"Margherita","synonyms":["cheese pizza"]}]}`)
 		wants := ana.extractor(t, ref, "intent", `{"intents":[{"name":"refund","examples":["money back","refund me","give me a refund"]},{"name":"delivery","examples":["where is it","track my parcel","when does it arrive"]}]}`)
-		require.Eventually(t, func() bool { return ana.call(t, "GET", "/extractor/"+wants, "").json(200)["training"] == "ready" }, eventually, tick)
+		ana.until(t, func() bool { return ana.call(t, "GET", "/extractor/"+wants, "").json(200)["training"] == "ready" })
 		project, publish := ana.project(t)
 		draft := func(words, wants string) string {
 			return fmt.Sprintf(`{"format":"trunkline-flow/1","kind":"flow","slug":"find","name":"Find","start":"begin",
@@ -320,11 +320,11 @@ func TestExtractorsAreMetered(t *testing.T) {
 		Feature, Model string
 		Chat           string `db:"chat_id"`
 	}
-	require.Eventually(t, func() bool {
+	ana.until(t, func() bool {
 		rows = nil
 		err := db.SelectContext(t.Context(), &rows, `SELECT feature, model, chat_id FROM usage_call ORDER BY seq`)
 		return err == nil && len(rows) == 2
-	}, eventually, tick)
+	})
 	require.Equal(t, "extractor", rows[0].Feature)
 	require.Empty(t, rows[0].Chat)
 	require.Equal(t, "bob@sandbox", rows[1].Chat)

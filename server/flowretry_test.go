@@ -78,10 +78,10 @@ func TestBotSchedule(t *testing.T) {
 		runs := func(bot string) []any { return ana.call(t, "GET", "/bot/"+bot+"/runs", "").json(200)["items"].([]any) }
 		require.Empty(t, runs(bot))
 		ahead.Add(int64(time.Hour))
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			items := runs(bot)
 			return len(items) > 0 && items[0].(map[string]any)["endedAt"] != nil
-		}, eventually, tick)
+		})
 		run := runs(bot)[0].(map[string]any)
 		require.Equal(t, ref, count(run["reference"]))
 		require.Nil(t, run["chatId"])

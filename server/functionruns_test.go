@@ -32,10 +32,10 @@ func (c client) runs(t *testing.T, query string) []map[string]any {
 func (c client) awaitRun(t *testing.T, query, status string) map[string]any {
 	t.Helper()
 	var found []map[string]any
-	require.Eventually(t, func() bool {
+	c.until(t, func() bool {
 		found = c.runs(t, query)
 		return len(found) == 1 && found[0]["status"] == status
-	}, eventually, tick)
+	})
 	return found[0]
 }
 

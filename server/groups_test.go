@@ -72,10 +72,10 @@ func TestCloudGroups(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, shown[0].Group)
 		messages := fmt.Sprintf("/chats/messages?reference=%d&chatId=%s", ref, chat)
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			items := ana.call(t, "GET", messages, "").json(200)["items"].([]any)
 			return len(items) == 2 && items[0].(map[string]any)["status"] == "DELIVERED"
-		}, eventually, tick)
+		})
 		ana.call(t, "GET", fmt.Sprintf("/chats/group?reference=%d&chatId=%s", ref, chat), "").problem(422, "unsupported")
 	})
 }

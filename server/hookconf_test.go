@@ -233,12 +233,12 @@ func TestEcho(t *testing.T) {
 		in := ana.write(t, ref, "ana", "Hello")
 		out := ana.send(t, ref, "Hi")["id"]
 		var items []any
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			a := ana.call(t, "GET", echo, "")
 			require.NotContains(t, a.Body.String(), "hush-hush")
 			items = a.json(200)["items"].([]any)
 			return len(items) == 3
-		}, eventually, tick)
+		})
 		var got []string
 		for i := len(items) - 1; i >= 0; i-- { // the newest is first
 			item := items[i].(map[string]any)

@@ -70,7 +70,7 @@ func TestFormatsOfWebhooks(t *testing.T) {
 // first waits for n deliveries.
 func (h *hook) first(t *testing.T, n int) []hooked {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(h.all()) >= n }, eventually, tick)
+	h.until(t, func() bool { return len(h.all()) >= n })
 	return h.all()[:n]
 }
 

@@ -17,11 +17,11 @@ func (c client) erase(t *testing.T, path string) {
 	t.Helper()
 	j := c.call(t, "DELETE", path, "").json(http.StatusAccepted)["job"].(map[string]any)
 	require.Equal(t, "running", j["state"])
-	require.Eventually(t, func() bool {
+	c.until(t, func() bool {
 		_, err := c.Jobs.Step(t.Context())
 		require.NoError(t, err)
 		return c.call(t, "GET", "/jobs/"+j["id"].(string), "").json(200)["state"] == "completed"
-	}, eventually, tick)
+	})
 }
 
 // TestDeletionsAreHidden: what is being deleted is not listed or served from the
@@ -49,7 +49,7 @@ func TestDeletionsAreHidden(t *testing.T) {
 		ana.write(t, ref, "bob", "back again")
 		job := "/jobs/" + j["id"].(string)
 		ben.call(t, "GET", job, "").problem(404, "not_found")
-		require.Eventually(t, func() bool { return ana.call(t, "GET", job, "").json(200)["state"] == "completed" }, eventually, tick)
+		ana.until(t, func() bool { return ana.call(t, "GET", job, "").json(200)["state"] == "completed" })
 		done := ana.call(t, "GET", job, "").json(200)
 		require.Equal(t, "completed", done["state"])
 		require.NotNil(t, done["endedAt"])

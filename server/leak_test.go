@@ -278,10 +278,10 @@ func (l *lives) talk(t *testing.T) {
 	l.do(t, "POST", "/webhooks/provider", text(leakNumber, leakNumber+"99", leakPhone, "wamid.x", k["words"])).problem(401, "unauthorized")
 	l.do(t, "POST", "/webhooks/provider", `{"object":7,"`+k["words"]+`"`, "X-Hub-Signature-256", k["app secret"])
 	var list []any
-	require.Eventually(t, func() bool { // attempts that the receiver has answered with all that it got
+	l.until(t, func() bool { // attempts that the receiver has answered with all that it got
 		list = l.call(t, "GET", fmt.Sprintf("/references/deliveries?reference=%d&limit=200", l.ref), "").json(200)["items"].([]any)
 		return slices.ContainsFunc(list, func(d any) bool { return len(d.(map[string]any)["attempts"].([]any)) > 0 })
-	}, eventually, tick)
+	})
 }
 
 // everything sends a valid request to every operation, then the same without

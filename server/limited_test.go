@@ -311,7 +311,7 @@ func TestLimitedStream(t *testing.T) {
 
 		// Another reference: the stream follows within five seconds.
 		ana.call(t, "PATCH", "/user/"+id, fmt.Sprintf(`{"permissions":["chats.read@%d"]}`, two)).json(200)
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			ana.write(t, two, "cleo", "new")
 			for {
 				select {
@@ -323,7 +323,7 @@ func TestLimitedStream(t *testing.T) {
 					return false
 				}
 			}
-		}, eventually, tick)
+		})
 		ana.write(t, one, "ana", "no longer")
 		ana.write(t, two, "cleo", "last")
 		for {

@@ -49,9 +49,9 @@ func newMatrix(t *testing.T, f fixture, db *sqlx.DB) *matrix {
 	m.call(t, "PATCH", "/chats", fmt.Sprintf(`{"reference":%v,"chatId":"ana","variables":{"secret":%q}}`, ref, canary)).json(200)
 	m.call(t, "POST", "/aiflow/credential", fmt.Sprintf(`{"name":%q,"kind":"bearer","secret":%q}`, canary, canary)).json(201)
 	job := m.call(t, "DELETE", fmt.Sprintf("/chats?reference=%v&chatId=bob", ref), "").json(202)["job"].(map[string]any)
-	require.Eventually(t, func() bool {
+	f.until(t, func() bool {
 		return m.call(t, "GET", "/jobs/"+job["id"].(string), "").json(200)["state"] == "completed"
-	}, eventually, tick)
+	})
 	stop()
 	maps.Copy(m.theirs, map[string]any{
 		"jobId": job["id"], "chatId": "ana", "bot": m.theirs["botId"], "flow": m.theirs["flowId"], "user": m.theirs["userId"], "credential": m.theirs["credentialId"],

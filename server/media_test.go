@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"net/textproto"
 	"testing"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -187,11 +186,11 @@ func TestCloudMedia(t *testing.T) {
 				}})
 				require.NoError(t, err)
 				var m map[string]any
-				require.Eventually(t, func() bool {
+				ana.until(t, func() bool {
 					out := ana.call(t, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%s", ref, from), "").json(200)
 					m = out["items"].([]any)[0].(map[string]any)
 					return m["fileUrl"] != "" || m["error"] != nil
-				}, time.Minute, tick)
+				})
 				require.Equal(t, "look", m["caption"])
 				if c.code != "" {
 					require.Empty(t, m["fileUrl"])
@@ -249,11 +248,11 @@ func TestSandboxMedia(t *testing.T) {
 		require.Equal(t, "in", shown["direction"])
 		ana.call(t, "POST", path, fmt.Sprintf(`{"from":"ana","type":"image","mediaId":%q,"caption":"back"}`, kept["mediaId"])).json(201)
 		var m map[string]any
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			out := ana.call(t, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=ana", ref), "").json(200)
 			m = out["items"].([]any)[0].(map[string]any)
 			return m["fileUrl"] != ""
-		}, time.Minute, tick)
+		})
 		require.Equal(t, "back", m["caption"])
 		require.Equal(t, body, f.do(t, "GET", "/"+m["fileUrl"].(string), "").Body.String())
 		p := ana.call(t, "POST", path, `{"from":"ana","type":"image","mediaId":"hush-hush"}`).problem(404, "not_found")

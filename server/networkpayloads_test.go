@@ -23,7 +23,7 @@ import (
 func (in *integrator) pick(t *testing.T, kind, chat, what string) map[string]any {
 	t.Helper()
 	var found map[string]any
-	require.Eventually(t, func() bool {
+	in.until(t, func() bool {
 		for _, d := range in.matching(func([]byte) bool { return true }) {
 			body := d.json(t)
 			if d.header.Get("X-Trunkline-Event") == kind && body["chatId"] == chat && published(body, what) {
@@ -33,7 +33,7 @@ func (in *integrator) pick(t *testing.T, kind, chat, what string) map[string]any
 			}
 		}
 		return false
-	}, eventually, tick, "%s of %s: %s", kind, chat, what)
+	}, "%s of %s: %s", kind, chat, what)
 	return found
 }
 
@@ -75,10 +75,10 @@ func TestPayloadsOfWeb(t *testing.T) {
 	ref := ana.reference(t, `{"name":"Shop","type":"provider-web"}`)
 	ana.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d,"method":"qr"}`, ref)).json(200)
 	var code map[string]any
-	require.Eventually(t, func() bool {
+	ana.until(t, func() bool {
 		code, _ = ana.call(t, "GET", fmt.Sprintf("/reference/session/status?reference=%d", ref), "").json(200)["qr"].(map[string]any)
 		return code != nil
-	}, eventually, tick)
+	})
 	owner := fake.AddPhone(nil)
 	device, err := owner.Scan(t.Context(), code["code"].(string))
 	require.NoError(t, err)

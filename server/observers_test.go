@@ -51,7 +51,7 @@ func TestActivityIsCounted(t *testing.T) {
 			`trunkline_queue_oldest_seconds{queue="webhook"}`:                                                    0,
 			`trunkline_http_request_duration_seconds_count{code="200",method="POST",route="/webhooks/provider"}`: 1,
 		} {
-			require.Eventually(t, func() bool { return gauge(t, ana.fixture, series) == want }, eventually, tick, "%s is %v", series, gauge(t, ana.fixture, series))
+			ana.until(t, func() bool { return gauge(t, ana.fixture, series) == want }, "%s is %v", series, gauge(t, ana.fixture, series))
 		}
 	})
 }

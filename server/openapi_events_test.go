@@ -158,14 +158,14 @@ func TestDeliveriesFitTheDocument(t *testing.T) {
 
 	var items []any
 	kinds := map[string]int{}
-	require.Eventually(t, func() bool {
+	ana.until(t, func() bool {
 		items = ana.call(t, "GET", fmt.Sprintf("/sandbox/%d/echo", ref), "").json(200)["items"].([]any)
 		clear(kinds)
 		for _, i := range items {
 			kinds[headersOf(i).Get("X-Trunkline-Event")]++
 		}
 		return kinds["message"] == 6 && kinds["status"] == 6 && kinds["session"] == 2
-	}, eventually, tick, "%v", kinds)
+	}, "%v", kinds)
 	for _, i := range items {
 		h := headersOf(i)
 		kind := h.Get("X-Trunkline-Event")

@@ -225,9 +225,9 @@ func TestAnswersFitTheDocument(t *testing.T) {
 	ep := ana.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":%q}`, ref, echoURL)).json(201)["endpointId"]
 	ana.write(t, ref, "ana", "Hello")
 	send := sendBody(ref, "ana", `{"type":"buttons","text":"Sure?","buttons":[{"id":"y","title":"Yes"}]}`)
-	require.Eventually(t, func() bool {
+	ana.until(t, func() bool {
 		return strings.Contains(ana.call(t, "GET", fmt.Sprintf("/sandbox/%d/echo", ref), "").Body.String(), "Hello")
-	}, eventually, tick)
+	})
 	for _, c := range [][3]string{
 		{"GET", "/user/me", ""},
 		{"GET", "/probe", ""},

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
@@ -125,13 +124,17 @@ func TestOwnNodesAreGone(t *testing.T) {
 		}
 		for to, runs := range map[int]string{ref: "/aiflow/run?flowId=" + ids["/aiflow/flow/"], other: "/bot/" + ids["/bot/"] + "/runs"} {
 			ana.write(t, to, "bob", "cups")
-			require.EventuallyWithT(t, func(ct *assert.CollectT) {
+			var run map[string]any
+			ana.until(t, func() bool {
 				items := ana.call(t, "GET", runs, "").json(200)["items"].([]any)
-				require.Len(ct, items, 1)
-				run := items[0].(map[string]any)
-				require.Equal(ct, "failed", run["status"])
-				require.Equal(ct, map[string]any{"code": "unknown.type", "message": "This program has no node type x.stock.", "node": "look"}, run["error"])
-			}, eventually, tick)
+				if len(items) == 0 {
+					return false
+				}
+				require.Len(t, items, 1)
+				run = items[0].(map[string]any)
+				return run["status"] == "failed"
+			})
+			require.Equal(t, map[string]any{"code": "unknown.type", "message": "This program has no node type x.stock.", "node": "look"}, run["error"])
 		}
 	})
 }

@@ -340,7 +340,7 @@ func TestPageUncertain(t *testing.T) {
 		w.ana.call(t, "POST", "/chats/send", sendBody(w.ref, contact, `{"type":"text","text":"Hi"}`)).json(200)
 		shown, err := w.net.WaitShown(t.Context(), contact, 1)
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return w.ana.record(t, w.ref, shown[0].ID)["status"] == "SENDING" }, eventually, tick)
+		w.ana.until(t, func() bool { return w.ana.record(t, w.ref, shown[0].ID)["status"] == "SENDING" })
 		w.ana.call(t, "POST", "/chats/send?wait=0", sendBody(w.ref, contact, `{"type":"text","text":"Later"}`)).json(200)
 		shown, err = w.net.WaitShown(t.Context(), contact, 2)
 		require.NoError(t, err)
@@ -364,7 +364,7 @@ func TestPageNames(t *testing.T) {
 		named := func() []any {
 			return w.ana.call(t, "GET", fmt.Sprintf("/chats/list?reference=%d&search=paz", w.ref), "").json(200)["items"].([]any)
 		}
-		require.Eventually(t, func() bool { return len(named()) == 1 }, eventually, tick)
+		w.ana.until(t, func() bool { return len(named()) == 1 })
 		write(contact)
 		hooks := w.hooks(t, contact+"::single", 2)
 		require.Equal(t, "María Paz", hooks[1].Payload["pushName"])
@@ -379,8 +379,6 @@ func TestPageReads(t *testing.T) {
 		require.NoError(t, err)
 		w.ana.call(t, "POST", "/chats/read", fmt.Sprintf(`{"reference":%d,"chatId":"%s@messenger","typing":true}`, w.ref, contact)).is(200, `{"success":true,"unread":0}`)
 		require.NoError(t, w.net.WaitRead(t.Context(), in))
-		require.Eventually(t, func() bool {
-			return slices.ContainsFunc(w.net.Requests(), func(r graphtest.Request) bool { return strings.Contains(string(r.Body), "typing_on") })
-		}, eventually, tick)
+		require.NoError(t, w.net.WaitRequest(t.Context(), func(r graphtest.Request) bool { return strings.Contains(string(r.Body), "typing_on") }))
 	})
 }

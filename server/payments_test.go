@@ -163,7 +163,7 @@ func TestMonth(t *testing.T) {
 			return c.call(t, "GET", "/account", "").json(200)["usage"].(map[string]any)
 		}
 		var got map[string]any
-		require.Eventually(t, func() bool { got = usage(ana); return got["deliveries"].(float64) >= 3 }, eventually, tick)
+		ana.until(t, func() bool { got = usage(ana); return got["deliveries"].(float64) >= 3 })
 		delete(got, "deliveries") // statuses are delivered, too
 		require.Equal(t, map[string]any{
 			"since": float64(month), "references": 1.0, "users": 2.0, "messagesIn": 2.0, "messagesOut": 1.0, "mediaBytes": float64(len(file)),

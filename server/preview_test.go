@@ -97,7 +97,7 @@ func TestPreviews(t *testing.T) {
 			}
 			return out.Items
 		}
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			n := 0
 			for _, m := range messages() {
 				if found(m.(map[string]any)) {
@@ -105,7 +105,7 @@ func TestPreviews(t *testing.T) {
 				}
 			}
 			return n == len(files)
-		}, eventually, tick)
+		})
 		for kind, file := range files {
 			if kind == "audio" { // WhatsApp takes no WAV
 				continue

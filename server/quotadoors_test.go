@@ -79,17 +79,17 @@ func TestQuotaByEachRoute(t *testing.T) {
 			require.Len(t, ana.shown(t, ref, "bob"), shown, d.name)
 			ana.limit(t, quota.Messages, before+1)
 			require.NotContains(t, d.send(), "messages a day", d.name)
-			require.Eventually(t, func() bool { return len(ana.shown(t, ref, "bob")) == shown+1 }, eventually, tick, d.name)
+			ana.until(t, func() bool { return len(ana.shown(t, ref, "bob")) == shown+1 }, d.name)
 			require.Equal(t, before+1, used(), d.name)
 			ana.call(t, "POST", "/chats/send", sendBody(ref, "bob", `{"type":"text","text":"Hi"}`)).problem(429, "quota.messages")
 		}
 
 		// A contact is never refused; what answers him is.
 		ana.write(t, ref, "eve", "Hello")
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			newest := ana.call(t, "GET", "/bot/"+bot+"/runs", "").json(200)["items"].([]any)[0].(map[string]any)
 			return newest["chatId"] == "eve@sandbox" && newest["status"] == "failed"
-		}, eventually, tick)
+		})
 		require.Equal(t, []string{"out: Hello"}, ana.shown(t, ref, "eve"))
 
 		ana.limit(t, quota.Messages, 0)
@@ -150,9 +150,9 @@ func TestQuotaOfProjectFiles(t *testing.T) {
 		ana.upload(t, part{field: "reference", body: fmt.Sprint(ref)}, document).problem(403, "quota.storage")
 		ana.call(t, "DELETE", path+"/"+kept["id"].(string), "").json(200)
 		require.EqualValues(t, 40, ana.quota(t, "storage")["used"])
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			return ana.upload(t, part{field: "reference", body: fmt.Sprint(ref)}, document).Code == 201
-		}, eventually, tick, "once the count is a second old")
+		}, "once the count is a second old")
 		require.EqualValues(t, 44, ana.quota(t, "storage")["used"])
 	})
 }
@@ -280,8 +280,8 @@ func TestQuotaOfVersions(t *testing.T) {
 		require.Len(t, ana.call(t, "GET", "/aiflow/flow/"+flow+"/versions", "").json(200)["items"], 1)
 
 		ana.call(t, "DELETE", "/bot/"+bot, "").json(200)
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			return ana.call(t, "POST", "/aiflow/flow/"+flow+"/publish", "").Code == http.StatusOK
-		}, eventually, tick, "there is room again")
+		}, "there is room again")
 	})
 }

@@ -86,9 +86,9 @@ func TestQuotaOfReferences(t *testing.T) {
 		require.EqualValues(t, 3, ana.quota(t, "references")["used"])
 		items := ana.call(t, "GET", "/reference/list", "").json(200)["items"].([]any)
 		ana.call(t, "DELETE", fmt.Sprintf("/reference/%v", items[0].(map[string]any)["id"]), "").json(202)
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			return ana.call(t, "POST", "/reference", `{"name":"S","type":"provider-sandbox"}`).Code == http.StatusCreated
-		}, eventually, tick, "once it is deleted")
+		}, "once it is deleted")
 	})
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -24,6 +26,7 @@ type integrator struct {
 	mu      sync.Mutex
 	got     []delivered
 	seen    map[string]bool // paths and ids of what it got
+	arrived testsignal.Signal
 }
 
 // delivered is a request that an integrator got.
@@ -51,6 +54,7 @@ func startIntegrator(t *testing.T) *integrator {
 		if id := r.URL.Path + " " + r.Header.Get("Webhook-Id"); !in.seen[id] {
 			in.seen[id] = true
 			in.got = append(in.got, delivered{r.URL.Path, r.Header, body})
+			in.arrived.Send()
 		}
 	}))
 	t.Cleanup(s.Close)
@@ -69,14 +73,20 @@ func (in *integrator) listen(t *testing.T, c client, ref int, path, events strin
 	in.secrets = append(in.secrets, ep["secret"].(string))
 }
 
+// until waits until done returns true, which it asks now and after each request.
+func (in *integrator) until(t *testing.T, done func() bool, what ...any) {
+	t.Helper()
+	testkit.Until(t, []*testsignal.Signal{&in.arrived}, done, what...)
+}
+
 // wait returns all requests once there are n, each of them verified.
 func (in *integrator) wait(t *testing.T, n int) []delivered {
 	t.Helper()
 	var got []delivered
-	require.Eventually(t, func() bool {
+	in.until(t, func() bool {
 		got = in.matching(func([]byte) bool { return true })
 		return len(got) >= n
-	}, eventually, tick)
+	})
 	in.verify(t, got)
 	return got
 }

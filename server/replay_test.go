@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/server"
@@ -39,9 +38,9 @@ func TestReplayRuns(t *testing.T) {
 		runs := ana.call(t, "GET", "/aiflow/run?flowId="+id, "").json(200)["items"].([]any)
 		run := runs[0].(map[string]any)["id"].(string)
 		ana.call(t, "POST", "/aiflow/run/"+run+"/event", `{"name":"paid"}`).json(200)
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			return ana.call(t, "GET", "/aiflow/run/"+run, "").json(200)["status"] == "completed"
-		}, eventually, tick)
+		})
 		ana.awaitShown(t, ref, "bob", "out: hi", "in: Which order?", "out: A1", "in: It costs 12.5.", "in: Thank you.")
 		asked, shown := len(world.calls), ana.shown(t, ref, "bob")
 
@@ -143,12 +142,13 @@ func TestReplayBot(t *testing.T) {
 		ana.write(t, ref, "bob", "Bob")
 		ana.awaitShown(t, ref, "bob", "out: hi", "in: Hello! Who are you?", "out: Bob", "in: Nice to meet you, Bob.")
 		ana.call(t, "PATCH", "/bot/"+id, `{"flow":`+strings.Replace(greeter, "Nice to meet you", "Welcome", 1)+`}`).json(200)
-		require.EventuallyWithT(t, func(ct *assert.CollectT) {
+		var messages []any
+		f.until(t, func() bool {
 			items := ana.call(t, "POST", "/bot/"+id+"/replay", `{}`).json(200)["items"].([]any)
-			require.Len(ct, items, 1)
-			messages := items[0].(map[string]any)["messages"].([]any)
-			require.Len(ct, messages, 2)
-			require.Equal(ct, "Welcome, Bob.", messages[1].(map[string]any)["message"].(map[string]any)["text"])
-		}, eventually, tick)
+			require.Len(t, items, 1)
+			messages = items[0].(map[string]any)["messages"].([]any)
+			return len(messages) == 2
+		})
+		require.Equal(t, "Welcome, Bob.", messages[1].(map[string]any)["message"].(map[string]any)["text"])
 	})
 }

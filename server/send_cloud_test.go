@@ -54,7 +54,7 @@ func TestSendOverCloud(t *testing.T) {
 		require.Equal(t, "Hi", shown[0].Text)
 		require.Equal(t, in, shown[0].ReplyTo)
 		require.Equal(t, m["id"], shown[0].ID)
-		require.Eventually(t, func() bool { return ana.record(t, ref, m["id"])["status"] == "READ" }, eventually, tick)
+		ana.until(t, func() bool { return ana.record(t, ref, m["id"])["status"] == "READ" })
 
 		ana.call(t, "POST", "/chats/read", fmt.Sprintf(`{"reference":%d,"chatId":%q}`, ref, contact)).is(200, `{"success":true,"unread":0}`)
 		require.NoError(t, g.WaitRead(t.Context(), in))
@@ -146,10 +146,10 @@ func TestPending(t *testing.T) {
 		require.Contains(t, m["id"], "out-")
 		_, err = g.WaitShown(t.Context(), contact, 1) // it is tried again by itself
 		require.NoError(t, err)
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			last := ana.last(t, ref)
 			return last["status"] == "SENDING" && last["id"] != m["id"]
-		}, eventually, tick)
+		})
 
 		g.Fail(graphtest.Fault{Cut: true, Taken: true}) // it may have left
 		m = send()

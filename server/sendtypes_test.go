@@ -72,7 +72,7 @@ func TestTyping(t *testing.T) {
 		require.NoError(t, g.WaitRead(t.Context(), in))
 		require.Equal(t, 1, typing())
 		ana.call(t, "POST", "/chats/read", body).is(200, `{"success":true,"unread":0}`)
-		require.Eventually(t, func() bool { return typing() == 2 }, eventually, tick, "although nothing is unread")
+		ana.until(t, func() bool { return typing() == 2 }, "although nothing is unread")
 
 		shop := ana.sandbox(t) // which has no such thing
 		ana.write(t, shop, "ana", "Hello")

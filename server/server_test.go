@@ -18,6 +18,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/internal/testkit/contract"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/server"
@@ -101,7 +102,23 @@ type fixture struct {
 	log     *logBuffer
 	answers *answers // nil: they are not kept
 
-	breaches *contract.Breaches
+	breaches  *contract.Breaches
+	elsewhere []*testsignal.Signal // commits of other nodes
+}
+
+// signals are sent after each commit on the database of the server.
+func (f fixture) signals() []*testsignal.Signal { return append(f.elsewhere, f.Commits()) }
+
+// until waits until done returns true, which it asks now and after each commit.
+func (f fixture) until(t testing.TB, done func() bool, what ...any) {
+	t.Helper()
+	testkit.Until(t, f.signals(), done, what...)
+}
+
+// untilEqual waits until got returns want, as until does.
+func untilEqual[T any](t testing.TB, f fixture, want T, got func() T) {
+	t.Helper()
+	testkit.UntilEqual(t, f.signals(), want, got)
 }
 
 // setup makes a server on SQLite; change may alter its configuration.
@@ -127,7 +144,7 @@ func setupOn(t *testing.T, db *sqlx.DB, change func(*server.Config)) fixture {
 	}
 	s, err := server.New(t.Context(), cfg)
 	require.NoError(t, err)
-	return fixture{s, log, nil, promises(t, s)}
+	return fixture{s, log, nil, promises(t, s), nil}
 }
 
 // addWeb adds WhatsApp Web to a server as the program does.
@@ -340,9 +357,9 @@ func TestPermissions(t *testing.T) {
 	require.NotEmpty(t, f.do(t, "GET", "/test/manage", "", "Authorization", "Bearer "+token).json(200)["account"])
 
 	db.MustExec(`UPDATE auth_user SET owner = 0, permissions = 'chats.read'`)
-	require.Eventually(t, func() bool {
+	f.until(t, func() bool {
 		return f.do(t, "GET", "/test/manage?unknown=1", "", "Authorization", "Bearer "+token).Code == 403
-	}, eventually, tick, "a change holds within five seconds, and 403 comes before 422")
+	}, "a change holds within five seconds, and 403 comes before 422")
 	p := f.do(t, "GET", "/test/manage", "", "Authorization", "Bearer "+token).problem(403, "forbidden")
 	require.Contains(t, p.Detail, "users.manage")
 	f.do(t, "GET", "/user/me?token="+token, "").problem(401, "unauthorized")

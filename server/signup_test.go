@@ -33,12 +33,12 @@ func TestSignUpByMail(t *testing.T) {
 		require.Equal(t, headerNames(known), headerNames(unknown))
 
 		texts := map[string]string{}
-		require.Eventually(t, func() bool {
+		f.until(t, func() bool {
 			for _, m := range box.Delivered(t) {
 				texts[m.Get("To")] = m.Text
 			}
 			return len(texts) == 2
-		}, eventually, tick)
+		})
 		require.Contains(t, texts["<ana@example.org>"], "already has an account there")
 		require.NotContains(t, texts["<ana@example.org>"], "#")
 		_, token, found := strings.Cut(texts["<ben@example.org>"], "https://chat.example.org/panel/confirm#")

@@ -52,11 +52,11 @@ func squat(t *testing.T, f fixture, owner, thief client, ref, his int) {
 	mine, stolen := owner.receiver(t, ref), thief.receiver(t, his)
 	receiveNext := func(i int) {
 		body := text("820", "82099", "16505551234", fmt.Sprintf("wamid.%d", i), fmt.Sprint(i))
-		require.Eventually(t, func() bool { // a network repeats what is refused
+		f.until(t, func() bool { // a network repeats what is refused
 			a := f.post(t, body, secret)
 			require.Contains(t, []int{200, 503}, a.Code)
 			return a.Code == 200
-		}, eventually, tick)
+		})
 	}
 	receiveNext(1)
 	thief.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, his)).json(200)
@@ -72,7 +72,7 @@ func squat(t *testing.T, f fixture, owner, thief client, ref, his int) {
 	require.Equal(t, 401, f.post(t, forged, "yet another secret").Code)
 	f.post(t, forged, "a secret of the stranger's")
 	require.Equal(t, []string{"1", "2", "3", "4"}, owner.texts(t, ref))
-	require.Eventually(t, func() bool { return len(mine.texts()) == 4 }, eventually, tick)
+	f.until(t, func() bool { return len(mine.texts()) == 4 })
 	require.Equal(t, []string{"1", "2", "3", "4"}, mine.texts())
 	for _, words := range stolen.texts() {
 		require.Equal(t, "forged", words, "he may deceive himself, and nothing else reaches him")

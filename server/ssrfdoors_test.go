@@ -92,10 +92,10 @@ func (s *siege) deliveries(t *testing.T) {
 		}
 		s.write(t, ref, "eve", "Hello")
 		var items []any
-		require.Eventually(t, func() bool {
+		s.until(t, func() bool {
 			items = s.call(t, "GET", fmt.Sprintf("/references/deliveries?reference=%d&limit=200", ref), "").json(200)["items"].([]any)
 			return len(items) == len(known) && !slices.ContainsFunc(items, func(it any) bool { return len(it.(map[string]any)["attempts"].([]any)) == 0 })
-		}, eventually, tick)
+		})
 		for _, it := range items {
 			d := it.(map[string]any)
 			require.NotEqual(t, "delivered", d["state"])
@@ -154,7 +154,7 @@ func (s *siege) sends(t *testing.T) {
 // missing is a message once it says that it has no file.
 func (s *siege) missing(t *testing.T, ref int, chat string, id any, target string) (published string) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	s.until(t, func() bool {
 		a := s.call(t, "GET", fmt.Sprintf("/chats/messages?reference=%d&chatId=%s&limit=200", ref, url.QueryEscape(chat)), "")
 		for _, it := range a.json(200)["items"].([]any) {
 			m := it.(map[string]any)
@@ -165,7 +165,7 @@ func (s *siege) missing(t *testing.T, ref int, chat string, id any, target strin
 			}
 		}
 		return false
-	}, eventually, tick, target)
+	}, target)
 	return published
 }
 
@@ -259,7 +259,7 @@ func (s *siege) bots(t *testing.T) {
 		chat := fmt.Sprintf("c%d", i)
 		s.write(t, ref, chat, target)
 		var texts []string
-		require.Eventually(t, func() bool { texts = s.shown(t, ref, chat); return len(texts) == 2 }, eventually, tick)
+		s.until(t, func() bool { texts = s.shown(t, ref, chat); return len(texts) == 2 })
 		require.Contains(t, texts[1], "in: http.", target)
 		s.unheard(t, target, texts[1])
 	}
@@ -319,11 +319,11 @@ func (s *siege) proxies(t *testing.T) {
 		ref := int(a.json(201)["id"].(float64))
 		started := s.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d,"method":"qr"}`, ref))
 		var status answer
-		require.Eventually(t, func() bool {
+		s.until(t, func() bool {
 			status = s.call(t, "GET", fmt.Sprintf("/reference/session/status?reference=%d", ref), "")
 			again := slices.Contains(malformed(), target) || strings.HasSuffix(s.front.URL, strings.Split(target, "/")[2])
 			return again || status.json(200)["lastError"] != nil // what may be dialled, and is no proxy, is tried again
-		}, eventually, tick, target)
+		}, target)
 		s.unheard(t, target, started.Body.String(), status.Body.String())
 		s.call(t, "DELETE", fmt.Sprintf("/reference/%d", ref), "").json(202)
 	}

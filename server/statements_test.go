@@ -89,7 +89,7 @@ func (s *statements) rest(t *testing.T, f fixture) {
 		func() int64 { n, _, err := f.Messaging.QueueStats(t.Context()); require.NoError(t, err); return n },
 		func() int64 { n, _, err := f.Webhooks.QueueStats(t.Context()); require.NoError(t, err); return n },
 	} {
-		require.Eventually(t, func() bool { return stats() == 0 }, eventually, time.Millisecond)
+		f.until(t, func() bool { return stats() == 0 })
 	}
 	for last := -1; ; {
 		asked, _ := s.since(nil)

@@ -179,19 +179,19 @@ func TestTemplates(t *testing.T) {
 
 		// The network's word comes by callback.
 		require.NoError(t, g.Templates.Review(t.Context(), made["id"].(string), "APPROVED", ""))
-		require.Eventually(t, func() bool { return len(list("&status=APPROVED")) == 1 }, eventually, tick)
+		ana.until(t, func() bool { return len(list("&status=APPROVED")) == 1 })
 		for word, status := range map[string]string{"PAUSED": "DISABLED", "REJECTED": "REJECTED", "IN_APPEAL": "PENDING", "FLAGGED": "APPROVED"} {
 			require.NoError(t, g.Templates.Review(t.Context(), made["id"].(string), word, "ABUSIVE_CONTENT"))
-			require.Eventually(t, func() bool {
+			ana.until(t, func() bool {
 				got := list("&name=hello")[0].(map[string]any)
 				return got["providerStatus"] == word && got["status"] == status && got["reason"] == "ABUSIVE_CONTENT"
-			}, eventually, tick, word)
+			}, word)
 		}
 		require.NoError(t, g.PostAccountChange(t.Context(), "900", "message_template_quality_update", map[string]any{
 			"previous_quality_score": "UNKNOWN", "new_quality_score": "RED", "message_template_id": json.Number(made["id"].(string)),
 			"message_template_name": "hello", "message_template_language": "en_US",
 		}))
-		require.Eventually(t, func() bool { return list("&name=hello")[0].(map[string]any)["quality"] == "RED" }, eventually, tick)
+		ana.until(t, func() bool { return list("&name=hello")[0].(map[string]any)["quality"] == "RED" })
 
 		remove := func(query string) answer {
 			return ana.call(t, "DELETE", fmt.Sprintf("/templates?reference=%d&%s", ref, query), "")
@@ -228,7 +228,7 @@ func TestTemplateCopy(t *testing.T) {
 			}
 			p := send("", "nothing").problem(502, "provider_error")
 			require.Contains(t, p.Detail, "132001", "without a copy the network has the word")
-			require.Eventually(t, func() bool { return send("?dryRun=1", "nothing").Code == 422 }, eventually, tick, "and the copy is fetched")
+			ana.until(t, func() bool { return send("?dryRun=1", "nothing").Code == 422 }, "and the copy is fetched")
 			require.Equal(t, 1, fetched())
 			send("", "nothing").problem(422, "validation")
 
@@ -238,7 +238,7 @@ func TestTemplateCopy(t *testing.T) {
 			})
 			send("", "hello").problem(422, "validation")
 			ana.call(t, "POST", "/reference/session/start", fmt.Sprintf(`{"reference":%d}`, ref)).json(200)
-			require.Eventually(t, func() bool { return send("?dryRun=1", "hello").Code == 200 }, eventually, tick)
+			ana.until(t, func() bool { return send("?dryRun=1", "hello").Code == 200 })
 			send("", "hello").json(200)
 			require.Equal(t, 2, fetched())
 
@@ -247,9 +247,9 @@ func TestTemplateCopy(t *testing.T) {
 				Components: []json.RawMessage{component(`{"type":"BODY","text":"Late"}`)},
 			})
 			require.NoError(t, g.Templates.Review(t.Context(), id, "APPROVED", ""))
-			require.Eventually(t, func() bool {
+			ana.until(t, func() bool {
 				return len(ana.call(t, "GET", fmt.Sprintf("/templates?reference=%d&name=late", ref), "").json(200)["items"].([]any)) == 1
-			}, eventually, tick, "one that is not in the copy is looked for")
+			}, "one that is not in the copy is looked for")
 		})
 	})
 }

@@ -223,10 +223,10 @@ func TestToolKilled(t *testing.T) {
 		wait.Wait()
 		working(t, f)
 		for tool, want := range map[string]string{"stock": "fine", "buy": "effect.unknown"} {
-			require.Eventually(t, func() bool {
+			ana.until(t, func() bool {
 				runs := ana.call(t, "GET", "/aiflow/run?flowId="+flows[tool], "").json(200)["items"].([]any)
 				return len(runs) == 1 && runs[0].(map[string]any)["output"] == want
-			}, eventually, tick, tool)
+			}, tool)
 		}
 		require.Equal(t, int64(3), calls.Load())
 	})

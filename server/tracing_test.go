@@ -163,13 +163,13 @@ func TestTrace(t *testing.T) {
 		}
 		var all []*keptSpan
 		var got []string
-		require.Eventually(t, func() bool {
+		ana.until(t, func() bool {
 			all, got = append(there.followed(), here.followed()...), nil
 			for _, s := range all {
 				got = append(got, lineage(s, all))
 			}
 			return holds(got, want)
-		}, eventually, tick)
+		})
 		require.Subset(t, want, got)
 		repeated := b.log.stoodStill()
 		require.True(t, repeated || len(got) == len(want), "%v", got)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -140,8 +139,6 @@ func TestExplainRun(t *testing.T) {
 
 		ana.call(t, "PATCH", "/chats", fmt.Sprintf(`{"reference":%d,"chatId":"bob","botActive":0}`, ref)).json(200)
 		silent := ana.write(t, ref, "bob", "Hi")
-		require.EventuallyWithT(t, func(ct *assert.CollectT) {
-			require.Equal(ct, []string{"silent"}, ana.why(t, ref, "bob", silent))
-		}, eventually, tick)
+		untilEqual(t, f, []string{"silent"}, func() []string { return ana.why(t, ref, "bob", silent) })
 	})
 }

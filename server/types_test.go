@@ -99,10 +99,10 @@ func (w *typesWorld) hooks(t *testing.T, jid string, n int) []webhookOf {
 	t.Helper()
 	mine := regexp.MustCompile(`"remoteJid":"` + regexp.QuoteMeta(jid) + `"`)
 	var got []delivered
-	require.Eventually(t, func() bool {
+	w.hook.until(t, func() bool {
 		got = w.hook.matching(mine.Match)
 		return len(got) >= n
-	}, eventually, tick)
+	})
 	require.Len(t, got, n)
 	w.hook.verify(t, got)
 	out := make([]webhookOf, n)

@@ -19,6 +19,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/groupcommit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 // Dialect is the SQL dialect of a *sqlx.DB.
@@ -47,6 +48,10 @@ type DB struct {
 
 // shared is the state of one *sql.DB.
 type shared struct {
+	// Commits is sent after each commit, when the functions of AfterCommit have
+	// returned, and after each statement without a transaction.
+	Commits testsignal.Signal
+
 	gate   chan struct{} // SQLite: held by the only transaction that may write
 	writes groupcommit.Group[func(*Tx) error]
 	bus    bus
@@ -192,6 +197,7 @@ func (d *DB) txOn(ctx context.Context, on beginner, fn func(*Tx) error) error {
 		return cause(ctx, unwritable(err))
 	}
 	tx.committed(d)
+	d.Commits.Send()
 	return nil
 }
 

@@ -21,7 +21,6 @@ var errTest = errors.New("test")
 // setup gives db a table x of numbers.
 func setup(t *testing.T, db *sqlx.DB) *database.DB {
 	t.Helper()
-	t.Parallel()
 	d, err := database.Of(t.Context(), db)
 	require.NoError(t, err)
 	db.MustExec(`CREATE TABLE x (n BIGINT PRIMARY KEY)`)

@@ -123,6 +123,7 @@ func (d *DB) Prepare(ctx context.Context, text string) error {
 
 // ExecContext executes a statement in a transaction of its own.
 func (d *DB) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	defer d.Commits.Send()
 	if stmt := d.statements.ready(query); stmt != nil { //nolint:sqlclosecheck // it is used until the handle is closed
 		return stmt.ExecContext(ctx, args...)
 	}

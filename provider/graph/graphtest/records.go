@@ -42,6 +42,11 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
+// WaitRequest waits until a request has been made for which ok returns true.
+func (s *Server) WaitRequest(ctx context.Context, ok func(Request) bool) error {
+	return s.until(ctx, func() bool { return slices.ContainsFunc(s.requests, ok) })
+}
+
 // Shown returns the messages on the contact's phone, in order; "": of all
 // contacts.
 func (s *Server) Shown(contact string) []Message {
