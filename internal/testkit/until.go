@@ -14,15 +14,15 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
-// Patience bounds each wait of a test for what must happen. Nothing passes only
+// untilTimeout bounds each wait of a test for what must happen. No test passes only
 // because it is long: it says when to give up.
-const Patience = 2 * time.Minute
+const untilTimeout = 2 * time.Minute
 
 // Until waits until done returns true, which it asks now and after each signal. what
 // says in the failure what did not happen: a text, or a format and its arguments.
 func Until(t testing.TB, signals []*testsignal.Signal, done func() bool, what ...any) {
 	t.Helper()
-	late := time.After(Patience)
+	late := time.After(untilTimeout)
 	for {
 		wakes := []reflect.SelectCase{{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(late)}}
 		for _, s := range signals {
@@ -32,7 +32,7 @@ func Until(t testing.TB, signals []*testsignal.Signal, done func() bool, what ..
 			return
 		}
 		if chosen, _, _ := reflect.Select(wakes); chosen == 0 {
-			require.Fail(t, fmt.Sprintf("it did not happen within %v", Patience), what...)
+			require.Fail(t, fmt.Sprintf("it did not happen within %v", untilTimeout), what...)
 		}
 	}
 }

@@ -4,13 +4,13 @@ package testsignal
 
 import "sync/atomic"
 
-// Signal says that something has happened. Its zero value can be used. Nothing is
-// kept for those who do not wait: take the channel first, then look.
+// Signal says that something has happened. Its zero value can be used. A signal
+// without a waiting test is lost: take the channel first, then look.
 type Signal struct {
 	next atomic.Pointer[chan struct{}]
 }
 
-// Send wakes all who wait. It costs an atomic load while nobody does.
+// Send wakes all who wait. It costs an atomic load while no test waits.
 func (s *Signal) Send() {
 	if ch := s.next.Load(); ch != nil && s.next.CompareAndSwap(ch, nil) {
 		close(*ch)
