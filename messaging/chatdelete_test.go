@@ -91,7 +91,7 @@ func (f *mediaFixture) plant(t *testing.T, ref provider.ReferenceID, gate <-chan
 		inGroup("g3", canaryAddress, "Canary Lima", "canary last in the group"),
 		text("ben", bystanderPhone, "hello from ben"),
 	)
-	eventually(t, "the file is here", func() bool { return f.message(t, ref, canaryPhone, "image").FileURL != "" })
+	f.until(t, "the file is here", func() bool { return f.message(t, ref, canaryPhone, "image").FileURL != "" })
 	_, err := f.acc.UpdateChat(t.Context(), ref, canaryPhone, messaging.ChatChange{
 		Name: ptr("Canary label"), Tags: []string{"canary tag"}, Variables: map[string]json.RawMessage{"canary": json.RawMessage(`"canary"`)},
 		Fields: map[string]json.RawMessage{"crm": json.RawMessage(`"canary"`)}, Language: ptr("canary"),
@@ -160,14 +160,14 @@ func TestDeleteChat(t *testing.T) {
 		require.NoError(t, f.acc.DeleteChat(t.Context(), ref, canaryUser))
 
 		gone := func() bool { return count(t, f.db, `SELECT count(*) FROM messaging_media WHERE gone`) == 0 }
-		eventually(t, "the files are gone", gone)
+		f.until(t, "the files are gone", gone)
 		come()
 		select {
 		case <-came:
 		case <-time.After(timeout):
 			require.Fail(t, "the file did not come")
 		}
-		eventually(t, "the file that came late, too", func() bool { return f.files(t) == 0 })
+		f.until(t, "the file that came late, too", func() bool { return f.files(t) == 0 })
 		for _, word := range canaries() {
 			require.Empty(t, testkit.Holding(t, f.db, word), word)
 		}

@@ -93,7 +93,7 @@ func TestChangesOfATransaction(t *testing.T) {
 		require.True(t, c.OptedOut)
 		require.JSONEq(t, `"gold"`, string(c.Fields["plan"]))
 		require.JSONEq(t, `1`, string(c.Variables["n"]))
-		eventually(t, "it is sent", func() bool { return len(f.net.texts()) == 1 })
+		f.until(t, "it is sent", func() bool { return len(f.net.texts()) == 1 })
 	})
 }
 

@@ -101,7 +101,7 @@ func TestAliasedTargets(t *testing.T) {
 		req.Wait, req.ReplyTo = 0, first.ID
 		f.send(t, req)
 		f.run(t)
-		eventually(t, "both are sent", func() bool { return len(f.net.attempts()) == 2 })
+		f.until(t, "both are sent", func() bool { return len(f.net.attempts()) == 2 })
 		require.Equal(t, "net.1", f.net.attempts()[1].ReplyTo, "by the id that the network has chosen meanwhile")
 	})
 }
@@ -119,7 +119,7 @@ func TestRepeatOfSlowRequest(t *testing.T) {
 			_, err := f.acc.Send(t.Context(), req)
 			first <- err
 		}()
-		eventually(t, "the first is stored", func() bool {
+		f.until(t, "the first is stored", func() bool {
 			return count(t, db, `SELECT count(*) FROM messaging_idempotency`) == 1
 		})
 		start := time.Now()
@@ -135,7 +135,7 @@ func TestRepeatOfSlowRequest(t *testing.T) {
 		require.Equal(t, "PENDING", again.Message.Status)
 		f.run(t)
 		require.NoError(t, <-first)
-		eventually(t, "it is sent", func() bool { return f.messages(t, ref, "111")[0].Status == "SENDING" })
+		f.until(t, "it is sent", func() bool { return f.messages(t, ref, "111")[0].Status == "SENDING" })
 		require.Len(t, f.net.attempts(), 1)
 	})
 }

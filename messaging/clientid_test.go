@@ -51,7 +51,7 @@ func TestClientID_IsOnEverythingOfTheMessage(t *testing.T) {
 				require.NoError(t, err)
 				return m
 			}
-			eventually(t, "it is taken", func() bool { return record().Status == "SENDING" })
+			f.until(t, "it is taken", func() bool { return record().Status == "SENDING" })
 			id := record().ID
 			require.Equal(t, kind == ownIDsKind, id == first.ID)
 			f.receive(t, ref, status(id, provider.StatusDelivered), status(id, provider.StatusRead))

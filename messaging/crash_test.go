@@ -54,7 +54,7 @@ func TestCrashBetweenTheAnswerAndItsRecord(t *testing.T) {
 		<-taken
 
 		second := successor(t, testkit.Open(t, url), first)
-		eventually(t, "the next one is sent", func() bool {
+		second.until(t, "the next one is sent", func() bool {
 			ms := second.messages(t, ref, "111")
 			return ms[0].Status == "SENDING" && ms[1].Error != nil
 		})
@@ -88,7 +88,7 @@ func TestPendingSendsSurviveARestart(t *testing.T) {
 
 				first.net.script(nil)
 				second := successor(t, db, first)
-				eventually(t, "both are sent", func() bool { return second.messages(t, ref, "111")[0].Status == "SENDING" })
+				second.until(t, "both are sent", func() bool { return second.messages(t, ref, "111")[0].Status == "SENDING" })
 				require.Empty(t, slices.DeleteFunc(slices.Clone(tried), func(words string) bool { return words == "one" }))
 				require.Equal(t, append(tried, "one", "two"), second.net.texts())
 			})
@@ -168,8 +168,8 @@ func TestTwoNodesSendOnce(t *testing.T) {
 		req.Wait = 0
 		[]*fixture{a, b}[i%2].send(t, req)
 	}
-	eventually(t, "all are sent", func() bool { return len(a.net.texts()) >= n })
-	eventually(t, "all are recorded", func() bool {
+	a.until(t, "all are sent", func() bool { return len(a.net.texts()) >= n })
+	a.until(t, "all are recorded", func() bool {
 		return count(t, a.db, `SELECT count(*) FROM messaging_message WHERE mine AND status = $1`, int(provider.StatusSending)) == n
 	})
 	texts := a.net.texts()

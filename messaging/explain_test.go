@@ -57,7 +57,7 @@ func TestExplainSent(t *testing.T) {
 		)
 		sent := f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		close(free)
-		eventually(t, "it is sent", func() bool { return len(f.net.attempts()) == 4 && f.messages(t, ref, "111")[0].Status == "SENDING" })
+		f.until(t, "it is sent", func() bool { return len(f.net.attempts()) == 4 && f.messages(t, ref, "111")[0].Status == "SENDING" })
 		id := f.messages(t, ref, "111")[0].ID
 		require.NotEqual(t, sent.ID, id)
 		said := epoch.Add(-time.Hour)
@@ -92,7 +92,7 @@ func TestExplainReceived(t *testing.T) {
 		)
 		require.Equal(t, []string{"received", "stored", "file waiting", "held"}, f.steps(t, ref, "image"))
 		close(gate)
-		eventually(t, "all is told", func() bool { return len(f.events(t)) == 3 })
+		f.until(t, "all is told", func() bool { return len(f.events(t)) == 3 })
 		_, err := f.acc.MarkRead(t.Context(), ref, "111", "")
 		require.NoError(t, err)
 		require.Equal(t, []string{"received", "stored", "file kept", "status READ"}, f.steps(t, ref, "image"))

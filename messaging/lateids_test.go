@@ -34,7 +34,7 @@ func TestLateIDs(t *testing.T) {
 		require.Regexp(t, `^out-`, changed.ID)
 
 		f.run(t)
-		eventually(t, "all are delivered", func() bool {
+		f.until(t, "all are delivered", func() bool {
 			return f.messages(t, late, "ana")[0].Status == "DELIVERED" && f.messages(t, early, "ana")[0].Status == "DELIVERED"
 		})
 		require.Equal(t, first.ID, f.messages(t, early, "ana")[0].ID)
@@ -84,7 +84,7 @@ func TestLateIDsAfterACrash(t *testing.T) {
 
 				second := successor(t, testkit.Open(t, url), first)
 				second.send(t, messaging.SendRequest{Reference: ref, ChatID: "ana", Content: provider.Text{Text: "next"}})
-				eventually(t, "the next one is there", func() bool { return second.messages(t, ref, "ana")[0].Status == "DELIVERED" })
+				second.until(t, "the next one is there", func() bool { return second.messages(t, ref, "ana")[0].Status == "DELIVERED" })
 				m := second.messages(t, ref, "ana")[1]
 				if taken {
 					require.Equal(t, "DELIVERED", m.Status, "the status named our id")

@@ -194,7 +194,7 @@ func TestEventsWaitForTheFile(t *testing.T) {
 		require.Empty(t, f.message(t, ref, "111", "image").FileURL)
 
 		close(gate)
-		eventually(t, "all go out", func() bool { return len(f.events(t)) == 5 })
+		f.until(t, "all go out", func() bool { return len(f.events(t)) == 5 })
 		require.Equal(t, []string{"before", "other", "image", "after", "later"}, f.events(t))
 		require.Equal(t, []string{"message:DELIVERED", "status:READ"}, f.sink.of(t, "after"))
 		p := f.payload(t)
@@ -227,7 +227,7 @@ func TestWaitingForAFileEnds(t *testing.T) {
 		f.clock.Advance(10 * time.Second)
 		f.receive(t, ref, photo("second", "slower", body), text("last", "111", "three"))
 		f.clock.Advance(10 * time.Second)
-		eventually(t, "the first go out", func() bool { return len(f.events(t)) == 2 })
+		f.until(t, "the first go out", func() bool { return len(f.events(t)) == 2 })
 		require.Equal(t, []string{"image", "after"}, f.events(t), "the second waits for its own time")
 		p := f.payload(t)
 		require.Empty(t, p.FileURL)
@@ -237,9 +237,9 @@ func TestWaitingForAFileEnds(t *testing.T) {
 		feed, err := f.acc.Changes(t.Context(), ref, "")
 		require.NoError(t, err)
 		close(gate)
-		eventually(t, "all go out", func() bool { return len(f.events(t)) == 4 })
+		f.until(t, "all go out", func() bool { return len(f.events(t)) == 4 })
 		require.Equal(t, []string{"image", "after", "second", "last"}, f.events(t))
-		eventually(t, "the file appears", func() bool { return f.message(t, ref, "111", "image").FileURL != "" })
+		f.until(t, "the file appears", func() bool { return f.message(t, ref, "111", "image").FileURL != "" })
 		require.Nil(t, f.message(t, ref, "111", "image").Error)
 		es, err := feed.Next(t.Context(), timeout)
 		require.NoError(t, err)
@@ -280,7 +280,7 @@ func TestFilesSurviveACrash(t *testing.T) {
 		second.receive(t, ref, text("later", "111", "three"))
 		require.Empty(t, second.events(t), "the order outlives the process")
 		second.run(t)
-		eventually(t, "all go out", func() bool {
+		second.until(t, "all go out", func() bool {
 			return count(t, second.db, `SELECT count(*) FROM messaging_deferred`) == 0
 		})
 		var order []string
@@ -324,7 +324,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 				if name == "panic" {
 					f.clock.Advance(20 * time.Second)
 				}
-				eventually(t, "it goes out", func() bool { return len(f.events(t)) == 2 })
+				f.until(t, "it goes out", func() bool { return len(f.events(t)) == 2 })
 				require.Equal(t, []string{"image", "after"}, f.events(t))
 				p := f.payload(t)
 				require.Empty(t, p.FileURL)
@@ -349,7 +349,7 @@ func TestAFileIsFetchedAgain(t *testing.T) {
 		})
 		f.depot.put("next", body, nil)
 		f.receive(t, ref, photo("image", "file", body), photo("second", "next", body))
-		eventually(t, "both go out", func() bool { return len(f.events(t)) == 2 })
+		f.until(t, "both go out", func() bool { return len(f.events(t)) == 2 })
 		require.Equal(t, []string{"image", "second"}, f.events(t))
 		_, got := f.served(t, f.payload(t).FileURL)
 		require.Equal(t, body, got)
@@ -362,14 +362,14 @@ func TestFilesGoWithTheirReference(t *testing.T) {
 		body := picture(t, 3, 2)
 		f.depot.put("file", body, nil)
 		f.receive(t, ref, photo("image", "file", body))
-		eventually(t, "it is fetched", func() bool { return len(f.events(t)) == 1 })
+		f.until(t, "it is fetched", func() bool { return len(f.events(t)) == 1 })
 		link := f.payload(t).FileURL
 		require.NoError(t, f.acc.References().Delete(t.Context(), ref))
-		eventually(t, "it is gone", func() bool {
+		f.until(t, "it is gone", func() bool {
 			code, _ := f.served(t, link)
 			return code == http.StatusNotFound
 		})
-		eventually(t, "nothing is left", func() bool { return count(t, f.db, `SELECT count(*) FROM messaging_media`) == 0 })
+		f.until(t, "nothing is left", func() bool { return count(t, f.db, `SELECT count(*) FROM messaging_media`) == 0 })
 	})
 }
 
@@ -385,7 +385,7 @@ func TestHistoryBringsFiles(t *testing.T) {
 		}))
 		f.receive(t, ref, photo("image", "file", body, old), text("now", "111", "hello"))
 		require.Equal(t, []string{"now"}, f.events(t), "nothing waits for history")
-		eventually(t, "it is fetched", func() bool { return f.message(t, ref, "111", "image").FileURL != "" })
+		f.until(t, "it is fetched", func() bool { return f.message(t, ref, "111", "image").FileURL != "" })
 		require.Len(t, f.events(t), 1)
 	})
 }
@@ -402,7 +402,7 @@ func TestMergedChatsWaitTogether(t *testing.T) {
 		f.receive(t, ref, text("both", "", "it is me", from("222", "u.1")))
 		require.Equal(t, []string{"other"}, f.events(t), "what was two chats waits together")
 		close(gate)
-		eventually(t, "all go out", func() bool { return len(f.events(t)) == 4 })
+		f.until(t, "all go out", func() bool { return len(f.events(t)) == 4 })
 		require.Equal(t, []string{"other", "image", "after", "both"}, f.events(t))
 	})
 }

@@ -67,7 +67,7 @@ func TestALinkIsSentAsItIs(t *testing.T) {
 		if answer.FileURL == "" { // the copy was slow
 			require.GreaterOrEqual(t, time.Since(started), 2*time.Second, "the answer waits for it")
 		}
-		eventually(t, "its event goes out", func() bool { return len(f.payloads(t)) == 1 })
+		f.until(t, "its event goes out", func() bool { return len(f.payloads(t)) == 1 })
 		out := f.depot.net.attempts()[0].Content.(provider.Media)
 		require.Equal(t, url, out.URL)
 		require.Nil(t, out.Open)
@@ -98,7 +98,7 @@ func TestALinkInACallersTransaction(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.NoError(t, tx.Commit())
-		eventually(t, "their events go out", func() bool { return len(f.payloads(t)) == 2 })
+		f.until(t, "their events go out", func() bool { return len(f.payloads(t)) == 2 })
 		for _, p := range f.payloads(t) {
 			code, _ := f.served(t, p.FileURL)
 			require.Equal(t, http.StatusOK, code)
@@ -114,12 +114,12 @@ func TestEventsWaitForTheFileOfALink(t *testing.T) {
 		gate := make(chan struct{})
 		f.send(t, sendLink(ref, serving(t, picture(t, 8, 6), gate)))
 		sent := func() messaging.Message { return f.messages(t, ref, "111")[0] }
-		eventually(t, "it is sent", func() bool { return sent().Status == "SENDING" })
+		f.until(t, "it is sent", func() bool { return sent().Status == "SENDING" })
 		f.receive(t, ref, status(sent().ID, provider.StatusRead), text("next", "111", "Nice"))
 		require.Empty(t, f.sink.all(t), "they wait")
 		require.Empty(t, sent().FileURL)
 		close(gate)
-		eventually(t, "they go out", func() bool { return len(f.payloads(t)) == 3 })
+		f.until(t, "they go out", func() bool { return len(f.payloads(t)) == 3 })
 		all := f.payloads(t)
 		require.Equal(t, []string{"SENDING", "READ", "DELIVERED"}, []string{all[0].Status, all[1].Status, all[2].Status})
 		require.NotEmpty(t, all[0].FileURL)
@@ -141,12 +141,12 @@ func TestALinkThatIsSlow(t *testing.T) {
 			}
 			return messaging.Message{}
 		}
-		eventually(t, "it is sent", func() bool { return sent().Status == "SENDING" })
+		f.until(t, "it is sent", func() bool { return sent().Status == "SENDING" })
 		f.clock.Advance(20 * time.Second)
-		eventually(t, "it goes out", func() bool { return len(f.payloads(t)) == 1 })
+		f.until(t, "it goes out", func() bool { return len(f.payloads(t)) == 1 })
 		require.Equal(t, "media_pending", f.payloads(t)[0].Error.Code)
 		close(gate)
-		eventually(t, "the record has it", func() bool { return sent().FileURL != "" })
+		f.until(t, "the record has it", func() bool { return sent().FileURL != "" })
 		require.Nil(t, sent().Error)
 	})
 }
@@ -157,7 +157,7 @@ func TestLinksWithoutAFile(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
 		ref := f.reference(t, filesKind)
 		f.send(t, sendLink(ref, "http://10.1.2.3/private.png"))
-		eventually(t, "its event goes out", func() bool { return len(f.payloads(t)) == 1 })
+		f.until(t, "its event goes out", func() bool { return len(f.payloads(t)) == 1 })
 		p := f.payloads(t)[0]
 		require.Equal(t, []string{"SENDING", "", "media_unavailable"}, []string{p.Status, p.FileURL, p.Error.Code}, "the network has it all the same")
 		f.receive(t, ref, status(p.ID, provider.StatusRead))
@@ -171,7 +171,7 @@ func TestLinksWithoutAFile(t *testing.T) {
 		if err != nil { // the refusal was faster than the copy
 			require.ErrorContains(t, err, "cannot fetch it")
 		}
-		eventually(t, "its event goes out", func() bool { return len(f.payloads(t)) == 3 })
+		f.until(t, "its event goes out", func() bool { return len(f.payloads(t)) == 3 })
 		p = f.payloads(t)[2]
 		require.Equal(t, "FAIL", p.Status)
 		require.NotEmpty(t, p.FileURL)
@@ -197,7 +197,7 @@ func TestVoiceNoteByItsAddress(t *testing.T) { //nolint:paralleltest // it chang
 		if err != nil { // the refusal was faster
 			requireCode(t, err, messaging.CodeProvider)
 		}
-		eventually(t, "it is sent, or refused", func() bool {
+		f.until(t, "it is sent, or refused", func() bool {
 			m = f.messages(t, ref, "111")[0]
 			return m.Status != "PENDING"
 		})

@@ -97,7 +97,7 @@ func TestAFileIsUploadedOnce(t *testing.T) {
 		req := sendFile(ref, provider.Image, kept.ID)
 		req.Wait = timeout
 		f.send(t, req)
-		eventually(t, "it is sent", func() bool { return f.messages(t, ref, "111")[0].Status == "SENDING" })
+		f.until(t, "it is sent", func() bool { return f.messages(t, ref, "111")[0].Status == "SENDING" })
 		require.Len(t, f.depot.taken, 2)
 		f.depot.net.script(nil)
 		f.clock.Advance(30 * 24 * time.Hour)
@@ -204,7 +204,7 @@ func TestASandboxContactSendsFiles(t *testing.T) {
 			m.Kind = provider.Image
 			id, err := phone.Write(t.Context(), m)
 			require.NoError(t, err)
-			eventually(t, "its event goes out", func() bool { return len(f.events(t)) == i+1 })
+			f.until(t, "its event goes out", func() bool { return len(f.events(t)) == i+1 })
 			got := f.message(t, ref, "ana@sandbox", id)
 			if i == 2 {
 				require.Equal(t, "media_unavailable", got.Error.Code)
@@ -248,7 +248,7 @@ func TestFilesGoWithRetention(t *testing.T) {
 		body := picture(t, 2, 2)
 		f.depot.put("file", body, nil)
 		f.receive(t, ref, photo("image", "file", body))
-		eventually(t, "it is fetched", func() bool { return len(f.events(t)) == 1 })
+		f.until(t, "it is fetched", func() bool { return len(f.events(t)) == 1 })
 		received := f.payload(t).FileURL
 		sent, idle := f.keep(t, ref, "a.png", "", body), f.keep(t, ref, "b.png", "", body)
 		f.clock.Advance(20 * time.Hour)

@@ -43,7 +43,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			worlds = append(worlds, w)
 		}
 		deliver(t, r, callbacks, worlds, f, other)
-		eventually(t, "what raced is settled", func() bool {
+		f.until(t, "what raced is settled", func() bool {
 			return f.svc.ApplyEarlies(t.Context()) == nil && count(t, db, `SELECT count(*) FROM messaging_early_status`) == 0
 		})
 		published := f.published(t)

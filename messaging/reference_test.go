@@ -250,7 +250,7 @@ func TestSessionsOfReferences(t *testing.T) {
 		require.Equal(t, []string{"session:LOGGED_OUT", "session:FAILED", "session:CONNECTED"}, states)
 		f.send(t, messaging.SendRequest{Reference: ref, ChatID: "111", Wait: timeout})
 		require.NoError(t, f.svc.WriteHealth(t.Context()))
-		eventually(t, "signs of life", func() bool {
+		f.until(t, "signs of life", func() bool {
 			s, err = f.acc.Sessions().Status(t.Context(), ref)
 			require.NoError(t, err)
 			return s.Health.LastInboundAt != nil && s.Health.LastAckAt != nil

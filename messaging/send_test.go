@@ -48,7 +48,7 @@ func TestSend(t *testing.T) {
 		require.EqualValues(t, 1, waiting)
 
 		f.run(t)
-		eventually(t, "it is taken", func() bool { return len(f.sink.all(t)) == 2 })
+		f.until(t, "it is taken", func() bool { return len(f.sink.all(t)) == 2 })
 		sent := f.messages(t, ref, "111")[0]
 		require.Equal(t, "net.1", sent.ID)
 		require.Equal(t, "SENDING", sent.Status)
@@ -91,7 +91,7 @@ func TestSendWithChosenIDs(t *testing.T) {
 		require.Equal(t, "PENDING", m.Status)
 		require.Nil(t, m.Error)
 		close(free)
-		eventually(t, "it is repeated", func() bool { return f.message(t, ref, "111", m.ID).Status == "SENDING" })
+		f.until(t, "it is repeated", func() bool { return f.message(t, ref, "111", m.ID).Status == "SENDING" })
 		got := f.net.attempts()[1:]
 		require.Len(t, got, 3)
 		for _, out := range got {
@@ -181,7 +181,7 @@ func TestRetries(t *testing.T) {
 		other := say(ref, "other")
 		other.ChatID = "222"
 		require.Equal(t, "SENDING", f.send(t, other).Status)
-		eventually(t, "all are taken", func() bool { return len(f.net.texts()) == 6 })
+		f.until(t, "all are taken", func() bool { return len(f.net.texts()) == 6 })
 		require.GreaterOrEqual(t, time.Since(started), 500*time.Millisecond, "the network's pauses are kept")
 		var chat []string
 		for _, out := range f.net.attempts() {
@@ -190,7 +190,7 @@ func TestRetries(t *testing.T) {
 			}
 		}
 		require.Equal(t, []string{"one", "one", "one", "two", "three"}, chat)
-		eventually(t, "the last is recorded", func() bool { return f.messages(t, ref, "111")[0].Status == "SENDING" })
+		f.until(t, "the last is recorded", func() bool { return f.messages(t, ref, "111")[0].Status == "SENDING" })
 		got := f.messages(t, ref, "111")
 		require.Equal(t, "three", got[0].Text)
 		require.Equal(t, "one", got[2].Text)
@@ -226,7 +226,7 @@ func TestHangingNetwork(t *testing.T) {
 		}
 		require.NotContains(t, f.net.texts(), "behind")
 		close(release)
-		eventually(t, "the chat goes on", func() bool { return f.messages(t, ref, "111")[0].Status == "SENDING" })
+		f.until(t, "the chat goes on", func() bool { return f.messages(t, ref, "111")[0].Status == "SENDING" })
 		require.Equal(t, "SENDING", f.messages(t, ref, "111")[1].Status)
 	})
 }
@@ -404,7 +404,7 @@ func TestSendTx(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, tx.Rollback())
 		in((*sqlx.Tx).Commit, "one", "two")
-		eventually(t, "both are taken", func() bool { return len(f.net.texts()) == 2 })
+		f.until(t, "both are taken", func() bool { return len(f.net.texts()) == 2 })
 		require.Equal(t, []string{"one", "two"}, f.net.texts())
 		require.Len(t, f.messages(t, ref, "111"), 3)
 	})

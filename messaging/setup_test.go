@@ -230,6 +230,13 @@ func (f *fixture) messages(t testing.TB, ref provider.ReferenceID, chat string) 
 	return page.Items
 }
 
+// until waits until done returns true, which it asks now and after each commit on the
+// handle of the service.
+func (f *fixture) until(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	testkit.UntilCommitted(t, f.db, done, what)
+}
+
 // eventually waits for what must become true.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()

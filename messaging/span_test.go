@@ -73,7 +73,7 @@ func TestSpansOfSends(t *testing.T) {
 
 		f.net.fail(&provider.Temporary{Err: errors.New("not yet")})
 		second := setup(t, db, config{net: f.net, clock: f.clock, options: func(o *messaging.Options) { o.Trace = here.Begin }})
-		eventually(t, "it is taken", func() bool { return len(second.sink.all(t)) == 2 })
+		second.until(t, "it is taken", func() bool { return len(second.sink.all(t)) == 2 })
 		sent := here.Named("messaging.send")
 		require.Len(t, sent, 2)
 		for i, outcome := range []string{"retried", "sent"} {
@@ -102,7 +102,7 @@ func TestSpansOfPanics(t *testing.T) {
 		req := say(ref, "hi")
 		req.Wait = 0
 		f.send(t, req)
-		eventually(t, "the span ends", func() bool { return len(spans.Named("messaging.send")) > 0 })
+		spans.Await(t, "messaging.send", 1)
 		require.True(t, spans.Named("messaging.send")[0].Failed)
 	})
 }
@@ -120,13 +120,13 @@ func TestSpansOfFiles(t *testing.T) {
 		f.receive(t, ref, photo("image", "file", body))
 		f.receive(t, ref, text("after", "111", "two"))
 		close(gate)
-		eventually(t, "both go out", func() bool { return len(f.events(t)) == 2 })
+		f.until(t, "both go out", func() bool { return len(f.events(t)) == 2 })
 		received := spans.Named("messaging.receive")
 		require.Len(t, received, 2)
 		for i, e := range f.sink.all(t) {
 			require.Equal(t, received[i].Own, e.Traceparent)
 		}
-		eventually(t, "the span ends", func() bool { return len(spans.Named("messaging.fetch")) == 1 })
+		spans.Await(t, "messaging.fetch", 1)
 		require.Equal(t, received[0].Own, spans.Named("messaging.fetch")[0].Parent)
 	})
 }

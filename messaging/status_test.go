@@ -76,7 +76,7 @@ func TestStatusOvertakesTheAnswer(t *testing.T) {
 			})
 			require.Equal(t, id, sent.Message.ID)
 			// The send returns when a status was seen; the answer is recorded after.
-			eventually(t, "the answer is recorded", func() bool {
+			f.until(t, "the answer is recorded", func() bool {
 				return count(t, db, `SELECT count(*) FROM messaging_outbound WHERE NOT tried`) == 0
 			})
 			return f.message(t, ref, "111", id)
@@ -159,7 +159,7 @@ func TestMarkRead(t *testing.T) {
 		for _, e := range f.sink.all(t) {
 			require.Equal(t, "false", member(t, e.Payload, "mine"))
 		}
-		eventually(t, "the network is told", func() bool { return len(f.net.readIDs()) == 1 })
+		f.until(t, "the network is told", func() bool { return len(f.net.readIDs()) == 1 })
 		require.Equal(t, []string{"m1"}, f.net.readIDs())
 
 		f.receive(t, ref, status("m2", provider.StatusRead)) // read on the phone
@@ -169,7 +169,7 @@ func TestMarkRead(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, left)
 		require.Zero(t, f.chat(t, ref, "111").Unread)
-		eventually(t, "the network is told", func() bool { return len(f.net.readIDs()) == 2 })
+		f.until(t, "the network is told", func() bool { return len(f.net.readIDs()) == 2 })
 		require.Equal(t, []string{"m1", "m4"}, f.net.readIDs())
 
 		events := len(f.sink.all(t))

@@ -88,7 +88,7 @@ func TestAdvice_IsKept(t *testing.T) {
 			return r, nil
 		})
 		sent, _ := f.acc.Send(t.Context(), say(ref, "late"))
-		eventually(t, "the early status is applied", func() bool {
+		f.until(t, "the early status is applied", func() bool {
 			m, err := f.acc.Message(t.Context(), ref, "", sent.Message.RequestID)
 			return err == nil && m.Status == "FAIL" && m.Error.Advice == kept.Advice
 		})

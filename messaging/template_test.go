@@ -144,15 +144,15 @@ func TestTemplateCopy(t *testing.T) {
 		require.Equal(t, 1, a.fetched())
 		a.put("one", "en", "DISABLED")
 		f.receive(t, ref, reviewed("one", "APPROVED", epoch))
-		eventually(t, "it is fetched", func() bool { return a.fetched() == 2 })
-		eventually(t, "the network has the word", func() bool { return f.statuses(t, ref)[0] == "one/en:DISABLED" })
+		f.until(t, "it is fetched", func() bool { return a.fetched() == 2 })
+		f.until(t, "the network has the word", func() bool { return f.statuses(t, ref)[0] == "one/en:DISABLED" })
 
 		// Every six hours it is fetched again; what is gone is gone.
 		a.mu.Lock()
 		a.list = a.list[:1]
 		a.mu.Unlock()
 		f.clock.Advance(6*time.Hour + time.Second)
-		eventually(t, "it is fetched", func() bool { return a.fetched() == 3 && len(f.statuses(t, ref)) == 1 })
+		f.until(t, "it is fetched", func() bool { return a.fetched() == 3 && len(f.statuses(t, ref)) == 1 })
 
 		// News that comes while a list is fetched is newer than the list.
 		a.mu.Lock()
@@ -162,8 +162,8 @@ func TestTemplateCopy(t *testing.T) {
 		}
 		a.mu.Unlock()
 		f.clock.Advance(6*time.Hour + time.Second)
-		eventually(t, "it is fetched", func() bool { return a.fetched() == 4 })
-		eventually(t, "the news stays", func() bool {
+		f.until(t, "it is fetched", func() bool { return a.fetched() == 4 })
+		f.until(t, "the news stays", func() bool {
 			return slices.Equal(f.statuses(t, ref), []string{"two/en:PAUSED"})
 		})
 
@@ -172,13 +172,13 @@ func TestTemplateCopy(t *testing.T) {
 		a.err = &provider.Temporary{Err: context.DeadlineExceeded}
 		a.mu.Unlock()
 		f.clock.Advance(6*time.Hour + time.Second)
-		eventually(t, "it is tried", func() bool { return a.fetched() == 5 })
+		f.until(t, "it is tried", func() bool { return a.fetched() == 5 })
 		require.Equal(t, []string{"two/en:PAUSED"}, f.statuses(t, ref), "the copy serves on")
 		a.mu.Lock()
 		a.err = nil
 		a.mu.Unlock()
 		f.clock.Advance(5*time.Minute + time.Second)
-		eventually(t, "it is tried again", func() bool { return a.fetched() == 6 })
+		f.until(t, "it is tried again", func() bool { return a.fetched() == 6 })
 	})
 }
 

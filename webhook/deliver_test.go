@@ -108,7 +108,7 @@ func TestFilter(t *testing.T) {
 		send("calls", "", "end")
 		send("session", "", "end")
 		send("message", "extracted", "end")
-		eventually(t, func() bool {
+		rec.until(t, func() bool {
 			ends := 0
 			for _, r := range rec.all() {
 				if r.body == "end" {
@@ -216,7 +216,7 @@ func TestRotation(t *testing.T) {
 		require.NoError(t, verify(1, ep.Secret))
 		require.NoError(t, verify(2, changed.Secret))
 		require.Len(t, strings.Fields(rec.all()[1].header.Get("Webhook-Signature")), 2)
-		eventually(t, func() bool { return outcomes(t, f, "delivered") == 2 }) // no lease is held when the clock leaps
+		f.until(t, func() bool { return outcomes(t, f, "delivered") == 2 }) // no lease is held when the clock leaps
 		clock.Add((24 * time.Hour).Microseconds())
 		require.ErrorIs(t, verify(3, ep.Secret), webhook.ErrSignature)
 		require.NoError(t, verify(4, changed.Secret))
@@ -251,7 +251,7 @@ func TestRestart(t *testing.T) {
 		require.Less(t, outcomes(t, first, "delivered"), n)
 		up.Store(true)
 		second := running(t, db, webhook.Options{Policy: policy})
-		eventually(t, func() bool { return outcomes(t, second, "delivered") == n })
+		second.until(t, func() bool { return outcomes(t, second, "delivered") == n })
 		ids := map[string]bool{}
 		for _, r := range rec.all() {
 			ids[r.header.Get("Webhook-Id")] = true
@@ -308,7 +308,7 @@ func TestEcho(t *testing.T) {
 		for i := range 105 {
 			f.publish(t, event("k", i+1))
 		}
-		eventually(t, func() bool { return outcomes(t, f, "delivered") == 105 })
+		f.until(t, func() bool { return outcomes(t, f, "delivered") == 105 })
 		last := echo.Last(scope)
 		require.Len(t, last, 100)
 		require.JSONEq(t, `{"key":"k","n":105}`, last[0].Body)

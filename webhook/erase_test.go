@@ -54,7 +54,7 @@ func TestErase(t *testing.T) {
 		ep := f.put(t, parrot.URL)
 		f.put(t, webhook.EchoURL)
 		f.publish(t, about("eva", "m1"), about("eva.old", "m2"), about("group", "m3"), about("group", "m4"), about("", "m5"))
-		eventually(t, func() bool { return len(f.log(t, webhook.DeliveryFilter{State: webhook.DeliveryDelivered})) == 10 })
+		f.until(t, func() bool { return len(f.log(t, webhook.DeliveryFilter{State: webhook.DeliveryDelivered})) == 10 })
 		before := f.log(t, webhook.DeliveryFilter{})
 		erasure := webhook.Erasure{Scope: scope, ChatIDs: []string{"eva", "eva.old"}, MessageIDs: []string{"m3"}}
 
@@ -114,7 +114,7 @@ func TestErasePending(t *testing.T) {
 		f.erase(t, f.Account, webhook.Erasure{Scope: scope, ChatIDs: []string{"eva"}})
 		f.start(t)
 		in := func(state string) []webhook.Delivery { return f.log(t, webhook.DeliveryFilter{State: state}) }
-		eventually(t, func() bool { return len(in(webhook.DeliveryDelivered)) == 1 && len(in(webhook.DeliveryFailed)) == 1 })
+		f.until(t, func() bool { return len(in(webhook.DeliveryDelivered)) == 1 && len(in(webhook.DeliveryFailed)) == 1 })
 		require.Len(t, rec.all(), 1)
 		lost := in(webhook.DeliveryFailed)
 		require.Equal(t, "its content was erased", lost[0].Attempts[0].Error)

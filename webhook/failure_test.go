@@ -30,7 +30,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 		f.publish(t, event("k", 1))
 		rec.wait(t, 3)
 		require.Empty(t, elsewhere.all())
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			got, err := f.Endpoint(t.Context(), ep.ID)
 			require.NoError(t, err)
 			return got.LastError == ""
@@ -50,13 +50,13 @@ func TestGone(t *testing.T) {
 			evs = append(evs, event(fmt.Sprint("key", i), i))
 		}
 		f.publish(t, evs...)
-		eventually(t, func() bool { return disabled.Load() == 1 })
+		f.until(t, func() bool { return disabled.Load() == 1 })
 		got, err := f.Endpoint(t.Context(), ep.ID)
 		require.NoError(t, err)
 		require.False(t, got.Enabled)
 		require.Equal(t, webhook.StateDisabled, got.State)
 		require.Contains(t, got.LastError, "410")
-		eventually(t, func() bool { return outcomes(t, f, "failed") == n })
+		f.until(t, func() bool { return outcomes(t, f, "failed") == n })
 		require.Less(t, len(rec.all()), n) // what was loaded before may still go out
 
 		got, _, err = f.Put(t.Context(), webhook.Settings{Scope: scope, URL: rec.URL})
@@ -106,7 +106,7 @@ func TestResume(t *testing.T) {
 		for k := range 6 {
 			f.publish(t, event(fmt.Sprint("key", k), 1))
 		}
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			got, err := f.Endpoint(t.Context(), ep.ID)
 			require.NoError(t, err)
 			return got.State == webhook.StatePaused
@@ -115,7 +115,7 @@ func TestResume(t *testing.T) {
 		_, err := f.Update(t.Context(), ep.ID, webhook.Change{RotateSecret: true})
 		require.NoError(t, err)
 		hung()
-		eventually(t, func() bool { return outcomes(t, f, "delivered") == 6 })
+		f.until(t, func() bool { return outcomes(t, f, "delivered") == 6 })
 		got, err := f.Endpoint(t.Context(), ep.ID)
 		require.NoError(t, err)
 		require.Equal(t, webhook.StateOK, got.State)

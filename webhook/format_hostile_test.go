@@ -57,7 +57,7 @@ func TestEventThatNoFormatWrites(t *testing.T) {
 			f.publish(t, event(chat(i), 10+i))
 		}
 		rec.wait(t, len(bodies))
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			ds, _ := f.pages(t, webhook.DeliveryFilter{State: "dead"})
 			return len(ds) == len(bodies)
 		})

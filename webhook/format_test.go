@@ -104,7 +104,7 @@ func TestFormats(t *testing.T) {
 		}
 		require.Equal(t, plain[0].header.Get("Webhook-Id"), got[0].header.Get("Webhook-Id"))
 		require.Equal(t, got[0].header.Get("Webhook-Id"), got[1].header.Get("Webhook-Id"))
-		eventually(t, func() bool { return outcomes(t, f, "delivered") == 6 })
+		f.until(t, func() bool { return outcomes(t, f, "delivered") == 6 })
 		require.Len(t, other.all(), 3)
 
 		// A replay is written again; one that the format lacks now is over.
@@ -121,12 +121,12 @@ func TestFormats(t *testing.T) {
 		require.NoError(t, err)
 		f.publish(t, hush)
 		require.Equal(t, string(hush.Body), other.wait(t, 5)[4].body)
-		eventually(t, func() bool { return outcomes(t, f, "delivered") == 8 })
+		f.until(t, func() bool { return outcomes(t, f, "delivered") == 8 })
 		_, err = f.Update(t.Context(), ep.ID, webhook.Change{Format: new("loud")})
 		require.NoError(t, err)
 		ds, _ = f.pages(t, webhook.DeliveryFilter{Endpoint: ep.ID})
 		replay()
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			d, _ := f.pages(t, webhook.DeliveryFilter{Endpoint: ep.ID, State: "failed"})
 			return len(d) == 1 && strings.Contains(d[0].Attempts[len(d[0].Attempts)-1].Error, "no such event")
 		})
@@ -169,7 +169,7 @@ func TestFormatThatIsNotThere(t *testing.T) {
 		require.NoError(t, err)
 		without := running(t, db, webhook.Options{Policy: fast})
 		without.publish(t, event(chat(1), 1))
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			ds, _ := without.pages(t, webhook.DeliveryFilter{State: "pending"})
 			return len(ds) == 1
 		})

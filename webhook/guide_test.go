@@ -64,7 +64,7 @@ func TestGuide(t *testing.T) {
 			stranger := f.register(t, two.url, secretOf(40))
 			f.publish(t, event("a", 5))
 			one.prints(t, `message {"key":"a","n":5}`)
-			eventually(t, func() bool {
+			f.until(t, func() bool {
 				log, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, Endpoint: stranger})
 				return err == nil && len(log.Items) == 1 && len(log.Items[0].Attempts) > 0 && log.Items[0].Attempts[0].StatusCode == 401
 			})

@@ -24,6 +24,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -50,6 +51,13 @@ type fixture struct {
 	db   *database.DB
 	raw  *sqlx.DB
 	stop func()
+}
+
+// until waits until done returns true, which it asks now and after each commit on the
+// handle of the dispatcher.
+func (f *fixture) until(t testing.TB, done func() bool) {
+	t.Helper()
+	testkit.UntilCommitted(t, f.raw, done)
 }
 
 // setup returns a dispatcher on a fresh database, not running.
@@ -184,8 +192,9 @@ type receiver struct {
 	now   func() time.Time // of requests
 	conns atomic.Int64     // ever opened
 
-	mu  sync.Mutex
-	got []request
+	mu      sync.Mutex
+	got     []request
+	arrived testsignal.Signal
 }
 
 // receive starts a receiver. answer, given the number of the request from 1,
@@ -200,6 +209,7 @@ func receive(t testing.TB, answer func(n int, r request, w http.ResponseWriter))
 		rec.got = append(rec.got, one)
 		n := len(rec.got)
 		rec.mu.Unlock()
+		rec.arrived.Send()
 		if answer != nil {
 			answer(n, one, w)
 		}
@@ -223,9 +233,15 @@ func (r *receiver) all() []request {
 	return append([]request(nil), r.got...)
 }
 
+// until waits until done returns true, which it asks now and after each request.
+func (r *receiver) until(t testing.TB, done func() bool) {
+	t.Helper()
+	testkit.Until(t, []*testsignal.Signal{&r.arrived}, done)
+}
+
 func (r *receiver) wait(t testing.TB, n int) []request {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(r.all()) >= n }, patient, time.Millisecond)
+	r.until(t, func() bool { return len(r.all()) >= n })
 	return r.all()
 }
 

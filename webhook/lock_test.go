@@ -29,7 +29,7 @@ func TestLockOrder(t *testing.T) {
 			evs = append(evs, event(chat(k), round))
 		}
 		f.publish(t, evs...)
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			got, err := f.Endpoint(t.Context(), ep.ID)
 			require.NoError(t, err)
 			return got.State == webhook.StatePaused

@@ -55,12 +55,12 @@ func TestDeliveries(t *testing.T) {
 			f.publish(t, ev)
 		}
 		f.publish(t, event("bad", 1))
-		eventually(t, func() bool { return outcomes(t, f, "delivered") == 5 && outcomes(t, f, "dead") == 1 })
+		f.until(t, func() bool { return outcomes(t, f, "delivered") == 5 && outcomes(t, f, "dead") == 1 })
 		f.stop()
 
 		slow := running(t, db, webhook.Options{Policy: webhook.Policy{Retries: []time.Duration{time.Hour}, BlockFor: 2 * time.Hour}})
 		slow.publish(t, event("late", 1), event("late", 2), event("late", 3))
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			ds, _ := slow.pages(t, webhook.DeliveryFilter{State: "pending"})
 			return len(ds) == 3 && len(ds[2].Attempts) == 1
 		})
@@ -172,7 +172,7 @@ func TestReplay(t *testing.T) {
 			}
 			f.publish(t, evs...)
 		}
-		eventually(t, func() bool { return outcomes(t, f, "dead") == n })
+		f.until(t, func() bool { return outcomes(t, f, "dead") == n })
 		up.Store(true)
 		before := rec.all()
 		t.Run("by id", func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestReplay(t *testing.T) {
 			queued, err := f.Replay(t.Context(), webhook.Replay{IDs: []string{ds[0].ID, ds[2].ID, "none"}})
 			require.NoError(t, err)
 			require.Equal(t, 2, queued)
-			eventually(t, func() bool { return outcomes(t, f, "delivered") == 2 })
+			f.until(t, func() bool { return outcomes(t, f, "delivered") == 2 })
 			again, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, State: "delivered"})
 			require.NoError(t, err)
 			require.Len(t, again.Items, 2)
@@ -218,7 +218,7 @@ func TestReplay(t *testing.T) {
 			require.Equal(t, n-2, queued)
 			commits.RequireBounded(t, 2*(n-2), 1001) // a chunk of deliveries, a job for each, and the endpoint
 			f.start(test)
-			eventually(t, func() bool { return outcomes(t, f, "delivered") == n })
+			f.until(t, func() bool { return outcomes(t, f, "delivered") == n })
 		})
 		t.Run("id and sequence are the old ones, and in order", func(t *testing.T) {
 			old := map[string]string{}
@@ -265,7 +265,7 @@ func TestReplayOnce(t *testing.T) {
 	for i := range n {
 		f.publish(t, event(fmt.Sprint("key", i%40), i))
 	}
-	eventually(t, func() bool { return outcomes(t, f, "delivered") == n })
+	f.until(t, func() bool { return outcomes(t, f, "delivered") == n })
 	f.stop()
 	db.MustExec(`CREATE TRIGGER quick AFTER UPDATE OF outcome ON webhook_attempt BEGIN
 		INSERT INTO webhook_attempt (endpoint, event, scope, seq, fence, at_us, outcome, status, duration_us, error, response)

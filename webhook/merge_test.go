@@ -68,19 +68,19 @@ func TestMergedKeysKeepTheirOrder(t *testing.T) {
 			defer mu.Unlock()
 			return slices.Clone(taken)
 		}
-		eventually(t, func() bool { return len(got()) == 8 })
+		f.until(t, func() bool { return len(got()) == 8 })
 		ns, seqs := numbers(t, got())
 		require.Equal(t, []int{0, 1, 2, 3, 4, 5, 6, 7}, ns)
 		require.Equal(t, []int64{1, 2, 3, 4, 5, 6, 7, 8}, seqs)
 
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			p, err := f.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: scope, Endpoint: ep.ID, State: "delivered", Limit: 20})
 			return err == nil && len(p.Items) == 8
 		})
 		n, err := f.Replay(t.Context(), webhook.Replay{Endpoint: ep.ID, State: "delivered"})
 		require.NoError(t, err)
 		require.Equal(t, 8, n)
-		eventually(t, func() bool { return len(got()) == 16 })
+		f.until(t, func() bool { return len(got()) == 16 })
 		again, same := numbers(t, got()[8:])
 		require.Equal(t, ns, again)
 		require.Equal(t, seqs, same, "a replay repeats the old numbers")
@@ -138,7 +138,7 @@ func TestMergedKeysUnderLoad(t *testing.T) {
 			all.Wait()
 			second.stop()
 		}
-		eventually(t, func() bool { return check.complete() })
+		f.until(t, func() bool { return check.complete() })
 		require.Empty(t, check.errors())
 	})
 }

@@ -25,7 +25,7 @@ func TestPruneBehindLeap(t *testing.T) {
 		}
 		commits := testkit.ObserveCommits(t, db)
 		f.start(t)
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			var left []string
 			require.NoError(t, db.Select(&left, `SELECT endpoint FROM webhook_attempt`))
 			return len(left) == 1 && left[0] == "ahead"

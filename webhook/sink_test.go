@@ -49,7 +49,7 @@ func TestSink(t *testing.T) {
 		f := running(t, db, webhook.Options{Policy: fast, Sink: sink})
 		ep := f.put(t, rec.URL)
 		f.publish(t, event("k", 1))
-		eventually(t, func() bool { return outcomes(t, f, "delivered") == 1 })
+		f.until(t, func() bool { return outcomes(t, f, "delivered") == 1 })
 		ds, _ := f.pages(t, webhook.DeliveryFilter{})
 		require.Len(t, ds[0].Attempts, 2)
 		require.Len(t, rec.all(), 3)
@@ -104,7 +104,7 @@ func TestStats(t *testing.T) {
 		require.Equal(t, states(1, 0, 1), stats().Endpoints)
 
 		f.publish(t, event("k", 1))
-		eventually(t, func() bool { return stats().Endpoints[webhook.StatePaused] == 1 })
+		f.until(t, func() bool { return stats().Endpoints[webhook.StatePaused] == 1 })
 		require.Equal(t, states(0, 1, 1), stats().Endpoints)
 		clock.Add(time.Minute.Microseconds())
 		f.publish(t, event("other", 1))
@@ -114,9 +114,9 @@ func TestStats(t *testing.T) {
 		yes := true
 		_, err = f.Update(t.Context(), ep.ID, webhook.Change{Enabled: &yes})
 		require.NoError(t, err)
-		eventually(t, func() bool { return stats().OldestPending == 0 })
+		f.until(t, func() bool { return stats().OldestPending == 0 })
 		require.Equal(t, states(1, 0, 1), stats().Endpoints)
-		eventually(t, func() bool { return finished.Load() > 0 })
+		f.until(t, func() bool { return finished.Load() > 0 })
 		require.Zero(t, f.Fenced())
 	})
 }

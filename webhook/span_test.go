@@ -35,7 +35,7 @@ func TestSpans(t *testing.T) {
 		first.release(t, "a", "m1")
 
 		second := running(t, db, webhook.Options{Trace: here.Begin, Policy: fast})
-		eventually(t, func() bool { return len(here.Named("webhook.deliver")) == 2 })
+		here.Await(t, "webhook.deliver", 2)
 		require.Empty(t, there.Named("webhook.deliver"))
 		carried := map[string]bool{}
 		for _, req := range rec.all() {
@@ -71,7 +71,7 @@ func TestSpansOfRetries(t *testing.T) {
 		ev := event("a", 1)
 		ev.Traceparent = cause
 		f.publish(t, ev)
-		eventually(t, func() bool { return len(spans.Named("webhook.deliver")) == 3 })
+		f.until(t, func() bool { return len(spans.Named("webhook.deliver")) == 3 })
 		for i, s := range spans.Named("webhook.deliver") {
 			require.Equal(t, cause, s.Parent)
 			require.Equal(t, s.Own, rec.all()[i].header.Get("Traceparent"))
@@ -89,7 +89,7 @@ func TestNoSpans(t *testing.T) {
 	ev := event("a", 1)
 	ev.Traceparent = cause
 	f.publish(t, ev)
-	eventually(t, func() bool { return len(rec.all()) == 1 })
+	rec.until(t, func() bool { return len(rec.all()) == 1 })
 	require.NotContains(t, rec.all()[0].header, "Traceparent")
 }
 
@@ -114,7 +114,7 @@ func TestSpansOfABadTracer(t *testing.T) {
 		evs[0].Traceparent, evs[1].Traceparent, evs[2].Traceparent = "\x00", strings.Repeat("0", 1<<20), "\xff"
 		f.publish(t, evs...)
 		got := rec.wait(t, 3)
-		eventually(t, func() bool { return outcomes(t, f, "delivered") == 3 })
+		f.until(t, func() bool { return outcomes(t, f, "delivered") == 3 })
 		require.Len(t, rec.all(), 3)
 		for i, parent := range []string{"", "", cause} {
 			require.Equal(t, parent, got[i].header.Get("Traceparent"))

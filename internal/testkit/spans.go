@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"testing"
+
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 // Spans records the spans that a package starts with its Options.Trace, which must
@@ -13,6 +16,7 @@ type Spans struct {
 	mu      sync.Mutex
 	started int
 	ended   []Span
+	changed testsignal.Signal
 }
 
 // Span is a span that has ended.
@@ -40,7 +44,15 @@ func (s *Spans) Begin(ctx context.Context, parent, name string) (context.Context
 			sp.Attrs[a.Key] = a.Value.String()
 		}
 		s.ended = append(s.ended, sp)
+		s.changed.Send()
 	}
+}
+
+// Await returns the spans with a name once n of them have ended.
+func (s *Spans) Await(t testing.TB, name string, n int) []Span {
+	t.Helper()
+	Until(t, []*testsignal.Signal{&s.changed}, func() bool { return len(s.Named(name)) >= n }, "%d spans %s end", n, name)
+	return s.Named(name)
 }
 
 // Named returns the spans with a name, in the order in which they ended.

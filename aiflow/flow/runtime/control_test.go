@@ -35,7 +35,7 @@ func (f *fixture) gives(t testing.TB, want runtime.Status, give func() (runtime.
 	run, err := give()
 	require.NoError(t, err)
 	if time.Since(started) >= 10*time.Second {
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			run, err = f.acc.Run(t.Context(), run.ID)
 			require.NoError(t, err)
 			return run.Status == want
@@ -59,7 +59,7 @@ func TestStart(t *testing.T) {
 		require.Equal(t, runtime.Waiting, run.Status)
 		require.Equal(t, []string{"Well?"}, f.did(t, "ana"))
 		f.say(t, "ana", "yes")
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			run, err := f.acc.Run(t.Context(), run.ID)
 			require.NoError(t, err)
 			return run.Status == runtime.Completed
@@ -149,7 +149,7 @@ func TestHandoff(t *testing.T) {
 		}
 		closed("ben")
 		closed("ana")
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			did := f.did(t, "ana")
 			return did[len(did)-1] == "Back."
 		})

@@ -118,19 +118,19 @@ func TestSlowCallHoldsNobody(t *testing.T) {
 			}
 			return nil
 		}))
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			var n int
 			require.NoError(t, f.raw.GetContext(t.Context(), &n, `SELECT count(*) FROM test_did`))
 			require.LessOrEqual(t, n, chats)
 			return n == chats
 		})
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			page, err := f.acc.Runs(t.Context(), runtime.Filter{Status: runtime.Running, Limit: 2 * hanging})
 			require.NoError(t, err)
 			return len(page.Items) == hanging && !slices.ContainsFunc(page.Items, func(r runtime.Run) bool { return r.WaitsFor != flow.WaitEffect })
 		})
 		close(answer)
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			var n int
 			require.NoError(t, f.raw.GetContext(t.Context(), &n, `SELECT count(*) FROM test_did`))
 			return n == chats+hanging
@@ -183,7 +183,7 @@ func TestTimeSurvivesRestarts(t *testing.T) {
 			"gone":{"type":"message","config":{"text":"Gone."}}`))
 		f.say(t, "ana", "hi")
 		f.say(t, "ben", "hi")
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			page, err := f.acc.Runs(t.Context(), runtime.Filter{Status: runtime.Waiting})
 			require.NoError(t, err)
 			return len(page.Items) == 2

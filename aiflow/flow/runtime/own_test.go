@@ -189,7 +189,7 @@ func TestOwnNodeOfStoppedNode(t *testing.T) {
 // awaitEnd waits for the end of a run.
 func (f *fixture) awaitEnd(t testing.TB, id string) (run runtime.Run) {
 	t.Helper()
-	eventually(t, func() bool {
+	f.until(t, func() bool {
 		var err error
 		run, err = f.acc.Run(t.Context(), id)
 		require.NoError(t, err)

@@ -33,7 +33,7 @@ func TestCancelBeforeBeginning(t *testing.T) {
 		f.gives(t, runtime.Cancelled, func() (runtime.Run, error) { return f.acc.Cancel(t.Context(), queued[0].ID, "not needed") })
 
 		require.NoError(t, f.acc.Forget(t.Context(), flow.EngineFlow, "sleeper", "deleted"))
-		eventually(t, func() bool { return len(runs(runtime.Cancelled)) == 3 })
+		f.until(t, func() bool { return len(runs(runtime.Cancelled)) == 3 })
 		f.awaitDid(t, "ana", "begin a")
 	})
 }
@@ -134,7 +134,7 @@ func TestAccountsShareWithoutChats(t *testing.T) {
 		}))
 		f.start(t)
 		var before int
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			run, err := f.For("other").Run(t.Context(), other)
 			require.NoError(t, err)
 			if run.Status != runtime.Completed {

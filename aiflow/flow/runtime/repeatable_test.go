@@ -76,7 +76,7 @@ func TestSafeErrors(t *testing.T) {
 			return f.begin(t, "", nodes(t, ``, `"first":{"type":"tool","config":{"server":"s","tool":"`+name+`","retry":{"max":3,"delay":"PT0.1S"}},"next":{"out":"end"}},"end":{"type":"end"}`))
 		}
 		run := tool("read")
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			now, err := f.acc.Run(t.Context(), run.ID)
 			require.NoError(t, err)
 			return now.Status == runtime.Completed

@@ -89,7 +89,7 @@ func TestWhenBusy(t *testing.T) {
 				quiet(t, f, "ana")
 				f.clock.Advance(24 * time.Hour)
 				f.Notify()
-				eventually(t, func() bool { return len(f.did(t, "ana")) >= len(want)-1 })
+				f.until(t, func() bool { return len(f.did(t, "ana")) >= len(want)-1 })
 				quiet(t, f, "ana")
 				f.say(t, "ana", "c")
 				if name == "queue" {
@@ -106,7 +106,7 @@ func TestWhenBusy(t *testing.T) {
 // is behind a run.
 func quiet(t testing.TB, f *fixture, chat string) {
 	t.Helper()
-	eventually(t, func() bool {
+	f.until(t, func() bool {
 		var n int
 		require.NoError(t, f.raw.GetContext(t.Context(), &n, `SELECT (SELECT count(*) FROM flow_input WHERE chat_id = $1 AND after_run = 0)
 			+ (SELECT count(*) FROM flow_run WHERE chat_id = $1 AND status = 'running' AND turn > 0)`, chat))
@@ -146,7 +146,7 @@ func TestSilence(t *testing.T) {
 		require.Equal(t, "silent", <-dropped)
 		f.clock.Advance(time.Hour)
 		f.Notify()
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			var at int64
 			require.NoError(t, f.raw.GetContext(t.Context(), &at, `SELECT COALESCE(max(at_us), 0) FROM flow_timer`))
 			return at == epoch.Add(2*time.Hour).UnixMicro()

@@ -36,7 +36,7 @@ func (f *fixture) schedule(t testing.TB, owner string, version int64, references
 func (f *fixture) ended(t testing.TB, owner string, n int) []string {
 	t.Helper()
 	var out []string
-	eventually(t, func() bool {
+	f.until(t, func() bool {
 		page, err := f.acc.Runs(t.Context(), runtime.Filter{Owner: owner, Status: runtime.Completed, Limit: 200})
 		require.NoError(t, err)
 		out = nil
@@ -115,9 +115,9 @@ func TestSchedulesMissed(t *testing.T) {
 		f.start(t)
 		require.Equal(t, []string{"2026-03-04T12:59:00+01:00"}, f.ended(t, "often", 1))
 		require.Equal(t, []string{"2026-03-03T23:00:00+01:00"}, f.ended(t, "daily", 1))
-		eventually(t, func() bool { return f.next(t, "monthly").After(f.clock.Now()) })
+		f.until(t, func() bool { return f.next(t, "monthly").After(f.clock.Now()) })
 		require.Empty(t, f.ended(t, "monthly", 0))
-		eventually(t, func() bool { return f.next(t, "unknown").After(f.clock.Now()) }) // it is in nobody's way
+		f.until(t, func() bool { return f.next(t, "unknown").After(f.clock.Now()) }) // it is in nobody's way
 		f.clock.Advance(time.Minute)
 		require.Len(t, f.ended(t, "often", 2), 2)
 	})
@@ -140,7 +140,7 @@ func TestSchedulesOnSeveralNodes(t *testing.T) {
 		other.start(t)
 		for m := range minutes {
 			f.clock.Advance(time.Minute)
-			eventually(t, func() bool {
+			f.until(t, func() bool {
 				var runs int
 				require.NoError(t, f.raw.GetContext(t.Context(), &runs, `SELECT count(*) FROM flow_run WHERE ended_us > 0`))
 				require.LessOrEqual(t, runs, flows*(m+1))

@@ -342,7 +342,14 @@ func (f *fixture) did(t testing.TB, chat string) []string {
 	return out
 }
 
-// awaitSays waits until what was done in a chat is this.
+// until waits until done returns true, which it asks now and after each commit on the
+// handle of the runtime.
+func (f *fixture) until(t testing.TB, done func() bool, what ...any) {
+	t.Helper()
+	testkit.UntilCommitted(t, f.raw, done, what...)
+}
+
+// awaitDid waits until what was done in a chat is this.
 func (f *fixture) awaitDid(t testing.TB, chat string, want ...string) {
 	t.Helper()
 	var got []string
@@ -350,7 +357,7 @@ func (f *fixture) awaitDid(t testing.TB, chat string, want ...string) {
 		got = f.did(t, chat)
 		return len(got) >= len(want)
 	}
-	require.Eventually(t, ok, patient, 2*time.Millisecond, "in %s", chat)
+	f.until(t, ok, "in %s", chat)
 	require.Equal(t, want, got)
 }
 

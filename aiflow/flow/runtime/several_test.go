@@ -51,7 +51,7 @@ func TestSeveralRuns(t *testing.T) {
 		require.Equal(t, map[string]bool{chatOf("ben").Key: true}, active())
 		cancel(f.acc, "mine")
 		for _, id := range []string{ben.ID, cid.ID} {
-			eventually(t, func() bool {
+			f.until(t, func() bool {
 				run, err := f.acc.Run(t.Context(), id)
 				require.NoError(t, err)
 				return run.Status == runtime.Cancelled
@@ -88,7 +88,7 @@ func TestBusyRunHearsLater(t *testing.T) {
 			out, _ := f.acc.Reply(t.Context(), run.ID, map[string]any{"type": "text", "text": "early"})
 			received <- out
 		}()
-		eventually(t, func() bool {
+		f.until(t, func() bool {
 			var n int
 			require.NoError(t, f.raw.GetContext(t.Context(), &n, `SELECT count(*) FROM flow_input WHERE kind = 'reply'`))
 			return n == 1

@@ -35,10 +35,10 @@ func TestSpans(t *testing.T) {
 			return first.IncomingTx(span.With(t.Context(), "of another"), tx, in)
 		}))
 		second := first.successor(t, db, func(o *runtime.Options) { o.Trace = here.Begin }).start(t)
-		eventually(t, func() bool { return len(here.Named("flow.turn")) == 2 })
+		here.Await(t, "flow.turn", 2)
 		second.clock.Advance(25 * time.Hour)
 		second.awaitDid(t, "ana", "Good morning.")
-		eventually(t, func() bool { return len(here.Named("flow.turn")) == 3 })
+		here.Await(t, "flow.turn", 3)
 		require.Empty(t, there.Named("flow.turn"))
 
 		turns, calls := here.Named("flow.turn"), here.Named("flow.call")
@@ -81,7 +81,7 @@ func TestSpanOfPreparing(t *testing.T) {
 			in.Prepare = true
 			return f.IncomingTx(t.Context(), tx, in)
 		}))
-		eventually(t, func() bool { return len(spans.Named("flow.turn")) == 1 })
+		spans.Await(t, "flow.turn", 1)
 		turn, prepared := spans.Named("flow.turn")[0], spans.Named("flow.prepare")[0]
 		require.Equal(t, turn.Own, prepared.Parent)
 		require.Equal(t, prepared.Own, <-h.parents)
