@@ -292,11 +292,11 @@ func TestDeleteAccountKilled(t *testing.T) {
 		working(t, f)
 		handle, err := database.Of(t.Context(), db)
 		require.NoError(t, err)
-		ana.until(t, func() bool {
+		require.Eventually(t, func() bool {
 			c.hasten()
 			handle.Notify("server.closed")
 			return traces(contents(t, db), account) == 0
-		})
+		}, eventually, tick)
 		require.Zero(t, traces(contents(t, db), "canary"))
 	})
 }

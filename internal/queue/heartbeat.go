@@ -82,7 +82,7 @@ func (h *heartbeats) write(ctx context.Context, nodes ...*keeper) error {
 	if len(nodes) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(database.Routine(ctx), expireAfter/2)
+	ctx, cancel := context.WithTimeout(database.Routine(ctx), sweepTimeout)
 	defer cancel()
 	rows := database.Rows{
 		Before: `INSERT INTO queue_node (id, queue, seen_us) SELECT v.column1, v.column2, ` + nodes[0].sql.text("{seen}") + ` FROM (`,

@@ -4,24 +4,50 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 const (
 	heartbeatInterval = 2 * time.Second
-	expireAfter       = 10 * time.Second
 	expireMargin      = time.Second // a node believes itself dead before the others do
+	sweepTimeout      = 5 * time.Second
 )
+
+// Expiry is how long after its last heartbeat a node is dead to the others.
+const Expiry = 10 * time.Second
+
+type expiryKey struct{}
+
+// SetExpiry changes [Expiry] for the queues on a handle that start afterwards. All
+// nodes on a database need the same. It is for tests in which no node dies: a
+// machine that stands still must not make them repeat work.
+func SetExpiry(ctx context.Context, db *sqlx.DB, d time.Duration) error {
+	on, err := database.Of(ctx, db)
+	if err != nil {
+		return fmt.Errorf("queue: %w", err)
+	}
+	on.Value(expiryKey{}, func() any { return new(atomic.Int64) }).(*atomic.Int64).Store(int64(d))
+	return nil
+}
+
+func expiryOf(db *database.DB) time.Duration {
+	set := db.Value(expiryKey{}, func() any { return new(atomic.Int64) }).(*atomic.Int64)
+	return orDefault(time.Duration(set.Load()), Expiry)
+}
 
 // keeper tells the other nodes that this one is alive, keeps its leases, and
 // takes over what dead nodes have leased.
 type keeper struct {
 	*Queue
-	id    string        // of the node
-	claim chan struct{} // wakes the claimer
-	slots *slots
+	id     string        // of the node
+	expiry time.Duration // see [Expiry]
+	claim  chan struct{} // wakes the claimer
+	slots  *slots
 
 	void       *time.Timer    // fires when others may think that this node is dead
 	heartbeats chan time.Time // after each heartbeat, when it was begun
@@ -48,7 +74,8 @@ func (k *keeper) joinSoon(ctx context.Context) error {
 // others held.
 func (k *keeper) join(ctx context.Context) error {
 	now := time.Now()
-	k.void = time.AfterFunc(expireAfter, k.expire)
+	k.expiry = expiryOf(k.db)
+	k.void = time.AfterFunc(k.expiry, k.expire)
 	k.void.Stop()
 	if k.o.Exclusive {
 		return k.write(ctx, func(ctx context.Context, tx *database.Tx) error {
@@ -161,12 +188,12 @@ func (k *keeper) sweepAll(ctx context.Context) {
 // deadQuery finds something if there is a dead node.
 func (k *keeper) deadQuery(first int, ahead time.Duration) (text string, args []any) {
 	return fmt.Sprintf(`SELECT 1 FROM queue_node WHERE queue = $%d AND seen_us < `+k.sql.text("{seen}")+` - CAST($%d AS BIGINT)`, first, first+1),
-		[]any{k.o.Name, (expireAfter - min(ahead, expireAfter/2)).Microseconds()}
+		[]any{k.o.Name, (k.expiry - min(ahead, k.expiry/2)).Microseconds()}
 }
 
 // markAlive notes that the others know since a moment that this node is alive.
 func (k *keeper) markAlive(since time.Time) {
-	until := since.Add(expireAfter - expireMargin)
+	until := since.Add(k.expiry - expireMargin)
 	k.slots.markAlive(until)
 	k.void.Reset(time.Until(until))
 }
@@ -182,23 +209,23 @@ func (k *keeper) expire() {
 // that it lives, a machine that stood still or a database that was away, may
 // have kept the others from it as well: they have one more beat for it.
 func (k *keeper) sweep(ctx context.Context, before time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, expireAfter/2)
+	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	const (
 		dead   = `SELECT id FROM queue_node WHERE queue = $1 AND seen_us < {seen} - $2`
 		remove = `DELETE FROM queue_node WHERE id = $1 AND seen_us < {seen} - $2`
 	)
 	var ids []string
-	if err := k.db.SelectContext(ctx, &ids, k.sql.text(dead), k.o.Name, expireAfter.Microseconds()); err != nil {
+	if err := k.db.SelectContext(ctx, &ids, k.sql.text(dead), k.o.Name, k.expiry.Microseconds()); err != nil {
 		return err
 	}
-	k.spared = !k.spared && len(ids) > 0 && time.Since(before) > expireAfter/2
+	k.spared = !k.spared && len(ids) > 0 && time.Since(before) > k.expiry/2
 	if k.spared {
 		return nil
 	}
 	for _, id := range ids {
 		err := k.write(ctx, func(ctx context.Context, tx *database.Tx) error {
-			res, err := tx.ExecContext(ctx, k.sql.text(remove), id, expireAfter.Microseconds())
+			res, err := tx.ExecContext(ctx, k.sql.text(remove), id, k.expiry.Microseconds())
 			if err != nil {
 				return err
 			}
