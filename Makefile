@@ -14,7 +14,7 @@ export CGO_ENABLED = 0
 
 step = @printf '\n== %s (%s)\n' "$(1)" "$$(date +%T)"
 
-.PHONY: test prepare panel walk build vet platforms arrows tests statements race benchmarks lint vulncheck fmt bench soak fresh generate release release-check clean
+.PHONY: test prepare panel walk build vet platforms arrows tests statements race benchmarks lint vulncheck fmt bench soak flaky fresh generate release release-check clean
 .NOTPARALLEL:
 
 # What continuous integration runs. ROUNDS is the length of each fault loop.
@@ -103,6 +103,12 @@ bench:
 soak: export ROUNDS ?= 50
 soak: prepare
 	bash scripts/soak.sh
+
+# The Go tests 20 times on one busy processor, with test binaries that are stopped for
+# a moment; names what ever failed. RUNS and PACKAGES are its settings.
+flaky: export ROUNDS ?= 3
+flaky:
+	bash scripts/flaky.sh
 
 generate:
 	go generate ./...

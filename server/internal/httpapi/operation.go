@@ -121,6 +121,7 @@ func Register[I, T any](a *API, op Operation, need auth.Permission, handler func
 // RegisterReply is [Register] for operations that choose a status or headers
 // of their own: O is a huma output.
 func RegisterReply[I, O any](a *API, op Operation, need auth.Permission, handler func(context.Context, Call, *I) (*O, error)) {
+	op.check(need)
 	within := newBounds(op, need, reflect.TypeFor[I]())
 	a.pending = append(a.pending, operation{op, func(h huma.API) {
 		huma.Register(h, a.declare(op, need, hasBody[I]()), func(ctx context.Context, in *I) (*O, error) {
@@ -163,17 +164,21 @@ func (a *API) Owns(path string, route *mux.Route) bool {
 // rank sorts a parameter behind every literal.
 func rank(path string) string { return strings.ReplaceAll(path, "{", "\U0010FFFF") }
 
-// declare is what huma needs to know.
-func (a *API) declare(op Operation, need auth.Permission, body bool) huma.Operation {
+// check panics if a declaration is not complete, when the server is made.
+func (op Operation) check(need auth.Permission) {
 	if need == "" {
 		panic("server: " + op.ID + " declares no permission")
 	}
-	op.Status = cmp.Or(op.Status, http.StatusOK)
-	op.MaxBody = cmp.Or(op.MaxBody, DefaultMaxBody)
-	service, _, ok := strings.Cut(op.ID, "_")
-	if !ok {
+	if !strings.Contains(op.ID, "_") {
 		panic("server: " + op.ID + " is no <Service>_<Method>")
 	}
+}
+
+// declare is what huma needs to know.
+func (a *API) declare(op Operation, need auth.Permission, body bool) huma.Operation {
+	op.Status = cmp.Or(op.Status, http.StatusOK)
+	op.MaxBody = cmp.Or(op.MaxBody, DefaultMaxBody)
+	service, _, _ := strings.Cut(op.ID, "_")
 	out := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: about(op, need),
 		Tags: []string{service}, DefaultStatus: op.Status, Security: security(need),
