@@ -9,6 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // scheduled are the references on which a flow begins by itself, 0 for none, with
@@ -83,7 +84,7 @@ func TestScheduleOfDeleted(t *testing.T) {
 		_, err = f.db.ExecContext(t.Context(), `DELETE FROM aiflow_project`)
 		require.NoError(t, err)
 		f.running(t)
-		require.Eventually(t, func() bool { return len(f.scheduled(t, made.ID)) == 0 }, patient, tick)
+		testkit.UntilCommitted(t, f.db, func() bool { return len(f.scheduled(t, made.ID)) == 0 })
 	})
 }
 

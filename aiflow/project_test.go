@@ -68,10 +68,10 @@ func TestDeletedRuns(t *testing.T) {
 		run, err := f.Runs().Start(t.Context(), aiflow.Start{Flow: main.ID})
 		require.NoError(t, err)
 		require.NoError(t, f.Flows().Delete(t.Context(), main.ID))
-		require.Eventually(t, func() bool {
+		testkit.UntilCommitted(t, f.db, func() bool {
 			d, err := f.Runs().Get(t.Context(), run.ID)
 			return err == nil && d.Status == "cancelled"
-		}, patient, tick)
+		})
 	})
 }
 

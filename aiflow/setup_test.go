@@ -125,11 +125,11 @@ func (f *fixture) output(t *testing.T, id string, n int) string {
 	t.Helper()
 	run, err := f.Runs().Start(t.Context(), aiflow.Start{Flow: id, Input: map[string]any{"n": n}})
 	require.NoError(t, err)
-	require.Eventually(t, func() bool {
+	testkit.UntilCommitted(t, f.db, func() bool {
 		d, err := f.Runs().Get(t.Context(), run.ID)
 		run = d.Run
 		return err == nil && !run.EndedAt.IsZero()
-	}, patient, tick)
+	})
 	require.Equal(t, runtime.Status("completed"), run.Status, "%v", run.Error)
 	return string(run.Output)
 }

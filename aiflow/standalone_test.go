@@ -34,12 +34,12 @@ func TestAlone(t *testing.T) {
 		require.Equal(t, runtime.Completed, run.Status)
 
 		var last runtime.Run
-		require.Eventually(t, func() bool {
+		testkit.UntilCommitted(t, f.db, func() bool {
 			runs, err := f.Runs().List(t.Context(), aiflow.RunFilter{})
 			require.NoError(t, err)
 			last = runs.Items[0]
 			return len(runs.Items) == 2 && !last.EndedAt.IsZero()
-		}, patient, tick)
+		})
 		require.Equal(t, runtime.Failed, last.Status)
 		require.Equal(t, flow.CodeNoChat, last.Error.Code)
 		cancel()

@@ -268,7 +268,7 @@ func TestRetention(t *testing.T) {
 		require.Equal(t, 601, rows(t, db, "mcp_audit"))
 		require.Equal(t, 2, rows(t, db, "mcp_limit"))
 		run(t, r)
-		require.Eventually(t, func() bool { return rows(t, db, "mcp_audit") == 1 && rows(t, db, "mcp_limit") == 1 }, patient, time.Millisecond)
+		testkit.UntilCommitted(t, db, func() bool { return rows(t, db, "mcp_audit") == 1 && rows(t, db, "mcp_limit") == 1 })
 		require.Empty(t, entries(t, r, mcp.AuditFilter{}))
 	})
 }

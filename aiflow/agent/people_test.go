@@ -15,6 +15,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // deleting is a tool that takes something away.
@@ -112,10 +113,10 @@ func TestApproval(t *testing.T) {
 			f, _, d := begin(t, db, &made, nil, "denied")
 			f.clock.advance(25 * time.Hour)
 			f.runs.Notify()
-			require.Eventually(t, func() bool {
+			testkit.UntilCommitted(t, f.db, func() bool {
 				d, _ = f.flows.Runs().Get(t.Context(), d.ID)
 				return d.Status == runtime.Completed
-			}, patient, tick)
+			})
 			require.Equal(t, "denied", output(t, d))
 			require.Len(t, made.all(), 1)
 		})
@@ -273,10 +274,10 @@ func (f *fixture) reply(t testing.TB, run, text string) runtime.Detail {
 		})
 	}))
 	var d runtime.Detail
-	require.Eventually(t, func() bool {
+	testkit.UntilCommitted(t, f.db, func() bool {
 		d, err = f.flows.Runs().Get(t.Context(), run)
 		return err == nil && d.Status != runtime.Running && len(d.Sent) > len(before.Sent)
-	}, patient, tick)
+	})
 	return d
 }
 
@@ -317,10 +318,10 @@ func TestConverseForAValue(t *testing.T) {
 				Chat: chatOf("ana"), Message: map[string]any{"id": "in", "type": "text", "text": "Many"}, Inbound: flow.Inbound{Text: "Many"},
 			})
 		}))
-		require.Eventually(t, func() bool {
+		testkit.UntilCommitted(t, f.db, func() bool {
 			d, _ = f.flows.Runs().Get(t.Context(), d.ID)
 			return d.Status == runtime.Completed
-		}, patient, tick)
+		})
 		require.JSONEq(t, `{"n":9007199254740993}`, string(d.Output))
 	})
 }

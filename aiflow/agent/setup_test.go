@@ -225,11 +225,11 @@ func (f *fixture) ask(t testing.TB, c config, text string, outputs ...string) ru
 // rest waits until a run has ended or waits for somebody.
 func (f *fixture) rest(t testing.TB, run string) (d runtime.Detail) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testkit.UntilCommitted(t, f.db, func() bool {
 		var err error
 		d, err = f.flows.Runs().Get(t.Context(), run)
 		return err == nil && d.Status != runtime.Running
-	}, patient, tick)
+	})
 	return d
 }
 

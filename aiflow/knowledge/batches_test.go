@@ -169,11 +169,11 @@ func TestRun(t *testing.T) {
 		g.Go(func() error { return f.service.Run(ctx) })
 		file := f.add(t, "a.txt", "boat")
 		require.NoError(t, f.Delete(t.Context(), f.project, file.ID))
-		require.Eventually(t, func() bool {
+		testkit.UntilCommitted(t, f.db, func() bool {
 			var n int
 			require.NoError(t, f.db.GetContext(t.Context(), &n, `SELECT COUNT(*) FROM knowledge_file`))
 			return n == 0
-		}, 10*time.Second, time.Millisecond)
+		})
 		cancel()
 		require.NoError(t, g.Wait())
 	})
