@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -16,11 +15,6 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/testkit"
-)
-
-const (
-	patient = 2 * time.Minute // longest wait of a test
-	tick    = 2 * time.Millisecond
 )
 
 // chatService is a chat service that takes whatever runs do, and leaves jumps to the
