@@ -80,7 +80,7 @@ func apply(ctx context.Context, d *DB, pkg string, files fs.FS) error {
 	if err != nil {
 		return err
 	}
-	return up(ctx, p, pkg, d.stopAt(pkg))
+	return up(AllowSilence(ctx, buildSilence), p, pkg, d.stopAt(pkg))
 }
 
 // up applies missing migrations, but none after stop. SQLite has no lock across

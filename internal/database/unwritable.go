@@ -55,6 +55,14 @@ func IsUnwritable(err error) bool {
 	return false
 }
 
+// IsMoved reports whether an error of PostgreSQL means that its connection should
+// not be used again, because another one may be better: the server is read-only or a
+// standby, shuts down, or has lost the connection.
+func IsMoved(err error) bool {
+	state := sqlState(err)
+	return state == "25006" || strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P0")
+}
+
 // unwritableStates are PostgreSQL's error codes; two characters are a whole class:
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 var unwritableStates = []string{

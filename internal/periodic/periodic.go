@@ -37,7 +37,7 @@ func RunActive(ctx context.Context, db *database.DB, interval time.Duration, cha
 // until ctx ends; changed may be nil. It logs the errors of task with message, and
 // returns nil. What task writes makes nothing due: see [database.Routine].
 func Run(ctx context.Context, interval time.Duration, changed <-chan struct{}, log *slog.Logger, message string, task func(context.Context) error) error {
-	ctx = database.Routine(ctx)
+	ctx = database.Chore(database.Routine(ctx))
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -90,6 +91,15 @@ func check(t testing.TB, err error) {
 }
 
 func newServer(o PostgresOptions) (*Server, error) {
+	settings := fast
+	if o.Durable {
+		settings = durable
+	}
+	return runServer(settings, func(s *Server) error { return initData(s.bin, s.data(), s.cred) })
+}
+
+// runServer starts a server on the data that fill makes.
+func runServer(settings []string, fill func(*Server) error) (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
@@ -101,19 +111,14 @@ func newServer(o PostgresOptions) (*Server, error) {
 	if s.dir, err = serverDir(s.cred); err != nil {
 		return nil, err
 	}
-	if err := initData(s.bin, s.data(), s.cred); err != nil {
-		_ = os.RemoveAll(s.dir)
-		return nil, err
-	}
-	settings := fast
-	if o.Durable {
-		settings = durable
-	}
 	s.args = []string{"-D", s.data(), "-k", s.dir}
-	for _, set := range append(append([]string{}, always...), settings...) {
+	for _, set := range slices.Concat(always, settings) {
 		s.args = append(s.args, "-c", set)
 	}
-	if err := s.start(); err != nil {
+	if err = fill(s); err == nil {
+		err = s.start()
+	}
+	if err != nil {
 		_ = os.RemoveAll(s.dir)
 		return nil, err
 	}
@@ -145,7 +150,7 @@ func (s *Server) await() error {
 	defer tick.Stop()
 	for end := time.Now().Add(startWithin); time.Now().Before(end); <-tick.C {
 		b, _ := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
-		if l := bytes.Split(b, []byte("\n")); len(l) >= 8 && bytes.HasPrefix(l[7], []byte("ready")) {
+		if l := bytes.Split(b, []byte("\n")); len(l) >= 8 && isUp(l[7]) {
 			return nil
 		}
 		if log := s.log(); gaveUp(log) {
@@ -156,6 +161,12 @@ func (s *Server) await() error {
 	log := s.log()
 	_ = s.end("QUIT")
 	return fmt.Errorf("PostgreSQL was not ready after %s: %s", startWithin, log)
+}
+
+// isUp reports whether a server with this status answers queries. See
+// https://www.postgresql.org/docs/current/storage-file-layout.html.
+func isUp(status []byte) bool {
+	return bytes.HasPrefix(status, []byte("ready")) || bytes.HasPrefix(status, []byte("standby"))
 }
 
 // gaveUp reports whether the server has logged a fatal error, other than those for
@@ -204,6 +215,55 @@ func (s *Server) Start(t testing.TB) {
 	_ = os.Remove(filepath.Join(s.dir, "log"))
 	require.NoError(t, s.start())
 }
+
+// Standby starts another server that follows this one, which must be durable, and
+// answers queries. It ends with the test.
+func (s *Server) Standby(t testing.TB) *Server {
+	t.Helper()
+	follower, err := runServer(durable, func(f *Server) error {
+		cmd := exec.Command(filepath.Join(s.bin, "pg_basebackup"), "-D", f.data(), "-h", s.dir, "-U", "postgres", "-R", "-X", "stream", "-c", "fast", "--no-sync")
+		cmd.Dir = f.dir
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred}
+		return run(cmd)
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = follower.end("QUIT") })
+	return follower
+}
+
+// Freeze stops the server and its backends where they are, as a machine that sleeps
+// does, until thaw is called. Call it before the test ends.
+func (s *Server) Freeze(t testing.TB) (thaw func()) {
+	t.Helper()
+	signal := func(pid int, what syscall.Signal) {
+		if err := syscall.Kill(pid, what); !errors.Is(err, syscall.ESRCH) { // a backend may have ended
+			require.NoError(t, err)
+		}
+	}
+	stopped := children(s.cmd.Process.Pid, processes())
+	for _, pid := range stopped { // the postmaster first: it starts no more
+		signal(pid, syscall.SIGSTOP)
+	}
+	return func() {
+		for _, pid := range slices.Backward(stopped) {
+			signal(pid, syscall.SIGCONT)
+		}
+	}
+}
+
+// children returns the processes that pid has started, and theirs, each after its
+// parent.
+func children(pid int, all []process) (pids []int) {
+	for _, p := range all {
+		if p.parent == pid {
+			pids = append(append(pids, p.pid), children(p.pid, all)...)
+		}
+	}
+	return pids
+}
+
+// Socket is the Unix socket of the server.
+func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
 
 // Database creates a database, which is dropped when the test ends, and returns its
 // URL.

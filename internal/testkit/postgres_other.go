@@ -27,3 +27,12 @@ func (*Server) Kill(testing.TB) {}
 
 // Start is never called: there is no server.
 func (*Server) Start(testing.TB) {}
+
+// Standby is never called: there is no server.
+func (*Server) Standby(testing.TB) *Server { return nil }
+
+// Freeze is never called: there is no server.
+func (*Server) Freeze(testing.TB) (thaw func()) { return nil }
+
+// Socket is never called: there is no server.
+func (*Server) Socket() string { return "" }

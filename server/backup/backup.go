@@ -167,8 +167,12 @@ func (b *writing) write(ctx context.Context) error {
 	return b.out.close()
 }
 
+// countsFor is how long the rows of a large table may be counted.
+const countsFor = time.Hour
+
 // rows writes the rows of all tables as of one moment.
 func (b *writing) rows(ctx context.Context) error {
+	ctx = database.AllowSilence(ctx, countsFor)
 	how := &sql.TxOptions{ReadOnly: true}
 	if b.d.Dialect == database.Postgres {
 		how.Isolation = sql.LevelRepeatableRead

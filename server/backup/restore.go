@@ -196,6 +196,7 @@ func (r *restoring) files(ctx context.Context) error {
 
 // rows fills the tables, and compares them with the archive.
 func (r *restoring) rows(ctx context.Context) error {
+	ctx = database.AllowSilence(ctx, countsFor)
 	tables := map[string]Table{}
 	var total int64
 	for _, t := range r.a.Manifest.Tables {

@@ -13,19 +13,12 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/lib/pq"
 	_ "modernc.org/sqlite" // the embedded default
-
-	"github.com/trunklinehq/trunkline/internal/database"
 )
 
-const (
-	liteConns = 8
-	pgConns   = 16
-)
+const liteConns = 8
 
 // memories counts the databases in memory, which have different names.
 var memories atomic.Int64
@@ -36,7 +29,8 @@ var memories atomic.Int64
 // but a power cut may undo the last ones (default full). A PostgreSQL URL without
 // sslmode means "disable" on loopback and Unix sockets, which involve no network,
 // and "require" for all other hosts. "verify-full" must be chosen explicitly,
-// because it needs the server's certificate authority.
+// because it needs the server's certificate authority. A URL may name several hosts:
+// a connection is to the one that is the primary.
 func Open(ctx context.Context, rawURL string) (*sqlx.DB, error) {
 	scheme, _, ok := strings.Cut(rawURL, "://")
 	switch {
@@ -99,79 +93,10 @@ func makePrivate(path string) error {
 	return file.Close()
 }
 
-func openPostgres(ctx context.Context, rawURL string) (*sqlx.DB, error) {
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return nil, fmt.Errorf("postgres URL is malformed") // the parser's words would quote the password
-	}
-	q := u.Query()
-	if !q.Has("sslmode") {
-		q.Set("sslmode", sslMode(u, q))
-	}
-	q.Set("binary_parameters", "yes") // one round trip per statement instead of two
-	u.RawQuery = q.Encode()
-	dsn := u.String()
-	db, err := sqlx.Open("postgres", dsn)
-	if err != nil {
-		return nil, fmt.Errorf("opening PostgreSQL: %w", err)
-	}
-	db.SetMaxOpenConns(pgConns)
-	db.SetMaxIdleConns(pgConns)
-	if db, err = ready(ctx, db); err != nil {
-		return nil, err
-	}
-	return db, database.Attach(ctx, db, func(ctx context.Context, notify func(string)) { listen(ctx, dsn, notify) })
-}
-
-func sslMode(u *url.URL, q url.Values) string {
-	host := u.Hostname()
-	if h := q.Get("host"); h != "" {
-		host = h
-	}
-	switch {
-	case host == "", host == "localhost", host == "127.0.0.1", host == "::1", strings.HasPrefix(host, "/"):
-		return "disable"
-	}
-	return "require"
-}
-
 func ready(ctx context.Context, db *sqlx.DB) (*sqlx.DB, error) {
 	if err := db.PingContext(ctx); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("connecting to the database: %w", err)
 	}
 	return db, nil
-}
-
-// listen receives PostgreSQL notifications until ctx ends. Notifications may be
-// missed before it listens and after a lost connection, for which the driver sends
-// nil.
-func listen(ctx context.Context, dsn string, notify func(string)) {
-	l := pq.NewListener(dsn, 100*time.Millisecond, 10*time.Second, nil)
-	// Listen waits for a connection without a limit; Close ends it.
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
-	defer stop()
-	if err := l.Listen(database.Channel); err != nil {
-		return // the pollers continue
-	}
-	notify("")
-	ping := time.NewTicker(time.Minute)
-	defer ping.Stop()
-	for {
-		select {
-		case n, ok := <-l.Notify:
-			switch {
-			case !ok: // closed because ctx ended
-				return
-			case n == nil:
-				notify("")
-			default:
-				notify(n.Extra)
-			}
-		case <-ping.C:
-			_ = l.Ping() // detects a dead connection
-		case <-ctx.Done():
-			return
-		}
-	}
 }

@@ -1,0 +1,93 @@
+package open_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/database/open"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+// oneConnection opens PostgreSQL with a single connection.
+func oneConnection(t *testing.T) *sqlx.DB {
+	t.Helper()
+	db, err := open.Open(t.Context(), testkit.PostgresURL(t))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(1)
+	db.MustExecContext(t.Context(), `CREATE TABLE word (n INTEGER)`)
+	return db
+}
+
+func backend(t *testing.T, db *sqlx.DB) (pid int) {
+	t.Helper()
+	require.NoError(t, db.GetContext(t.Context(), &pid, `SELECT pg_backend_pid()`))
+	return pid
+}
+
+// TestConn_ReadOnly has a session that became read-only. It is replaced after the
+// first write that fails, in a transaction as outside of one.
+func TestConn_ReadOnly(t *testing.T) {
+	t.Parallel()
+	const insert = `INSERT INTO word VALUES (1)`
+	for name, write := range map[string]func(*sqlx.DB) error{
+		"statement": func(db *sqlx.DB) error {
+			_, err := db.ExecContext(t.Context(), insert)
+			return err
+		},
+		"prepared": func(db *sqlx.DB) error {
+			stmt, err := db.PrepareContext(t.Context(), insert)
+			require.NoError(t, err)
+			defer stmt.Close() //nolint:errcheck // its connection may be gone
+			_, err = stmt.ExecContext(t.Context())
+			return err
+		},
+		"query": func(db *sqlx.DB) error {
+			var n int
+			return db.GetContext(t.Context(), &n, insert+` RETURNING n`)
+		},
+		"transaction": func(db *sqlx.DB) error {
+			tx, err := db.BeginTxx(t.Context(), nil)
+			require.NoError(t, err)
+			defer tx.Rollback() //nolint:errcheck // it is committed, or has failed
+			if _, err := tx.ExecContext(t.Context(), insert); err != nil {
+				return err
+			}
+			return tx.Commit()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := oneConnection(t)
+			before := backend(t, db)
+			db.MustExecContext(t.Context(), `SET default_transaction_read_only = on`)
+			err := write(db)
+			require.ErrorContains(t, err, "read-only transaction")
+			require.True(t, database.IsMoved(err))
+			require.NoError(t, write(db))
+			require.NotEqual(t, before, backend(t, db))
+		})
+	}
+}
+
+// TestConn_Deadline has a statement that takes longer than its context: its
+// connection is not used again. Others are.
+func TestConn_Deadline(t *testing.T) {
+	t.Parallel()
+	db := oneConnection(t)
+	first := backend(t, db)
+	_, err := db.ExecContext(t.Context(), `SELECT no_such_function()`)
+	require.Error(t, err)
+	require.Equal(t, first, backend(t, db), "what is wrong with a statement is not wrong with its connection")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = db.ExecContext(ctx, `SELECT pg_sleep(60)`)
+	require.Error(t, err)
+	require.Error(t, ctx.Err())
+	require.NotEqual(t, first, backend(t, db))
+}
