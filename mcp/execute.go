@@ -119,7 +119,7 @@ func (x *execution) limited(ctx context.Context) *Error {
 	if t == nil {
 		return nil
 	}
-	if err := x.r.charges.Do(ctx, t); err != nil {
+	if err := x.r.db.Wait(ctx, func(ctx context.Context) error { return x.r.charges.Do(ctx, t) }); err != nil {
 		return x.failure(ctx, &uncounted{err})
 	}
 	if t.wait == 0 {

@@ -52,12 +52,13 @@ type shared struct {
 	// returned, and after each statement without a transaction.
 	Commits testsignal.Signal
 
-	gate   chan struct{} // SQLite: held by the only transaction that may write
-	writes groupcommit.Group[func(*Tx) error]
-	bus    bus
-	dues   dues
-	erased chan struct{}    // requests of [DB.Erased]
-	stops  map[string]int64 // argument of [DB.StopAt]
+	gate    chan struct{} // SQLite: held by the only transaction that may write
+	writes  groupcommit.Group[func(*Tx) error]
+	bus     bus
+	dues    dues
+	waiting atomic.Int64     // requests that wait for the database
+	erased  chan struct{}    // requests of [DB.Erased]
+	stops   map[string]int64 // argument of [DB.StopAt]
 
 	migrated sync.Map // package → the files that [Migrate] has applied completely
 	versions versions // what [Migrate] finds at its first call
@@ -161,13 +162,28 @@ func (d *DB) Alone(ctx context.Context, fn func() error) error {
 	if d.Dialect != SQLite {
 		return fn()
 	}
+	if err := d.enter(ctx); err != nil {
+		return err
+	}
+	defer func() { <-d.gate }()
+	return fn()
+}
+
+// enter waits until no other writes to SQLite.
+func (d *DB) enter(ctx context.Context) error {
 	select {
 	case d.gate <- struct{}{}:
-		defer func() { <-d.gate }()
-	case <-ctx.Done():
-		return ctx.Err()
+		return nil
+	default:
 	}
-	return fn()
+	return d.Wait(ctx, func(ctx context.Context) error {
+		select {
+		case d.gate <- struct{}{}:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
 }
 
 func (d *DB) tx(ctx context.Context, fn func(*Tx) error) error {
@@ -180,10 +196,11 @@ func (d *DB) tx(ctx context.Context, fn func(*Tx) error) error {
 
 // txOn runs fn in a transaction of a handle or of one of its connections.
 func (d *DB) txOn(ctx context.Context, on beginner, fn func(*Tx) error) error {
-	started, err := on.BeginTx(ctx, nil)
+	started, end, err := d.begin(ctx, on)
 	if err != nil {
 		return cause(ctx, &storeError{err})
 	}
+	defer end()
 	defer started.Rollback() //nolint:errcheck // after Commit it returns ErrTxDone
 	tx := &Tx{on: started, db: d.shared, mapper: d.Mapper, own: started}
 	if observe := d.observer.Load(); observe != nil {

@@ -17,7 +17,7 @@ func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	if d.Dialect != SQLite {
 		return d.InTx(ctx, fn)
 	}
-	err := d.writes.Do(ctx, fn)
+	err := d.Wait(ctx, func(ctx context.Context) error { return d.writes.Do(ctx, fn) })
 	d.touch(ctx)
 	if p, ok := errors.AsType[*panicked](err); ok {
 		panic(p) // in the goroutine of fn's caller

@@ -15,12 +15,10 @@ func (d *DB) WriteLazy(ctx context.Context, fn func(*Tx) error) error {
 	if d.Dialect != SQLite {
 		return d.InTx(ctx, fn)
 	}
-	select {
-	case d.gate <- struct{}{}:
-		defer func() { <-d.gate }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := d.enter(ctx); err != nil {
+		return err
 	}
+	defer func() { <-d.gate }()
 	conn, err := d.Connx(ctx)
 	if err != nil {
 		return cause(ctx, &storeError{err})

@@ -19,9 +19,9 @@ const (
 type silenceKey struct{}
 
 // AllowSilence returns a context for statements whose answers may take longer than
-// [Silence] to begin.
+// [Silence] to begin. It is none of [ForRequest].
 func AllowSilence(ctx context.Context, d time.Duration) context.Context {
-	return context.WithValue(ctx, silenceKey{}, d)
+	return context.WithValue(context.WithValue(ctx, requestKey{}, time.Duration(0)), silenceKey{}, d)
 }
 
 // SilenceOf returns how long PostgreSQL may take to begin the answer to a statement

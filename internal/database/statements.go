@@ -6,11 +6,14 @@ import (
 	"regexp"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 const (
 	// prepareAfter is the number of executions after which a statement is prepared.
 	prepareAfter = 4
+	// prepareWithin is how long a caller waits until what is due is prepared.
+	prepareWithin = time.Second
 	// textLimit is the number of texts that are counted. Those that were executed
 	// seldom are forgotten when there are more.
 	textLimit = 1000
@@ -92,6 +95,11 @@ func (d *DB) prepareDue(ctx context.Context) {
 	due := d.statements.due
 	d.statements.due = nil
 	d.statements.mu.Unlock()
+	if len(due) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, prepareWithin)
+	defer cancel()
 	for _, s := range due {
 		if d.prepare(ctx, s) != nil {
 			s.uses.Store(-100) // try again after as many uses
@@ -141,16 +149,20 @@ func (d *DB) QueryContext(ctx context.Context, query string, args ...any) (*sql.
 
 // GetContext reads the first row that a statement returns, or [sql.ErrNoRows].
 func (d *DB) GetContext(ctx context.Context, dest any, query string, args ...any) error {
-	rows, err := d.QueryContext(ctx, query, args...)
-	err = get(dest, rows, err, d.Mapper)
+	err := d.read(ctx, func(ctx context.Context) error {
+		rows, err := d.QueryContext(ctx, query, args...)
+		return get(dest, rows, err, d.Mapper)
+	})
 	d.prepareDue(ctx)
 	return err
 }
 
 // SelectContext reads all rows that a statement returns into the slice at dest.
 func (d *DB) SelectContext(ctx context.Context, dest any, query string, args ...any) error {
-	rows, err := d.QueryContext(ctx, query, args...)
-	err = selectAll(dest, rows, err, d.Mapper)
+	err := d.read(ctx, func(ctx context.Context) error {
+		rows, err := d.QueryContext(ctx, query, args...)
+		return selectAll(dest, rows, err, d.Mapper)
+	})
 	d.prepareDue(ctx)
 	return err
 }

@@ -63,6 +63,18 @@ func IsMoved(err error) bool {
 	return state == "25006" || strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P0")
 }
 
+// IsFull reports whether an error of a driver means that there is no space left.
+func IsFull(err error) bool {
+	var lite interface{ Code() int }
+	if errors.As(err, &lite) {
+		return lite.Code()&0xff == liteFull
+	}
+	return sqlState(err) == "53100"
+}
+
+// IsBusy reports whether SQLite could not get a lock.
+func IsBusy(err error) bool { return isBusy(err) }
+
 // unwritableStates are PostgreSQL's error codes; two characters are a whole class:
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 var unwritableStates = []string{

@@ -71,8 +71,10 @@ func (h *turnHandler) commitBatch(ctx context.Context, works []*work, failed tur
 		case known:
 			maps.Copy(failed, some)
 			works = slices.DeleteFunc(slices.Clone(works), func(w *work) bool { return some[w] != nil })
-		case len(works) == 1:
-			failed[works[0]] = err
+		case len(works) == 1, database.IsUnwritable(err): // the latter is the fault of none
+			for _, w := range works {
+				failed[w] = err
+			}
 			return
 		default:
 			h.commitEach(ctx, works, failed)

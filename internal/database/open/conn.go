@@ -21,6 +21,7 @@ type conn struct {
 	pqConn
 	socket *socket
 	bad    atomic.Bool
+	inTx   bool
 }
 
 // pqConn is what a connection of lib/pq implements.
@@ -38,7 +39,11 @@ type pqConn interface {
 
 // begin begins what the server answers.
 func (c *conn) begin(ctx context.Context) {
-	c.socket.begin(ctx, database.SilenceOf(ctx))
+	silence := database.SilenceOf(ctx)
+	if c.inTx {
+		silence = database.RequestSilence(ctx)
+	}
+	c.socket.begin(ctx, silence)
 }
 
 // judge marks the connection if err says that it cannot be relied on.
@@ -55,6 +60,7 @@ func (c *conn) judge(ctx context.Context, err error) error {
 
 // BeginTx implements [driver.ConnBeginTx].
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (_ driver.Tx, err error) {
+	c.inTx = true
 	c.begin(ctx)
 	var started driver.Tx
 	if opts == (driver.TxOptions{}) {
@@ -63,6 +69,7 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (_ driver.Tx,
 		started, err = c.pqConn.BeginTx(ctx, opts)
 	}
 	if err != nil {
+		c.inTx = false
 		return nil, c.judge(ctx, err)
 	}
 	return &tx{on: started, conn: c, ctx: context.WithoutCancel(ctx)}, nil
@@ -162,6 +169,6 @@ func (t *tx) Rollback() error { return t.end(t.on.Rollback) }
 
 func (t *tx) end(do func() error) error {
 	t.conn.begin(t.ctx)
+	t.conn.inTx = false
 	return t.conn.judge(t.ctx, do())
 }
-

@@ -76,7 +76,7 @@ func (b *Inbox) Add(ctx context.Context, as []ingest.Event) error {
 		as[i] = ingest.Validate(as[i])
 		as[i].Parent = span.Of(ctx)
 	}
-	err := b.batches.Do(ctx, as)
+	err := b.Store.DB.Wait(ctx, func(ctx context.Context) error { return b.batches.Do(ctx, as) })
 	received.End(err != nil)
 	if err != nil {
 		return fmt.Errorf("receiving: %w", err)
@@ -105,14 +105,15 @@ func (b *Inbox) beginSpan(ctx context.Context, as []ingest.Event) (context.Conte
 
 // receiveBatch stores the events of many callers in one transaction. When that
 // fails, it tries the events of each caller alone, so that only the caller at
-// fault gets an error.
+// fault gets an error. It is no caller's fault that the store cannot be written.
 func (b *Inbox) receiveBatch(ctx context.Context, batch [][]ingest.Event) []error {
 	ctx = span.With(ctx, "") // it is that of one of them
 	errs := make([]error, len(batch))
 	all := slices.Concat(batch...)
 	err := b.write(ctx, all)
+	alone := err != nil && len(batch) > 1 && !database.IsUnwritable(err)
 	for i, as := range batch {
-		if err != nil && len(batch) > 1 {
+		if alone {
 			errs[i] = b.write(ctx, as)
 		} else {
 			errs[i] = err

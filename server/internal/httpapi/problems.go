@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
 )
@@ -27,6 +28,9 @@ func (p *Problems) Of(ctx context.Context, err error) *Problem {
 	return NewProblem(CodeInternal, "")
 }
 
+// storeRetry is when to try again after the store could not be written.
+const storeRetry = 2 * time.Second
+
 // Find returns the problem that err is or means, also when the store cannot be
 // written for now; nil: there is none. The operator must act on the latter, so
 // it is logged.
@@ -39,5 +43,5 @@ func (p *Problems) Find(ctx context.Context, err error) *Problem {
 	}
 	p.Refused()
 	p.Log.ErrorContext(ctx, "the store cannot be written", slog.Any("error", err))
-	return NewProblem(CodeUnavailable, "the store cannot be written for now: try again later")
+	return NewProblem(CodeUnavailable, "the store cannot be written for now: try again later").RetryAfter(storeRetry)
 }

@@ -51,7 +51,7 @@ func (s *Stack) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		req := &httpapi.Request{ID: newRequestID(), Client: ClientOf(r, s.Trusted), Agent: r.UserAgent()}
-		ctx, end := s.Tracing.Request(httpapi.WithRequest(r.Context(), req), r, req)
+		ctx, end := s.Tracing.Request(httpapi.WithRequest(database.ForRequest(r.Context()), req), r, req)
 		h := w.Header()
 		h.Set("X-Request-Id", req.ID)
 		h.Set("X-Content-Type-Options", "nosniff")

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gorilla/mux"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider/graph"
 	"github.com/trunklinehq/trunkline/server/internal/forged"
@@ -140,7 +141,7 @@ func (a *API) process(r *http.Request, from netip.Addr, body []byte) error {
 	}
 	signed := false
 	defer func() { done(signed) }()
-	err = a.Messaging.Callback(r.Context(), r.Header, body)
+	err = a.Messaging.Callback(database.ForCallback(r.Context()), r.Header, body)
 	signed = err == nil
 	return err
 }
