@@ -125,7 +125,13 @@ func launchIn(t testing.TB, env []string, args ...string) *node {
 // not wait.
 func spawn(t testing.TB, env []string, args ...string) *node {
 	t.Helper()
-	n := &node{cmd: trunkline(t, args...), stderr: &text{}, ready: make(chan string, 1), ended: make(chan struct{})}
+	return spawnCommand(t, env, trunkline(t, args...))
+}
+
+// spawnCommand is spawn for a command that becomes the server.
+func spawnCommand(t testing.TB, env []string, cmd *exec.Cmd) *node {
+	t.Helper()
+	n := &node{cmd: cmd, stderr: &text{}, ready: make(chan string, 1), ended: make(chan struct{})}
 	n.cmd.Env, n.cmd.Stderr = append(os.Environ(), env...), n.stderr
 	pipe, err := n.cmd.StdoutPipe()
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ type folder struct {
 // openFolder creates the folder if necessary, and locks it.
 func openFolder(path string) (*folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, &settingError{"--data", "the folder cannot be created: " + cause(err)}
+		return nil, unusable("--data", "the folder "+path+" cannot be created: "+cause(err), err)
 	}
 	f := &folder{path: path}
 	err := f.lock(filepath.Join(path, "lock"))
@@ -34,7 +34,7 @@ func openFolder(path string) (*folder, error) {
 		return nil, &settingError{"--data", "the folder is in use by another trunkline: stop it, or give this one a folder of its own"}
 	}
 	if err != nil {
-		return nil, &settingError{"--data", "the folder cannot be used: " + cause(err)}
+		return nil, unusable("--data", "the folder cannot be used: "+cause(err), err)
 	}
 	return f, nil
 }
@@ -77,7 +77,7 @@ func (f *folder) lockSQLite(url string) error {
 		return &settingError{"--database-url", "the database file is in use by another trunkline"}
 	}
 	if err != nil {
-		return &settingError{"--database-url", "the database file cannot be used: " + cause(err)}
+		return unusable("--database-url", "the database file cannot be used: "+cause(err), err)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (f *folder) secrets() ([]server.Secret, error) {
 	_, _ = rand.Read(raw) // never fails
 	text := base64.RawURLEncoding.EncodeToString(raw)
 	if err := writeWhole(name, text+"\n"); err != nil {
-		return nil, &settingError{"--data", "the secret cannot be written: " + cause(err)}
+		return nil, unusable("--data", "the secret cannot be written: "+cause(err), err)
 	}
 	return []server.Secret{server.Secret(text)}, nil
 }

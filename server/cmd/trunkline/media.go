@@ -16,14 +16,14 @@ func openMedia(ctx context.Context, set settings) (media.Store, error) {
 		defer cancel()
 		bucket, err := s3.Open(ctx, set.Media, nil)
 		if err != nil {
-			return nil, &settingError{"--media", "the bucket cannot be opened: " + redact(err.Error(), set.Media)}
+			return nil, unusable("--media", "the bucket cannot be opened: "+redact(err.Error(), set.Media), err)
 		}
 		return bucket, nil
 	}
 	path := or(set.Media, filepath.Join(set.Data, "media"))
 	f, err := media.OpenFolder(path)
 	if err != nil {
-		return nil, &settingError{"--media", "the folder cannot be used: " + cause(err)}
+		return nil, unusable("--media", "the folder cannot be used: "+cause(err), err)
 	}
 	return f, nil
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server"
-	"github.com/trunklinehq/trunkline/server/panel"
 	"github.com/trunklinehq/trunkline/sqldb"
 )
 
@@ -38,27 +37,20 @@ func (serveCommand) run(ctx context.Context, f flags, to streams) error {
 		return err
 	}
 	defer listeners.Main.Close() //nolint:errcheck // Serve has closed it
-	home, err := openFolder(set.Data)
+	all, err := awaitAll(ctx, set, listeners, log)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil // it was told to end while it waited
+	}
 	if err != nil {
 		return err
 	}
-	defer home.close()
-	db, err := openDatabase(ctx, set, home)
-	if err != nil {
-		return err
-	}
-	defer closeSoon(db)
-	set.Server.Panel = panel.Handler
-	s, err := newServer(ctx, set, home, db, listeners.Main.Addr(), log)
-	if err != nil {
-		return err
-	}
+	defer all.close()
 	warn(ctx, set, listeners.Main.Addr(), log)
 	warnWide(ctx, set, log)
 	listeners.Ready = func() {
 		_, _ = fmt.Fprintf(to.out, "Trunkline is ready: panel %[1]s/panel/, API docs %[1]s/swagger\n", set.BaseURL)
 	}
-	return s.Serve(ctx, listeners)
+	return all.server.Serve(ctx, listeners)
 }
 
 func logger(set settings, w io.Writer) *slog.Logger {
@@ -158,7 +150,7 @@ func connect(ctx context.Context, flag, url string) (*sqlx.DB, error) {
 	defer cancel()
 	db, err := sqldb.Open(ctx, url)
 	if err != nil {
-		return nil, &settingError{flag, "the database cannot be opened: " + redact(err.Error(), url)}
+		return nil, unusable(flag, "the database cannot be opened: "+redact(err.Error(), url), err)
 	}
 	return db, nil
 }
@@ -213,10 +205,13 @@ func newServer(ctx context.Context, set settings, home *folder, db *sqlx.DB, own
 }
 
 // databaseError returns an error that names the setting if a newer program wrote
-// the database.
+// the database, and a [passingError] if it passes.
 func databaseError(err error) error {
 	if errors.Is(err, database.ErrNewer) {
 		return &settingError{"--database-url", err.Error()}
+	}
+	if what := passes(err); what != "" {
+		return &passingError{err.Error(), what}
 	}
 	return err
 }

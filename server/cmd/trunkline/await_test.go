@@ -1,0 +1,99 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+// awaitHeld waits until a server that cannot start answers so, and returns what it
+// says to everybody.
+func awaitHeld(t *testing.T, addr, path string) (detail string) {
+	t.Helper()
+	testkit.AwaitListener(t, addr)
+	res, err := http.Get("http://" + addr + path)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+	require.Equal(t, "application/problem+json", res.Header.Get("Content-Type"))
+	require.NotEmpty(t, res.Header.Get("Retry-After"))
+	var problem struct{ Code, Detail string }
+	require.NoError(t, json.Unmarshal(body, &problem))
+	require.Equal(t, "unavailable", problem.Code)
+	return problem.Detail
+}
+
+// started waits until a server has started.
+func (n *node) started(t *testing.T, addr string) {
+	t.Helper()
+	select {
+	case line, ok := <-n.ready:
+		require.True(t, ok, "it ended: %s", n.stderr)
+		require.Contains(t, line, "Trunkline is ready")
+	case <-time.After(answerWithin):
+		require.Fail(t, "it did not start")
+	}
+	n.host = addr
+	require.Zero(t, n.awaitProbe(t, http.StatusOK).Truncate(answerWithin))
+}
+
+// TestStartBeforeDatabase starts the server before its PostgreSQL. It says so, and
+// starts when that is up.
+func TestStartBeforeDatabase(t *testing.T) {
+	t.Parallel()
+	database := testkit.PostgresServer(t, testkit.PostgresOptions{})
+	url := database.Database(t)
+	database.Stop(t)
+	addr := testkit.FreeAddress(t)
+	args := []string{"--data", t.TempDir(), "--addr", addr, "--database-url", url, "--secret", sharedSecret}
+	n := spawn(t, nil, args...)
+	for _, path := range []string{"/probe", "/webhooks/provider", "/panel/"} {
+		require.Equal(t, "the server waits until it can start: the database or the store of files cannot be reached", awaitHeld(t, addr, path))
+	}
+	require.Contains(t, n.stderr.String(), "the server waits until it can start")
+	require.Contains(t, n.stderr.String(), "connect: no such file or directory", "the operator is told why")
+	require.NotContains(t, n.stderr.String(), sharedSecret)
+	database.Start(t)
+	n.started(t, addr)
+	require.Equal(t, 1, strings.Count(n.stderr.String(), "the server waits until it can start"), "once, not at each attempt")
+	n.terminate(t)
+
+	database.Stop(t)
+	n = spawn(t, nil, args...)
+	awaitHeld(t, addr, "/probe")
+	n.terminate(t)
+}
+
+// TestStartOnFullDisk starts the server in a data folder without space.
+func TestStartOnFullDisk(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has namespaces, in which a test may mount a small file system")
+	}
+	dir, addr := t.TempDir(), testkit.FreeAddress(t)
+	server := trunkline(t, "--data", filepath.Join(dir, "data"), "--addr", addr)
+	const small = `mount -t tmpfs -o size=64m tmpfs "$1" && head -c 80m /dev/zero >"$1/ballast" 2>/dev/null; shift; exec "$@"`
+	cmd := exec.Command("unshare", append([]string{"-Urm", "sh", "-c", small, "sh", dir}, server.Args...)...)
+	if out, err := exec.Command("unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("the system allows no mounts in a namespace: %s", out)
+	}
+	n := spawnCommand(t, nil, cmd)
+	require.Equal(t, "the server waits until it can start: the disk is full", awaitHeld(t, addr, "/probe"))
+	require.NoError(t, os.Remove(fmt.Sprintf("/proc/%d/root%s/ballast", n.cmd.Process.Pid, dir)))
+	n.started(t, addr)
+	n.terminate(t)
+}
