@@ -16,6 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -130,6 +131,7 @@ func BenchmarkHanging(b *testing.B) {
 				const n = 500
 				var mu sync.Mutex
 				var elapsed []time.Duration
+				var handled testsignal.Signal
 				put := map[string]time.Time{}
 				q := newQueue(b, db, queue.Options{
 					Logger: quiet, Drain: time.Millisecond,
@@ -141,6 +143,7 @@ func BenchmarkHanging(b *testing.B) {
 						mu.Lock()
 						defer mu.Unlock()
 						elapsed = append(elapsed, time.Since(put[it.Subject]))
+						handled.Send()
 						return queue.Outcome{}
 					},
 				})
@@ -161,7 +164,7 @@ func BenchmarkHanging(b *testing.B) {
 					}
 					tick.Stop()
 				}
-				eventually(b, func() bool { mu.Lock(); defer mu.Unlock(); return len(elapsed) >= len(put)*(10-hanging)/10 })
+				until(b, &handled, func() bool { mu.Lock(); defer mu.Unlock(); return len(elapsed) >= len(put)*(10-hanging)/10 })
 				mu.Lock()
 				defer mu.Unlock()
 				report(b, elapsed)

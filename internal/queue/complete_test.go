@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 // TestComplete records what was loaded and handled, in the finishing transaction.
@@ -20,6 +22,7 @@ func TestComplete(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		db.MustExec(`CREATE TABLE log (key TEXT, subject TEXT, result BIGINT, data TEXT)`)
 		var completed atomic.Int32
+		var more testsignal.Signal
 		q := newQueue(t, db, queue.Options{
 			Load: func(_ context.Context, jobs []*queue.Job) error {
 				for _, it := range jobs {
@@ -43,12 +46,15 @@ func TestComplete(t *testing.T) {
 				}
 				return nil
 			},
-			OnComplete: func(outs []queue.Outcome) { completed.Add(int32(len(outs))) },
+			OnComplete: func(outs []queue.Outcome) {
+				completed.Add(int32(len(outs)))
+				more.Send()
+			},
 		})
 		start(t, q)
 		put(t, db, q, jobArgs("c", 5, 15)...)
 		idle(t, q)
-		eventually(t, func() bool { return completed.Load() == 20 })
+		until(t, &more, func() bool { return completed.Load() == 20 })
 		var log []string
 		require.NoError(t, db.Select(&log, `SELECT data FROM log WHERE key = 'k3'`))
 		require.Equal(t, []string{"data of 1", "data of 2", "data of 2", "data of 3"}, log)
@@ -124,9 +130,10 @@ func TestLoadFails(t *testing.T) {
 func TestFence(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s, recorded sink
+		var log told
 		started, free := make(chan struct{}, 2), make(chan struct{})
 		q := newQueue(t, db, queue.Options{
-			Logger: quiet,
+			Logger: slog.New(&log),
 			Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 				started <- struct{}{}
 				<-free
@@ -147,8 +154,9 @@ func TestFence(t *testing.T) {
 		close(free)
 		idle(t, q)
 		s.await(t, 2)
-		eventually(t, func() bool { return recorded.count() == 1 })
-		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Fenced == 1 })
+		recorded.await(t, 1)
+		require.Equal(t, 1, recorded.count())
+		until(t, &log.Signal, func() bool { return q.Fenced() == 1 })
 	})
 }
 
@@ -195,9 +203,10 @@ func TestRenew(t *testing.T) {
 func TestDrain(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
+		var log told
 		started, finish, stuck := make(chan struct{}, 10), make(chan struct{}), make(chan struct{})
 		q := newQueue(t, db, queue.Options{
-			Logger: quiet, Drain: 20 * time.Millisecond,
+			Logger: slog.New(&log), Drain: 20 * time.Millisecond,
 			Handle: func(ctx context.Context, it queue.Job) queue.Outcome {
 				started <- struct{}{}
 				switch it.Key {
@@ -258,7 +267,7 @@ func TestDrain(t *testing.T) {
 		idle(t, next)
 		s.inOrder(t, 3, 3)
 		close(stuck)
-		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Fenced == 1 })
+		until(t, &log.Signal, func() bool { return q.Fenced() == 1 })
 	})
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database/open"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 // A child is this test binary run as a node of its own.
@@ -191,7 +192,11 @@ func (l *ledger) complete(t *testing.T, what string) {
 		require.LessOrEqual(t, r.N, last[r.Key]+1, "key %s", r.Key)
 		last[r.Key] = max(last[r.Key], r.N)
 	}
-	idle(t, l.q)
+	eventually(t, func() bool {
+		s, err := l.q.Stats(t.Context())
+		require.NoError(t, err)
+		return isIdle(s)
+	})
 	promise(t, what, l.keys*l.put, len(rows)-l.keys*l.put, l.keys)
 }
 
@@ -315,6 +320,9 @@ func TestTwoNodes(t *testing.T) {
 	testkit.EachURL(t, func(t *testing.T, url string) {
 		var s sink
 		one, two := testkit.Open(t, url), testkit.Open(t, url)
+		for _, db := range []*sqlx.DB{one, two} {
+			require.NoError(t, queue.SetExpiry(t.Context(), db, 24*time.Hour)) // both live
+		}
 		a := newQueue(t, one, queue.Options{Handle: done(&s)})
 		b := newQueue(t, two, queue.Options{Handle: done(&s)})
 		start(t, a)
@@ -326,11 +334,13 @@ func TestTwoNodes(t *testing.T) {
 			put(t, two, b, es[i+30:i+60]...)
 		}
 		s.await(t, keys*n)
-		idle(t, a)
-		// A machine that stands still may have each node take the other for dead.
-		if s.firstInOrder(t, keys, n) > 0 {
-			eventually(t, func() bool { return a.Fenced()+b.Fenced() > 0 })
-		}
+		testkit.Until(t, []*testsignal.Signal{a.Commits(), b.Commits()}, func() bool {
+			st, err := a.Stats(t.Context())
+			require.NoError(t, err)
+			return isIdle(st)
+		})
+		s.inOrder(t, keys, n)
+		require.Zero(t, a.Fenced()+b.Fenced())
 	})
 }
 
@@ -360,10 +370,10 @@ func TestDatabaseRestart(t *testing.T) {
 		s.await(t, total-len(es)+1+rand.IntN(1000))
 		server.Kill(t)
 		server.Start(t)
-		require.Eventually(t, func() bool {
+		testkit.UntilCommitted(t, db, func() bool { // at the latest after a heartbeat
 			stats, err := q.Stats(t.Context()) // a pooled connection may be dead
-			return err == nil && stats.Ready+stats.Leased+stats.Waiting == 0
-		}, lease/4, 10*time.Millisecond, "sooner than leases end")
+			return err == nil && isIdle(stats)
+		}, "sooner than leases end")
 	}
 	for k := range keys {
 		last := 0

@@ -18,6 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 // merged says that a key of the subscriber c has become one with another.
@@ -39,6 +40,7 @@ type inTurn struct {
 	mu       sync.Mutex
 	subjects []string
 	seqs     []int64
+	changed  testsignal.Signal
 }
 
 func (s *inTurn) handle(_ context.Context, it queue.Job) queue.Outcome {
@@ -48,6 +50,7 @@ func (s *inTurn) handle(_ context.Context, it queue.Job) queue.Outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.subjects, s.seqs = append(s.subjects, it.Subject), append(s.seqs, it.Seq)
+	s.changed.Send()
 	return queue.Outcome{}
 }
 
@@ -69,7 +72,7 @@ func TestMergeKeepsOrder(t *testing.T) {
 				put(t, db, q, numbered("gone", 0, 4)...)
 				if routed {
 					start(t, q)
-					eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Paused == 1 })
+					untilStats(t, q, func(s queue.Stats) bool { return s.Paused == 1 })
 				}
 				put(t, db, q, merged("keep", "gone"))
 				put(t, db, q, numbered("keep", 5, 6)...)
@@ -85,7 +88,7 @@ func TestMergeKeepsOrder(t *testing.T) {
 					start(t, q)
 				}
 				s.open.Store(true)
-				eventually(t, func() bool { return len(s.all()) == 8 })
+				until(t, &s.changed, func() bool { return len(s.all()) == 8 })
 				idle(t, q)
 				require.Equal(t, []string{"M0", "M1", "M2", "M3", "M4", "M5", "M6", "M7"}, s.all())
 				require.Equal(t, []int64{1, 2, 3, 4, 5, 6, 7, 8}, s.seqs)
@@ -129,6 +132,7 @@ func TestMergeMeetsWorkInHand(t *testing.T) {
 	testkit.EachURL(t, func(t *testing.T, url string) {
 		var mu sync.Mutex
 		var got []string
+		var more testsignal.Signal
 		started, goneMayEnd, keepMayEnd := make(chan string, 9), make(chan struct{}), make(chan struct{})
 		letGo := sync.OnceFunc(func() { close(goneMayEnd) })
 		o := queue.Options{Handle: func(_ context.Context, it queue.Job) queue.Outcome {
@@ -142,6 +146,7 @@ func TestMergeMeetsWorkInHand(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, it.Subject)
+			more.Send()
 			return queue.Outcome{}
 		}}
 		a, b := testkit.Open(t, url), testkit.Open(t, url)
@@ -153,7 +158,7 @@ func TestMergeMeetsWorkInHand(t *testing.T) {
 		start(t, second)
 		put(t, b, second, append([]queue.JobArgs{merged("keep", "gone")}, numbered("keep", 11, 12)...)...)
 		close(keepMayEnd)
-		eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(got) == 1 })
+		until(t, &more, func() bool { mu.Lock(); defer mu.Unlock(); return len(got) == 1 })
 		require.Empty(t, started, "what came after the merge waits for the other partition")
 		letGo()
 		stop()
@@ -185,7 +190,7 @@ func TestMergeMeetsParked(t *testing.T) {
 		put(t, db, q, numbered("keep", 1, 2)...)
 		start(t, q)
 		// M0 leaves its partition, so that M1 is tried, on which the subscriber is known to be down.
-		eventually(t, func() bool {
+		testkit.UntilCommitted(t, db, func() bool {
 			var n int
 			require.NoError(t, db.GetContext(t.Context(), &n, `SELECT count(*) FROM queue_partition l JOIN queue_subscriber c ON c.subscriber = l.subscriber
 				WHERE l.key = 'keep' AND l.blockers > 0 AND l.head = 0`))

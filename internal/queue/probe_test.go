@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // TestProbeIsOldest tries a paused subscriber with its oldest job, time and
@@ -59,7 +60,7 @@ func TestProbePassesPoison(t *testing.T) {
 			put(t, db, q, queue.JobArgs{Subscriber: "c", Key: fmt.Sprint("k", n%3), Subject: fmt.Sprint(n)})
 		}
 		start(t, q)
-		eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Paused == 1 })
+		untilStats(t, q, func(s queue.Stats) bool { return s.Paused == 1 })
 		up.Store(true)
 		s.await(t, 4)
 		resumed.Store(true)
@@ -87,7 +88,7 @@ func TestProbeOfDeadNode(t *testing.T) {
 			q := newQueue(t, db, o)
 			put(t, db, q, jobArgs("c", 3, 6)...)
 			stop := start(t, q)
-			eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Paused == 1 && st.Leased == 0 })
+			untilStats(t, q, func(s queue.Stats) bool { return s.Paused == 1 && s.Leased == 0 })
 			stop()
 			const later = 9_000_000_000_000_000
 			db.MustExec(`INSERT INTO queue_node (id, queue, seen_us) VALUES ($1, $2, 1)`, "dead"+o.Name, o.Name)
@@ -131,7 +132,7 @@ func TestRejoin(t *testing.T) {
 		}
 		put(t, db, q, es...)
 		start(t, q)
-		eventually(t, func() bool {
+		testkit.UntilCommitted(t, db, func() bool {
 			gate.Lock() // nothing is tried between the look and what follows from it
 			defer gate.Unlock()
 			var back bool // by one query: what is in hand may be finished between two

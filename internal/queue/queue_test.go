@@ -244,7 +244,7 @@ func TestCollect(t *testing.T) {
 		db.MustExec(`UPDATE queue_partition SET ready_us = 1, tail = tail + 1 WHERE key = 'k1'`) // has work, however old
 		db.MustExec(`INSERT INTO queue_job (partition_id, seq, subject) SELECT id, tail, 's' FROM queue_partition WHERE key = 'k1'`)
 		start(t, q)
-		eventually(t, func() bool {
+		testkit.UntilCommitted(t, db, func() bool {
 			var keys []string
 			require.NoError(t, db.Select(&keys, `SELECT key FROM queue_partition ORDER BY key`))
 			return strings.Join(keys, ",") == "k0,k1"

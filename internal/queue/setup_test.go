@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -15,9 +14,10 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
-// timeout is how long a test waits for what must happen.
+// timeout is how long a test waits for another process, or for a node to stop.
 const timeout = 60 * time.Second
 
 // newQueue returns a queue in db, named q unless o says otherwise.
@@ -84,9 +84,10 @@ func jobArgs(subscriber string, keys, n int) []queue.JobArgs {
 
 // sink keeps what was handled.
 type sink struct {
-	mu   sync.Mutex
-	seen map[string][]string // subscriber/key → subjects, in order
-	n    int
+	mu      sync.Mutex
+	seen    map[string][]string // subscriber/key → subjects, in order
+	n       int
+	changed testsignal.Signal
 }
 
 func (s *sink) add(it queue.Job) {
@@ -98,6 +99,7 @@ func (s *sink) add(it queue.Job) {
 	k := it.Subscriber + "/" + it.Key
 	s.seen[k] = append(s.seen[k], it.Subject)
 	s.n++
+	s.changed.Send()
 }
 
 func (s *sink) count() int {
@@ -116,7 +118,7 @@ func (s *sink) of(name string) []string {
 // await waits until n jobs were handled.
 func (s *sink) await(t testing.TB, n int) {
 	t.Helper()
-	eventually(t, func() bool { return s.count() >= n })
+	until(t, &s.changed, func() bool { return s.count() >= n })
 }
 
 // inOrder requires each key's subjects 1 … n, once each and in order.
@@ -133,50 +135,57 @@ func (s *sink) inOrder(t testing.TB, keys, n int) {
 	}
 }
 
-// firstInOrder requires each key's subjects 1 … n, each for the first time in
-// order, and counts those that were handled again.
-func (s *sink) firstInOrder(t testing.TB, keys, n int) (repeats int) {
+// until waits until ok returns true, which it asks now and after each signal.
+func until(t testing.TB, s *testsignal.Signal, ok func() bool) {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	require.Len(t, s.seen, keys)
-	for k, subjects := range s.seen {
-		last := 0
-		for _, subject := range subjects {
-			i, err := strconv.Atoi(subject)
-			require.NoError(t, err)
-			require.LessOrEqual(t, i, last+1, k)
-			if i <= last {
-				repeats++
-			}
-			last = max(last, i)
-		}
-		require.Equal(t, n, last, k)
-	}
-	return repeats
+	testkit.Until(t, []*testsignal.Signal{s}, ok)
 }
 
+// untilStats waits until ok returns true for what q counts, which it asks now and
+// after each commit on the handle of q.
+func untilStats(t testing.TB, q *queue.Queue, ok func(queue.Stats) bool) {
+	t.Helper()
+	var s queue.Stats
+	defer func() {
+		if t.Failed() {
+			t.Logf("counted: %+v", s)
+		}
+	}()
+	until(t, q.Commits(), func() bool {
+		var err error
+		s, err = q.Stats(t.Context())
+		require.NoError(t, err)
+		return ok(s)
+	})
+}
+
+// told is a log that sends a signal with each line.
+type told struct{ testsignal.Signal }
+
+func (*told) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l *told) Handle(context.Context, slog.Record) error {
+	l.Send()
+	return nil
+}
+
+func (l *told) WithAttrs([]slog.Attr) slog.Handler { return l }
+func (l *told) WithGroup(string) slog.Handler      { return l }
+
+// eventually is for what other processes do.
 func eventually(t testing.TB, ok func() bool) {
 	t.Helper()
 	require.Eventually(t, ok, timeout, 2*time.Millisecond)
 }
 
-// idle waits until nothing is queued any more.
+// idle waits until nothing is queued any more. What finishes the last work must be on
+// the handle of q.
 func idle(t testing.TB, q *queue.Queue) {
 	t.Helper()
-	var s queue.Stats
-	defer func() {
-		if t.Failed() {
-			t.Logf("still queued: %+v", s)
-		}
-	}()
-	eventually(t, func() bool {
-		var err error
-		s, err = q.Stats(t.Context())
-		require.NoError(t, err)
-		return s.Ready+s.Leased+s.Waiting == 0
-	})
+	untilStats(t, q, isIdle)
 }
+
+func isIdle(s queue.Stats) bool { return s.Ready+s.Leased+s.Waiting == 0 }
 
 func done(s *sink) func(context.Context, queue.Job) queue.Outcome {
 	return func(_ context.Context, it queue.Job) queue.Outcome {

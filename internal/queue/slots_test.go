@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 // TestSlow has attempts that hang occupy every worker: they give them up, and
@@ -17,10 +18,12 @@ func TestSlow(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		var hanging atomic.Int32
+		var hangs testsignal.Signal
 		free := make(chan struct{})
 		q := newQueue(t, db, queue.Options{Workers: 2, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			if it.Subscriber == "hangs" {
 				hanging.Add(1)
+				hangs.Send()
 				<-free
 			}
 			s.add(it)
@@ -28,7 +31,7 @@ func TestSlow(t *testing.T) {
 		}})
 		put(t, db, q, jobArgs("hangs", 10, 100)...)
 		start(t, q)
-		eventually(t, func() bool { return hanging.Load() >= 2 })
+		until(t, &hangs, func() bool { return hanging.Load() >= 2 })
 		put(t, db, q, jobArgs("c", 20, 200)...)
 		s.await(t, 200)
 		close(free)
@@ -60,10 +63,7 @@ func TestStopAhead(t *testing.T) {
 		}
 		stopped := make(chan struct{})
 		go func() { stop(); close(stopped) }()
-		eventually(t, func() bool {
-			st, err := q.Stats(t.Context())
-			return err == nil && st.Leased <= limit
-		})
+		untilStats(t, q, func(s queue.Stats) bool { return s.Leased <= limit })
 		close(free)
 		<-stopped
 		require.LessOrEqual(t, s.count(), limit)

@@ -20,7 +20,7 @@ func TestLateNodeSparesOthers(t *testing.T) {
 	var s sink
 	q := newQueue(t, testkit.Open(t, url), queue.Options{Logger: quiet, Handle: done(&s)})
 	start(t, q)
-	eventually(t, func() bool {
+	until(t, q.Commits(), func() bool {
 		var nodes int
 		require.NoError(t, db.Get(&nodes, `SELECT count(*) FROM queue_node`))
 		return nodes == 1
@@ -41,7 +41,7 @@ func TestLateNodeSparesOthers(t *testing.T) {
 		})
 		return nil
 	})
-	eventually(t, func() bool {
+	until(t, q.Commits(), func() bool {
 		var others int
 		require.NoError(t, db.Get(&others, `SELECT count(*) FROM queue_node WHERE id = 'other'`))
 		return others == 0

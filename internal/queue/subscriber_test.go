@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 // TestPause has a subscriber that is down, and one that is not.
@@ -23,6 +25,7 @@ func TestPause(t *testing.T) {
 		var mu sync.Mutex
 		var up atomic.Bool
 		var last time.Time
+		var probed testsignal.Signal
 		probes, inFlight := 0, 0
 		paused := false
 		q := newQueue(t, db, queue.Options{Handle: func(_ context.Context, it queue.Job) queue.Outcome {
@@ -40,6 +43,7 @@ func TestPause(t *testing.T) {
 			}
 			if paused {
 				probes++
+				probed.Send()
 			}
 			if inFlight++; inFlight == 16 { // all of the first claim
 				paused = true
@@ -51,7 +55,7 @@ func TestPause(t *testing.T) {
 		put(t, db, q, jobArgs("up", 40, 200)...)
 		start(t, q)
 		s.await(t, 200)
-		eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return probes >= 3 })
+		until(t, &probed, func() bool { mu.Lock(); defer mu.Unlock(); return probes >= 3 })
 		stats, err := q.Stats(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 1, stats.Paused)
@@ -99,7 +103,7 @@ func TestProbeIsOne(t *testing.T) {
 		require.NotEqual(t, probe.it.Key, second.it.Key)
 		idleFor(t, attempts, 100*time.Millisecond)
 		second.answer <- queue.Outcome{}
-		eventually(t, func() bool { st, err := q.Stats(t.Context()); return err == nil && st.Paused == 0 })
+		untilStats(t, q, func(s queue.Stats) bool { return s.Paused == 0 })
 		for range 5 { // whoever claims them: the first node may have all that is left, and do one after the other
 			next := <-attempts
 			require.NotEqual(t, probe.it.Key, next.it.Key)
@@ -136,7 +140,7 @@ func TestResume(t *testing.T) {
 		start(t, q)
 		put(t, db, q, jobArgs("c", 1, 5)...)
 		<-tried
-		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Paused == 1 && s.Leased == 0 })
+		untilStats(t, q, func(s queue.Stats) bool { return s.Paused == 1 && s.Leased == 0 })
 		require.Zero(t, s.count())
 		in(t, db, func(tx *database.Tx) error { return q.ResumeTx(t.Context(), tx, "c") })
 		q.Notify()
@@ -187,10 +191,12 @@ func TestCap(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
 		var hanging, limit atomic.Int32
+		var hangs testsignal.Signal
 		free := make(chan struct{})
 		q := newQueue(t, db, queue.Options{Workers: 12, Cap: 4, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			if it.Subscriber == "hangs" {
 				limit.Store(max(hanging.Add(1), limit.Load()))
+				hangs.Send()
 				<-free
 				hanging.Add(-1)
 			}
@@ -199,7 +205,7 @@ func TestCap(t *testing.T) {
 		}})
 		put(t, db, q, jobArgs("hangs", 200, 400)...)
 		start(t, q)
-		eventually(t, func() bool { return hanging.Load() == 4 })
+		until(t, &hangs, func() bool { return hanging.Load() == 4 })
 		for i := range 9 {
 			put(t, db, q, jobArgs(fmt.Sprintf("c%d", i), 20, 100)...)
 		}
@@ -253,7 +259,7 @@ func TestManySubscribers(t *testing.T) {
 		}
 		put(t, db, q, es...)
 		start(t, q)
-		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Leased == 1500 })
+		untilStats(t, q, func(s queue.Stats) bool { return s.Leased == 1500 })
 		close(block)
 		s.await(t, 1500)
 		idle(t, q)
@@ -266,8 +272,9 @@ func TestDrop(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		db.MustExec(`CREATE TABLE recorded (subscriber TEXT NOT NULL)`)
 		var s sink
+		var log told
 		leased, free := make(chan struct{}, 400), make(chan struct{})
-		q := newQueue(t, db, queue.Options{Logger: quiet, Handle: func(_ context.Context, it queue.Job) queue.Outcome {
+		q := newQueue(t, db, queue.Options{Logger: slog.New(&log), Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			if it.Subscriber == "gone" {
 				leased <- struct{}{}
 				<-free
@@ -294,7 +301,7 @@ func TestDrop(t *testing.T) {
 		})
 		q.Notify()
 		close(free)
-		eventually(t, func() bool { s, err := q.Stats(t.Context()); return err == nil && s.Fenced > 0 })
+		until(t, &log.Signal, func() bool { return q.Fenced() > 0 })
 		idle(t, q)
 		require.Len(t, s.of("stays/k0"), 10)
 		for _, table := range []string{"queue_partition", "queue_review", "queue_subscriber"} {
