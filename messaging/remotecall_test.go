@@ -157,7 +157,7 @@ func TestRemoteCallNobodyTakes(t *testing.T) {
 		f := node(t, db, w, false)
 		ref := f.linked(t, w)
 		db.MustExec(`UPDATE messaging_lease SET node = 'other', fence = fence + 1, until_us = until_us + 3600000000`)
-		eventually(t, "let go", func() bool { return w.session(ref) == nil })
+		w.until(t, db, "let go", func() bool { return w.session(ref) == nil })
 		_, err := f.acc.Contacts().CheckNumber(t.Context(), ref, "49151")
 		var refused *messaging.Error
 		require.ErrorAs(t, err, &refused)

@@ -237,12 +237,6 @@ func (f *fixture) until(t testing.TB, what string, done func() bool) {
 	testkit.UntilCommitted(t, f.db, done, what)
 }
 
-// eventually waits for what must become true.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	require.Eventually(t, ok, timeout, 5*time.Millisecond, what)
-}
-
 func count(t testing.TB, db *sqlx.DB, query string, args ...any) int {
 	t.Helper()
 	var n int

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
@@ -27,10 +30,10 @@ type wire struct {
 	conflicts int
 	opened    int
 	closed    int
-	lost      atomic.Int64   // outcomes that nodes could not record
 	down      bool           // nothing connects
 	refusal   error          // of calls that are no sends
 	calls     map[string]int // likewise, by name
+	changed   testsignal.Signal
 }
 
 func newWire() *wire {
@@ -55,6 +58,13 @@ func (w *wire) remove(ctx context.Context, ref provider.ReferenceID) error {
 	s := w.sessions[ref]
 	w.mu.Unlock()
 	return s.report(ctx, &provider.Connection{State: provider.LoggedOut, Reason: provider.RemovedOnPhone, Detail: "It was removed."})
+}
+
+// until waits until done returns true, which it asks now and after each change of what
+// is connected or linked, and each commit on a handle.
+func (w *wire) until(t testing.TB, db *sqlx.DB, what string, done func() bool) {
+	t.Helper()
+	testkit.Until(t, []*testsignal.Signal{&w.changed, testkit.CommitsOf(t, db)}, done, what)
 }
 
 func (w *wire) session(ref provider.ReferenceID) *wireSession {
@@ -104,6 +114,7 @@ func (p wireProvider) Open(ctx context.Context, ref provider.Reference, in provi
 	}
 	p.w.sessions[ref.ID] = s
 	p.w.opened++
+	p.w.changed.Send()
 	linked := p.w.linked[ref.ID]
 	p.w.mu.Unlock()
 	if !linked {
@@ -116,6 +127,7 @@ func (p wireProvider) Forget(_ context.Context, ref provider.ReferenceID) error 
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
 	delete(p.w.linked, ref)
+	p.w.changed.Send()
 	return nil
 }
 
@@ -168,6 +180,7 @@ func (s *wireSession) Close(context.Context) error {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
 	s.w.closed++
+	defer s.w.changed.Send()
 	if s.w.sessions[s.ref.ID] == s {
 		delete(s.w.sessions, s.ref.ID)
 	}

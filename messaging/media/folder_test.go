@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -84,13 +85,16 @@ func TestSweep(t *testing.T) {
 
 func TestRunSweeps(t *testing.T) {
 	t.Parallel()
-	folder, path := newFolder(t)
-	old := filepath.Join(path, "tmp", "OLD")
-	require.NoError(t, os.WriteFile(old, []byte("half"), 0o600))
-	past := time.Now().Add(-2 * time.Hour)
-	require.NoError(t, os.Chtimes(old, past, past))
-	run(t, newLibrary(t, folder))
-	require.Eventually(t, func() bool { return len(files(t, path)) == 0 }, 40*time.Second, time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		folder, path := newFolder(t)
+		old := filepath.Join(path, "tmp", "OLD")
+		require.NoError(t, os.WriteFile(old, []byte("half"), 0o600))
+		past := time.Now().Add(-2 * time.Hour)
+		require.NoError(t, os.Chtimes(old, past, past))
+		run(t, newLibrary(t, folder))
+		synctest.Wait()
+		require.Empty(t, files(t, path))
+	})
 }
 
 // A store that leaves nothing behind needs no sweep.
