@@ -83,7 +83,7 @@ func retention(t *testing.T, w *env) {
 	}
 	w.start(t) // it looks at once, and every ten minutes
 	for _, table := range []string{"webhook_attempt", "webhook_event"} {
-		eventually(t, func() bool {
+		w.until(t, func() bool {
 			var left int
 			require.NoError(t, w.raw.Get(&left, `SELECT count(*) FROM `+table))
 			require.GreaterOrEqual(t, left, young)

@@ -13,6 +13,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -71,6 +73,7 @@ type env struct {
 
 	mu     sync.Mutex
 	counts map[string]int // what the observer was told, by outcome
+	told   testsignal.Signal
 	script func(r request) reply
 	taken  []request // what was answered with a 2xx
 }
@@ -101,6 +104,7 @@ func (w *env) count(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.counts[what]++
+	w.told.Send()
 }
 
 // counted waits until the observer was told of something n times.
@@ -111,7 +115,7 @@ func (w *env) counted(t *testing.T, what string, n int) {
 		defer w.mu.Unlock()
 		return w.counts[what]
 	}
-	require.Eventually(t, func() bool { return count() >= n }, patient, time.Millisecond, what)
+	testkit.Until(t, []*testsignal.Signal{&w.told}, func() bool { return count() >= n }, what)
 	require.Equal(t, n, count(), what)
 }
 
@@ -155,7 +159,7 @@ func (w *env) accepted() map[string][]int64 {
 // quiet waits until there is nothing to be done before the clock continues.
 func (w *env) quiet(t *testing.T) {
 	t.Helper()
-	eventually(t, func() bool {
+	w.until(t, func() bool {
 		hand, next, ok := w.look(t)
 		return hand == 0 && (!ok || next > 0)
 	})

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -184,6 +185,7 @@ type meter struct {
 	hanging atomic.Pointer[chan struct{}] // until it is closed, what is posted below /hang is not answered
 	order   []int32                       // the numbers, as they came
 	came    []atomic.Int64                // when each of them came, µs
+	arrived testsignal.Signal
 }
 
 func newMeter(b *testing.B) *meter {
@@ -212,6 +214,7 @@ func (s *meter) receive(_ http.ResponseWriter, r *http.Request) {
 	digits, _, _ := bytes.Cut(bytes.TrimPrefix(body, []byte(`{"n":`)), []byte(`,`))
 	n, _ := strconv.Atoi(string(digits))
 	s.came[n].Store(time.Now().UnixMicro())
+	s.arrived.Send()
 	left := s.left.Add(-1)
 	if at := int64(len(s.order)) - 1 - left; at >= 0 && at < int64(len(s.order)) {
 		s.order[at] = int32(n)

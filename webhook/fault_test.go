@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -29,9 +30,9 @@ func TestKill(t *testing.T) {
 		c := spawn(t, setting)
 		kills := testkit.Rounds(3)
 		for range kills {
-			before := l.received()
+			some := l.received() + 1 + rand.IntN(6*chats)
 			l.fill(t, chats, 6)
-			eventually(t, func() bool { return l.received() > before+rand.IntN(6*chats) })
+			testkit.Until(t, []*testsignal.Signal{&l.noted}, func() bool { return l.received() >= some })
 			c.kill(t)
 			l.fill(t, chats, 1)
 			c = spawn(t, setting)

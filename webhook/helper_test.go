@@ -254,6 +254,7 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, db *sqlx.DB)) {
 	})
 }
 
+// eventually is for what other processes do.
 func eventually(t testing.TB, ok func() bool) {
 	t.Helper()
 	require.Eventually(t, ok, patient, 2*time.Millisecond)

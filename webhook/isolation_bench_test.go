@@ -10,6 +10,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -119,7 +121,7 @@ func (f *fixture) publishAtRate(b *testing.B, s *meter, first, n, together, rate
 		if len(counts) > 0 && !counts[0](t.n) {
 			continue
 		}
-		eventually(b, func() bool { return s.came[t.n].Load() != 0 })
+		testkit.Until(b, []*testsignal.Signal{&s.arrived}, func() bool { return s.came[t.n].Load() != 0 })
 		t.came = time.UnixMicro(s.came[t.n].Load())
 	}
 	return trips

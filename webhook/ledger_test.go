@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -30,6 +31,7 @@ type ledger struct {
 	answers       map[string]map[int]int
 	first         map[string][]int64 // first receipts of a chat
 	taken         map[string]bool    // answered with 200
+	noted         testsignal.Signal
 }
 
 func newLedger(t *testing.T, url string, script func() reply) *ledger {
@@ -95,6 +97,7 @@ func (l *ledger) note(r request) (gate chan struct{}) {
 		l.first[r.key()] = append(l.first[r.key()], r.seq())
 	}
 	l.seen[id] = append(l.seen[id], r)
+	l.noted.Send()
 	if l.gate != nil {
 		l.deferredEvent++
 	}

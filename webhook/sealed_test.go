@@ -23,7 +23,7 @@ func TestSealedByAnother(t *testing.T) {
 		for n := range 3 {
 			old.publish(t, event("chat", n))
 		}
-		eventually(t, func() bool {
+		old.until(t, func() bool {
 			var paused int
 			require.NoError(t, db.Get(&paused, `SELECT count(*) FROM queue_subscriber`))
 			return paused >= 1
