@@ -11,11 +11,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/mcp"
 )
 
@@ -229,7 +232,7 @@ func TestDeadline(t *testing.T) {
 	}
 	close(release)
 	<-ended
-	require.Eventually(t, func() bool { return strings.Contains(log.String(), "a function panicked") }, patient, time.Millisecond)
+	testkit.Until(t, []*testsignal.Signal{&log.wrote}, func() bool { return strings.Contains(log.String(), "a function panicked") })
 }
 
 func TestCallerGone(t *testing.T) {
@@ -250,27 +253,31 @@ func TestCallerGone(t *testing.T) {
 // TestStrays checks the limit of handlers that run past their deadlines.
 func TestStrays(t *testing.T) {
 	t.Parallel()
-	r := free(t, mcp.Options{Logger: new(logged).logger()})
-	release := make(chan struct{})
-	var running atomic.Int64
-	require.NoError(t, mcp.Register(r, mcp.Function[none, none]{
-		Name: "deaf", Description: "Hears nothing.", Timeout: time.Millisecond,
-		Handler: func(context.Context, mcp.Call, none) (none, error) {
-			running.Add(1)
-			defer running.Add(-1)
-			<-release
-			return none{}, nil
-		},
-	}))
-	ping(t, r, "ping")
-	for range mcp.MaxStray {
-		refused(t, call(t, r, ana, "deaf", ""), mcp.CodeTimeout)
-	}
-	refused(t, call(t, r, ana, "deaf", ""), mcp.CodeUnavailable)
-	refused(t, call(t, r, ana, "ping", ""), mcp.CodeUnavailable)
-	require.LessOrEqual(t, running.Load(), int64(mcp.MaxStray))
-	close(release)
-	require.Eventually(t, func() bool { return call(t, r, ana, "ping", "").Success }, patient, time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		r := free(t, mcp.Options{Logger: new(logged).logger()})
+		release := make(chan struct{})
+		var running atomic.Int64
+		require.NoError(t, mcp.Register(r, mcp.Function[none, none]{
+			Name: "deaf", Description: "Hears nothing.", Timeout: time.Millisecond,
+			Handler: func(context.Context, mcp.Call, none) (none, error) {
+				running.Add(1)
+				defer running.Add(-1)
+				<-release
+				return none{}, nil
+			},
+		}))
+		ping(t, r, "ping")
+		for range mcp.MaxStray {
+			refused(t, call(t, r, ana, "deaf", ""), mcp.CodeTimeout)
+		}
+		refused(t, call(t, r, ana, "deaf", ""), mcp.CodeUnavailable)
+		refused(t, call(t, r, ana, "ping", ""), mcp.CodeUnavailable)
+		require.LessOrEqual(t, running.Load(), int64(mcp.MaxStray))
+		close(release)
+		synctest.Wait()
+		require.Zero(t, running.Load())
+		require.True(t, call(t, r, ana, "ping", "").Success)
+	})
 }
 
 func TestProgress(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/mcp"
 )
 
@@ -120,13 +121,15 @@ func refused(t testing.TB, out mcp.Outcome, code string) *mcp.Error {
 
 // logged collects log lines.
 type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
+	mu    sync.Mutex
+	text  strings.Builder
+	wrote testsignal.Signal
 }
 
 func (l *logged) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	defer l.wrote.Send()
 	return l.text.Write(p)
 }
 

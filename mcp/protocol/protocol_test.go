@@ -14,6 +14,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/mcp"
 	"github.com/trunklinehq/trunkline/mcp/protocol"
 )
@@ -200,11 +202,13 @@ func TestProgress(t *testing.T) {
 	s := newShop(t, nil)
 	var mu sync.Mutex
 	var got []float64
+	var more testsignal.Signal
 	session := connect(t, serve(t, s.Registry, s.opts), everything, &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, req.Params.Progress)
+			more.Send()
 		},
 	})
 	params := &sdk.CallToolParams{Name: "counts"}
@@ -212,11 +216,11 @@ func TestProgress(t *testing.T) {
 	result, err := session.CallTool(t.Context(), params)
 	require.NoError(t, err)
 	require.False(t, result.IsError)
-	require.Eventually(t, func() bool {
+	testkit.Until(t, []*testsignal.Signal{&more}, func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(got) == 4
-	}, 40*time.Second, time.Millisecond)
+	})
 	require.Equal(t, []float64{1, 2, 3, 4}, got)
 }
 
