@@ -145,7 +145,7 @@ func resuming(b *testing.B, f *fixture, waiting int) cost {
 			}
 			return nil
 		}))
-		eventually(b, func() bool {
+		f.until(b, func() bool {
 			var left int
 			require.NoError(b, f.raw.GetContext(b.Context(), &left, `SELECT count(*) FROM flow_input`))
 			return left == 0

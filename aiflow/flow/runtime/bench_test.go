@@ -28,7 +28,7 @@ func BenchmarkTurns(b *testing.B) {
 				}
 				return nil
 			}))
-			eventually(b, func() bool {
+			f.until(b, func() bool {
 				var waiting int
 				require.NoError(b, f.raw.GetContext(b.Context(), &waiting, `SELECT count(*) FROM flow_input`))
 				return waiting == 0

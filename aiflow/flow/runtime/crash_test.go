@@ -18,6 +18,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime/runtimetest"
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 // env answers the calls of scripts and counts them.
@@ -73,14 +74,17 @@ func models() map[flow.CallKind]runtime.Caller {
 }
 
 // talker is a fixture as the crash harness sees it.
-type talker struct{ *fixture }
+type talker struct {
+	*fixture
+	commits []*testsignal.Signal // of both nodes
+}
 
 func (k talker) Say(t testing.TB, chat, text string) { k.say(t, chat, text) }
 
 // Advance lets time pass once all that was begun is done.
 func (k talker) Advance(t testing.TB, d time.Duration) {
 	t.Helper()
-	eventually(t, func() bool {
+	testkit.Until(t, k.commits, func() bool {
 		var busy int
 		require.NoError(t, k.raw.GetContext(t.Context(), &busy, `SELECT (SELECT count(*) FROM flow_input) + (SELECT count(*) FROM flow_effect e
 			JOIN flow_run r ON r.seq = e.run WHERE e.done_us = 0 AND r.ended_us = 0)`))
@@ -114,16 +118,17 @@ func TestCrash(t *testing.T) {
 				}
 				var last *fixture
 				living, dying := testkit.Open(t, url), testkit.Open(t, url)
+				commits := []*testsignal.Signal{testkit.CommitsOf(t, living), testkit.CommitsOf(t, dying)}
 				points := runtimetest.Crash(t, s, func(t testing.TB, first runtimetest.Node, afterCommit func(string)) runtimetest.Node {
 					change := func(o *runtime.Options) {
 						o.Exclusive, o.AfterCommit, o.Callers, o.Types = true, afterCommit, models(), w.own(t)
 					}
 					if first != nil {
-						return talker{first.(talker).successor(t, living, change)}
+						return talker{first.(talker).successor(t, living, change), commits}
 					}
 					last = setup(t, dying, change)
 					last.shelf.add(t, "scripted", src)
-					return talker{last}
+					return talker{last, commits}
 				})
 				require.Greater(t, points, 3)
 				last.once(t)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 // TestRepeatable stops a node in the middle of calls of tools: the next one
@@ -17,6 +19,7 @@ import (
 func TestRepeatable(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
 		var started atomic.Int64
+		var begins testsignal.Signal
 		change := func(answer func(context.Context) (any, error)) func(*runtime.Options) {
 			return func(o *runtime.Options) {
 				o.Callers = map[flow.CallKind]runtime.Caller{flow.CallTool: func(ctx context.Context, _ runtime.Request) (any, error) { return answer(ctx) }}
@@ -27,6 +30,7 @@ func TestRepeatable(t *testing.T) {
 		}
 		f := running(t, db, change(func(ctx context.Context) (any, error) {
 			started.Add(1)
+			begins.Send()
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}))
@@ -44,7 +48,7 @@ func TestRepeatable(t *testing.T) {
 		for name := range want {
 			f.say(t, name, name)
 		}
-		eventually(t, func() bool { return started.Load() == int64(len(want)) })
+		testkit.Until(t, []*testsignal.Signal{&begins}, func() bool { return started.Load() == int64(len(want)) })
 		f.stop()
 		g := f.successor(t, db, change(func(context.Context) (any, error) { return "fine", nil })).start(t)
 		for name, text := range want {

@@ -369,6 +369,7 @@ func (f *fixture) once(t testing.TB) {
 	require.Zero(t, twice, "effects that were done twice")
 }
 
+// eventually is for what other processes do.
 func eventually(t testing.TB, ok func() bool) {
 	t.Helper()
 	require.Eventually(t, ok, patient, 2*time.Millisecond)

@@ -175,11 +175,11 @@ func TestDailyPrices(t *testing.T) {
 			f := open(t, db, func(o *usage.Options) { o.Prices = s.URL })
 			f.clock.add(age)
 			stop := f.run(t)
-			require.Eventually(t, func() bool {
+			testkit.UntilCommitted(t, db, func() bool {
 				var kept []int64
 				require.NoError(t, db.SelectContext(t.Context(), &kept, `SELECT checked_us FROM usage_table`))
 				return f.Sources()[0].Name == "file" && len(kept) == 1 && (!fetches || kept[0] == f.clock.now().UnixMicro())
-			}, 2*time.Minute, 5*time.Millisecond)
+			})
 			stop()
 			full, notAgain := s.counts()
 			return []int{full, notAgain}
