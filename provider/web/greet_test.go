@@ -9,6 +9,7 @@ import (
 	waBinary "go.mau.fi/whatsmeow/binary"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
@@ -33,16 +34,18 @@ func TestDropWhileGreeting(t *testing.T) {
 	const drops = 2
 	var left atomic.Int32
 	left.Store(drops)
+	var dropped testsignal.Signal
 	own.Intercept(func(d *webtest.Device, n *waBinary.Node) bool {
 		if n.Tag != "iq" || n.Attrs["xmlns"] != "passive" || left.Add(-1) < 0 {
 			return false
 		}
+		dropped.Send()
 		d.Drop()
 		return true
 	})
 	f.device.Drop()
 	require.NoError(t, f.device.AwaitLogins(soon(t), len(f.device.Logins())+1))
-	require.Eventually(t, func() bool { return left.Load() <= 0 }, timeout, tick)
+	testkit.Until(t, []*testsignal.Signal{&dropped}, func() bool { return left.Load() <= 0 })
 	require.NoError(t, f.device.AwaitActive(soon(t)))
 	ana := own.AddPhone(nil)
 	id, err := ana.SendText(soon(t), f.owner.LID(), "Hello")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
@@ -185,7 +186,7 @@ func TestPanic(t *testing.T) {
 		f.inbox.panics.Store(true)
 		id, err := ana.SendText(soon(t), f.owner.LID(), "surprise")
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return !f.inbox.panics.Load() }, timeout, tick)
+		testkit.Until(t, []*testsignal.Signal{&f.inbox.called}, func() bool { return !f.inbox.panics.Load() })
 		f.flush(t, ana)
 		require.False(t, f.device.Acked(id))
 		f.device.Drop()

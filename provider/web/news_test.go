@@ -16,6 +16,8 @@ import (
 	"go.mau.fi/whatsmeow/proto/waWeb"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
 )
@@ -166,7 +168,7 @@ func TestPhoneBookIsNotLost(t *testing.T) {
 				f.saved(t, "Ana")
 				l.begin(f)
 				f.save(t, ben, "Ben")
-				require.Eventually(t, func() bool { return l.felt(f) }, timeout, tick)
+				testkit.Until(t, []*testsignal.Signal{&f.inbox.called, &f.log.wrote}, func() bool { return l.felt(f) })
 				l.end(t, f)
 				f.device.Drop()
 				f.save(t, ana, "Ana Lima") // which hides nothing
@@ -265,10 +267,10 @@ func TestHistory(t *testing.T) {
 // noHistory waits until nothing is left to import.
 func (f *fixture) noHistory(t testing.TB) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testkit.UntilCommitted(t, f.db, func() bool {
 		var n int
 		return f.db.Get(&n, `SELECT count(*) FROM web_history WHERE reference = $1`, f.ref.ID) == nil && n == 0
-	}, timeout, tick)
+	})
 }
 
 // TestHistoryGoesOn after a restart in the middle of it, and after the network

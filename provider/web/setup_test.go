@@ -19,6 +19,7 @@ import (
 	"go.mau.fi/whatsmeow"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/web"
 	"github.com/trunklinehq/trunkline/provider/web/webtest"
@@ -93,6 +94,7 @@ type inbox struct {
 	came, done chan struct{}
 	// failHistory refuses what was written long ago.
 	failHistory atomic.Bool
+	called      testsignal.Signal // after each call of Receive
 }
 
 func newInbox() *inbox {
@@ -111,6 +113,7 @@ func (in *inbox) Receive(_ context.Context, _ provider.ReferenceID, evs []provid
 		in.came <- struct{}{}
 		<-in.done
 	}
+	defer in.called.Send()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if _, connection := evs[0].(*provider.Connection); !connection && in.fail.Add(-1) >= 0 {
@@ -202,6 +205,7 @@ type output struct {
 	mu     sync.Mutex
 	w      io.Writer
 	stated []byte
+	wrote  testsignal.Signal
 }
 
 func newOutput(t testing.TB) *output {
@@ -218,6 +222,7 @@ func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.stated = append(o.stated, b...)
+	o.wrote.Send()
 	return o.w.Write(b)
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/provider/graph"
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 )
@@ -175,6 +177,7 @@ type callback struct {
 	mu     sync.Mutex
 	bodies []string
 	refuse int // so many more are refused
+	took   testsignal.Signal
 }
 
 func listen(t *testing.T, l graphtest.Number, refuse int) *callback {
@@ -202,6 +205,7 @@ func listen(t *testing.T, l graphtest.Number, refuse int) *callback {
 			return
 		}
 		c.bodies = append(c.bodies, string(body))
+		c.took.Send()
 	}))
 	t.Cleanup(c.Close)
 	return c
@@ -244,7 +248,7 @@ func TestCallbacks(t *testing.T) {
 
 	out := strings.Replace(message, `"type"`, `"biz_opaque_callback_data":"own-1","type"`, 1)
 	require.NoError(t, client.As("token-a").Post(t.Context(), ref.PhoneNumberID+"/messages", json.RawMessage(out), nil))
-	require.Eventually(t, func() bool { return len(c.got()) == 4 }, 40*time.Second, time.Millisecond)
+	testkit.Until(t, []*testsignal.Signal{&c.took}, func() bool { return len(c.got()) == 4 })
 	for i, status := range []string{"sent", "delivered", "read"} {
 		require.Contains(t, c.got()[1+i], `"status":"`+status+`"`)
 		require.Contains(t, c.got()[1+i], `"biz_opaque_callback_data":"own-1"`)
