@@ -96,9 +96,10 @@ func TestFailuresFindNothing(t *testing.T) {
 func TestFallback(t *testing.T) {
 	t.Parallel()
 	p := &parrot{answer: `{"intent": "refund"}`}
-	a := start(t, testkit.Open(t, testkit.SQLiteURL(t)), store.Options{Model: p.models}).For("a")
+	db := testkit.Open(t, testkit.SQLiteURL(t))
+	a := start(t, db, store.Options{Model: p.models}).For("a")
 	e := made(t, a, store.Intent, intents(`, "threshold": 0.7, "fallback": {"model": "mock/x"}`))
-	trained(t, a, e.ID)
+	trained(t, db, a, e.ID)
 	require.JSONEq(t, `{"intent":"delivery"}`, valuesOf(t, a, said("where is my package")))
 	require.Zero(t, p.times())
 	r, err := a.Try(t.Context(), e.ID, said("esto es un robo"))

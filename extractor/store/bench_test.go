@@ -15,7 +15,8 @@ import (
 // intents.
 func twenty(t testing.TB) *store.Account {
 	t.Helper()
-	a := start(t, testkit.Open(t, testkit.SQLiteURL(t)), store.Options{}).For("a")
+	db := testkit.Open(t, testkit.SQLiteURL(t))
+	a := start(t, db, store.Options{}).For("a")
 	for i := range 10 {
 		made(t, a, store.Regex, fmt.Sprintf(`{"pattern": "(?P<code%d>[A-Z]{%d}-\\d+)|total (?P<total>[\\d.,]+)", "groups": {"total": "number"}}`, i, i+1))
 	}
@@ -23,7 +24,7 @@ func twenty(t testing.TB) *store.Account {
 		made(t, a, store.Entity, `{"types": [`+types+`], "locale": "en-US"}`)
 	}
 	for range 5 {
-		trained(t, a, made(t, a, store.Intent, intents("")).ID)
+		trained(t, db, a, made(t, a, store.Intent, intents("")).ID)
 	}
 	return a
 }

@@ -17,7 +17,8 @@ import (
 // FuzzExtract runs every recogniser on texts: offsets always slice the text to
 // what was matched, and values can be written.
 func FuzzExtract(f *testing.F) {
-	a := start(f, testkit.Open(f, testkit.SQLiteURL(f)), store.Options{}).For("a")
+	db := testkit.Open(f, testkit.SQLiteURL(f))
+	a := start(f, db, store.Options{}).For("a")
 	kinds := map[string]string{
 		store.Regex:  `{"pattern": "(?P<n>\\d+)(?P<rest>.*)", "flags": "s", "groups": {"n": "number"}}`,
 		store.Entity: `{"types": ["` + strings.Join(entity.Types(), `", "`) + `"], "possiblePhones": true, "dictionary": [{"value": "Margherita", "synonyms": ["pizza"]}]}`,
@@ -27,7 +28,7 @@ func FuzzExtract(f *testing.F) {
 	for kind, config := range kinds {
 		ids[kind] = made(f, a, kind, config).ID
 	}
-	trained(f, a, ids[store.Intent])
+	trained(f, db, a, ids[store.Intent])
 	for _, text := range []string{order, "a margerita, 20 % off: 3,50 €", "no, à demain 18h", "\xff12", "1" + strings.Repeat("0", 400), "٣ ½ twenty-first"} {
 		f.Add(text, "es", "BR")
 	}

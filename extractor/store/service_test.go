@@ -272,7 +272,8 @@ func TestLongTexts(t *testing.T) {
 
 func TestEvaluate(t *testing.T) {
 	t.Parallel()
-	s := start(t, testkit.Open(t, testkit.SQLiteURL(t)), store.Options{})
+	db := testkit.Open(t, testkit.SQLiteURL(t))
+	s := start(t, db, store.Options{})
 	a := s.For("a")
 	e := made(t, a, store.Regex, `{"pattern": "#(?P<n>\\d+)", "groups": {"n": "number"}, "tests": [
 		{"text": "see #12", "values": {"n": 12}}, {"text": "nothing"}, {"text": "see #13", "values": {"n": 14}}]}`)
@@ -286,7 +287,7 @@ func TestEvaluate(t *testing.T) {
 	e = made(t, a, store.Intent, intents(`, "threshold": 0.65, "tests": [
 		{"text": "give me a refund", "values": {"intent": "refund"}}, {"text": "hola amigos"},
 		{"text": "track my parcel", "values": {"intent": "refund"}}, {"text": "where is my package", "values": {"intent": "refund"}}]`))
-	trained(t, a, e.ID)
+	trained(t, db, a, e.ID)
 	got, err = a.Evaluate(t.Context(), e.ID)
 	require.NoError(t, err)
 	require.Equal(t, 2, got.Right)

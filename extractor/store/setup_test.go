@@ -14,6 +14,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/extractor/store"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // timeout is how long something may take that happens in the background.
@@ -54,14 +55,14 @@ func made(t testing.TB, a *store.Account, kind, config string) store.Extractor {
 }
 
 // trained waits until the intents of an extractor have been learned.
-func trained(t testing.TB, a *store.Account, id string) {
+func trained(t testing.TB, db *sqlx.DB, a *store.Account, id string) {
 	t.Helper()
 	var e store.Extractor
-	require.Eventually(t, func() bool {
+	testkit.UntilCommitted(t, db, func() bool {
 		var err error
 		e, err = a.Extractor(t.Context(), id)
 		return err == nil && e.Training != store.Training
-	}, timeout, 10*time.Millisecond)
+	})
 	require.Equal(t, store.Ready, e.Training, e.TrainingError)
 }
 

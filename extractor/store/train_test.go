@@ -29,7 +29,7 @@ func TestIntentsAreLearned(t *testing.T) {
 		require.ErrorIs(t, err, store.ErrUntrained)
 		require.Equal(t, "{}", valuesOf(t, a, said("where is my package")))
 		goOn <- struct{}{}
-		trained(t, a, e.ID)
+		trained(t, db, a, e.ID)
 		require.JSONEq(t, `{"intent":"delivery"}`, valuesOf(t, a, said("where is my package")))
 
 		changed, err := a.Update(t.Context(), e.ID, store.Change{Config: json.RawMessage(strings.ReplaceAll(intents(""), "delivery", "shipping"))})
@@ -38,7 +38,7 @@ func TestIntentsAreLearned(t *testing.T) {
 		<-learned
 		require.JSONEq(t, `{"intent":"delivery"}`, valuesOf(t, a, said("where is my package")))
 		goOn <- struct{}{}
-		trained(t, a, e.ID)
+		trained(t, db, a, e.ID)
 		require.JSONEq(t, `{"intent":"shipping"}`, valuesOf(t, a, said("where is my package")))
 
 		again, err := a.Update(t.Context(), e.ID, store.Change{Name: new("only the name")})
@@ -66,7 +66,7 @@ func TestTrainersDie(t *testing.T) {
 
 		second := start(t, db, store.Options{Now: now}).For("a")
 		ahead.Store(int64(11 * time.Second))
-		trained(t, second, e.ID)
+		trained(t, db, second, e.ID)
 		require.JSONEq(t, `{"intent":"delivery"}`, valuesOf(t, second, said("where is my package")))
 	})
 }
