@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/server/auth"
 )
 
@@ -144,10 +145,10 @@ func TestRunPurges(t *testing.T) {
 		done := make(chan error)
 		ctx, stop := cancellable(t)
 		go func() { done <- f.Run(ctx) }()
-		require.Eventually(t, func() bool {
+		testkit.UntilCommitted(t, f.db, func() bool {
 			var n int
 			return f.db.Get(&n, `SELECT count(*) FROM auth_limit`) == nil && n == 0
-		}, eventually, time.Millisecond)
+		})
 		stop()
 		require.NoError(t, <-done)
 	})

@@ -330,7 +330,7 @@ func TestForgets(t *testing.T) {
 			done := make(chan error, 1)
 			s := f.node(t)
 			go func() { done <- s.Run(ctx) }()
-			require.Eventually(t, func() bool { return f.rows(t, "billing_event") == events && f.rows(t, "billing_dead") == dead }, 40*time.Second, 5*time.Millisecond)
+			testkit.UntilCommitted(t, f.db, func() bool { return f.rows(t, "billing_event") == events && f.rows(t, "billing_dead") == dead })
 			stop()
 			require.NoError(t, <-done)
 		}
