@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 	"weak"
 
 	"github.com/stretchr/testify/require"
@@ -88,37 +88,40 @@ func TestDoCancelled(t *testing.T) {
 // waits: neither blocks those after them.
 func TestDoSurvivesPanic(t *testing.T) {
 	t.Parallel()
-	started, gathered := make(chan struct{}), make(chan struct{})
-	var batches atomic.Int32
-	g := groupcommit.Group[int]{Gate: make(chan struct{}, 1), Run: func(_ context.Context, items []int) []error {
-		switch batches.Add(1) {
-		case 1:
-			close(started)
-			<-gathered
-		case 2:
-			panic("at the disk")
-		}
-		return make([]error, len(items))
-	}}
-	first := make(chan error)
-	go func() { first <- g.Do(t.Context(), 1) }()
-	<-started
-	results := make(chan any, 2)
-	for n := range 2 {
-		go func() {
-			defer func() {
-				if v := recover(); v != nil {
-					results <- v
-				}
+	synctest.Test(t, func(t *testing.T) {
+		started, gathered := make(chan struct{}), make(chan struct{})
+		var batches atomic.Int32
+		g := groupcommit.Group[int]{Gate: make(chan struct{}, 1), Run: func(_ context.Context, items []int) []error {
+			switch batches.Add(1) {
+			case 1:
+				close(started)
+				<-gathered
+			case 2:
+				panic("at the disk")
+			}
+			return make([]error, len(items))
+		}}
+		first := make(chan error)
+		go func() { first <- g.Do(t.Context(), 1) }()
+		<-started
+		results := make(chan any, 2)
+		for n := range 2 {
+			go func() {
+				defer func() {
+					if v := recover(); v != nil {
+						results <- v
+					}
+				}()
+				results <- g.Do(t.Context(), n)
 			}()
-			results <- g.Do(t.Context(), n)
-		}()
-	}
-	require.Eventually(t, func() bool { return g.Waiting() == 2 }, 10*time.Second, time.Millisecond)
-	close(gathered)
-	require.NoError(t, <-first)
-	require.ElementsMatch(t, []any{"at the disk", groupcommit.ErrPanicked}, []any{<-results, <-results})
-	require.NoError(t, g.Do(t.Context(), 3))
+		}
+		synctest.Wait()
+		require.Equal(t, 2, g.Waiting())
+		close(gathered)
+		require.NoError(t, <-first)
+		require.ElementsMatch(t, []any{"at the disk", groupcommit.ErrPanicked}, []any{<-results, <-results})
+		require.NoError(t, g.Do(t.Context(), 3))
+	})
 }
 
 // TestLetsGo: an idle group holds on to nothing of the calls that were.

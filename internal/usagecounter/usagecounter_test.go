@@ -125,10 +125,10 @@ func TestRunEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
-	require.Eventually(t, func() bool {
+	testkit.UntilCommitted(t, f.db.DB, func() bool {
 		var n int
 		return f.db.GetContext(t.Context(), &n, `SELECT count(*) FROM counter_day`) == nil && n == 1
-	}, 40*time.Second, 5*time.Millisecond)
+	})
 	stop()
 	require.NoError(t, <-done)
 }
