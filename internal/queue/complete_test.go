@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
@@ -163,39 +165,52 @@ func TestFence(t *testing.T) {
 // TestRenew works for longer than a lease, twice: once it keeps the lease, and
 // once the lease is taken away and the handler is told.
 func TestRenew(t *testing.T) {
-	each(t, func(t *testing.T, db *sqlx.DB) {
-		const lease = 20 * time.Second // a busy machine may stand still for half of it
-		reported := make(chan error, 1)
-		var handled atomic.Int32
-		o := queue.Options{Logger: quiet, Lease: lease, Exclusive: true} // nobody waits for heartbeats
-		o.Handle = func(ctx context.Context, it queue.Job) queue.Outcome {
-			handled.Add(1)
-			switch {
-			case it.Subject == "long":
-				timer := time.NewTimer(lease * 9 / 8)
-				defer timer.Stop()
-				select {
-				case <-timer.C:
-				case <-ctx.Done():
-					t.Error("the lease was not renewed")
-				}
-			case it.Attempt == 0:
-				db.MustExec(`UPDATE queue_partition SET epoch = epoch + 1, attempt = 1, ready_us = 1`)
-				<-ctx.Done()
-				reported <- context.Cause(ctx)
-			}
-			return queue.Outcome{}
-		}
-		q := newQueue(t, db, o)
-		start(t, q)
-		put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "long"})
-		idle(t, q)
-		require.EqualValues(t, 1, handled.Load())
-		put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "taken"})
-		require.ErrorContains(t, <-reported, "lease")
-		idle(t, q)
-		require.EqualValues(t, 3, handled.Load())
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			renew(t, testkit.Open(t, testkit.SQLiteURL(t)), time.Now)
+		})
 	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		renew(t, testkit.Open(t, testkit.PostgresURL(t)), nil)
+	})
+}
+
+func renew(t *testing.T, db *sqlx.DB, now func() time.Time) {
+	t.Helper()
+	const lease = 12 * time.Second // a busy machine may stand still for half of it
+	reported := make(chan error, 1)
+	var handled atomic.Int32
+	o := queue.Options{Logger: quiet, Lease: lease, Exclusive: true, Now: now} // nobody waits for heartbeats
+	o.Handle = func(ctx context.Context, it queue.Job) queue.Outcome {
+		handled.Add(1)
+		switch {
+		case it.Subject == "long":
+			timer := time.NewTimer(lease * 9 / 8)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				t.Error("the lease was not renewed")
+			}
+		case it.Attempt == 0:
+			db.MustExec(`UPDATE queue_partition SET epoch = epoch + 1, attempt = 1, ready_us = 1`)
+			<-ctx.Done()
+			reported <- context.Cause(ctx)
+		}
+		return queue.Outcome{}
+	}
+	q := newQueue(t, db, o)
+	start(t, q)
+	put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "long"})
+	idle(t, q)
+	require.EqualValues(t, 1, handled.Load())
+	put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "taken"})
+	require.ErrorContains(t, <-reported, "lease")
+	idle(t, q)
+	require.EqualValues(t, 3, handled.Load())
 }
 
 // TestDrain stops a node with one handler that finishes, one that yields when

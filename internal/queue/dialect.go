@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 //     need not agree on the time, or that of Options.Now;
 //   - {blocked}: the ready_us of a partition that waits for others to be empty;
 //   - {seen}: the database's clock, for the heartbeats of nodes;
+//   - {frozen}: how long PostgreSQL waits for a node within a transaction;
 //   - {lock}: locks the rows that a query selects. SQLite has one writer and
 //     needs none;
 //   - {skip}: the same, passing over rows that others have locked;
@@ -27,13 +29,13 @@ type dialect struct {
 	clock func() time.Time // Options.Now
 }
 
-func newDialect(d database.Dialect, clock func() time.Time) *dialect {
+func newDialect(d database.Dialect, clock func() time.Time, frozen time.Duration) *dialect {
 	now, lock, skip, lazy := `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`, "", "", ""
 	if d == database.Postgres {
 		now = `CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)`
 		lock, skip, lazy = "FOR UPDATE", "FOR UPDATE SKIP LOCKED", "AND (SELECT "+database.LazySQL+") = 'off'"
 	}
-	words := []string{"{blocked}", strconv.FormatInt(blockedUntil, 10), "{seen}", now, "{lock}", lock, "{skip}", skip, "{lazy}", lazy}
+	words := []string{"{blocked}", strconv.FormatInt(blockedUntil, 10), "{seen}", now, "{frozen}", fmt.Sprintf("'%ds'", max(1, int(frozen.Seconds()))), "{lock}", lock, "{skip}", skip, "{lazy}", lazy}
 	if clock == nil {
 		words = append(words, "{now}", now)
 	}

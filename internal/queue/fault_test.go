@@ -31,6 +31,9 @@ const (
 	childName  = "LANE_CHILD_NAME"
 )
 
+// childExpiry is how long after its last heartbeat a child is dead to the others.
+const childExpiry = 2 * time.Second
+
 // TestChild is a node that writes what it handles into the table sink. It is
 // the whole of a child process, and nothing in any other.
 func TestChild(t *testing.T) {
@@ -40,6 +43,7 @@ func TestChild(t *testing.T) {
 	}
 	db, err := open.Open(t.Context(), url)
 	require.NoError(t, err)
+	require.NoError(t, queue.SetExpiry(t.Context(), db, childExpiry))
 	d, err := database.Of(t.Context(), db)
 	require.NoError(t, err)
 	lease, err := time.ParseDuration(os.Getenv(childLease))
@@ -249,7 +253,7 @@ func TestFreeze(t *testing.T) {
 }
 
 // TestTakeover kills a node that holds long leases: they are void when it has
-// not been heard of for 10 s.
+// not been heard of for as long as a node counts as alive.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	testkit.EachURL(t, func(t *testing.T, url string) {

@@ -54,7 +54,7 @@ func (h *heartbeats) remove(k *keeper) {
 }
 
 func (h *heartbeats) run(ctx context.Context) {
-	for await(ctx, heartbeatInterval) {
+	for await(ctx, heartbeatOf(expiryOf(h.db))) {
 		h.writeAll(ctx)
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	heartbeatInterval = 2 * time.Second
-	expireMargin      = time.Second // a node believes itself dead before the others do
+	heartbeatInterval = 2 * time.Second // at most; see heartbeatOf
+	expireMargin      = time.Second     // at most; see marginOf
 	sweepTimeout      = 5 * time.Second
 )
 
@@ -23,9 +23,10 @@ const Expiry = 10 * time.Second
 
 type expiryKey struct{}
 
-// SetExpiry changes [Expiry] for the queues on a handle that start afterwards. All
-// nodes on a database need the same. It is for tests in which no node dies: a
-// machine that stands still must not make them repeat work.
+// SetExpiry changes [Expiry] for the queues on a handle that are made afterwards. All
+// nodes on a database need the same. It is for tests: where no node dies, a machine
+// that stands still must not make them repeat work, and where one does, nobody should
+// wait for long.
 func SetExpiry(ctx context.Context, db *sqlx.DB, d time.Duration) error {
 	on, err := database.Of(ctx, db)
 	if err != nil {
@@ -34,6 +35,12 @@ func SetExpiry(ctx context.Context, db *sqlx.DB, d time.Duration) error {
 	on.Value(expiryKey{}, func() any { return new(atomic.Int64) }).(*atomic.Int64).Store(int64(d))
 	return nil
 }
+
+// heartbeatOf is how often a node says that it lives.
+func heartbeatOf(expiry time.Duration) time.Duration { return min(heartbeatInterval, expiry/5) }
+
+// marginOf is how long before the others a node believes itself dead.
+func marginOf(expiry time.Duration) time.Duration { return min(expireMargin, expiry/10) }
 
 func expiryOf(db *database.DB) time.Duration {
 	set := db.Value(expiryKey{}, func() any { return new(atomic.Int64) }).(*atomic.Int64)
@@ -193,7 +200,7 @@ func (k *keeper) deadQuery(first int, ahead time.Duration) (text string, args []
 
 // markAlive notes that the others know since a moment that this node is alive.
 func (k *keeper) markAlive(since time.Time) {
-	until := since.Add(k.expiry - expireMargin)
+	until := since.Add(k.expiry - marginOf(k.expiry))
 	k.slots.markAlive(until)
 	k.void.Reset(time.Until(until))
 }

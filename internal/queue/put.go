@@ -139,7 +139,7 @@ const (
 	putBefore = `WITH v AS (SELECT u.column1 AS n, u.column2 COLLATE "C" AS queue, u.column3 COLLATE "C" AS subscriber,
 			COALESCE(r.target, u.column4) AS key, u.column5 AS subject, u.column6 AS traceparent, u.column7 AS now
 		FROM (`
-	putAfter = `) AS u CROSS JOIN (SELECT set_config('idle_in_transaction_session_timeout', '10s', true)) AS guard
+	putAfter = `) AS u CROSS JOIN (SELECT set_config('idle_in_transaction_session_timeout', {frozen}, true)) AS guard
 			LEFT JOIN queue_redirect r ON r.queue = u.column2 AND r.key = u.column4),
 		g AS (SELECT queue, subscriber, key, count(*) AS jobs, max(now) AS now FROM v GROUP BY queue, subscriber, key),
 		p AS (INSERT INTO queue_partition AS l (queue, subscriber, key, tail, ready_us)

@@ -50,7 +50,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Queue, error) {
 	if log == nil {
 		log = slog.Default()
 	}
-	q := &Queue{db: d, o: o, log: log.With("queue", o.Name), sql: newDialect(d.Dialect, o.Now)}
+	q := &Queue{db: d, o: o, log: log.With("queue", o.Name), sql: newDialect(d.Dialect, o.Now, min(Expiry, expiryOf(d)))}
 	return q, nil
 }
 
@@ -149,8 +149,8 @@ func (q *Queue) guard(ctx context.Context, tx *database.Tx) error {
 	if q.db.Dialect != database.Postgres {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, guardSQL)
+	_, err := tx.ExecContext(ctx, q.sql.text(guardSQL))
 	return err
 }
 
-const guardSQL = `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('enable_seqscan', 'off', true)`
+const guardSQL = `SELECT set_config('idle_in_transaction_session_timeout', {frozen}, true), set_config('enable_seqscan', 'off', true)`

@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,10 +16,13 @@ import (
 // that it lives, too, and only then loses its work.
 func TestLateNodeSparesOthers(t *testing.T) {
 	t.Parallel()
+	const expiry = 3 * time.Second
 	url := testkit.PostgresURL(t)
 	db := testkit.Open(t, url)
 	var s sink
-	q := newQueue(t, testkit.Open(t, url), queue.Options{Logger: quiet, Handle: done(&s)})
+	own := testkit.Open(t, url)
+	require.NoError(t, queue.SetExpiry(t.Context(), own, expiry))
+	q := newQueue(t, own, queue.Options{Logger: quiet, Handle: done(&s)})
 	start(t, q)
 	until(t, q.Commits(), func() bool {
 		var nodes int
@@ -37,7 +41,7 @@ func TestLateNodeSparesOthers(t *testing.T) {
 		eventually(t, func() bool {
 			var quiet float64 // seconds
 			require.NoError(t, tx.GetContext(t.Context(), &quiet, `SELECT EXTRACT(EPOCH FROM clock_timestamp()) - max(seen_us) / 1e6 FROM queue_node`))
-			return quiet > 6
+			return quiet > 0.6*expiry.Seconds()
 		})
 		return nil
 	})
