@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -65,12 +66,13 @@ type keeper struct {
 // joinTries is how often a node tries to begin.
 const joinTries = 3
 
-// joinSoon joins, and tries again if the database cannot be reached. PostgreSQL
+// joinSoon joins, and tries again if the database cannot be reached in time. PostgreSQL
 // ends the connection of a process that is suspended within a transaction.
 func (k *keeper) joinSoon(ctx context.Context) error {
 	for try := 1; ; try++ {
 		err := k.join(ctx)
-		if try == joinTries || !database.IsUnwritable(err) || !await(ctx, failedWait) {
+		away := database.IsUnwritable(err) || errors.Is(err, context.DeadlineExceeded)
+		if try == joinTries || !away || !await(ctx, failedWait) {
 			return err
 		}
 		k.log.WarnContext(ctx, "starting a queue failed and is tried again", "error", err)
