@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/webhook"
 )
@@ -34,6 +35,9 @@ type childSetting struct {
 
 const childEnv = "WEBHOOK_CHILD"
 
+// childExpiry is how long after its last heartbeat a child is dead to the others.
+const childExpiry = 2 * time.Second
+
 // running is the line that a child prints once it works.
 const runningLine = "running"
 
@@ -46,7 +50,9 @@ func TestChild(t *testing.T) {
 	}
 	var s childSetting
 	require.NoError(t, json.Unmarshal([]byte(text), &s))
-	d, err := webhook.New(t.Context(), testkit.Open(t, s.URL), &webhook.Options{
+	db := testkit.Open(t, s.URL)
+	require.NoError(t, queue.SetExpiry(t.Context(), db, childExpiry))
+	d, err := webhook.New(t.Context(), db, &webhook.Options{
 		Secrets: []string{sealing}, Allow: []string{"127.0.0.1"}, Lease: s.Lease, Exclusive: s.Exclusive, Timeout: s.Timeout,
 		Logger: slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Policy: webhook.Policy{
