@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
@@ -320,5 +322,39 @@ func TestEcho(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, a.StatusCode)
 		require.Equal(t, "received", a.Response)
+	})
+}
+
+// TestAnsweredNotRecorded has a process die between the answer of a receiver and the
+// commit that records it: the next one repeats the request once, under the same id.
+func TestAnsweredNotRecorded(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		dying, asked := testkit.Counting(t, db)
+		rec := receive(t, func(n int, _ request, _ http.ResponseWriter) {
+			if n == 1 {
+				asked.FailCommits("queue_partition") // it neither finishes nor begins anything any more
+			}
+		})
+		quiet := slog.New(slog.DiscardHandler)
+		first := setup(t, dying, webhook.Options{Exclusive: true, Logger: quiet})
+		first.put(t, rec.URL)
+		first.publish(t, event("chat", 1))
+		first.start(t)
+		t.Cleanup(func() { asked.FailCommits("") })
+		rec.wait(t, 1)
+
+		second := running(t, db, webhook.Options{Exclusive: true})
+		second.publish(t, event("chat", 2))
+		second.until(t, func() bool { return outcomes(t, second, "delivered") == 2 })
+		got := rec.all()
+		require.Len(t, got, 3)
+		for i, n := range []int64{1, 1, 2} {
+			require.Equal(t, n, got[i].seq())
+		}
+		require.Equal(t, got[0].header.Get("Webhook-Id"), got[1].header.Get("Webhook-Id"))
+		require.Equal(t, got[0].body, got[1].body)
+		var attempts int
+		require.NoError(t, db.Get(&attempts, `SELECT count(*) FROM webhook_attempt`))
+		require.Equal(t, 2, attempts)
 	})
 }
