@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/aiflow/llm/llmtest"
 	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 func TestAnswer(t *testing.T) {
@@ -115,22 +117,34 @@ func TestAnswerTakesTooLong(t *testing.T) {
 		var failed *flow.Error
 		require.ErrorAs(t, err, &failed)
 		require.Equal(t, "llm.timeout", failed.Code)
+	})
+}
 
-		for limit := 9 * time.Second; ; limit *= 3 {
+// TestAnotherModelHasTime gives the first model two thirds of the time, and the other
+// what is left.
+func TestAnotherModelHasTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, testkit.Open(t, testkit.SQLiteURL(t)))
+		ask := func(other time.Duration) (any, time.Duration, error) {
 			f.model.Add(llmtest.Step{Response: llmtest.Say("late").Response, Wait: time.Hour})
-			f.other.Add(llmtest.Say("in time"))
-			ctx, cancel = context.WithTimeout(t.Context(), limit)
+			f.other.Add(llmtest.Step{Response: llmtest.Say("in time").Response, Wait: other})
+			ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
 			defer cancel()
+			began := time.Now()
 			r, err := f.Answer(ctx, f.request(flow.ModelRequest{Input: "Hello", FallbackModel: "other/m"}))
-			if err != nil && limit < time.Minute { // the machine stood still, and no time was left for the other
-				require.ErrorAs(t, err, &failed)
-				require.Equal(t, "llm.timeout", failed.Code)
-				continue
-			}
-			require.NoError(t, err)
-			require.Equal(t, "in time", r.(*flow.ModelResult).Text)
-			return
+			return r, time.Since(began), err
 		}
+		r, took, err := ask(2 * time.Second)
+		require.NoError(t, err)
+		require.Equal(t, "in time", r.(*flow.ModelResult).Text)
+		require.Equal(t, 8*time.Second, took)
+
+		_, took, err = ask(4 * time.Second)
+		var failed *flow.Error
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, "llm.timeout", failed.Code)
+		require.Equal(t, 9*time.Second, took)
 	})
 }
 
