@@ -8,9 +8,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -297,14 +299,23 @@ func TestStreamEnds(t *testing.T) {
 // TestHeartbeat keeps a quiet stream open.
 func TestHeartbeat(t *testing.T) {
 	t.Parallel()
-	f := setup(t, nil)
-	s := f.as(t, "ana").follow(t, listening(t, f), "").ready(t)
-	select {
-	case c := <-s.comments:
-		require.Equal(t, ": alive", c)
-	case <-time.After(eventually):
-		require.Fail(t, "no sign of life")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := setup(t, nil)
+		ana := f.as(t, "ana")
+		ctx, leave := context.WithCancel(t.Context())
+		req := httptest.NewRequestWithContext(ctx, "GET", "/chats/stream", nil)
+		req.Header.Set("Authorization", "Bearer "+ana.token)
+		w, left := httptest.NewRecorder(), make(chan struct{})
+		go func() {
+			defer close(left)
+			f.ServeHTTP(w, req)
+		}()
+		<-time.After(time.Minute)
+		leave()
+		<-left
+		comments := regexp.MustCompile(`(?m)^:.*$`).FindAllString(w.Body.String(), -1)
+		require.Equal(t, []string{": ready", ": alive", ": alive", ": alive"}, comments, "every 15 s")
+	})
 }
 
 // TestStreamOfADeletedReference continues for the others.

@@ -10,7 +10,9 @@ import (
 	"log/slog"
 	"mime/multipart"
 	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -44,15 +46,23 @@ func (d *balancer) open(nodes ...*node) {
 	}
 }
 
-// standstills returns how often a server gave up its work because it had stood still
-// for so long that others could think it dead.
-func (d *balancer) standstills() (times int) {
+// gaveUp matches what a server says when it ends its work, since others may think it
+// dead.
+var gaveUp = regexp.MustCompile(`no heartbeat was written in time.*\bpartitions"?[=:](\d+)`)
+
+// givenUp returns how many partitions servers gave up in that way, by their own count.
+func (d *balancer) givenUp(t *testing.T) (partitions int) {
+	t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for n := range d.nodes {
-		times += strings.Count(n.stderr.String(), "no heartbeat was written in time")
+		for _, m := range gaveUp.FindAllStringSubmatch(n.stderr.String(), -1) {
+			n, err := strconv.Atoi(m[1])
+			require.NoError(t, err)
+			partitions += n
+		}
 	}
-	return times
+	return partitions
 }
 
 var errClosed = errors.New("no server is up")
