@@ -185,7 +185,11 @@ func (l *ledger) reach(t *testing.T, c child) {
 // what was counted, and what was done to the queue.
 func (l *ledger) complete(t *testing.T, what string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return l.distinct(t) == l.keys*l.put }, 2*timeout, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		s, err := l.q.Stats(t.Context())
+		require.NoError(t, err)
+		return l.distinct(t) == l.keys*l.put && isIdle(s)
+	}, 2*timeout, 10*time.Millisecond)
 	var rows []struct {
 		Key string
 		N   int
@@ -196,11 +200,6 @@ func (l *ledger) complete(t *testing.T, what string) {
 		require.LessOrEqual(t, r.N, last[r.Key]+1, "key %s", r.Key)
 		last[r.Key] = max(last[r.Key], r.N)
 	}
-	eventually(t, func() bool {
-		s, err := l.q.Stats(t.Context())
-		require.NoError(t, err)
-		return isIdle(s)
-	})
 	promise(t, what, l.keys*l.put, len(rows)-l.keys*l.put, l.keys)
 }
 
