@@ -68,13 +68,11 @@ func start(t *testing.T, database string) (base string, stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, addr, database) }()
-	require.Eventually(t, func() bool {
-		r, err := http.Get("http://" + addr + "/chat/probe")
-		if err == nil {
-			_ = r.Body.Close()
-		}
-		return err == nil && r.StatusCode == http.StatusOK
-	}, time.Minute, 10*time.Millisecond)
+	testkit.AwaitListener(t, addr)
+	r, err := http.Get("http://" + addr + "/chat/probe")
+	require.NoError(t, err)
+	_ = r.Body.Close()
+	require.Equal(t, http.StatusOK, r.StatusCode)
 	return "http://" + addr, func() {
 		cancel()
 		require.NoError(t, <-done)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -118,13 +117,11 @@ func start(t *testing.T, database, graphURL string) (base string, stop func()) {
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, addr, database, graphURL) }()
 	base = "http://" + addr
-	require.Eventually(t, func() bool {
-		r, err := http.Post(base, "application/json", http.NoBody)
-		if err == nil {
-			_ = r.Body.Close()
-		}
-		return err == nil && r.StatusCode == http.StatusBadRequest
-	}, time.Minute, 10*time.Millisecond)
+	testkit.AwaitListener(t, addr)
+	r, err := http.Post(base, "application/json", http.NoBody)
+	require.NoError(t, err)
+	_ = r.Body.Close()
+	require.Equal(t, http.StatusBadRequest, r.StatusCode)
 	return base, func() {
 		cancel()
 		require.NoError(t, <-done)

@@ -97,10 +97,10 @@ func deliver(t *testing.T, url string, bodies ...string) {
 	_, _, err = acc.Put(t.Context(), webhook.Settings{Scope: "shop", URL: url, Secret: secret})
 	require.NoError(t, err)
 	publish(t, db, d, bodies)
-	require.Eventually(t, func() bool {
+	testkit.UntilCommitted(t, db, func() bool {
 		log, err := acc.Deliveries(t.Context(), webhook.DeliveryFilter{Scope: "shop", State: "delivered"})
 		return err == nil && len(log.Items) == len(bodies)
-	}, time.Minute, 10*time.Millisecond)
+	})
 	cancel()
 	require.NoError(t, <-done)
 }
