@@ -136,7 +136,7 @@ func (r *env) of(t testing.TB, contact string) []delivery {
 // await waits for n webhooks about a contact.
 func (r *env) await(t testing.TB, contact string, n int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(r.sink.about(contact)) >= n }, time.Minute, 5*time.Millisecond, contact)
+	r.sink.until(t, func() bool { return len(r.sink.about(contact)) >= n }, contact)
 	require.Len(t, r.of(t, contact), n, contact)
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 // process is the command in a process of its own.
@@ -35,11 +36,19 @@ type process struct {
 
 // lines collects what a process writes while it runs.
 type lines struct {
-	mu sync.Mutex
-	b  bytes.Buffer
+	mu    sync.Mutex
+	b     bytes.Buffer
+	wrote testsignal.Signal
+}
+
+// until waits until the process has written words.
+func (l *lines) until(t testing.TB, words string) {
+	t.Helper()
+	testkit.Until(t, []*testsignal.Signal{&l.wrote}, func() bool { return strings.Contains(l.String(), words) }, words)
 }
 
 func (l *lines) Write(p []byte) (int, error) {
+	defer l.wrote.Send()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
@@ -193,7 +202,7 @@ func TestDrain(t *testing.T) {
 	_, err = answers.ReadString('\n')
 	require.NoError(t, err)
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
-	require.Eventually(t, func() bool { return strings.Contains(p.stderr.String(), "draining") }, time.Minute, 10*time.Millisecond)
+	p.stderr.until(t, "draining")
 	_, err = io.WriteString(c, account)
 	require.NoError(t, err)
 	line, err = answers.ReadString('\n')

@@ -6,9 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -49,7 +47,7 @@ func TestFilesArePrivate(t *testing.T) {
 	p, _ = start(t, nil, "--data", data)
 	for path, mode := range map[string]string{data: "0755", filepath.Join(data, "trunkline.db"): "0644"} {
 		line := fmt.Sprintf("path=%s mode=%s", path, mode)
-		require.Eventually(t, func() bool { return strings.Contains(p.stderr.String(), line) }, time.Minute, 5*time.Millisecond, line)
+		p.stderr.until(t, line)
 	}
 	got := examined(t, []string{"TRUNKLINE_DATA=" + data}, 0)["private"]
 	require.Equal(t, finding{"private", stateWarn, "other users of this machine can reach " + data + " (0755)", "chmod 0700 " + data}, got[0])

@@ -14,6 +14,9 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/internal/testsignal"
 )
 
 // delivery is a webhook that the sink received.
@@ -43,6 +46,7 @@ type sink struct {
 	repeats  int
 	wrong    []string
 	lock     chan struct{} // not nil: answers wait until it is closed
+	took     testsignal.Signal
 }
 
 func newSink(t testing.TB) *sink {
@@ -75,8 +79,15 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// until waits until done returns true, which it asks now and after each delivery.
+func (s *sink) until(t testing.TB, done func() bool, what ...any) {
+	t.Helper()
+	testkit.Until(t, []*testsignal.Signal{&s.took}, done, what...)
+}
+
 // take notes a delivery, or what is wrong with it.
 func (s *sink) take(h http.Header, body string) (lock chan struct{}) {
+	defer s.took.Send()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.verifier.Verify([]byte(body), h); err != nil {

@@ -61,7 +61,7 @@ func TestDrainHangingReceiver(t *testing.T) {
 	release()
 	n = launch(t, args...)
 	r.balancer.open(n)
-	require.Eventually(t, func() bool { _, repeats := r.sink.count(); return repeats > 0 }, takenUp+atWork, 10*time.Millisecond)
+	r.sink.until(t, func() bool { _, repeats := r.sink.count(); return repeats > 0 })
 	r.await(t, contactOf(0), 1)
 	n.terminate(t)
 }

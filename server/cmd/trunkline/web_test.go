@@ -73,10 +73,10 @@ func (r *webEnv) recorded(t *testing.T, contact, id string) map[string]any {
 func (r *webEnv) recordsOf(t *testing.T, among func() []delivery, id string) map[string]any {
 	t.Helper()
 	var got []delivery
-	require.Eventually(t, func() bool {
+	r.sink.until(t, func() bool {
 		got = slices.DeleteFunc(among(), func(d delivery) bool { return d.event != "message" || d.id != id })
 		return len(got) > 0
-	}, webTimeout, 10*time.Millisecond, "a webhook about the message %s", id)
+	}, "a webhook about the message %s", id)
 	body := map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(got[0].body), &body))
 	return body
@@ -99,15 +99,15 @@ func (r *webEnv) talk(t *testing.T, l *webReference, ana *webtest.Phone) {
 	body := r.recorded(t, number(ana), id)
 	require.Equal(t, "Hello «you»", body["text"])
 	require.Equal(t, "Ana", body["pushName"])
-	require.Eventually(t, func() bool { return l.device.Acked(id) }, webTimeout, 10*time.Millisecond, "it is acknowledged")
+	require.NoError(t, l.device.AwaitAck(within(t), id))
 	sent := r.answer(t, number(ana), `{"type":"text","text":"Hello Ana"}`)
 	got, err := ana.AwaitText(within(t), "Hello Ana")
 	require.NoError(t, err)
 	require.Equal(t, sent, got.ID)
 	ana.Read(l.owner.LID(), l.owner.LID(), sent)
-	require.Eventually(t, func() bool {
+	r.sink.until(t, func() bool {
 		return slices.ContainsFunc(r.sink.about(number(ana)), func(d delivery) bool { return d.id == sent && d.status == "READ" })
-	}, webTimeout, 10*time.Millisecond, "it was read")
+	}, "it was read")
 }
 
 // damaged lets a contact write what cannot be read at first.
@@ -138,10 +138,10 @@ func (r *webEnv) group(t *testing.T, l *webReference, ana *webtest.Phone) {
 	id, err := ana.SendText(within(t), chat, "Hello all")
 	require.NoError(t, err)
 	var recorded []delivery
-	require.Eventually(t, func() bool {
+	r.sink.until(t, func() bool {
 		recorded = slices.DeleteFunc(r.sink.received(), func(d delivery) bool { return d.id != id })
 		return len(recorded) > 0
-	}, webTimeout, 10*time.Millisecond, "the group's message")
+	}, "the group's message")
 	require.Equal(t, "Hello all", recorded[0].text)
 	r.answer(t, chat.String(), `{"type":"text","text":"Hello Ana and all"}`)
 	got, err := ana.AwaitText(within(t), "Hello Ana and all")
