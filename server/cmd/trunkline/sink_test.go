@@ -44,6 +44,7 @@ type sink struct {
 	first    []delivery
 	seen     map[string]string // body by webhook-id
 	repeats  int
+	again    map[string]int // repeats by webhook-id
 	wrong    []string
 	lock     chan struct{} // not nil: answers wait until it is closed
 	took     testsignal.Signal
@@ -51,7 +52,7 @@ type sink struct {
 
 func newSink(t testing.TB) *sink {
 	t.Helper()
-	s := &sink{seen: map[string]string{}}
+	s := &sink{seen: map[string]string{}, again: map[string]int{}}
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	s.url = srv.URL + "/hook"
@@ -102,6 +103,7 @@ func (s *sink) take(h http.Header, body string) (lock chan struct{}) {
 	}
 	if before, again := s.seen[d.webhookID]; again {
 		s.repeats++
+		s.again[d.webhookID]++
 		if before != d.key() {
 			s.wrong = append(s.wrong, "a repeat differs: "+before+" and "+d.key())
 		}
@@ -162,6 +164,16 @@ func (s *sink) count() (events, repeats int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.first), s.repeats
+}
+
+// most returns how often the delivery was repeated that was repeated most often.
+func (s *sink) most() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, times := range s.again {
+		n = max(n, times)
+	}
+	return n
 }
 
 // pause lets deliveries arrive but not be answered until the returned function
