@@ -71,11 +71,11 @@ type env struct {
 	ep    webhook.Endpoint
 	logs  buffer
 
-	mu     sync.Mutex
-	counts map[string]int // what the observer was told, by outcome
-	told   testsignal.Signal
-	script func(r request) reply
-	taken  []request // what was answered with a 2xx
+	mu       sync.Mutex
+	counts   map[string]int // what the observer was told, by outcome
+	observed testsignal.Signal
+	script   func(r request) reply
+	taken    []request // what was answered with a 2xx
 }
 
 func newEnv(t *testing.T, db *sqlx.DB, opts webhook.Options) *env {
@@ -104,7 +104,7 @@ func (w *env) count(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.counts[what]++
-	w.told.Send()
+	w.observed.Send()
 }
 
 // counted waits until the observer was told of something n times.
@@ -115,7 +115,7 @@ func (w *env) counted(t *testing.T, what string, n int) {
 		defer w.mu.Unlock()
 		return w.counts[what]
 	}
-	testkit.Until(t, []*testsignal.Signal{&w.told}, func() bool { return count() >= n }, what)
+	testkit.Until(t, []*testsignal.Signal{&w.observed}, func() bool { return count() >= n }, what)
 	require.Equal(t, n, count(), what)
 }
 

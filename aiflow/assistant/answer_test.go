@@ -135,16 +135,16 @@ func TestAnotherModelHasTime(t *testing.T) {
 			r, err := f.Answer(ctx, f.request(flow.ModelRequest{Input: "Hello", FallbackModel: "other/m"}))
 			return r, time.Since(began), err
 		}
-		r, took, err := ask(2 * time.Second)
+		r, duration, err := ask(2 * time.Second)
 		require.NoError(t, err)
 		require.Equal(t, "in time", r.(*flow.ModelResult).Text)
-		require.Equal(t, 8*time.Second, took)
+		require.Equal(t, 8*time.Second, duration)
 
-		_, took, err = ask(4 * time.Second)
+		_, duration, err = ask(4 * time.Second)
 		var failed *flow.Error
 		require.ErrorAs(t, err, &failed)
 		require.Equal(t, "llm.timeout", failed.Code)
-		require.Equal(t, 9*time.Second, took)
+		require.Equal(t, 9*time.Second, duration)
 	})
 }
 

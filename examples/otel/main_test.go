@@ -23,9 +23,9 @@ import (
 // collector takes traces over OTLP, and keeps the names of spans by the trace.
 type collector struct {
 	*httptest.Server
-	mu     sync.Mutex
-	traces map[string]map[string]bool
-	took   testsignal.Signal
+	mu      sync.Mutex
+	traces  map[string]map[string]bool
+	arrived testsignal.Signal
 }
 
 func collect(t *testing.T) *collector {
@@ -38,7 +38,7 @@ func collect(t *testing.T) *collector {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		defer c.took.Send()
+		defer c.arrived.Send()
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		for _, from := range req.GetResourceSpans() {
@@ -103,7 +103,7 @@ func TestReadme(t *testing.T) {
 	post("/references/registerWebHook", `{"reference":1,"webhook":"trunkline://echo"}`, "")
 	const trace = "0af7651916cd43dd8448eb211c80319c"
 	post("/sandbox/1/messages", `{"from":"bob","type":"text","text":"hi"}`, "00-"+trace+"-b7ad6b7169203331-01")
-	testkit.Until(t, []*testsignal.Signal{&c.took}, func() bool { return len(c.of(trace)) == 3 })
+	testkit.Until(t, []*testsignal.Signal{&c.arrived}, func() bool { return len(c.of(trace)) == 3 })
 	require.Equal(t, []string{"POST /sandbox/{reference}/messages", "messaging.receive", "webhook.deliver"}, c.of(trace))
 	require.Len(t, c.all(), 1, "the sampler of the environment takes none but what the caller took")
 }

@@ -132,7 +132,7 @@ func TestLoadFails(t *testing.T) {
 func TestFence(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s, recorded sink
-		var log told
+		var log logSignal
 		started, free := make(chan struct{}, 2), make(chan struct{})
 		q := newQueue(t, db, queue.Options{
 			Logger: slog.New(&log),
@@ -218,7 +218,7 @@ func renew(t *testing.T, db *sqlx.DB, now func() time.Time) {
 func TestDrain(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		var s sink
-		var log told
+		var log logSignal
 		started, finish, stuck := make(chan struct{}, 10), make(chan struct{}), make(chan struct{})
 		q := newQueue(t, db, queue.Options{
 			Logger: slog.New(&log), Drain: 20 * time.Millisecond,

@@ -26,8 +26,8 @@ type expiryKey struct{}
 
 // SetExpiry changes [Expiry] for the queues on a handle that are made afterwards. All
 // nodes on a database need the same. It is for tests: where no node dies, a machine
-// that stands still must not make them repeat work, and where one does, nobody should
-// wait for long.
+// that stands still must not make them repeat work, and where one does, the others should
+// not wait for long.
 func SetExpiry(ctx context.Context, db *sqlx.DB, d time.Duration) error {
 	on, err := database.Of(ctx, db)
 	if err != nil {

@@ -159,18 +159,18 @@ func untilStats(t testing.TB, q *queue.Queue, ok func(queue.Stats) bool) {
 	})
 }
 
-// told is a log that sends a signal with each line.
-type told struct{ testsignal.Signal }
+// logSignal is a log that sends a signal with each line.
+type logSignal struct{ testsignal.Signal }
 
-func (*told) Enabled(context.Context, slog.Level) bool { return true }
+func (*logSignal) Enabled(context.Context, slog.Level) bool { return true }
 
-func (l *told) Handle(context.Context, slog.Record) error {
+func (l *logSignal) Handle(context.Context, slog.Record) error {
 	l.Send()
 	return nil
 }
 
-func (l *told) WithAttrs([]slog.Attr) slog.Handler { return l }
-func (l *told) WithGroup(string) slog.Handler      { return l }
+func (l *logSignal) WithAttrs([]slog.Attr) slog.Handler { return l }
+func (l *logSignal) WithGroup(string) slog.Handler      { return l }
 
 // eventually is for what other processes do.
 func eventually(t testing.TB, ok func() bool) {

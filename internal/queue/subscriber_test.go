@@ -272,7 +272,7 @@ func TestDrop(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {
 		db.MustExec(`CREATE TABLE recorded (subscriber TEXT NOT NULL)`)
 		var s sink
-		var log told
+		var log logSignal
 		leased, free := make(chan struct{}, 400), make(chan struct{})
 		q := newQueue(t, db, queue.Options{Logger: slog.New(&log), Handle: func(_ context.Context, it queue.Job) queue.Outcome {
 			if it.Subscriber == "gone" {

@@ -174,10 +174,10 @@ func TestObjects(t *testing.T) {
 // callback is the receiving end of callbacks.
 type callback struct {
 	*httptest.Server
-	mu     sync.Mutex
-	bodies []string
-	refuse int // so many more are refused
-	took   testsignal.Signal
+	mu      sync.Mutex
+	bodies  []string
+	refuse  int // so many more are refused
+	arrived testsignal.Signal
 }
 
 func listen(t *testing.T, l graphtest.Number, refuse int) *callback {
@@ -205,7 +205,7 @@ func listen(t *testing.T, l graphtest.Number, refuse int) *callback {
 			return
 		}
 		c.bodies = append(c.bodies, string(body))
-		c.took.Send()
+		c.arrived.Send()
 	}))
 	t.Cleanup(c.Close)
 	return c
@@ -248,7 +248,7 @@ func TestCallbacks(t *testing.T) {
 
 	out := strings.Replace(message, `"type"`, `"biz_opaque_callback_data":"own-1","type"`, 1)
 	require.NoError(t, client.As("token-a").Post(t.Context(), ref.PhoneNumberID+"/messages", json.RawMessage(out), nil))
-	testkit.Until(t, []*testsignal.Signal{&c.took}, func() bool { return len(c.got()) == 4 })
+	testkit.Until(t, []*testsignal.Signal{&c.arrived}, func() bool { return len(c.got()) == 4 })
 	for i, status := range []string{"sent", "delivered", "read"} {
 		require.Contains(t, c.got()[1+i], `"status":"`+status+`"`)
 		require.Contains(t, c.got()[1+i], `"biz_opaque_callback_data":"own-1"`)

@@ -47,7 +47,7 @@ type sink struct {
 	again    map[string]int // repeats by webhook-id
 	wrong    []string
 	lock     chan struct{} // not nil: answers wait until it is closed
-	took     testsignal.Signal
+	arrived  testsignal.Signal
 }
 
 func newSink(t testing.TB) *sink {
@@ -83,12 +83,12 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // until waits until done returns true, which it asks now and after each delivery.
 func (s *sink) until(t testing.TB, done func() bool, what ...any) {
 	t.Helper()
-	testkit.Until(t, []*testsignal.Signal{&s.took}, done, what...)
+	testkit.Until(t, []*testsignal.Signal{&s.arrived}, done, what...)
 }
 
 // take notes a delivery, or what is wrong with it.
 func (s *sink) take(h http.Header, body string) (lock chan struct{}) {
-	defer s.took.Send()
+	defer s.arrived.Send()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.verifier.Verify([]byte(body), h); err != nil {
@@ -166,8 +166,8 @@ func (s *sink) count() (events, repeats int) {
 	return len(s.first), s.repeats
 }
 
-// most returns how often the delivery was repeated that was repeated most often.
-func (s *sink) most() (n int) {
+// maxRepeats returns how often the delivery was repeated that was repeated most often.
+func (s *sink) maxRepeats() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, times := range s.again {
