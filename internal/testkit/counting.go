@@ -23,6 +23,9 @@ type Asked struct {
 	texts map[string]int
 
 	doomed atomic.Pointer[string]
+
+	failing atomic.Int64 // statements until one fails; 0: none does
+	failed  atomic.Pointer[string]
 }
 
 // FailCommits makes the commit of transactions fail that had a statement containing
@@ -102,12 +105,13 @@ type countedConn struct {
 	doomed bool // the commit must fail
 }
 
-// ask counts a statement.
-func (c *countedConn) ask(text string) {
+// ask counts a statement, and fails the one that must fail.
+func (c *countedConn) ask(text string) error {
 	c.n.count(text)
 	if word := c.n.doomed.Load(); word != nil && strings.Contains(text, *word) {
 		c.doomed = true
 	}
+	return c.n.fail(text)
 }
 
 type countedTx struct {
@@ -132,12 +136,16 @@ func (c *countedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (drive
 }
 
 func (c *countedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	c.ask(text)
+	if err := c.ask(text); err != nil {
+		return nil, err
+	}
 	return c.Conn.(driver.ExecerContext).ExecContext(ctx, text, args)
 }
 
 func (c *countedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	c.ask(text)
+	if err := c.ask(text); err != nil {
+		return nil, err
+	}
 	return c.Conn.(driver.QueryerContext).QueryContext(ctx, text, args)
 }
 
@@ -153,11 +161,15 @@ type countedStmt struct {
 }
 
 func (s countedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	s.c.ask(s.text)
+	if err := s.c.ask(s.text); err != nil {
+		return nil, err
+	}
 	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 }
 
 func (s countedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	s.c.ask(s.text)
+	if err := s.c.ask(s.text); err != nil {
+		return nil, err
+	}
 	return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
 }

@@ -82,6 +82,33 @@ func TestServerDiesWithTheTest(t *testing.T) {
 	t.Log("gone after", time.Since(before))
 }
 
+// TestFailEach has each of two statements fail, and then none.
+func TestFailEach(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		db.MustExec(`CREATE TABLE x (a BIGINT)`)
+		seen, asked := testkit.Counting(t, db)
+		var errs []error
+		do := func() error {
+			_, err := seen.Exec(`INSERT INTO x VALUES (1)`)
+			if err == nil {
+				err = seen.Get(new(int), `SELECT count(*) FROM x`)
+			}
+			errs = append(errs, err)
+			return err
+		}
+		asked.FailEach(t, do)
+		require.Len(t, errs, 3)
+		require.Error(t, errs[0])
+		require.Error(t, errs[1])
+		asked.FailEach(t, func() error {
+			_ = do()
+			return nil
+		}, "INSERT", "SELECT")
+		require.NoError(t, do())
+	})
+}
+
 func TestRounds(t *testing.T) {
 	t.Setenv("ROUNDS", "")
 	require.Equal(t, 3, testkit.Rounds(3))
