@@ -311,3 +311,29 @@ func TestSlowRun(t *testing.T) {
 		idle(t, q)
 	})
 }
+
+// TestDrain_LetsHandlersFinish stops a node: its handlers have the whole time of
+// Options.Drain, and only then are they cancelled.
+func TestDrain_LetsHandlersFinish(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := testkit.Open(t, testkit.SQLiteURL(t))
+		started := make(chan context.Context)
+		q := newQueue(t, db, queue.Options{Drain: time.Minute, Handle: func(ctx context.Context, _ queue.Job) queue.Outcome {
+			started <- ctx
+			<-ctx.Done()
+			return queue.Outcome{Result: queue.Snooze}
+		}})
+		put(t, db, q, jobArgs("c", 1, 1)...)
+		stop := start(t, q)
+		ctx := <-started
+		began := time.Now()
+		stopped := make(chan struct{})
+		go func() { stop(); close(stopped) }()
+		synctest.Wait()
+		require.NoError(t, ctx.Err())
+		<-ctx.Done()
+		require.Equal(t, time.Minute, time.Since(began))
+		<-stopped
+	})
+}
