@@ -204,4 +204,7 @@ func TestNearest(t *testing.T) {
 		require.Equal(t, want, expression.Nearest(name, names), name)
 	}
 	require.Empty(t, expression.Nearest("a", nil))
+	long := strings.Repeat("n", 63)
+	require.Equal(t, long+"a", expression.Nearest(long+"b", []string{long + "a"}))
+	require.Empty(t, expression.Nearest(long+"ab", []string{long + "ac"}), "too long")
 }

@@ -35,7 +35,7 @@ var functionCases = map[string]calls{
 	"concat":  {`concat([1], [2, 3])`: []any{1, 2, 3}, `concat(vars.x, [1])`: []any{1}, `concat()`: []any{}},
 	"reverse": {`reverse([1, 2, 3])`: []any{3, 2, 1}},
 	"unique":  {`unique([1, 1.0, "1", nil, nil, [1], [1]])`: []any{1, "1", nil, []any{1}}},
-	"sort":    {`sort([3, 1.5, 2])`: []any{1.5, 2, 3}, `sort(["b", "B", "a"], "desc")`: []any{"b", "a", "B"}, `sort([true, nil, false])`: []any{nil, false, true}, `sort(nil)`: []any{}},
+	"sort":    {`sort([3, 1.5, 2])`: []any{1.5, 2, 3}, `sort(["b", "B", "a"], "desc")`: []any{"b", "a", "B"}, `sort([true, nil, false])`: []any{nil, false, true}, `sort(nil)`: []any{}, `sort([3, 1], "asc")`: []any{1, 3}},
 	"keys":    {`keys({b: 1, a: 2, c: 3})`: []any{"a", "b", "c"}, `keys(nil)`: nil, `keys({})`: []any{}},
 	"values":  {`values({b: 1, a: 2, c: 3})`: []any{2, 1, 3}},
 	"get":     {`get({a: [{b: 5}]}, "a.0.b")`: 5, `get({a: 1}, "a.b.c", "none")`: "none", `get({a: [1, 2]}, "a.-1")`: 2, `get(nil, "a", 1)`: 1, `get({a: 1}, "")`: map[string]any{"a": 1}, `get([1], "x")`: nil, `get({a: 1}, nil)`: nil},
