@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
 )
 
@@ -79,4 +80,27 @@ func TestDescribe(t *testing.T) {
 	e.SetIndent("", "  ")
 	require.NoError(t, e.Encode(node.NewTypes().Describe()))
 	golden(t, "testdata/palette.json", b.Bytes())
+}
+
+// TestHashAlone returns the hash of a document whose canonical form was not asked for.
+func TestHashAlone(t *testing.T) {
+	t.Parallel()
+	read := func(name string) *flow.Document {
+		d, _ := flow.Decode([]byte(`{"format":"trunkline-flow/1","kind":"flow","slug":"x","name":"` + name + `","start":"end","nodes":{"end":{"type":"message","config":{"text":"hi"}}}}`))
+		return d
+	}
+	first, again := read("a"), read("a")
+	require.NotEqual(t, first.Hash(), read("b").Hash())
+	require.Equal(t, first.Hash(), again.Hash())
+	require.Contains(t, string(read(`a\\b`).Canonical()), `"name":"a\\b"`)
+}
+
+// TestCalls lists the functions that a document calls, also those of agents.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	d, _ := flow.Decode([]byte(`{"format":"trunkline-flow/1","kind":"flow","slug":"x","name":"X","start":"one","nodes":{
+		"one":{"type":"call","config":{"function":"pay"},"next":{"out":"two"}},"two":{"type":"call","config":{"function":"ask"},"next":{"out":"three"}},
+		"three":{"type":"agent","config":{"functions":["pay","find"]}},"four":{"type":"message","config":{"function":"none"}},"five":{"type":"call"}}}`))
+	require.Equal(t, []string{"ask", "find", "pay"}, d.Calls())
+	require.Empty(t, new(flow.Document).Calls())
 }
