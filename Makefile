@@ -14,7 +14,7 @@ export CGO_ENABLED = 0
 
 step = @printf '\n== %s (%s)\n' "$(1)" "$$(date +%T)"
 
-.PHONY: test prepare panel walk build vet platforms arrows tests statements race benchmarks lint vulncheck fmt bench soak flaky fresh generate release release-check clean
+.PHONY: test prepare panel walk build vet platforms arrows tests statements race benchmarks lint vulncheck fmt bench soak flaky mutants fresh generate release release-check clean
 .NOTPARALLEL:
 
 # What continuous integration runs. ROUNDS is the length of each fault loop.
@@ -109,6 +109,12 @@ soak: prepare
 flaky: export ROUNDS ?= 3
 flaky:
 	bash scripts/flaky.sh
+
+# How many faults the tests find, and that they notice each broken promise of
+# docs/reliability.md. SUBJECTS chooses packages, SAMPLE the number of mutants of each.
+mutants: export ROUNDS ?= 1
+mutants:
+	go run ./internal/cmd/mutants -sample $(or $(SAMPLE),100) $(SUBJECTS)
 
 generate:
 	go generate ./...
