@@ -170,15 +170,15 @@ func (d *DB) Alone(ctx context.Context, fn func() error) error {
 }
 
 // enter waits until no other writes to SQLite.
-func (d *DB) enter(ctx context.Context) error {
+func (s *shared) enter(ctx context.Context) error {
 	select {
-	case d.gate <- struct{}{}:
+	case s.gate <- struct{}{}:
 		return nil
 	default:
 	}
-	return d.Wait(ctx, func(ctx context.Context) error {
+	return s.Wait(ctx, func(ctx context.Context) error {
 		select {
-		case d.gate <- struct{}{}:
+		case s.gate <- struct{}{}:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()

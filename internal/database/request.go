@@ -24,7 +24,7 @@ var (
 
 type requestKey struct{}
 
-// ForRequest returns a context for what somebody waits for. A transaction that the
+// ForRequest returns a context for what a client waits for. A transaction that the
 // database does not begin, or does not answer, within five seconds fails with
 // [ErrUnwritable], and so does a read that takes fifteen. When very many wait, others
 // fail at once.
@@ -47,7 +47,7 @@ func readWithin(ctx context.Context) time.Duration {
 func isRequest(ctx context.Context) bool { return readWithin(ctx) > 0 }
 
 // RequestSilence returns how long PostgreSQL may take to begin the answer to a
-// statement in a transaction: less if somebody waits for it.
+// statement in a transaction: less if a client waits for it.
 func RequestSilence(ctx context.Context) time.Duration {
 	if isRequest(ctx) {
 		return requestWait

@@ -30,9 +30,8 @@ func TestForRequest_Waits(t *testing.T) {
 			})
 		}()
 		synctest.Wait()
-		began := time.Now()
 		for name, write := range map[string]func(context.Context, func(*database.Tx) error) error{"InTx": d.InTx, "Write": d.Write, "WriteLazy": d.WriteLazy} {
-			began = time.Now()
+			began := time.Now()
 			err := write(database.ForRequest(t.Context()), func(*database.Tx) error { return nil })
 			require.ErrorIs(t, err, database.ErrUnwritable, name)
 			require.ErrorContains(t, err, "no transaction within 5 seconds", name)
@@ -43,7 +42,7 @@ func TestForRequest_Waits(t *testing.T) {
 			require.ErrorIs(t, err, context.DeadlineExceeded, name)
 			require.NotErrorIs(t, err, database.ErrUnwritable, "the caller has left")
 		}
-		began = time.Now()
+		began := time.Now()
 		time.AfterFunc(time.Hour, func() { close(release) })
 		require.NoError(t, d.Write(database.Chore(database.ForRequest(t.Context())), func(*database.Tx) error { return nil }))
 		require.Equal(t, time.Hour, time.Since(began))

@@ -113,7 +113,7 @@ const listenPing = 10 * time.Second
 // missed before it listens and after a lost connection, for which the driver sends
 // nil.
 func listen(ctx context.Context, dsn string, notify func(string)) {
-	l := pq.NewDialListener(&dialer{listens: true}, dsn, 100*time.Millisecond, 10*time.Second, nil)
+	l := pq.NewDialListener(&dialer{subscribed: true}, dsn, 100*time.Millisecond, 10*time.Second, nil)
 	// Listen waits for a connection without a limit; Close ends it.
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()

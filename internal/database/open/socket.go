@@ -22,7 +22,7 @@ const (
 // gone.
 type dialer struct {
 	net.Dialer
-	listens bool // for notifications
+	subscribed bool // to notifications
 }
 
 type socketKey struct{}
@@ -37,7 +37,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	if at, ok := ctx.Value(socketKey{}).(**socket); ok {
 		*at = s
 	}
-	if d.listens {
+	if d.subscribed {
 		s.limitTo(listenSilence)
 	}
 	return s, nil

@@ -37,7 +37,7 @@ func TestSocket_Silence(t *testing.T) {
 		began = time.Now()
 		s.begin(database.Chore(t.Context()), database.SilenceOf(database.Chore(t.Context())))
 		go func() {
-			time.Sleep(4 * time.Minute)
+			<-time.After(4 * time.Minute)
 			_, _ = far.Write([]byte("x"))
 		}()
 		_, err = s.Read(b)
@@ -73,7 +73,7 @@ func TestSocket_Context(t *testing.T) {
 		s.begin(t.Context(), database.Silence)
 		cancel() // of a statement that is complete
 		go func() {
-			time.Sleep(5 * time.Second)
+			<-time.After(5 * time.Second)
 			_, _ = far.Write([]byte("x"))
 		}()
 		_, err = s.Read(b)

@@ -120,7 +120,7 @@ func awaitAll(ctx context.Context, set settings, l server.Listeners, log *slog.L
 	if !is {
 		return o, err
 	}
-	h := hold(l)
+	h := standIn(l)
 	defer h.end()
 	var said string
 	var saidAt time.Time
@@ -143,17 +143,17 @@ func awaitAll(ctx context.Context, set settings, l server.Listeners, log *slog.L
 	return o, err
 }
 
-// holder answers every request that the server does not work yet.
-type holder struct {
+// unstarted answers every request that the server does not work yet.
+type unstarted struct {
 	what atomic.Pointer[string]
 	on   *lent
 	http *http.Server
 	done chan struct{}
 }
 
-// hold answers the requests to a listener until [holder.end].
-func hold(l server.Listeners) *holder {
-	h := &holder{on: &lent{l.Main}, done: make(chan struct{})}
+// standIn answers the requests to a listener until [unstarted.end].
+func standIn(l server.Listeners) *unstarted {
+	h := &unstarted{on: &lent{l.Main}, done: make(chan struct{})}
 	h.http = &http.Server{Handler: h, ReadTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	serve := func() error { return h.http.Serve(h.on) }
 	if l.Certificate != nil {
@@ -168,7 +168,7 @@ func hold(l server.Listeners) *holder {
 }
 
 // end stops answering. The listener stays open.
-func (h *holder) end() {
+func (h *unstarted) end() {
 	_ = h.http.Close()
 	<-h.done
 	if to, ok := h.on.Listener.(deadliner); ok {
@@ -177,7 +177,7 @@ func (h *holder) end() {
 }
 
 // ServeHTTP implements [http.Handler].
-func (h *holder) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (h *unstarted) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	what := unreachable
 	if said := h.what.Load(); said != nil {
 		what = *said

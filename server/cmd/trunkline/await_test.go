@@ -18,9 +18,9 @@ import (
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
-// awaitHeld waits until a server that cannot start answers so, and returns what it
+// awaitUnavailable waits until a server that cannot start answers so, and returns what it
 // says to everybody.
-func awaitHeld(t *testing.T, addr, path string) (detail string) {
+func awaitUnavailable(t *testing.T, addr, path string) (detail string) {
 	t.Helper()
 	testkit.AwaitListener(t, addr)
 	res, err := http.Get("http://" + addr + path)
@@ -62,7 +62,7 @@ func TestStartBeforeDatabase(t *testing.T) {
 	args := []string{"--data", t.TempDir(), "--addr", addr, "--database-url", url, "--secret", sharedSecret}
 	n := spawn(t, nil, args...)
 	for _, path := range []string{"/probe", "/webhooks/provider", "/panel/"} {
-		require.Equal(t, "the server waits until it can start: the database or the store of files cannot be reached", awaitHeld(t, addr, path))
+		require.Equal(t, "the server waits until it can start: the database or the store of files cannot be reached", awaitUnavailable(t, addr, path))
 	}
 	require.Contains(t, n.stderr.String(), "the server waits until it can start")
 	require.Contains(t, n.stderr.String(), "connect: no such file or directory", "the operator is told why")
@@ -74,7 +74,7 @@ func TestStartBeforeDatabase(t *testing.T) {
 
 	database.Stop(t)
 	n = spawn(t, nil, args...)
-	awaitHeld(t, addr, "/probe")
+	awaitUnavailable(t, addr, "/probe")
 	n.terminate(t)
 }
 
@@ -92,7 +92,7 @@ func TestStartOnFullDisk(t *testing.T) {
 		t.Skipf("the system allows no mounts in a namespace: %s", out)
 	}
 	n := spawnCommand(t, nil, cmd)
-	require.Equal(t, "the server waits until it can start: the disk is full", awaitHeld(t, addr, "/probe"))
+	require.Equal(t, "the server waits until it can start: the disk is full", awaitUnavailable(t, addr, "/probe"))
 	require.NoError(t, os.Remove(fmt.Sprintf("/proc/%d/root%s/ballast", n.cmd.Process.Pid, dir)))
 	n.started(t, addr)
 	n.terminate(t)

@@ -42,7 +42,7 @@ func TestKillUnderLoad(t *testing.T) {
 		}
 		begin := time.Now()
 		l.finish()
-		l.finished(t, takenUp+atWork)
+		l.finished(t)
 		drained := time.Since(begin)
 		l.report(t, t.Name(), kills, l.check(t, kills), drained)
 		n.terminate(t)
@@ -68,7 +68,7 @@ func TestTwoNodes(t *testing.T) {
 	r.balancer.open(two)
 	pass(t, time.Second)
 	l.finish()
-	l.finished(t, takenUp+atWork)
+	l.finished(t)
 	drained := time.Since(begin)
 	l.report(t, t.Name(), 1, l.check(t, 1), drained)
 	two.terminate(t)

@@ -89,7 +89,7 @@ func (o *outage) run(t *testing.T) {
 	}
 	l.finish()
 	begin := time.Now()
-	l.finished(t, takenUp+atWork)
+	l.finished(t)
 	drained := time.Since(begin)
 	l.report(t, t.Name(), rounds, l.check(t, rounds), drained)
 	t.Logf("promise: %s, %d times: the probe failed %.1f s later at the latest, and everything worked %.1f s after the end",

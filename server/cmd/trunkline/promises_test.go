@@ -20,13 +20,13 @@ type counts struct {
 
 // finished waits until nothing of the load is left to do. An attempt that was cut off before the network knew of it leaves
 // its message in doubt, which is settled, too.
-func (l *load) finished(t *testing.T, within time.Duration) {
+func (l *load) finished(t *testing.T) {
 	t.Helper()
 	begin := time.Now()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for left := l.left(t); left != ""; left = l.left(t) {
-		require.Less(t, time.Since(begin), within, left)
+		require.Less(t, time.Since(begin), takenUp+atWork, left)
 		<-tick.C
 	}
 }

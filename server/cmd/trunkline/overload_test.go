@@ -16,25 +16,25 @@ import (
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
-// floodClients is more than a server lets wait for its database.
-const floodClients = 3000
+// overloadClients is more than a server lets wait for its database.
+const overloadClients = 3000
 
-// TestFloodWhileStopped stops the database while thousands of callbacks arrive at
+// TestOverloadWhileStopped stops the database while thousands of callbacks arrive at
 // once. Each is answered while it is stopped: wait and try again. Networks do, and
 // each is stored once.
-func TestFloodWhileStopped(t *testing.T) {
+func TestOverloadWhileStopped(t *testing.T) {
 	t.Parallel()
 	database := testkit.PostgresServer(t, testkit.PostgresOptions{Durable: true})
 	r := newEnv(t)
 	n := launch(t, r.args("--database-url", database.Database(t), "--secret", sharedSecret)...)
 	r.balancer.open(n)
 	r.setup(t)
-	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: floodClients, MaxIdleConnsPerHost: floodClients}}
+	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: overloadClients, MaxIdleConnsPerHost: overloadClients}}
 	defer client.CloseIdleConnections()
 	thaw := database.Freeze(t)
 	var refused, other atomic.Int64
 	var clients sync.WaitGroup
-	for i := range floodClients {
+	for i := range overloadClients {
 		clients.Go(func() {
 			status, after, err := r.callback(t, client, n, i)
 			if err == nil && status == http.StatusServiceUnavailable && after != "" {
@@ -46,10 +46,10 @@ func TestFloodWhileStopped(t *testing.T) {
 	}
 	clients.Wait()
 	thaw()
-	require.EqualValues(t, floodClients, refused.Load(), "%d had another answer", other.Load())
+	require.EqualValues(t, overloadClients, refused.Load(), "%d had another answer", other.Load())
 	n.awaitProbe(t, http.StatusOK)
-	next := make(chan int, floodClients)
-	for i := range floodClients {
+	next := make(chan int, overloadClients)
+	for i := range overloadClients {
 		next <- i
 	}
 	close(next)
@@ -73,14 +73,14 @@ func TestFloodWhileStopped(t *testing.T) {
 		}
 	}
 	var want []string
-	for i := range floodClients {
-		want = append(want, floodID(i))
+	for i := range overloadClients {
+		want = append(want, overloadID(i))
 	}
 	require.ElementsMatch(t, want, stored, "each once")
 	n.terminate(t)
 }
 
-func floodID(i int) string { return fmt.Sprintf("wamid.flood%d", i) }
+func overloadID(i int) string { return fmt.Sprintf("wamid.overload%d", i) }
 
 // callback posts a message of a contact, once.
 func (r *env) callback(t *testing.T, client *http.Client, n *node, i int) (status int, after string, err error) {
@@ -88,7 +88,7 @@ func (r *env) callback(t *testing.T, client *http.Client, n *node, i int) (statu
 		`"messaging_product":"whatsapp","metadata":{"display_phone_number":"15550783881","phone_number_id":%q},`+
 		`"contacts":[{"profile":{"name":"Sheena"},"wa_id":%[3]q}],`+
 		`"messages":[{"from":%[3]q,"id":%[4]q,"timestamp":"%[5]d","type":"text","text":{"body":"Hello?"}}]}}]}]}`,
-		r.number.BusinessAccountID, r.number.PhoneNumberID, contactOf(i%loadChats), floodID(i), time.Now().Unix())
+		r.number.BusinessAccountID, r.number.PhoneNumberID, contactOf(i%loadChats), overloadID(i), time.Now().Unix())
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+n.host+"/webhooks/provider", strings.NewReader(body))
 	if err != nil {
 		return 0, "", err
@@ -99,7 +99,7 @@ func (r *env) callback(t *testing.T, client *http.Client, n *node, i int) (statu
 	if err != nil {
 		return 0, "", err
 	}
-	defer res.Body.Close() //nolint:errcheck // it was read
+	defer res.Body.Close()
 	_, err = io.Copy(io.Discard, res.Body)
 	return res.StatusCode, res.Header.Get("Retry-After"), err
 }
