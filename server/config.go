@@ -182,7 +182,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Version = BuildVersion()
 	}
 	c.Logger = cmp.Or(c.Logger, slog.Default())
-	c.Logger = slog.New(middleware.RequestLog{Handler: c.Logger.Handler()})
+	c.Logger = slog.New(middleware.RequestLog{Handler: middleware.NewOutageLog(c.Logger.Handler())})
 	if c.ownClock = c.Now; c.Now == nil {
 		c.Now = time.Now
 	}

@@ -97,11 +97,27 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	var s *socket
 	opened, err := c.pq.Connect(context.WithValue(ctx, socketKey{}, &s))
 	if err != nil {
-		return nil, err
+		return nil, otherServer(err)
 	}
 	s.limitTo(database.Silence)
 	return &conn{pqConn: opened.(pqConn), socket: s}, nil
 }
+
+// otherServer returns a [database.ErrUnwritable] if err says that the server is not
+// the one that target_session_attrs asks for. lib/pq has no type for such errors.
+func otherServer(err error) error {
+	for _, text := range []string{"hot standby mode", "session is read-only"} {
+		if strings.Contains(err.Error(), text) {
+			return &refusedError{err}
+		}
+	}
+	return err
+}
+
+// refusedError is a database.ErrUnwritable with the text of the driver.
+type refusedError struct{ error }
+
+func (e *refusedError) Unwrap() []error { return []error{database.ErrUnwritable, e.error} }
 
 // Driver implements [driver.Connector].
 func (c *connector) Driver() driver.Driver { return c.pq.Driver() }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -62,8 +61,7 @@ func passes(err error) (what string) {
 			return "another program writes to the database"
 		}
 		return ""
-	case errors.As(err, &dns), errors.Is(err, context.DeadlineExceeded), database.IsUnwritable(err),
-		strings.Contains(err.Error(), "hot standby"): // lib/pq has no type for it
+	case errors.As(err, &dns), errors.Is(err, context.DeadlineExceeded), database.IsUnwritable(err):
 		return unreachable
 	}
 	return ""

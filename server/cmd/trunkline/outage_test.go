@@ -3,6 +3,7 @@ package main_test
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,9 @@ const (
 	noticed = 5 * time.Second
 	// recovered is the promise: everything works within it when the database does.
 	recovered = 15 * time.Second
+	// maxLines is how many lines an outage adds to the log at most: some for each
+	// message of the program, not for each request.
+	maxLines = 100
 	// outageFor is how long the database is unusable.
 	outageFor = 6 * time.Second
 	// atLength is how many rounds a run must have to be held to the promised times: a
@@ -94,6 +98,9 @@ func (o *outage) run(t *testing.T) {
 	l.report(t, t.Name(), rounds, l.check(t, rounds), drained)
 	t.Logf("promise: %s, %d times: the probe failed %.1f s later at the latest, and everything worked %.1f s after the end",
 		t.Name(), rounds, blindest.Seconds(), slowest.Seconds())
+	lines := strings.Count(n.stderr.String(), "\n")
+	t.Logf("promise: %s, %d times: the log got %d lines", t.Name(), rounds, lines)
+	require.LessOrEqual(t, lines, rounds*maxLines)
 	if rounds >= atLength {
 		require.LessOrEqual(t, blindest, noticed)
 		require.LessOrEqual(t, slowest, recovered)
