@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync"
 	"time"
 )
 
@@ -64,12 +65,12 @@ func (s *shared) begin(ctx context.Context, on beginner) (started *sql.Tx, end f
 	}
 	// The context is that of the whole transaction: it must not end after the begin.
 	within, cancel := context.WithCancelCause(ctx)
-	late := time.AfterFunc(requestWait, func() { cancel(errNotTaken) })
+	stop := afterTwo(requestWait/2, func() { cancel(errNotTaken) })
 	err = s.counted(func() (err error) {
 		started, err = on.BeginTx(within, nil)
 		return err
 	})
-	late.Stop()
+	stop()
 	if err != nil {
 		err = reason(ctx, within, err)
 		cancel(nil)
@@ -92,9 +93,38 @@ func (s *shared) limited(ctx context.Context, d time.Duration, cause error, fn f
 	if !isRequest(ctx) {
 		return fn(ctx)
 	}
-	within, cancel := context.WithTimeoutCause(ctx, d, cause)
-	defer cancel()
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer afterTwo(d/2, func() { cancel(cause) })()
 	return reason(ctx, within, s.counted(func() error { return fn(within) }))
+}
+
+// afterTwo calls fn after d has passed twice, unless it is stopped before. A process
+// that was suspended for longer then still has one d to finish what it waits for.
+func afterTwo(d time.Duration, fn func()) (stop func()) {
+	var mu sync.Mutex
+	var timer *time.Timer
+	ended, once := false, false
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(d, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case ended:
+		case once:
+			fn()
+		default:
+			once = true
+			timer.Reset(d)
+		}
+	})
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		ended = true
+		timer.Stop()
+	}
 }
 
 // counted calls fn unless too many wait.
