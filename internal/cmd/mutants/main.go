@@ -62,7 +62,7 @@ func command(args []string, out io.Writer) error {
 	flags.StringVar(&o.root, "root", ".", "the folder of the module")
 	flags.IntVar(&o.sample, "sample", 100, "the maximum number of mutants of a subject; 0: all")
 	flags.Uint64Var(&o.seed, "seed", 1, "chooses the sample")
-	flags.Float64Var(&o.atLeast, "atleast", 85, "the percentage of mutants that tests must kill")
+	flags.Float64Var(&o.atLeast, "atleast", 80, "the percentage of mutants that tests must kill")
 	flags.IntVar(&o.workers, "workers", 2, "the number of test processes at a time")
 	flags.DurationVar(&o.budget, "budget", 30*time.Second, "the time of the tests that run for a mutant, the shortest first")
 	flags.BoolVar(&o.verbose, "v", false, "print each mutant with its outcome")
