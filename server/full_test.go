@@ -66,7 +66,7 @@ func TestFullStore(t *testing.T) {
 		a.problem(503, "unavailable")
 	}
 	p := f.do(t, "GET", "/probe", "").problem(503, "unavailable")
-	require.Equal(t, "the store cannot be written", p.Detail)
+	require.Equal(t, "the disk is full, so that the store cannot be written: free some space, and try again", p.Detail)
 	require.Contains(t, f.log.String(), "the store cannot be written")
 	require.NotContains(t, f.log.String(), `"msg":"request failed"`)
 	ana.call(t, "GET", "/reference/list", "").json(200)

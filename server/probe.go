@@ -75,7 +75,7 @@ func (p *probe) serve(ctx context.Context, _ httpapi.Call, _ *struct{}) (probeVi
 	}
 	if err := p.writable(ctx); err != nil {
 		p.log.ErrorContext(ctx, "the store cannot be written", slog.Any("error", err))
-		return probeView{}, httpapi.NewProblem(httpapi.CodeUnavailable, "the store cannot be written")
+		return probeView{}, httpapi.StoreProblem(err)
 	}
 	return probeView{
 		Status: "ok", Version: p.version, Database: p.db.Dialect.String(),

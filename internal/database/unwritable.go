@@ -72,9 +72,6 @@ func IsFull(err error) bool {
 	return sqlState(err) == "53100"
 }
 
-// IsBusy reports whether SQLite could not get a lock.
-func IsBusy(err error) bool { return isBusy(err) }
-
 // unwritableStates are PostgreSQL's error codes; two characters are a whole class:
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 var unwritableStates = []string{

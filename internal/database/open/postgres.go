@@ -99,7 +99,6 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, otherServer(err)
 	}
-	s.limitTo(database.Silence)
 	return &conn{pqConn: opened.(pqConn), socket: s}, nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 const (
@@ -33,12 +35,12 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	if err != nil {
 		return nil, err
 	}
-	s := &socket{Conn: c}
+	s := &socket{Conn: c, limit: database.Silence}
 	if at, ok := ctx.Value(socketKey{}).(**socket); ok {
 		*at = s
 	}
 	if d.subscribed {
-		s.limitTo(listenSilence)
+		s.limit = listenSilence
 	}
 	return s, nil
 }
@@ -58,12 +60,20 @@ type socket struct {
 	mu    sync.Mutex
 	limit time.Duration // 0: none
 	end   time.Time     // when all fails, or the zero time
+	other time.Time     // the driver's deadline while it connects, or the zero time
 	watch func() bool   // stops watching the context of the last statement
 	turn  int           // counts statements
 }
 
-// limitTo sets how long nothing may be transferred. Without it the deadlines of the
-// driver count, which has some while it connects.
+// SetDeadline implements [net.Conn] for the driver.
+func (s *socket) SetDeadline(t time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.other = t
+	return s.Conn.SetDeadline(t)
+}
+
+// limitTo sets how long nothing may be transferred.
 func (s *socket) limitTo(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +114,7 @@ func (s *socket) fail(turn int) {
 		return // it was complete
 	}
 	s.end = time.Now().Add(grace)
-	_ = s.SetDeadline(s.end)
+	_ = s.Conn.SetDeadline(s.end)
 }
 
 // arm sets the deadline of the next transfer: half of the limit, because each is
@@ -115,12 +125,12 @@ func (s *socket) arm() (last bool) {
 	defer s.mu.Unlock()
 	switch {
 	case !s.end.IsZero():
-		_ = s.SetDeadline(s.end)
+		_ = s.Conn.SetDeadline(s.end)
 		return true
-	case s.limit == 0:
+	case s.limit == 0, !s.other.IsZero():
 		return true
 	}
-	_ = s.SetDeadline(time.Now().Add(s.limit / 2))
+	_ = s.Conn.SetDeadline(time.Now().Add(s.limit / 2))
 	return false
 }
 

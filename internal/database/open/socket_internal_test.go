@@ -81,6 +81,26 @@ func TestSocket_Context(t *testing.T) {
 	})
 }
 
+// TestSocket_Connect has a driver that sets a deadline of its own while it connects.
+func TestSocket_Connect(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := connected(t)
+		s.limit = database.Silence
+		b, began := make([]byte, 1), time.Now()
+		require.NoError(t, s.SetDeadline(began.Add(time.Second)))
+		_, err := s.Read(b)
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+		require.Equal(t, time.Second, time.Since(began))
+
+		began = time.Now()
+		require.NoError(t, s.SetDeadline(time.Time{}))
+		_, err = s.Read(b)
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+		require.Equal(t, database.Silence, time.Since(began))
+	})
+}
+
 // TestPostgresDSN keeps what a URL says, and adds the rest.
 func TestPostgresDSN(t *testing.T) {
 	t.Parallel()

@@ -32,6 +32,9 @@ const (
 	fullDisk    = "the disk is full"
 	noOpenFiles = "there are too many open files"
 	unreachable = "the database or the store of files cannot be reached"
+
+	liteBusy  = 5
+	liteIOErr = 10
 )
 
 // unusable is a [passingError] if err passes, and else a [settingError].
@@ -57,8 +60,11 @@ func passes(err error) (what string) {
 	case database.IsFull(err):
 		return fullDisk
 	case errors.As(err, &lite):
-		if database.IsBusy(err) {
+		switch lite.Code() & 0xff { // https://sqlite.org/rescode.html
+		case liteBusy:
 			return "another program writes to the database"
+		case liteIOErr:
+			return "the disk fails"
 		}
 		return ""
 	case errors.As(err, &dns), errors.Is(err, context.DeadlineExceeded), database.IsUnwritable(err):

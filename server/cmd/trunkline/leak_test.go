@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -106,8 +107,7 @@ func TestWrongSecrets(t *testing.T) {
 		"openai-key": {"@canary"},
 		"smtp-url":   {"smtp://chat:canary", "canary", "smtp://chat:can%ary@h", "smtps://chat:canary@:x"},
 		"database-url": {
-			"postgres://u:canary@127.0.0.1:1/d?sslmode=disable&connect_timeout=1", "postgres://u:canary%@h/d", "postgres://127.0.0.1:1/d?password=canary&sslmode=disable", "canary",
-			"postgres://u:canary@[::1/d",
+			"postgres://u:canary%@h/d", "canary", "postgres://u:canary@[::1/d", "postgres://u:canary@127.0.0.1:1/d?sslmode=no",
 		},
 		"media":         {"s3://"},
 		"webhook-allow": {"http://u:canary@h"},
@@ -121,5 +121,25 @@ func TestWrongSecrets(t *testing.T) {
 				silent(t, flag, refused(t, []string{"TRUNKLINE_DATA=" + t.TempDir()}, "--"+flag+"="+v))
 			})
 		}
+	}
+}
+
+// TestWaitingSecrets lets the server wait for a database that cannot be reached.
+func TestWaitingSecrets(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]string{
+		"user":  "postgres://u:canary@127.0.0.1:1/d?sslmode=disable&connect_timeout=1",
+		"query": "postgres://127.0.0.1:1/d?password=canary&sslmode=disable",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := command(t, []string{"TRUNKLINE_DATA=" + t.TempDir()}, "--addr", "127.0.0.1:0", "--database-url="+url)
+			require.NoError(t, p.Start())
+			p.stderr.until(t, "the server waits until it can start")
+			require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+			require.NoError(t, p.Wait(), p.stderr)
+			require.Contains(t, p.stderr.String(), "connection refused")
+			silent(t, "the reason", p.stderr.String())
+		})
 	}
 }

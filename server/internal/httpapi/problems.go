@@ -43,5 +43,13 @@ func (p *Problems) Find(ctx context.Context, err error) *Problem {
 	}
 	p.Refused()
 	p.Log.ErrorContext(ctx, "the store cannot be written", slog.Any("error", err))
+	return StoreProblem(err)
+}
+
+// StoreProblem returns the problem of a store that cannot be written.
+func StoreProblem(err error) *Problem {
+	if database.IsFull(err) {
+		return NewProblem(CodeUnavailable, "the disk is full, so that the store cannot be written: free some space, and try again").RetryAfter(storeRetry)
+	}
 	return NewProblem(CodeUnavailable, "the store cannot be written for now: try again later").RetryAfter(storeRetry)
 }
