@@ -2,6 +2,7 @@ package open
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"net"
@@ -59,20 +60,35 @@ func (c *conn) judge(ctx context.Context, err error) error {
 }
 
 // BeginTx implements [driver.ConnBeginTx].
-func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (_ driver.Tx, err error) {
+func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	c.inTx = true
 	c.begin(ctx)
-	var started driver.Tx
-	if opts == (driver.TxOptions{}) {
-		started, err = c.pqConn.Begin() //nolint:staticcheck // BeginTx would say READ WRITE
-	} else {
-		started, err = c.pqConn.BeginTx(ctx, opts)
+	// BeginTx of lib/pq says READ WRITE, and a connection that has begun a transaction
+	// with it must not begin another without: its commit would panic.
+	started, err := c.pqConn.Begin() //nolint:staticcheck // see above
+	if mode := modeOf(opts); err == nil && mode != "" {
+		if _, err = c.pqConn.ExecContext(ctx, "SET TRANSACTION"+mode, nil); err != nil {
+			_ = started.Rollback() // if it fails, the connection is bad
+		}
 	}
 	if err != nil {
 		c.inTx = false
 		return nil, c.judge(ctx, err)
 	}
 	return &tx{on: started, conn: c, ctx: context.WithoutCancel(ctx)}, nil
+}
+
+// modeOf returns the options of a transaction as PostgreSQL has them, which refuses
+// those that it does not have. See
+// https://www.postgresql.org/docs/current/sql-set-transaction.html.
+func modeOf(opts driver.TxOptions) (mode string) {
+	if level := sql.IsolationLevel(opts.Isolation); level != sql.LevelDefault {
+		mode = " ISOLATION LEVEL " + level.String()
+	}
+	if opts.ReadOnly {
+		mode += " READ ONLY"
+	}
+	return mode
 }
 
 // ExecContext implements [driver.ExecerContext].

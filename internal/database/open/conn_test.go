@@ -2,6 +2,7 @@ package open_test
 
 import (
 	"context"
+	"database/sql"
 	"testing"
 	"time"
 
@@ -90,4 +91,34 @@ func TestConn_Deadline(t *testing.T) {
 	require.Error(t, err)
 	require.Error(t, ctx.Err())
 	require.NotEqual(t, first, backend(t, db))
+}
+
+// TestConn_Options mixes transactions with options and without on one connection.
+func TestConn_Options(t *testing.T) {
+	t.Parallel()
+	db := oneConnection(t)
+	first := backend(t, db)
+	for range 3 {
+		for _, c := range []struct {
+			opts                *sql.TxOptions
+			isolation, readOnly string
+		}{
+			{nil, "read committed", "off"},
+			{&sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, "repeatable read", "on"},
+			{&sql.TxOptions{Isolation: sql.LevelSerializable}, "serializable", "off"},
+			{&sql.TxOptions{ReadOnly: true}, "read committed", "on"},
+		} {
+			tx, err := db.BeginTxx(t.Context(), c.opts)
+			require.NoError(t, err)
+			var isolation, readOnly string
+			require.NoError(t, tx.GetContext(t.Context(), &isolation, `SHOW transaction_isolation`))
+			require.NoError(t, tx.GetContext(t.Context(), &readOnly, `SHOW transaction_read_only`))
+			require.Equal(t, c.isolation, isolation)
+			require.Equal(t, c.readOnly, readOnly)
+			require.NoError(t, tx.Commit())
+		}
+	}
+	_, err := db.BeginTxx(t.Context(), &sql.TxOptions{Isolation: sql.LevelLinearizable})
+	require.Error(t, err)
+	require.Equal(t, first, backend(t, db))
 }
