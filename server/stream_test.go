@@ -310,7 +310,7 @@ func TestHeartbeat(t *testing.T) {
 			defer close(left)
 			f.ServeHTTP(w, req)
 		}()
-		<-time.After(time.Minute)
+		<-time.After(59 * time.Second)
 		leave()
 		<-left
 		comments := regexp.MustCompile(`(?m)^:.*$`).FindAllString(w.Body.String(), -1)
