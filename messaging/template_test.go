@@ -28,6 +28,7 @@ type approver struct {
 	fetches int
 	during  func() // called once, while a list is fetched
 	err     error
+	deletes bool // templates, as real networks do
 }
 
 func newApprover() *approver {
@@ -99,8 +100,14 @@ func (s *approverSession) CreateTemplate(_ context.Context, t provider.TemplateD
 	return provider.TemplateInfo{TemplateDefinition: t, ID: t.Name + "." + t.Language, Status: provider.TemplatePending, ProviderStatus: "PENDING"}, nil
 }
 
-func (s *approverSession) DeleteTemplate(context.Context, string, string) error {
-	return &provider.Rejected{Code: "100", Message: "No"}
+func (s *approverSession) DeleteTemplate(_ context.Context, name, language string) error {
+	s.a.mu.Lock()
+	defer s.a.mu.Unlock()
+	if !s.a.deletes {
+		return &provider.Rejected{Code: "100", Message: "No"}
+	}
+	s.a.list = slices.DeleteFunc(s.a.list, func(t provider.TemplateInfo) bool { return t.Name == name && t.Language == language })
+	return nil
 }
 
 // reviewed is news of an English template.
@@ -179,6 +186,35 @@ func TestTemplateCopy(t *testing.T) {
 		a.mu.Unlock()
 		f.clock.Advance(5*time.Minute + time.Second)
 		f.until(t, "it is tried again", func() bool { return a.fetched() == 6 })
+	})
+}
+
+// TestTemplateCopy_DeletedMeanwhile deletes a template while a list is fetched that
+// still has it. The next fetch fails, so that nothing else corrects the copy.
+func TestTemplateCopy_DeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		a := newApprover()
+		a.deletes = true
+		f := setup(t, db, config{options: func(o *messaging.Options) { o.Providers = append(o.Providers, a) }})
+		ref := f.reference(t, templateKind)
+		a.put("one", "en", "APPROVED")
+		a.put("two", "en", "APPROVED")
+		require.Equal(t, []string{"one/en:APPROVED", "two/en:APPROVED"}, f.statuses(t, ref))
+		a.put("two", "en", "PAUSED")
+		a.mu.Lock()
+		a.during = func() {
+			f.clock.Advance(time.Second)
+			require.NoError(t, f.acc.Templates().Delete(t.Context(), ref, "one", "en"))
+			f.clock.Advance(time.Second)
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.err = &provider.Temporary{Err: context.DeadlineExceeded}
+		}
+		a.mu.Unlock()
+		f.clock.Advance(6*time.Hour + time.Second)
+		f.until(t, "it is fetched, and again because of the deletion", func() bool { return a.fetched() == 3 })
+		require.Equal(t, []string{"two/en:PAUSED"}, f.statuses(t, ref), "what is deleted does not come back, and the rest is kept")
 	})
 }
 

@@ -156,11 +156,11 @@ func (c *Copies) fetchTemplates(ctx context.Context, row *store.Reference, m pro
 	}
 	err := c.store.DB.InTx(ctx, func(tx *database.Tx) error {
 		u := c.store.Begin(tx)
-		fetched, err := templatesFetched(ctx, u, row, began)
+		fetched, again, err := templatesFetched(ctx, u, row, began)
 		if err != nil || !fetched {
 			return err // or they are of another account
 		}
-		return replaceTemplates(ctx, u, row.ID, found, database.Micros(began))
+		return replaceTemplates(ctx, u, row.ID, found, database.Micros(began), again)
 	})
 	if err != nil {
 		return fmt.Errorf("storing templates: %w", err)
@@ -169,32 +169,36 @@ func (c *Copies) fetchTemplates(ctx context.Context, row *store.Reference, m pro
 }
 
 // templatesFetched notes the time of a fetch and locks the reference's copy. A copy
-// that became due while it was fetched stays so. It reports false when the reference
-// was deleted or got other settings meanwhile.
-func templatesFetched(ctx context.Context, u *store.Batch, row *store.Reference, began time.Time) (bool, error) {
-	now := u.Now
-	res, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us)
+// that became due while it was fetched stays so: it is fetched again. It reports
+// fetched as false when the reference was deleted or got other settings meanwhile.
+func templatesFetched(ctx context.Context, u *store.Batch, row *store.Reference, began time.Time) (fetched, again bool, err error) {
+	now, next := u.Now, database.Micros(u.Now.Add(templateTTL))
+	var due []int64
+	err = u.Tx.SelectContext(ctx, &due, `INSERT INTO messaging_template_copy (reference, fetched_us, due_us)
 		SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT) FROM messaging_reference WHERE id = $3 AND revision = $4
 		ON CONFLICT (reference) DO UPDATE SET fetched_us = excluded.fetched_us, due_us = CASE
 			WHEN messaging_template_copy.due_us > $5 AND messaging_template_copy.due_us <= $1 THEN messaging_template_copy.due_us
-			ELSE excluded.due_us END`,
-		database.Micros(now), database.Micros(now.Add(templateTTL)), row.ID, row.Revision, database.Micros(began))
-	if err != nil {
-		return false, err
+			ELSE excluded.due_us END RETURNING due_us`,
+		database.Micros(now), next, row.ID, row.Revision, database.Micros(began))
+	if err != nil || len(due) == 0 {
+		return false, false, err
 	}
-	n, err := res.RowsAffected()
-	return n > 0, err
+	return true, due[0] != next, nil
 }
 
 // replaceTemplates makes the copy what was found, except where there was news
-// of a template since the fetch began.
-func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.ReferenceID, found map[Key]*Row, beganUS int64) error {
+// of a template since the fetch began. If it is fetched again, what was found and is
+// not in the copy may have been deleted meanwhile: the next fetch tells. The first
+// copy of all takes it, because it has nothing else to show.
+func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.ReferenceID, found map[Key]*Row, beganUS int64, again bool) error {
 	var rows []*Row
 	if err := u.Tx.SelectContext(ctx, &rows, `SELECT `+Columns+` FROM messaging_template WHERE reference = $1`, ref); err != nil {
 		return err
 	}
 	var gone []any
+	had := map[Key]bool{}
 	for _, r := range rows {
+		had[r.Key()] = true
 		f := found[r.Key()]
 		switch {
 		case r.UpdatedUS > beganUS:
@@ -213,6 +217,9 @@ func replaceTemplates(ctx context.Context, u *store.Batch, ref provider.Referenc
 	}
 	var changed []*Row
 	for _, f := range found {
+		if again && len(rows) > 0 && !had[f.Key()] {
+			continue
+		}
 		f.UpdatedUS = database.Micros(u.Now)
 		changed = append(changed, f)
 	}

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,12 +12,16 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	main "github.com/trunklinehq/trunkline/server/cmd/trunkline"
+	"github.com/trunklinehq/trunkline/sqldb"
 )
 
 // awaitUnavailable waits until a server that cannot start answers so, and returns what it
@@ -79,6 +84,41 @@ func TestStartBeforeDatabase(t *testing.T) {
 	n = spawn(t, nil, args...)
 	awaitUnavailable(t, addr, "/probe")
 	n.terminate(t)
+}
+
+// TestPasses has real errors of systems and drivers: those that pass, and those that
+// an operator must correct.
+func TestPasses(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, main.Passes(nil))
+	if runtime.GOOS == "linux" {
+		require.Equal(t, "the disk is full", main.Passes(os.WriteFile("/dev/full", []byte("x"), 0)))
+	}
+	db, err := sqlx.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "small.db")+"?_pragma=max_page_count(2)")
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), `CREATE TABLE a AS SELECT zeroblob(100000)`)
+	require.Error(t, err)
+	require.Equal(t, "the disk is full", main.Passes(fmt.Errorf("writing: %w", err)))
+	_, err = db.ExecContext(t.Context(), `SELECT no_such_column`)
+	require.Error(t, err)
+	require.Empty(t, main.Passes(err))
+
+	open := func(url string) error {
+		db, err := sqldb.Open(t.Context(), url)
+		if err == nil {
+			err = errors.Join(errors.New("it opened"), db.Close())
+		}
+		return err
+	}
+	const away = "the database or the store of files cannot be reached"
+	real := testkit.PostgresURL(t)
+	require.Equal(t, away, main.Passes(open("postgres://u@127.0.0.1:1/x")), "nothing listens")
+	require.Equal(t, away, main.Passes(open("postgres://u@no-such-host.invalid/x")), "no such name")
+	require.Equal(t, away, main.Passes(open(real+"&target_session_attrs=standby")), "another server than it must be")
+	require.Empty(t, main.Passes(open(strings.Replace(real, "postgres@", "nobody-of-this-name@", 1))), "no such user")
+	require.Empty(t, main.Passes(open(real+"&sslmode=require")), "no TLS over a socket")
+	require.Empty(t, main.Passes(open("sqlite://"+t.TempDir())), "a folder")
 }
 
 // TestStartOnFullDisk starts the server in a data folder without space.

@@ -1,4 +1,7 @@
 package main
 
-// Run lets a test binary be the command.
-var Run = run
+// Run lets a test binary be the command, and Passes tells faults that pass.
+var (
+	Run    = run
+	Passes = passes
+)
