@@ -198,7 +198,7 @@ func (d *DB) tx(ctx context.Context, fn func(*Tx) error) error {
 func (d *DB) txOn(ctx context.Context, on beginner, fn func(*Tx) error) error {
 	started, end, err := d.begin(ctx, on)
 	if err != nil {
-		return cause(ctx, &storeError{err})
+		return cause(ctx, unreachable(err))
 	}
 	defer end()
 	defer started.Rollback() //nolint:errcheck // after Commit it returns ErrTxDone

@@ -34,7 +34,7 @@ func TestForRequest_Waits(t *testing.T) {
 			began := time.Now()
 			err := write(database.ForRequest(t.Context()), func(*database.Tx) error { return nil })
 			require.ErrorIs(t, err, database.ErrUnwritable, name)
-			require.ErrorContains(t, err, "no transaction within 5 seconds", name)
+			require.EqualError(t, err, "database: the store cannot be written: it took no transaction within 5 seconds", name)
 			require.Equal(t, 5*time.Second, time.Since(began), name)
 			ctx, cancel := context.WithTimeout(database.ForRequest(t.Context()), time.Second)
 			err = write(ctx, func(*database.Tx) error { return nil })

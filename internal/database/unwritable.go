@@ -20,6 +20,14 @@ func unwritable(err error) error {
 	return &storeError{err}
 }
 
+// unreachable wraps the error of a transaction that did not begin in [ErrUnwritable].
+func unreachable(err error) error {
+	if errors.Is(err, ErrUnwritable) {
+		return err
+	}
+	return &storeError{err}
+}
+
 // storeError is an ErrUnwritable with the driver's text.
 type storeError struct{ err error }
 

@@ -3,6 +3,9 @@ package open_test
 import (
 	"context"
 	"database/sql"
+	"net"
+	"net/url"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -121,4 +124,37 @@ func TestConn_Options(t *testing.T) {
 	_, err := db.BeginTxx(t.Context(), &sql.TxOptions{Isolation: sql.LevelLinearizable})
 	require.Error(t, err)
 	require.Equal(t, first, backend(t, db))
+}
+
+// TestSeveralHosts has a cluster of a host that hangs, a standby and the primary: each
+// connection is to the primary, and in time for a request.
+func TestSeveralHosts(t *testing.T) {
+	t.Parallel()
+	primary := testkit.PostgresServer(t, testkit.PostgresOptions{Durable: true})
+	u, err := url.Parse(primary.Database(t))
+	require.NoError(t, err)
+	standby := primary.Standby(t)
+	hangs, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0") // nobody accepts
+	require.NoError(t, err)
+	defer hangs.Close() //nolint:errcheck // nobody has connected
+	_, port, err := net.SplitHostPort(hangs.Addr().String())
+	require.NoError(t, err)
+	q := url.Values{
+		"host":    {"127.0.0.1," + filepath.Dir(standby.Socket()) + "," + filepath.Dir(primary.Socket())},
+		"port":    {port + ",5432,5432"},
+		"sslmode": {"disable"},
+	}
+	u.RawQuery = q.Encode()
+	db, err := open.Open(t.Context(), u.String())
+	require.NoError(t, err)
+	defer db.Close()      //nolint:errcheck // nothing was written
+	db.SetMaxIdleConns(0) // each transaction connects
+	d, err := database.Of(t.Context(), db)
+	require.NoError(t, err)
+	var follows bool
+	err = d.InTx(database.ForRequest(t.Context()), func(tx *database.Tx) error {
+		return tx.GetContext(t.Context(), &follows, `SELECT pg_is_in_recovery()`)
+	})
+	require.NoError(t, err)
+	require.False(t, follows)
 }

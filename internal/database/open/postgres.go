@@ -20,9 +20,12 @@ const (
 	// pgLifetime is how long a connection is used. A new one sees what has changed:
 	// addresses, passwords, settings of the database.
 	pgLifetime = 30 * time.Minute
-	// pgConnectTimeout is how long connecting may take, where the URL has no
-	// connect_timeout.
-	pgConnectTimeout = "5" // seconds
+	// pgConnectTimeout is how long connecting to a host may take, in seconds, where the
+	// URL has no connect_timeout.
+	pgConnectTimeout = "5"
+	// pgConnectTimeoutOfMany is that time if there is another host to try: a request
+	// waits for five seconds, and the first may hang.
+	pgConnectTimeoutOfMany = "2"
 )
 
 func openPostgres(ctx context.Context, rawURL string) (*sqlx.DB, error) {
@@ -52,9 +55,13 @@ func postgresDSN(rawURL string) (string, error) {
 		return "", fmt.Errorf("postgres URL is malformed") // the parser's words would quote the password
 	}
 	q := u.Query()
+	timeout := pgConnectTimeout
+	if strings.Contains(u.Host+q.Get("host"), ",") {
+		timeout = pgConnectTimeoutOfMany
+	}
 	for name, value := range map[string]string{
 		"sslmode":         sslMode(u, q),
-		"connect_timeout": pgConnectTimeout,
+		"connect_timeout": timeout,
 		// A standby cannot be written, and what it answers may be old.
 		"target_session_attrs": string(pq.TargetSessionAttrsPrimary),
 	} {

@@ -106,6 +106,7 @@ func TestPostgresDSN(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]url.Values{
 		"postgres://u@/x": {"sslmode": {"disable"}, "connect_timeout": {"5"}, "target_session_attrs": {"primary"}, "binary_parameters": {"yes"}},
+		"postgres://u@/x?host=one,two&sslmode=require": {"host": {"one,two"}, "sslmode": {"require"}, "connect_timeout": {"2"}, "target_session_attrs": {"primary"}, "binary_parameters": {"yes"}},
 		"postgres://u@one,two:5433/x?target_session_attrs=any&connect_timeout=2&sslmode=verify-full": {
 			"sslmode": {"verify-full"}, "connect_timeout": {"2"}, "target_session_attrs": {"any"}, "binary_parameters": {"yes"},
 		},

@@ -96,7 +96,7 @@ func TestPasses(t *testing.T) {
 	}
 	db, err := sqlx.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "small.db")+"?_pragma=max_page_count(2)")
 	require.NoError(t, err)
-	defer db.Close()
+	defer db.Close() //nolint:errcheck // it is full
 	_, err = db.ExecContext(t.Context(), `CREATE TABLE a AS SELECT zeroblob(100000)`)
 	require.Error(t, err)
 	require.Equal(t, "the disk is full", main.Passes(fmt.Errorf("writing: %w", err)))
