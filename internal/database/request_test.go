@@ -12,16 +12,23 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database/open"
 )
 
+// inMemory opens a database for a test in a bubble.
+func inMemory(t *testing.T) *database.DB {
+	t.Helper()
+	db, err := open.Open(t.Context(), "sqlite://:memory:")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	d, err := database.Of(t.Context(), db)
+	require.NoError(t, err)
+	return d
+}
+
 // TestForRequest_Waits has a writer who does not end: a request that writes gives up
 // after five seconds, and who is no request waits. SQLite has one writer at a time.
 func TestForRequest_Waits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db, err := open.Open(t.Context(), "sqlite://:memory:")
-		require.NoError(t, err)
-		defer db.Close() //nolint:errcheck // it is in memory
-		d, err := database.Of(t.Context(), db)
-		require.NoError(t, err)
+		d := inMemory(t)
 		release := make(chan struct{})
 		go func() {
 			_ = d.Alone(context.Background(), func() error {
@@ -53,11 +60,7 @@ func TestForRequest_Waits(t *testing.T) {
 func TestForRequest_Sheds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db, err := open.Open(t.Context(), "sqlite://:memory:")
-		require.NoError(t, err)
-		defer db.Close() //nolint:errcheck // it is in memory
-		d, err := database.Of(t.Context(), db)
-		require.NoError(t, err)
+		d := inMemory(t)
 		ctx, done := context.WithCancel(database.ForRequest(t.Context()))
 		defer done()
 		for range 2000 {
@@ -68,7 +71,7 @@ func TestForRequest_Sheds(t *testing.T) {
 		}
 		synctest.Wait()
 		began := time.Now()
-		err = d.InTx(ctx, func(*database.Tx) error { return nil })
+		err := d.InTx(ctx, func(*database.Tx) error { return nil })
 		require.ErrorIs(t, err, database.ErrUnwritable)
 		require.ErrorContains(t, err, "too many requests wait")
 		require.Zero(t, time.Since(began))
