@@ -14,6 +14,7 @@
 #   ffmpeg           for tests that make and convert voice notes, and of previews
 #   poppler          pdftoppm, for tests of previews
 #   mail             aiosmtpd, a mail server that tests start
+#   promtool         of Prometheus, for tests of the alerts in deploy
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -62,6 +63,24 @@ panel_packages() {
   cd ../..
 }
 
+# promtool_alone installs this one program of the package prometheus, without the
+# server and what its pages need.
+promtool_alone() {
+  local dir
+  dir=$(mktemp -d)
+  if ! command -v apt-get >/dev/null; then
+    echo "prepare: please install promtool, which belongs to Prometheus" >&2
+    exit 1
+  fi
+  [ -n "$updated" ] || as_root apt-get update -qq
+  updated=1
+  [ "$(id -u)" != 0 ] || chown _apt "$dir" # apt downloads as this user
+  (cd "$dir" && apt-get download -qq prometheus)
+  dpkg-deb --fsys-tarfile "$dir"/prometheus_*.deb | tar -xO ./usr/bin/promtool >"$dir/promtool"
+  as_root install -m 755 "$dir/promtool" /usr/local/bin/promtool
+  rm -rf "$dir"
+}
+
 for part in "$@"; do
   case "$part" in
     make) has make || packages make ;;
@@ -76,6 +95,7 @@ for part in "$@"; do
     netcat) has nc || packages netcat-openbsd ;;
     ffmpeg) has ffmpeg || packages ffmpeg ;;
     poppler) has pdftoppm || packages poppler-utils ;;
+    promtool) has promtool || promtool_alone ;;
     mail) has aiosmtpd || packages python3-aiosmtpd ;;
     *)
       echo "prepare: unknown part $part" >&2

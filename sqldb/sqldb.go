@@ -22,12 +22,18 @@ import (
 	"github.com/trunklinehq/trunkline/internal/database/open"
 )
 
+// ErrDamaged means that the write-ahead log of a SQLite database is damaged and that
+// committed transactions follow the damage. SQLite would drop them silently.
+var ErrDamaged = open.ErrDamaged
+
 // Open opens sqlite://PATH, which it creates if necessary, or postgres://….
 // sqlite://:memory: is a new database in memory, for tests and examples: closing it
 // deletes it, and readers wait for writers.
 //
 // On SQLite ?synchronous=normal trades the last commits before a power cut for
-// speed. A PostgreSQL URL without sslmode means "disable" on loopback and Unix
+// speed. A database whose log is damaged is not opened, see [ErrDamaged];
+// ?damaged_wal=drop opens it without the transactions that follow the damage. With
+// ?synchronous=normal, damage looks like a power cut and is not noticed. A PostgreSQL URL without sslmode means "disable" on loopback and Unix
 // sockets and "require" for every other host.
 func Open(ctx context.Context, url string) (*sqlx.DB, error) { return open.Open(ctx, url) }
 

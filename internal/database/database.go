@@ -102,9 +102,25 @@ func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
 	d.shared = &shared{gate: make(chan struct{}, 1), erased: make(chan struct{}, 1), dues: dues{events: make(chan struct{}, 1)}}
 	d.writes.Gate, d.writes.Run = d.gate, d.writeGroup
 	d.bus.id, d.bus.touch = rand.Text(), d.dues.touch
+	forgetClosed()
 	s, _ := handles.LoadOrStore(db.DB, d.shared)
 	d.shared = s.(*shared)
 	return d, nil
+}
+
+// forgetClosed drops what is known of databases that are closed. Of calls it when it gets
+// another: a program that opens many, such as a test, would keep all that ever worked with
+// them.
+func forgetClosed() {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	handles.Range(func(db, _ any) bool {
+		// One that is open finds that its context has ended, and does nothing.
+		if err := db.(*sql.DB).PingContext(ended); err != nil && !errors.Is(err, ended.Err()) {
+			handles.Delete(db)
+		}
+		return true
+	})
 }
 
 // Value returns what a package keeps with the database under a key of a type of its
@@ -146,12 +162,7 @@ func (d *DB) InTx(ctx context.Context, fn func(*Tx) error) error {
 	if d.Dialect == SQLite {
 		return d.Alone(ctx, func() error { return d.tx(ctx, fn) })
 	}
-	for try := 1; ; try++ {
-		err := d.tx(ctx, fn)
-		if err == nil || try == 5 || !isRace(err) || ctx.Err() != nil {
-			return err
-		}
-	}
+	return Again(ctx, isRace, func() error { return d.tx(ctx, fn) })
 }
 
 // Alone runs fn, which writes to the database in its own transactions, while no

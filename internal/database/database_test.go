@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -193,4 +195,23 @@ func TestValues(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "($1,$2),($3,$4)", database.Postgres.Values(2, 2, 1))
 	require.Equal(t, "(CAST($3 AS BIGINT),CAST($4 AS TEXT))", database.Postgres.Values(1, 2, 3, "BIGINT", "TEXT"))
+}
+
+// TestOf_Closed keeps nothing of a database that is closed, once another is opened.
+func TestOf_Closed(t *testing.T) {
+	t.Parallel()
+	type key struct{}
+	open := func() *sqlx.DB { return testkit.Open(t, testkit.SQLiteURL(t)) }
+	kept := func(db *sqlx.DB) weak.Pointer[[64]byte] {
+		d, err := database.Of(t.Context(), db)
+		require.NoError(t, err)
+		return weak.Make(d.Value(key{}, func() any { return new([64]byte) }).(*[64]byte))
+	}
+	closed, other := open(), open()
+	first, second := kept(closed), kept(other)
+	require.NoError(t, closed.Close())
+	kept(open())
+	runtime.GC()
+	require.Nil(t, first.Value())
+	require.NotNil(t, second.Value(), "it is open")
 }

@@ -15,3 +15,13 @@ func (d Dialect) onPostgres(words string) string {
 	}
 	return ""
 }
+
+// Now returns an expression for the time of the database in microseconds since 1970. It
+// is the one clock on which all nodes agree. On PostgreSQL it is the time at which the
+// statement began.
+func (d Dialect) Now() string {
+	if d == Postgres {
+		return `CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)`
+	}
+	return `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`
+}

@@ -40,6 +40,8 @@ const (
 	liteReadOnly = 8
 	liteIOErr    = 10
 	liteFull     = 13
+	liteCantOpen = 14                // its file or one beside it: there are too many open files
+	liteShmSize  = liteIOErr | 19<<8 // there is no room for the index of the write-ahead log
 )
 
 // IsUnwritable reports whether an error of a driver means [ErrUnwritable]. It is
@@ -52,7 +54,7 @@ func IsUnwritable(err error) bool {
 		return true
 	case errors.As(err, &lite):
 		code := lite.Code() & 0xff
-		return code == liteFull || code == liteReadOnly || code == liteIOErr
+		return code == liteFull || code == liteReadOnly || code == liteIOErr || code == liteCantOpen
 	}
 	state := sqlState(err)
 	for _, class := range unwritableStates {
@@ -75,7 +77,7 @@ func IsMoved(err error) bool {
 func IsFull(err error) bool {
 	var lite interface{ Code() int }
 	if errors.As(err, &lite) {
-		return lite.Code()&0xff == liteFull
+		return lite.Code()&0xff == liteFull || lite.Code() == liteShmSize
 	}
 	return sqlState(err) == "53100"
 }

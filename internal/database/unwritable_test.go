@@ -123,3 +123,15 @@ func TestIsUnwritable(t *testing.T) {
 		require.False(t, database.IsUnwritable(err), err)
 	}
 }
+
+// TestIsUnwritable_CannotOpen has a file that cannot be opened, as when there are too
+// many open files.
+func TestIsUnwritable_CannotOpen(t *testing.T) {
+	t.Parallel()
+	db, err := sqlx.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "none", "small.db"))
+	require.NoError(t, err)
+	defer db.Close() //nolint:errcheck // it was never open
+	_, err = db.ExecContext(t.Context(), `CREATE TABLE a (b TEXT)`)
+	require.ErrorContains(t, err, "unable to open database file")
+	require.True(t, database.IsUnwritable(err))
+}

@@ -23,9 +23,12 @@ type Asked struct {
 	texts map[string]int
 
 	doomed atomic.Pointer[string]
+	lossy  atomic.Pointer[lossyCommits]
 
 	failing atomic.Int64 // statements until one fails; 0: none does
 	failed  atomic.Pointer[string]
+
+	before atomic.Pointer[beforeStatement]
 }
 
 // FailCommits makes the commit of transactions fail that had a statement containing
@@ -36,6 +39,20 @@ func (a *Asked) FailCommits(word string) {
 		return
 	}
 	a.doomed.Store(&word)
+}
+
+// LoseCommits makes the commits of the next transactions that had a statement containing
+// word return an error although they were made, as when a connection breaks at that
+// moment.
+func (a *Asked) LoseCommits(word string, times int64) {
+	lossy := &lossyCommits{word: word}
+	lossy.left.Store(times)
+	a.lossy.Store(lossy)
+}
+
+type lossyCommits struct {
+	word string
+	left atomic.Int64
 }
 
 var errDoomed = errors.New("the test fails this commit")
@@ -103,13 +120,18 @@ type countedConn struct {
 	lent   *sql.Conn
 	n      *Asked
 	doomed bool // the commit must fail
+	lossy  bool // the answer to the commit is lost
 }
 
 // ask counts a statement, and fails the one that must fail.
 func (c *countedConn) ask(text string) error {
 	c.n.count(text)
+	c.n.reach()
 	if word := c.n.doomed.Load(); word != nil && strings.Contains(text, *word) {
 		c.doomed = true
+	}
+	if l := c.n.lossy.Load(); l != nil && strings.Contains(text, l.word) && l.left.Add(-1) >= 0 {
+		c.lossy = true
 	}
 	return c.n.fail(text)
 }
@@ -123,7 +145,12 @@ func (t countedTx) Commit() error {
 	if t.c.doomed {
 		return errors.Join(errDoomed, t.Rollback())
 	}
-	return t.Tx.Commit()
+	err := t.Tx.Commit()
+	if err == nil && t.c.lossy {
+		err = driver.ErrBadConn
+	}
+	t.c.lossy = false
+	return err
 }
 
 func (c *countedConn) Close() error { return c.lent.Close() }

@@ -3,6 +3,7 @@ package testkit
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,4 +53,29 @@ func (a *Asked) fail(text string) error {
 	}
 	a.failed.Store(&text)
 	return errFailing
+}
+
+// beforeStatement is what [Asked.Before] has to do.
+type beforeStatement struct {
+	left atomic.Int64
+	do   func()
+}
+
+// Before has do called before the n-th statement from now on. It returns whether that
+// has happened, which ends it.
+func (a *Asked) Before(n int64, do func()) (reached func() bool) {
+	b := &beforeStatement{do: do}
+	b.left.Store(n)
+	a.before.Store(b)
+	return func() bool {
+		a.before.CompareAndSwap(b, nil)
+		return b.left.Load() <= 0
+	}
+}
+
+// reach counts a statement for [Asked.Before].
+func (a *Asked) reach() {
+	if b := a.before.Load(); b != nil && b.left.Add(-1) == 0 {
+		b.do()
+	}
 }

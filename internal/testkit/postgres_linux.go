@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -85,7 +86,7 @@ func PostgresServer(t testing.TB, o PostgresOptions) *Server {
 func check(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, errNoBinaries) {
-		missing(t, err.Error())
+		Missing(t, err.Error())
 	}
 	require.NoError(t, err)
 }
@@ -95,11 +96,17 @@ func newServer(o PostgresOptions) (*Server, error) {
 	if o.Durable {
 		settings = durable
 	}
-	return runServer(settings, func(s *Server) error { return initData(s.bin, s.data(), s.cred) })
+	more := func(dir string) []string {
+		if o.Settings == nil {
+			return settings
+		}
+		return slices.Concat(settings, o.Settings(dir))
+	}
+	return runServer(more, func(s *Server) error { return initData(s.bin, s.data(), s.cred) })
 }
 
 // runServer starts a server on the data that fill makes.
-func runServer(settings []string, fill func(*Server) error) (*Server, error) {
+func runServer(settings func(dir string) []string, fill func(*Server) error) (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
 		return nil, err
@@ -112,7 +119,7 @@ func runServer(settings []string, fill func(*Server) error) (*Server, error) {
 		return nil, err
 	}
 	s.args = []string{"-D", s.data(), "-k", s.dir}
-	for _, set := range slices.Concat(always, settings) {
+	for _, set := range slices.Concat(always, settings(s.dir)) {
 		s.args = append(s.args, "-c", set)
 	}
 	if err = fill(s); err == nil {
@@ -220,15 +227,80 @@ func (s *Server) Start(t testing.TB) {
 // answers queries. It ends with the test.
 func (s *Server) Standby(t testing.TB) *Server {
 	t.Helper()
-	follower, err := runServer(durable, func(f *Server) error {
-		cmd := exec.Command(filepath.Join(s.bin, "pg_basebackup"), "-D", f.data(), "-h", s.dir, "-U", "postgres", "-R", "-X", "stream", "-c", "fast", "--no-sync")
-		cmd.Dir = f.dir
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred}
-		return run(cmd)
+	follower, err := runServer(func(string) []string { return durable }, func(f *Server) error {
+		return s.run("pg_basebackup -D '" + f.data() + "' -R -X stream -c fast --no-sync")
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = follower.end("QUIT") })
 	return follower
+}
+
+// run runs lines of shell as the account of the server, with its programs.
+func (s *Server) run(lines string) error {
+	cmd := exec.Command("sh", "-ec", lines)
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), "PATH="+s.bin+":"+os.Getenv("PATH"), "PGHOST="+s.dir, "PGUSER=postgres")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.cred}
+	return run(cmd)
+}
+
+// Run runs lines of shell as the account of the server, in its folder, with its
+// programs, which connect to it.
+func (s *Server) Run(t testing.TB, lines string) {
+	t.Helper()
+	require.NoError(t, s.run(lines))
+}
+
+// Dir is the folder of the server. Its account can write there.
+func (s *Server) Dir() string { return s.dir }
+
+// Recover starts another server on a base backup of one that is stopped, with settings
+// that say where its log is and how far to go. It ends with the test. See
+// https://www.postgresql.org/docs/current/continuous-archiving.html.
+func (s *Server) Recover(t testing.TB, base string, settings []string) *Server {
+	t.Helper()
+	more := func(string) []string { return slices.Concat(durable, settings, []string{"hot_standby=off"}) } // it is up when it has recovered
+	recovered, err := runServer(more, func(r *Server) error {
+		return s.run("cp -a '" + base + "' '" + r.data() + "'; touch '" + r.data() + "/recovery.signal'")
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = recovered.end("QUIT") })
+	return recovered
+}
+
+// At returns the URL of a database of this server that has the name of another's.
+func (s *Server) At(t testing.TB, database string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	require.NoError(t, err)
+	return s.url(strings.TrimPrefix(u.Path, "/"))
+}
+
+// RequireStandby has commits wait from now on until a standby, which there must be, has
+// them on its disk.
+func (s *Server) RequireStandby(t testing.TB) {
+	t.Helper()
+	db := sqlx.MustOpen("postgres", s.url("postgres"))
+	defer db.Close() //nolint:errcheck // nothing is left to be written
+	for _, text := range []string{`ALTER SYSTEM SET synchronous_standby_names = '*'`, `SELECT pg_reload_conf()`} {
+		_, err := db.ExecContext(t.Context(), text)
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool {
+		var synchronous bool
+		err := db.GetContext(t.Context(), &synchronous, `SELECT EXISTS (SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync')`)
+		return err == nil && synchronous
+	}, startWithin, 5*time.Millisecond)
+}
+
+// Promote makes a standby a server that can be written to.
+func (s *Server) Promote(t testing.TB) {
+	t.Helper()
+	db := sqlx.MustOpen("postgres", s.url("postgres"))
+	defer db.Close() //nolint:errcheck // nothing is left to be written
+	var done bool
+	require.NoError(t, db.GetContext(t.Context(), &done, `SELECT pg_promote()`))
+	require.True(t, done)
 }
 
 // Freeze stops the server and its backends where they are, as a machine that sleeps

@@ -10,7 +10,7 @@ type Server struct{}
 // PostgresServer skips the test: see [Server].
 func PostgresServer(t testing.TB, _ PostgresOptions) *Server {
 	t.Helper()
-	missing(t, "the tests start PostgreSQL only on Linux")
+	Missing(t, "the tests start PostgreSQL only on Linux")
 	return nil
 }
 
@@ -31,8 +31,26 @@ func (*Server) Start(testing.TB) {}
 // Standby is never called: there is no server.
 func (*Server) Standby(testing.TB) *Server { return nil }
 
+// RequireStandby is never called: there is no server.
+func (*Server) RequireStandby(testing.TB) {}
+
+// Promote is never called: there is no server.
+func (*Server) Promote(testing.TB) {}
+
 // Freeze is never called: there is no server.
 func (*Server) Freeze(testing.TB) (thaw func()) { return nil }
 
 // Socket is never called: there is no server.
 func (*Server) Socket() string { return "" }
+
+// Run is never called: there is no server.
+func (*Server) Run(testing.TB, string) {}
+
+// Dir is never called: there is no server.
+func (*Server) Dir() string { return "" }
+
+// Recover is never called: there is no server.
+func (*Server) Recover(testing.TB, string, []string) *Server { return nil }
+
+// At is never called: there is no server.
+func (*Server) At(testing.TB, string) string { return "" }

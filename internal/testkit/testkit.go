@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -55,8 +56,24 @@ func Open(t testing.TB, url string) *sqlx.DB {
 	t.Helper()
 	db, err := open.Open(t.Context(), url)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = db.Close() }) // fails if the test has killed the server
+	t.Cleanup(func() {
+		_ = db.Close() // fails if the test has killed the server
+		if db.DriverName() == "sqlite" {
+			awaitClosed(t, db)
+		}
+	})
 	return db
+}
+
+// awaitClosed waits until no connection is in use any more: what a library leaves
+// running may use one for a moment, and make a file in a folder that is being removed.
+func awaitClosed(t testing.TB, db *sqlx.DB) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(untilTimeout); db.Stats().OpenConnections > 0; <-tick.C {
+		require.True(t, time.Now().Before(end), "a connection to the database is never given back")
+	}
 }
 
 // SQLiteURL returns the URL of a SQLite file that does not exist yet, or of a copy
@@ -125,6 +142,8 @@ func PostgresURL(t testing.TB) string {
 // PostgresOptions configures a server of [PostgresServer].
 type PostgresOptions struct {
 	Durable bool // fsync and synchronous_commit on, as in production
+	// Settings returns more settings, NAME=VALUE, for a server whose folder is dir.
+	Settings func(dir string) []string
 }
 
 // Shared returns the folder of fixtures that are too large for the repository or
@@ -134,7 +153,7 @@ func Shared(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("TRUNKLINE_SHARED")
 	if dir == "" {
-		missing(t, "TRUNKLINE_SHARED is not set: the shared fixtures are not checked")
+		Missing(t, "TRUNKLINE_SHARED is not set: the shared fixtures are not checked")
 	}
 	return dir
 }
@@ -148,9 +167,9 @@ func Rounds(def int) int {
 	return def
 }
 
-// missing skips a test that lacks something outside of the repository, or fails it
+// Missing skips a test that lacks something outside of the repository, or fails it
 // if CI=true.
-func missing(t testing.TB, why string) {
+func Missing(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatal(why)

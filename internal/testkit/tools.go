@@ -20,7 +20,7 @@ func Program(t testing.TB, name string) string {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		missing(t, name+" is not installed: what needs it is not checked")
+		Missing(t, name+" is not installed: what needs it is not checked")
 	}
 	return path
 }
@@ -31,7 +31,7 @@ func NodeModules(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(Root(t), "internal", "tools", "node_modules")
 	if _, err := os.Stat(dir); err != nil {
-		missing(t, "internal/tools/node_modules is missing, run npm ci there: what needs it is not checked")
+		Missing(t, "internal/tools/node_modules is missing, run npm ci there: what needs it is not checked")
 	}
 	return dir
 }

@@ -26,7 +26,9 @@ var memories atomic.Int64
 // Open opens sqlite://PATH or postgres://…. It creates a SQLite file that does not
 // exist. sqlite://:memory: is a database in memory, which no other process can see
 // and which is deleted when it is closed. ?synchronous=normal makes commits faster,
-// but a power cut may undo the last ones (default full). A PostgreSQL URL without
+// but a power cut may undo the last ones (default full). A database whose write-ahead
+// log is damaged is not opened, see [ErrDamaged], except with ?damaged_wal=drop or
+// ?synchronous=normal, with which damage looks like a power cut. A PostgreSQL URL without
 // sslmode means "disable" on loopback and Unix sockets, which involve no network,
 // and "require" for all other hosts. "verify-full" must be chosen explicitly,
 // because it needs the server's certificate authority. A URL may name several hosts:
@@ -53,6 +55,10 @@ func openSQLite(ctx context.Context, path string) (*sqlx.DB, error) {
 	if sync != "full" && sync != "normal" && sync != "extra" {
 		return nil, fmt.Errorf("sqlite URL: synchronous must be normal, full or extra")
 	}
+	drop := opts.Get("damaged_wal")
+	if drop != "" && drop != "drop" {
+		return nil, fmt.Errorf("sqlite URL: damaged_wal must be drop")
+	}
 	if path == "" {
 		return nil, fmt.Errorf("sqlite URL: the path is missing")
 	}
@@ -63,6 +69,11 @@ func openSQLite(ctx context.Context, path string) (*sqlx.DB, error) {
 	if path != ":memory:" {
 		if err := makePrivate(path); err != nil {
 			return nil, fmt.Errorf("connecting to the database: %w", err)
+		}
+		if drop == "" && sync != "normal" {
+			if err := checkWAL(path); err != nil {
+				return nil, err
+			}
 		}
 	}
 	dsn := "file:" + file + "_txlock=immediate" +
