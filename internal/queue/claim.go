@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -25,6 +26,9 @@ type claimer struct {
 	cut       bool          // some subscribers were not chosen
 	uncertain bool          // a claim may have been made whose answer was lost
 	backoff   time.Duration // how long to wait for partitions that other nodes have locked
+
+	looked  time.Time                  // when leases that have ended were looked for last
+	orphans clockstep.Sightings[int64] // partitions with such leases
 
 	last      time.Time // when there was something to claim
 	contended bool      // and so soon again
@@ -63,6 +67,9 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 	if !ok {
 		return slowAfter, nil
 	}
+	if c.slots.takeLost() {
+		c.uncertain = true
+	}
 	if c.uncertain {
 		if err := c.keeper.reclaim(ctx); err != nil {
 			return 0, fmt.Errorf("after a failed claim: %w", err)
@@ -77,6 +84,9 @@ func (c *claimer) claimOnce(ctx, handling context.Context) (time.Duration, error
 		if err := c.reviewAll(ctx); err != nil {
 			return 0, fmt.Errorf("reviewing successors: %w", err)
 		}
+	}
+	if err := c.freeOrphans(ctx, all); err != nil {
+		return 0, err
 	}
 	chosen, wait := c.choose(all)
 	at := time.Now()

@@ -131,6 +131,7 @@ func (c *completer) finishLater(r *run) {
 	if c.slots.expired(r) {
 		c.fenced.Add(1)
 		c.slots.drop(r)
+		c.slots.lose()
 		return
 	}
 	r.again = min(max(2*r.again, finishAgain), 20*finishAgain)
@@ -209,7 +210,11 @@ func (c *completer) finishTx(ctx context.Context, tx *database.Tx, runs []*run) 
 		won.more = won.more || r.probe
 	}
 	if c.o.Complete != nil && len(won.outs) > 0 {
-		if err := c.o.Complete(ctx, tx, won.outs); err != nil {
+		err := c.o.Complete(ctx, tx, won.outs)
+		if database.IsUnwritable(err) { // the outcomes are sound, and are recorded when it can be written
+			return won, err
+		}
+		if err != nil {
 			return won, fmt.Errorf("%w: %w", errComplete, err)
 		}
 	}

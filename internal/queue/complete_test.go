@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -151,7 +152,7 @@ func TestFence(t *testing.T) {
 		start(t, q)
 		put(t, db, q, queue.JobArgs{Subscriber: "c", Key: "k", Subject: "1"})
 		<-started
-		db.MustExec(`UPDATE queue_partition SET epoch = epoch + 1, ready_us = 1`) // as a claim by another node that then died
+		db.MustExec(`UPDATE queue_partition SET epoch = epoch + 1, ready_us = 1, holder = ''`) // as a claim by another node that then died
 		<-started
 		close(free)
 		idle(t, q)
@@ -196,7 +197,7 @@ func renew(t *testing.T, db *sqlx.DB, now func() time.Time) {
 				t.Error("the lease was not renewed")
 			}
 		case it.Attempt == 0:
-			db.MustExec(`UPDATE queue_partition SET epoch = epoch + 1, attempt = 1, ready_us = 1`)
+			db.MustExec(`UPDATE queue_partition SET epoch = epoch + 1, attempt = 1, ready_us = 1, holder = ''`)
 			<-ctx.Done()
 			reported <- context.Cause(ctx)
 		}
@@ -335,5 +336,32 @@ func TestDrain_LetsHandlersFinish(t *testing.T) {
 		<-ctx.Done()
 		require.Equal(t, time.Minute, time.Since(began))
 		<-stopped
+	})
+}
+
+// TestComplete_Unwritable has a database for a while that cannot be written: what was
+// done is recorded afterwards, and not done again.
+func TestComplete_Unwritable(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		var s, recorded sink
+		var refused atomic.Int32
+		q := newQueue(t, db, queue.Options{
+			Logger: quiet, Handle: done(&s),
+			Complete: func(_ context.Context, _ *database.Tx, outs []queue.Outcome) error {
+				if refused.Add(1) <= 3 {
+					return fmt.Errorf("recording: %w", database.ErrUnwritable)
+				}
+				for _, o := range outs {
+					recorded.add(o.Job)
+				}
+				return nil
+			},
+		})
+		start(t, q)
+		put(t, db, q, jobArgs("s", 4, 20)...)
+		idle(t, q)
+		s.inOrder(t, 4, 5)
+		recorded.inOrder(t, 4, 5)
+		require.Greater(t, refused.Load(), int32(3))
 	})
 }

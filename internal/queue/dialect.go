@@ -30,9 +30,8 @@ type dialect struct {
 }
 
 func newDialect(d database.Dialect, clock func() time.Time, frozen time.Duration) *dialect {
-	now, lock, skip, lazy := `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`, "", "", ""
+	now, lock, skip, lazy := d.Now(), "", "", ""
 	if d == database.Postgres {
-		now = `CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT)`
 		lock, skip, lazy = "FOR UPDATE", "FOR UPDATE SKIP LOCKED", "AND (SELECT "+database.LazySQL+") = 'off'"
 	}
 	words := []string{"{blocked}", strconv.FormatInt(blockedUntil, 10), "{seen}", now, "{frozen}", fmt.Sprintf("'%ds'", max(1, int(frozen.Seconds()))), "{lock}", lock, "{skip}", skip, "{lazy}", lazy}

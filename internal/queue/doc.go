@@ -24,7 +24,7 @@
 //     done (complete.go). It opens and closes circuits (circuit.go).
 //  6. Meanwhile the keeper renews the leases, and takes over what dead nodes have
 //     leased (lease.go). One statement a process writes the heartbeats of its
-//     queues (heartbeat.go).
+//     queues (heartbeat.go). clock.go copes with a clock that is set.
 //
 // node.go starts and stops these parts. review.go has partitions continue that
 // waited for others. collect.go deletes partitions that were idle for long.

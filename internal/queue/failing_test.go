@@ -3,6 +3,8 @@ package queue_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -61,4 +63,26 @@ func TestStatementsFail(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, s.Ready+s.Waiting)
 	})
+}
+
+// TestRun_Unwritable begins while the database cannot be written, for two minutes: the
+// queue waits for it.
+func TestRun_Unwritable(t *testing.T) {
+	t.Parallel()
+	for _, exclusive := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			db, asked := testkit.Counting(t, testkit.Open(t, "sqlite://:memory:"))
+			var s sink
+			q := newQueue(t, db, queue.Options{Logger: quiet, Exclusive: exclusive, Handle: done(&s)})
+			put(t, db, q, jobArgs("s", 1, 3)...)
+			asked.LoseCommits("queue_node", 120)
+			stop := start(t, q)
+			<-time.After(time.Minute)
+			s.inOrder(t, 0, 0)
+			<-time.After(2 * time.Minute)
+			synctest.Wait()
+			s.inOrder(t, 1, 3)
+			stop()
+		})
+	}
 }

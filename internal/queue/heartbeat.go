@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -89,6 +90,7 @@ func (h *heartbeats) write(ctx context.Context, nodes ...*keeper) error {
 		After:  `) AS v WHERE true ON CONFLICT (id) DO UPDATE SET seen_us = excluded.seen_us`,
 		Types:  []string{"TEXT", "TEXT"},
 	}
+	nodes = slices.SortedFunc(slices.Values(nodes), func(a, b *keeper) int { return strings.Compare(a.id, b.id) }) // all lock them in this order
 	for _, k := range nodes {
 		rows.Values = append(rows.Values, k.id, k.o.Name)
 	}

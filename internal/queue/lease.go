@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -57,22 +58,25 @@ type keeper struct {
 	claim  chan struct{} // wakes the claimer
 	slots  *slots
 
-	void       *time.Timer    // fires when others may think that this node is dead
-	heartbeats chan time.Time // after each heartbeat, when it was begun
-	beaten     time.Time      // the last heartbeat; of the loop that sweeps
-	spared     bool           // the last sweep left dead nodes alone; likewise
+	void       *time.Timer                 // fires when others may think that this node is dead
+	heartbeats chan time.Time              // after each heartbeat, when it was begun
+	beaten     time.Time                   // the last heartbeat; of the loop that sweeps
+	silent     clockstep.Sightings[string] // nodes that seem dead; likewise
 }
 
-// joinTries is how often a node tries to begin.
-const joinTries = 3
+// silenceOf is how long a node must be seen silent, and sightings how often, before it is
+// dead: nodes know each other by their heartbeats, not by the clock, which may be set.
+func silenceOf(expiry time.Duration) time.Duration { return 2 * heartbeatOf(expiry) }
 
-// joinSoon joins, and tries again if the database cannot be reached in time. PostgreSQL
-// ends the connection of a process that is suspended within a transaction.
+const sightings = 3
+
+// joinSoon joins as soon as the database can be written: it may be full, away, or have
+// ended the connection of a process that was suspended within a transaction.
 func (k *keeper) joinSoon(ctx context.Context) error {
-	for try := 1; ; try++ {
+	for {
 		err := k.join(ctx)
 		away := database.IsUnwritable(err) || errors.Is(err, context.DeadlineExceeded)
-		if try == joinTries || !away || !await(ctx, failedWait) {
+		if !away || !await(ctx, failedWait) {
 			return err
 		}
 		k.log.WarnContext(ctx, "starting a queue failed and is tried again", "error", err)
@@ -86,6 +90,7 @@ func (k *keeper) join(ctx context.Context) error {
 	k.expiry = expiryOf(k.db)
 	k.void = time.AfterFunc(k.expiry, k.expire)
 	k.void.Stop()
+	k.silent.Rounds, k.silent.For = sightings, silenceOf(k.expiry)
 	if k.o.Exclusive {
 		return k.write(ctx, func(ctx context.Context, tx *database.Tx) error {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM queue_node WHERE queue = $1`, k.o.Name); err != nil {
@@ -145,6 +150,9 @@ func (k *keeper) part(ctx context.Context) {
 // maintain holds the node's leases until ctx ends.
 func (k *keeper) maintain(ctx context.Context) {
 	var both sync.WaitGroup
+	if k.o.Now == nil {
+		clockstep.Watch(ctx, k.db, k.log)
+	}
 	if !k.o.Exclusive {
 		alive := heartbeatsOf(k.db)
 		alive.add(ctx, k)
@@ -172,33 +180,41 @@ func (k *keeper) noteHeartbeat(started time.Time) {
 	}
 }
 
-// sweepAll takes over from dead nodes until ctx ends, after heartbeats of its own.
+// sweepAll takes over from dead nodes until ctx ends: after heartbeats of its own while a
+// node may be dead.
 func (k *keeper) sweepAll(ctx context.Context) {
-	died := k.db.Due(ctx, "", k.deadQuery)
+	late := k.db.Due(ctx, "", k.lateQuery)
+	suspects := false
 	for {
 		select {
 		case <-k.heartbeats:
+		case <-late:
+			suspects = true
 		case <-ctx.Done():
 			return
 		}
 		before := k.beaten
 		k.beaten = time.Now()
-		select {
-		case <-died:
-		default:
+		if !suspects {
 			continue
 		}
-		if err := k.sweep(ctx, before); err != nil && ctx.Err() == nil {
+		var err error
+		if suspects, err = k.sweep(ctx, before); err != nil && ctx.Err() == nil {
 			k.log.WarnContext(ctx, "keeping a node alive failed", "task", "sweep", "error", err)
 		}
 	}
 }
 
-// deadQuery finds something if there is a dead node.
-func (k *keeper) deadQuery(first int, ahead time.Duration) (text string, args []any) {
+// lateQuery finds something if a node may be dead, or soon will be.
+func (k *keeper) lateQuery(first int, ahead time.Duration) (text string, args []any) {
+	after := k.suspectAfter()
 	return fmt.Sprintf(`SELECT 1 FROM queue_node WHERE queue = $%d AND seen_us < `+k.sql.text("{seen}")+` - CAST($%d AS BIGINT)`, first, first+1),
-		[]any{k.o.Name, (k.expiry - min(ahead, k.expiry/2)).Microseconds()}
+		[]any{k.o.Name, (after - min(ahead, after/2)).Microseconds()}
 }
+
+// suspectAfter is how long after its last heartbeat a node is looked at. It is dead when
+// that was [Expiry] ago, and it was silent in all looks.
+func (k *keeper) suspectAfter() time.Duration { return k.expiry - silenceOf(k.expiry) }
 
 // markAlive notes that the others know since a moment that this node is alive.
 func (k *keeper) markAlive(since time.Time) {
@@ -216,25 +232,38 @@ func (k *keeper) expire() {
 
 // sweep frees what dead nodes hold. What kept this node from saying for long
 // that it lives, a machine that stood still or a database that was away, may
-// have kept the others from it as well: they have one more beat for it.
-func (k *keeper) sweep(ctx context.Context, before time.Time) error {
+// have kept the others from it as well: they have more beats for it. It reports whether
+// there are nodes that may be dead.
+func (k *keeper) sweep(ctx context.Context, before time.Time) (suspects bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	const (
-		dead   = `SELECT id FROM queue_node WHERE queue = $1 AND seen_us < {seen} - $2`
-		remove = `DELETE FROM queue_node WHERE id = $1 AND seen_us < {seen} - $2`
+		late   = `SELECT id, seen_us AS seen, seen_us < {seen} - $3 AS dead FROM queue_node WHERE queue = $1 AND seen_us < {seen} - $2`
+		remove = `DELETE FROM queue_node WHERE id = $1 AND seen_us = $2`
 	)
-	var ids []string
-	if err := k.db.SelectContext(ctx, &ids, k.sql.text(dead), k.o.Name, k.expiry.Microseconds()); err != nil {
-		return err
+	var nodes []struct {
+		ID   string
+		Seen int64
+		Dead bool
 	}
-	k.spared = !k.spared && len(ids) > 0 && time.Since(before) > k.expiry/2
-	if k.spared {
-		return nil
+	if err := k.db.SelectContext(ctx, &nodes, k.sql.text(late), k.o.Name, (k.suspectAfter() / 2).Microseconds(), k.expiry.Microseconds()); err != nil {
+		return true, err
 	}
-	for _, id := range ids {
+	if time.Since(before) > k.expiry/2 {
+		k.silent.Forget()
+	}
+	seen := map[string]int64{}
+	for _, n := range nodes {
+		seen[n.ID] = n.Seen
+	}
+	still := k.silent.Look(seen)
+	for _, n := range nodes {
+		if !n.Dead || !still[n.ID] {
+			continue
+		}
+		id := n.ID
 		err := k.write(ctx, func(ctx context.Context, tx *database.Tx) error {
-			res, err := tx.ExecContext(ctx, k.sql.text(remove), id, k.expiry.Microseconds())
+			res, err := tx.ExecContext(ctx, remove, id, n.Seen)
 			if err != nil {
 				return err
 			}
@@ -244,12 +273,12 @@ func (k *keeper) sweep(ctx context.Context, before time.Time) error {
 			return k.release(ctx, tx, `holder = $2`, id)
 		})
 		if err != nil {
-			return fmt.Errorf("taking over from a dead node: %w", err)
+			return true, fmt.Errorf("taking over from a dead node: %w", err)
 		}
 		k.log.InfoContext(ctx, "a node is dead, its work is taken over", "node", id)
 		notify(k.claim)
 	}
-	return nil
+	return len(nodes) > 0, nil
 }
 
 // renew prolongs the leases of what takes long, and ends what has lost its own.
@@ -286,7 +315,7 @@ func (k *keeper) renew(ctx context.Context) error {
 func (k *keeper) endProbe(ctx context.Context, tx *database.Tx, id string) error {
 	const end = `UPDATE queue_subscriber SET paused_us = {now}, probe = '' WHERE queue = $1 AND probe <> '' AND ($2 = '' OR probe = $2)
 		AND NOT EXISTS (SELECT 1 FROM queue_partition l WHERE l.queue = $1 AND l.subscriber = queue_subscriber.subscriber
-			AND l.holder = queue_subscriber.probe AND l.ready_us > {now})`
+			AND l.holder = queue_subscriber.probe)`
 	if _, err := tx.ExecContext(ctx, k.sql.text(end), k.o.Name, id); err != nil {
 		return fmt.Errorf("ending probes: %w", err)
 	}

@@ -307,7 +307,7 @@ func TestMergeUnderLoad(t *testing.T) {
 			all.Wait()
 			if round%2 == 0 { // as when a node was frozen: what it has in hand is lost to it
 				in(t, db, func(tx *database.Tx) error {
-					_, err := tx.ExecContext(t.Context(), `UPDATE queue_partition SET epoch = epoch + 1, ready_us = 1 WHERE holder <> ''`)
+					_, err := tx.ExecContext(t.Context(), `UPDATE queue_partition SET epoch = epoch + 1, ready_us = 1, holder = '' WHERE holder <> ''`)
 					return err
 				})
 			}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -42,7 +43,10 @@ func newNode(q *Queue) *node {
 	k := &keeper{Queue: q, id: id, claim: claim, slots: s, heartbeats: make(chan time.Time, 1)}
 	return &node{
 		Queue: q, slots: s, worker: w, completer: c, keeper: k,
-		claimer: &claimer{Queue: q, id: id, claim: claim, slots: s, worker: w, keeper: k},
+		claimer: &claimer{
+			Queue: q, id: id, claim: claim, slots: s, worker: w, keeper: k,
+			orphans: clockstep.Sightings[int64]{Rounds: orphanLooks},
+		},
 	}
 }
 

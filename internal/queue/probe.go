@@ -22,7 +22,7 @@ func (c *claimer) probeOpen(ctx context.Context, x candidate) (runs []*run, err 
 			WHERE queue = $3 AND subscriber = $4 AND paused_us <= {now}`
 		none  = `UPDATE queue_subscriber SET paused_us = {now}, probe = '' WHERE queue = $1 AND subscriber = $2`
 		claim = `UPDATE queue_partition SET ready_us = {now} + $1, epoch = epoch + 1, holder = $2
-			WHERE id IN (SELECT id FROM queue_partition WHERE id = $3 AND ready_us <= {now} AND blockers = 0 {skip}) RETURNING ` + leasedColumns
+			WHERE id IN (SELECT id FROM queue_partition WHERE id = $3 AND ready_us <= {now} AND blockers = 0 AND holder = '' {skip}) RETURNING ` + leasedColumns
 	)
 	id, err := c.probe(ctx, x.Subscriber)
 	if err != nil || id == 0 {
@@ -54,7 +54,7 @@ func (c *claimer) probeOpen(ctx context.Context, x candidate) (runs []*run, err 
 func (c *claimer) probe(ctx context.Context, subscriber string) (int64, error) {
 	const (
 		failed = `SELECT probes FROM queue_subscriber WHERE queue = $1 AND subscriber = $2`
-		oldest = `SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2 AND ready_us <= {now} AND blockers = 0
+		oldest = `SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $2 AND ready_us <= {now} AND blockers = 0 AND holder = ''
 			ORDER BY ready_us, id LIMIT 1`
 	)
 	var probes, id int64
@@ -76,7 +76,7 @@ func (c *claimer) probe(ctx context.Context, subscriber string) (int64, error) {
 // transaction that claims.
 func (c *claimer) oldest(ctx context.Context, subscriber string) (int64, error) {
 	const oldest = `SELECT id FROM (SELECT id, (SELECT i.subject FROM queue_job i WHERE i.partition_id = l.id AND i.seq = l.head + 1) AS subject
-			FROM queue_partition l WHERE l.queue = $1 AND l.subscriber = $2 AND l.ready_us <= {now} AND l.blockers = 0) r
+			FROM queue_partition l WHERE l.queue = $1 AND l.subscriber = $2 AND l.ready_us <= {now} AND l.blockers = 0 AND l.holder = '') r
 		ORDER BY subject NULLS LAST LIMIT 1`
 	var id int64
 	err := c.db.GetContext(ctx, &id, c.sql.text(oldest), c.o.Name, subscriber)

@@ -11,14 +11,19 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the tables of this package to the newest version.
+// Migrate brings the tables of this package, and of package clockstep, to the newest
+// version.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
+	if err := clockstep.Migrate(ctx, db); err != nil {
+		return err
+	}
 	return database.Migrate(ctx, db, "queue", migrations)
 }
 
@@ -50,6 +55,7 @@ func New(ctx context.Context, db *sqlx.DB, o Options) (*Queue, error) {
 	if log == nil {
 		log = slog.Default()
 	}
+	registerClock(d, o.Name)
 	q := &Queue{db: d, o: o, log: log.With("queue", o.Name), sql: newDialect(d.Dialect, o.Now, min(Expiry, expiryOf(d)))}
 	return q, nil
 }

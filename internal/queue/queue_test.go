@@ -241,7 +241,7 @@ func TestCollect(t *testing.T) {
 		age := (91 * 24 * time.Hour).Microseconds()
 		db.MustExec(`UPDATE queue_partition SET since_us = since_us - $1 WHERE key <> 'k0'`, age)
 		in(t, db, func(tx *database.Tx) error { return q.PutTx(t.Context(), tx, jobArgs("c", 1, 1)...) })
-		db.MustExec(`UPDATE queue_partition SET ready_us = 1, tail = tail + 1 WHERE key = 'k1'`) // has work, however old
+		db.MustExec(`UPDATE queue_partition SET ready_us = 1, holder = '', tail = tail + 1 WHERE key = 'k1'`) // has work, however old
 		db.MustExec(`INSERT INTO queue_job (partition_id, seq, subject) SELECT id, tail, 's' FROM queue_partition WHERE key = 'k1'`)
 		start(t, q)
 		testkit.UntilCommitted(t, db, func() bool {

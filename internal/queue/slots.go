@@ -35,6 +35,25 @@ type slots struct {
 	alive       time.Time
 	working     sync.WaitGroup
 	stopping    bool
+	lost        bool // a run was dropped that the database still leases to this node
+}
+
+// lose notes that a run was dropped whose partition the database still leases to this
+// node, and has the claimer free it.
+func (s *slots) lose() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = true
+	notify(s.claim)
+}
+
+// takeLost reports whether that was noted since the last call.
+func (s *slots) takeLost() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lost := s.lost
+	s.lost = false
+	return lost
 }
 
 func newSlots(o *Options, claim chan struct{}) *slots {

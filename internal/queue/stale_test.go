@@ -53,7 +53,7 @@ func TestStaleRun(t *testing.T) {
 		}
 
 		stale := ended(claim(), Done, Done, Done)
-		_, err = db.ExecContext(ctx, `UPDATE queue_partition SET epoch = epoch + 1, ready_us = 1`)
+		_, err = db.ExecContext(ctx, `UPDATE queue_partition SET epoch = epoch + 1, ready_us = 1, holder = ''`)
 		require.NoError(t, err)
 		finish(ended(claim(), Retry), stale)
 

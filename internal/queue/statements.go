@@ -13,13 +13,7 @@ import (
 
 // scanText is what [claimer.scan] runs.
 func (q *Queue) scanText() string {
-	const scan = `WITH RECURSIVE c (subscriber) AS (
-			SELECT (SELECT l.subscriber FROM queue_partition l WHERE l.queue = $1 AND l.subscriber > $2 AND l.ready_us IS NOT NULL
-				ORDER BY l.subscriber LIMIT 1)
-			UNION ALL
-			SELECT (SELECT l.subscriber FROM queue_partition l WHERE l.queue = $1 AND l.subscriber > c.subscriber AND l.ready_us IS NOT NULL
-				ORDER BY l.subscriber LIMIT 1)
-			FROM c WHERE c.subscriber IS NOT NULL)
+	const scan = `
 		SELECT c.subscriber AS subscriber,
 			COALESCE((SELECT l.ready_us FROM queue_partition l WHERE l.queue = $1 AND l.subscriber = c.subscriber AND l.ready_us IS NOT NULL
 				ORDER BY l.ready_us LIMIT 1), 0) AS due,
@@ -29,38 +23,46 @@ func (q *Queue) scanText() string {
 			{now} AS now,
 			(SELECT r.id FROM queue_review r WHERE r.queue = $1 ORDER BY r.id LIMIT 1) IS NOT NULL AS review
 		FROM c WHERE c.subscriber IS NOT NULL LIMIT $3`
-	return q.sql.text(scan)
+	return q.sql.text(readySubscribers("$1", "l.subscriber > $2 AND ") + scan)
+}
+
+// readySubscribers begins a statement: c has the subscribers of a queue that have
+// partitions with work, in order, and at last NULL. It takes a step in the index for each
+// one, however many partitions they have. after is a condition for the first.
+func readySubscribers(queue, after string) string {
+	one := func(where string) string {
+		return `(SELECT l.subscriber FROM queue_partition l WHERE l.queue = ` + queue + ` AND ` + where + `l.ready_us IS NOT NULL
+				ORDER BY l.subscriber LIMIT 1)`
+	}
+	return `WITH RECURSIVE c (subscriber) AS (
+			SELECT ` + one(after) + `
+			UNION ALL
+			SELECT ` + one("l.subscriber > c.subscriber AND ") + `
+			FROM c WHERE c.subscriber IS NOT NULL)`
 }
 
 // dueQuery finds something if [claimer.scan] would find a subscriber with partitions
 // that are ready, or something to review.
 func (q *Queue) dueQuery(first int, ahead time.Duration) (text string, args []any) {
-	const due = `SELECT 1 FROM (WITH RECURSIVE c (subscriber) AS (
-			SELECT (SELECT l.subscriber FROM queue_partition l WHERE l.queue = $%[1]d AND l.ready_us IS NOT NULL
-				ORDER BY l.subscriber LIMIT 1)
-			UNION ALL
-			SELECT (SELECT l.subscriber FROM queue_partition l WHERE l.queue = $%[1]d AND l.subscriber > c.subscriber AND l.ready_us IS NOT NULL
-				ORDER BY l.subscriber LIMIT 1)
-			FROM c WHERE c.subscriber IS NOT NULL)
+	const due = `SELECT 1 FROM (%[3]s
 		SELECT 1 FROM c WHERE c.subscriber IS NOT NULL AND
 			(SELECT l.ready_us FROM queue_partition l WHERE l.queue = $%[1]d AND l.subscriber = c.subscriber AND l.ready_us IS NOT NULL
 				ORDER BY l.ready_us LIMIT 1) <= %[2]s LIMIT 1) AS ready
 		UNION ALL SELECT 1 FROM (SELECT r.id FROM queue_review r WHERE r.queue = $%[1]d ORDER BY r.id LIMIT 1) AS review`
-	until := fmt.Sprintf("CAST($%d AS BIGINT)", first+1)
+	until, subscribers := fmt.Sprintf("CAST($%d AS BIGINT)", first+1), readySubscribers(fmt.Sprintf("$%d", first), "")
 	if q.o.Now == nil {
-		return fmt.Sprintf(due, first, q.sql.text("{now}")+" + "+until), []any{q.o.Name, ahead.Microseconds()}
+		return fmt.Sprintf(due, first, q.sql.text("{now}")+" + "+until, subscribers), []any{q.o.Name, ahead.Microseconds()}
 	}
-	return fmt.Sprintf(due, first, until), []any{q.o.Name, q.sql.nowUS() + ahead.Microseconds()}
+	return fmt.Sprintf(due, first, until, subscribers), []any{q.o.Name, q.sql.nowUS() + ahead.Microseconds()}
 }
 
 // claimText takes the oldest ready partitions of each chosen subscriber that is not
-// paused meanwhile. A lease is a ready_us in the future: there is no need to clean up
-// after its holder. The text is for 1, 2, 4 … subscribers, so that there are few:
-// the
-// rest name no node, which has no partitions. On PostgreSQL it reads the jobs, too.
+// paused meanwhile. A lease that has ended is not taken: see [claimer.freeOrphans]. The
+// text is for 1, 2, 4 … subscribers, so that there are few: the rest name no node,
+// which has no partitions. On PostgreSQL it reads the jobs, too.
 func (c *claimer) claimText(chosen []candidate) (string, []any) {
 	const (
-		part = `SELECT id FROM (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $%d AND ready_us <= {now} AND blockers = 0
+		part = `SELECT id FROM (SELECT id FROM queue_partition WHERE queue = $1 AND subscriber = $%d AND ready_us <= {now} AND blockers = 0 AND holder = ''
 			AND NOT EXISTS (SELECT 1 FROM queue_subscriber p WHERE p.queue = $1 AND p.subscriber = $%[1]d)
 			ORDER BY ready_us LIMIT $%d {skip}) c%d`
 		claim = `UPDATE queue_partition SET ready_us = {now} + $%d, epoch = epoch + 1, holder = $%d
