@@ -145,6 +145,16 @@ func (f *Folder) Sweep(ctx context.Context, age time.Duration) (int, error) {
 	return n, nil
 }
 
+// Room returns an error if a file of size bytes could not be stored now. It is
+// [ErrFull] if there is no room. A draft of that size is written and removed.
+func (f *Folder) Room(_ context.Context, size int64) error {
+	d, err := f.draft()
+	if err != nil {
+		return err
+	}
+	return d.fill(size)
+}
+
 func (f *Folder) draft() (*draft, error) {
 	name := path.Join(drafts, rand.Text())
 	file, err := f.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)

@@ -142,3 +142,24 @@ func TestOpenAndDelete(t *testing.T) {
 	require.NoError(t, lib.Delete(t.Context(), f.ID))
 	require.Empty(t, files(t, path))
 }
+
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	folder, err := media.OpenFolder(dir)
+	require.NoError(t, err)
+	library, err := media.New(folder, &media.Options{Secrets: []string{"a secret for tests of 32 bytes and more"}})
+	require.NoError(t, err)
+	require.NoError(t, library.Room(t.Context(), 100_000))
+	left, err := os.ReadDir(filepath.Join(dir, "tmp"))
+	require.NoError(t, err)
+	require.Empty(t, left, "the draft is removed")
+	require.NoError(t, folder.Close())
+	require.Error(t, library.Room(t.Context(), 1))
+
+	remote, err := media.New(struct{ media.Store }{folder}, &media.Options{Secrets: []string{"a secret for tests of 32 bytes and more"}, Temp: dir})
+	require.NoError(t, err)
+	require.NoError(t, remote.Room(t.Context(), 100_000), "of the folder for temporary files")
+	require.NoError(t, os.RemoveAll(dir))
+	require.Error(t, remote.Room(t.Context(), 1))
+}

@@ -21,7 +21,7 @@ func (l *Library) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.opts.NotFound.ServeHTTP(w, r)
 		return
 	}
-	obj, err := l.store.Open(r.Context(), id)
+	obj, err := l.openToServe(r, id)
 	if errors.Is(err, ErrNotFound) {
 		l.opts.NotFound.ServeHTTP(w, r)
 		return
@@ -41,7 +41,31 @@ func (l *Library) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	describe(w.Header(), id, name, obj.Size(), head[:n])
-	http.ServeContent(w, r, "", time.Time{}, obj)
+	http.ServeContent(w, r, "", time.Time{}, &logged{obj, func(err error) {
+		l.opts.Logger.ErrorContext(r.Context(), "a media file is cut off, since it is damaged", "file", id, "error", err)
+	}})
+}
+
+// openToServe opens the file of a request.
+func (l *Library) openToServe(r *http.Request, id string) (Object, error) {
+	if digest := l.digest.Load(); digest != nil {
+		return l.OpenVerified(r.Context(), id, *digest)
+	}
+	return l.Open(r.Context(), id)
+}
+
+// logged reports damage, which net/http keeps to itself.
+type logged struct {
+	io.ReadSeeker
+	damaged func(error)
+}
+
+func (o *logged) Read(p []byte) (int, error) {
+	n, err := o.ReadSeeker.Read(p)
+	if errors.Is(err, ErrDamaged) {
+		o.damaged(err)
+	}
+	return n, err
 }
 
 // describe sets the headers of a file.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging/media"
 )
 
@@ -127,10 +128,10 @@ func TestNotFoundHandler(t *testing.T) {
 // A store that fails does not mean that the file is missing.
 func TestServeFails(t *testing.T) {
 	t.Parallel()
-	server := startS3(t)
+	server := testkit.S3Server(t)
 	lib := newLibrary(t, newBucket(t, server))
 	f := save(t, lib, pngFile(200, 200))
-	server.stop()
+	server.Stop()
 	w := get(lib, lib.Link(f.ID, "a.png"))
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
 	require.Equal(t, "5", w.Header().Get("Retry-After"))

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,8 +43,9 @@ type Library struct {
 	store  Store
 	opts   Options
 	keys   *keyring.Ring
-	lenses chan struct{} // limits concurrent inspections
-	turns  chan struct{} // limits concurrent programs
+	digest atomic.Pointer[Digest] // of the files that are served; nil: they are not compared
+	lenses chan struct{}          // limits concurrent inspections
+	turns  chan struct{}          // limits concurrent programs
 }
 
 const (
@@ -99,6 +101,20 @@ func (l *Library) Run(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// Room returns an error if a file of size bytes could not be stored now; it is
+// [ErrFull] if there is no room. It writes a draft of that size and removes it. Of a
+// store that is no folder, it looks only at the folder for temporary files.
+func (l *Library) Room(ctx context.Context, size int64) error {
+	if m, ok := l.store.(measurer); ok {
+		return m.Room(ctx, size)
+	}
+	d, err := l.draft()
+	if err != nil {
+		return err
+	}
+	return d.fill(size)
 }
 
 // Open opens a file, or returns [ErrNotFound]. ctx applies until the file is

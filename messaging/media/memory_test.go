@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging/media"
 )
 
@@ -24,7 +25,7 @@ const (
 //nolint:paralleltest // it measures the heap of the process
 func TestMemory(t *testing.T) {
 	folder, _ := newFolder(t)
-	for name, store := range map[string]media.Store{"folder": folder, "s3": newBucket(t, startS3(t))} {
+	for name, store := range map[string]media.Store{"folder": folder, "s3": newBucket(t, testkit.S3Server(t))} {
 		t.Run(name, func(t *testing.T) {
 			lib := newLibrary(t, store)
 			index := moov(5000, track("vide", upright, 1920, 1080))

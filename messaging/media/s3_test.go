@@ -11,25 +11,26 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/messaging/media/s3"
 )
 
 func TestBucketPrefix(t *testing.T) {
 	t.Parallel()
-	server := startS3(t)
+	server := testkit.S3Server(t)
 	b := newBucket(t, server)
 	id := newID(t)
 	require.NoError(t, b.Put(t.Context(), id, strings.NewReader("x"), 1))
-	require.FileExists(t, filepath.Join(server.folder, "bucket", "media", id))
+	require.FileExists(t, filepath.Join(server.Folder, "bucket", "media", id))
 }
 
 func TestBucketRefuses(t *testing.T) {
 	t.Parallel()
-	server := startS3(t)
-	_, err := s3.Open(t.Context(), strings.Replace(server.url(""), "s3://bucket", "s3://another", 1), server.keys())
+	server := testkit.S3Server(t)
+	_, err := s3.Open(t.Context(), strings.Replace(server.URL(""), "s3://bucket", "s3://another", 1), keys())
 	require.ErrorContains(t, err, "s3: there is no bucket another")
-	_, err = s3.Open(t.Context(), server.url(""), &s3.Options{AccessKey: "test-access", SecretKey: "a-wrong-secret"})
+	_, err = s3.Open(t.Context(), server.URL(""), &s3.Options{AccessKey: testkit.S3Access, SecretKey: "a-wrong-secret"})
 	require.ErrorContains(t, err, "s3: looking for bucket bucket")
 	require.NotContains(t, err.Error(), "a-wrong-secret")
 }
@@ -47,7 +48,7 @@ func TestBucketAnswers(t *testing.T) {
 			_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
 		}))
 		t.Cleanup(server.Close)
-		b, err := s3.Open(t.Context(), "s3://bucket?endpoint="+server.URL, (&s3Server{}).keys())
+		b, err := s3.Open(t.Context(), "s3://bucket?endpoint="+server.URL, keys())
 		require.NoError(t, err)
 		id := newID(t)
 		_, err = b.Open(t.Context(), id)
@@ -62,7 +63,7 @@ func TestBucketAnswers(t *testing.T) {
 // Another version that appears while a file is read is not mixed into it.
 func TestBucketVersion(t *testing.T) {
 	t.Parallel()
-	b := newBucket(t, startS3(t))
+	b := newBucket(t, testkit.S3Server(t))
 	id := newID(t)
 	require.NoError(t, b.Put(t.Context(), id, strings.NewReader(strings.Repeat("a", 9000)), 9000))
 	obj, err := b.Open(t.Context(), id)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/messaging/media/s3"
 )
@@ -28,7 +29,7 @@ func stores(t *testing.T, fn func(t *testing.T, store media.Store)) {
 	})
 	t.Run("s3", func(t *testing.T) {
 		t.Parallel()
-		fn(t, newBucket(t, startS3(t)))
+		fn(t, newBucket(t, testkit.S3Server(t)))
 	})
 }
 
@@ -41,9 +42,11 @@ func newFolder(t testing.TB) (*media.Folder, string) {
 	return folder, path
 }
 
-func newBucket(t testing.TB, server *s3Server) *s3.Bucket {
+func keys() *s3.Options { return &s3.Options{AccessKey: testkit.S3Access, SecretKey: testkit.S3Secret} }
+
+func newBucket(t testing.TB, server *testkit.S3) *s3.Bucket {
 	t.Helper()
-	b, err := s3.Open(t.Context(), server.url("media/"), server.keys())
+	b, err := s3.Open(t.Context(), server.URL("media/"), keys())
 	require.NoError(t, err)
 	return b
 }

@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
@@ -45,10 +46,26 @@ type sweeper interface {
 	Sweep(ctx context.Context, age time.Duration) (int, error)
 }
 
+// A measurer is a Store that finds out by itself whether it has room.
+type measurer interface {
+	// Room returns an error, which is [ErrFull] if there is no room for a file of
+	// size bytes.
+	Room(ctx context.Context, size int64) error
+}
+
 // draft is a temporary file.
 type draft struct {
 	*os.File
 	remove func() error
+}
+
+// fill writes size bytes that no file system can compress, and discards the draft.
+func (d *draft) fill(size int64) error {
+	defer d.discard()
+	if _, err := io.CopyN(d.File, rand.Reader, size); err != nil {
+		return fmt.Errorf("filling a draft: %w", full(err))
+	}
+	return nil
 }
 
 // discard removes a draft that was not placed.

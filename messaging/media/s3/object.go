@@ -58,7 +58,7 @@ func (o *object) get(from, to int64) (io.ReadCloser, error) {
 			return nil, err
 		}
 	}
-	body, info, header, err := o.b.client.GetObject(o.ctx, o.b.name, o.b.prefix+o.id, opts)
+	body, info, header, err := o.b.in.Client.GetObject(o.ctx, o.b.in.Name, o.b.in.Prefix+o.id, opts)
 	if err != nil {
 		return nil, err
 	}
