@@ -55,6 +55,9 @@ func (s *Service) markConnected(ctx context.Context, id provider.ReferenceID) {
 			session.MarkConnected(r, database.Micros(s.now()))
 		}
 	})
+	if ctx.Err() != nil {
+		return // the caller hung up; the next callback or send does it
+	}
 	if err != nil {
 		s.opts.Logger.WarnContext(ctx, "marking a reference as connected", slog.Int64("reference", int64(id)), slog.Any("error", err))
 		return

@@ -104,6 +104,7 @@ func (f *mediaFixture) plant(t *testing.T, ref provider.ReferenceID, gate <-chan
 	f.receive(t, ref, canary("waits", image("late", "canary waits.png")), canary("behind", provider.Text{Text: "canary behind it"}))
 	for _, q := range []string{
 		`INSERT INTO messaging_dead_letter (reference, digest, reason, body, created_us) VALUES ($1, 'd', 'canary is no array', '{"wa_id":"` + canaryPhone + `"}', 1)`,
+		`INSERT INTO messaging_dead_letter (reference, letter_id, digest, reason, body, part, created_us) VALUES ($1, '1', 'e', 'not read', '{}', '{"canary":"` + canaryPhone + `"}', 1)`,
 		`INSERT INTO messaging_number (reference, number, answer, chat_id, created_us) VALUES ($1, '` + canaryPhone + `', 1, '` + canaryPhone + `', 1)`,
 		`INSERT INTO messaging_number (reference, number, answer, chat_id, created_us) VALUES ($1, '1', 1, '` + canaryUser + `', 1)`,
 	} {
@@ -121,7 +122,7 @@ func others(t *testing.T, db *sqlx.DB) []string {
 	for _, row := range testkit.Contents(t, db) {
 		table, _, _ := strings.Cut(row, " ")
 		switch {
-		case strings.HasPrefix(table, "queue_"), strings.HasPrefix(table, "goose"), strings.HasPrefix(table, "sqlite_"), table == "test_event":
+		case strings.HasPrefix(table, "queue_"), strings.HasPrefix(table, "goose"), strings.HasPrefix(table, "sqlite_"), table == "test_event", table == "clock_mark":
 		case table == "messaging_reference", table == "messaging_change": // its health changes; it ends with a resync
 		case table == "messaging_chat" && strings.Contains(row, family): // it has less now
 		case strings.Contains(row, "canary"), strings.Contains(row, "Canary"), matchesTerm(row):
@@ -348,5 +349,32 @@ func TestDeleteWhileSending(t *testing.T) {
 		require.Empty(t, testkit.Holding(t, db, "canary"))
 		f.receive(t, ref, text("later", "222", "works", func(m *provider.Message) { m.At = epoch.Add(time.Second) }))
 		require.Len(t, f.messages(t, ref, "222"), 1)
+	})
+}
+
+// TestDeleteChat_PhoneBook erases a contact whom the account's phone has in its phone
+// book. When the phone reports that again, nothing is listed but what is written then.
+func TestDeleteChat_PhoneBook(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := setup(t, db, config{idle: true})
+		ref := f.reference(t, testKind)
+		saved := func(minute int) *provider.ContactChange {
+			return contact(provider.ContactSaved, "111", minute, func(c *provider.ContactChange) { c.Name = "Ana from work" })
+		}
+		list := func() []messaging.Chat {
+			page, err := f.acc.Chats(t.Context(), ref, "", messaging.List{})
+			require.NoError(t, err)
+			return page.Items
+		}
+		f.receive(t, ref, saved(1), text("m1", "111", "hi"))
+		require.Len(t, list(), 1)
+		require.NoError(t, f.acc.DeleteChat(t.Context(), ref, "111"))
+		f.receive(t, ref, saved(2))
+		require.Empty(t, list())
+		require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_message`))
+		f.receive(t, ref, text("m2", "111", "me again"))
+		require.Equal(t, "Ana from work", list()[0].Name)
+		require.Len(t, f.messages(t, ref, "111"), 1)
 	})
 }

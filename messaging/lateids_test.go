@@ -16,6 +16,23 @@ import (
 
 var lateIDs = map[string]string{"lateIds": "true"}
 
+// TestSend_UncertainStart loses the answer to the commit of the note that an attempt begins,
+// and fails it the time after: nothing was sent, and so the message is sent.
+func TestSend_UncertainStart(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		seen, asked := testkit.Counting(t, db)
+		f := setup(t, seen, config{idle: true})
+		late := f.reference(t, sandbox.Kind, lateIDs)
+		f.send(t, messaging.SendRequest{Reference: late, ChatID: "ana", Content: provider.Text{Text: "hi"}})
+		const note = "messaging_outbound SET started_us = $1 WHERE"
+		asked.LoseCommits(note, 1)
+		f.run(t)
+		f.until(t, "it is delivered", func() bool { return f.messages(t, late, "ana")[0].Status == "DELIVERED" })
+		require.Equal(t, 2, asked.Of(note))
+	})
+}
+
 // TestLateIDs shows what differs from a reference whose ids are ours.
 func TestLateIDs(t *testing.T) {
 	t.Parallel()

@@ -93,6 +93,26 @@ func TestLink(t *testing.T) {
 	})
 }
 
+// TestRestart_Unwritable starts again while the database cannot be written: the reference
+// is connected as soon as it can.
+func TestRestart_Unwritable(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		w := newWire()
+		f := node(t, db, w, true)
+		ref := f.linked(t, w)
+		f.stop()
+		_, _, opened, _ := w.counts()
+		seen, asked := testkit.Counting(t, db)
+		const release = "messaging_lease SET node = ''"
+		asked.LoseCommits(release, 1)
+		again := node(t, seen, w, true)
+		w.until(t, db, "opened again", func() bool { _, _, n, _ := w.counts(); return n == opened+1 })
+		again.awaitState(t, ref, messaging.StateConnected)
+		require.GreaterOrEqual(t, asked.Of(release), 2)
+	})
+}
+
 // TestRemovedOnPhone forgets a reference that its phone took off, and links it again.
 func TestRemovedOnPhone(t *testing.T) {
 	t.Parallel()

@@ -71,10 +71,13 @@ func (a *Account) Media(ctx context.Context, id string) (Media, error) {
 	return Media{Reference: k.Reference, ID: id, MimeType: k.Type, FileLength: k.Size, FileURL: k.Link}, nil
 }
 
-// LibraryFiles are the ids of all files that the library has for this database,
-// whichever account they belong to: what a copy of the database needs beside
-// it. q is the database or a transaction of it. One of them may be removed
-// later.
-func LibraryFiles(ctx context.Context, q database.Reader) ([]string, error) {
+// LibraryFile is a file of the library: its id, and the SHA-256 digest of its content,
+// which is "" if it was stored before digests were.
+type LibraryFile = attachment.LibraryFile
+
+// LibraryFiles are all files that the library has for this database, whichever
+// account they belong to: what a copy of the database needs beside it. q is the
+// database or a transaction of it. One of them may be removed later.
+func LibraryFiles(ctx context.Context, q database.Reader) ([]LibraryFile, error) {
 	return attachment.LibraryFiles(ctx, q)
 }

@@ -106,6 +106,33 @@ func TestAFileIsUploadedOnce(t *testing.T) {
 	})
 }
 
+// TestADamagedFile changes a byte of a stored file: it is not sent, and the message says
+// why. It is not served either.
+func TestADamagedFile(t *testing.T) {
+	eachMedia(t, func(t *testing.T, f *mediaFixture) {
+		ref := f.reference(t, filesKind)
+		body := picture(t, 8, 6)
+		kept := f.keep(t, ref, "cat.png", "image/png", body)
+		body[len(body)-1] ^= 1
+		var found []string
+		require.NoError(t, filepath.WalkDir(f.dir, func(path string, _ os.DirEntry, err error) error {
+			if filepath.Base(path) == kept.ID {
+				found = append(found, path)
+			}
+			return err
+		}))
+		require.Len(t, found, 1)
+		require.NoError(t, os.WriteFile(found[0], body, 0o600))
+		_, err := f.acc.Send(t.Context(), sendFile(ref, provider.Image, kept.ID))
+		require.ErrorContains(t, err, "The file is damaged in the store of this server.")
+		require.Equal(t, "FAIL", f.messages(t, ref, "111")[0].Status)
+		require.Empty(t, f.depot.taken)
+		w := httptest.NewRecorder()
+		f.lib.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/"+f.lib.Link(kept.ID, "cat.png"), http.NoBody))
+		require.Equal(t, http.StatusServiceUnavailable, w.Code)
+	})
+}
+
 func TestFilesThatCannotBeSent(t *testing.T) {
 	eachMedia(t, func(t *testing.T, f *mediaFixture) {
 		ref := f.reference(t, filesKind)

@@ -12,6 +12,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/groupcommit"
 	"github.com/trunklinehq/trunkline/internal/guard"
@@ -155,7 +156,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
-		s.opts.Now = time.Now
+		s.opts.Now = clockstep.Now(ctx, d)
 	}
 	kinds := map[provider.Kind]provider.Provider{}
 	for _, p := range s.opts.Providers {
@@ -168,6 +169,13 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
+	clockstep.Register(d, "messaging", clockstep.All(
+		clockstep.Column("messaging_deferred", "until_us", ""),
+		clockstep.Column("messaging_outbound", "give_up_us", ""),
+		clockstep.Column("messaging_template_copy", "due_us", ""),
+		clockstep.Column("messaging_idempotency", "until_us", ""),
+		connection.MoveLeases,
+	))
 	s.wire(d, kinds, guarded)
 	if s.opts.Secrets != nil {
 		if s.settings.Keys, err = keyring.New("messaging", s.opts.Secrets); err != nil {
@@ -217,6 +225,9 @@ func (s *Service) wire(d *database.DB, kinds map[provider.Kind]provider.Provider
 	s.attachments = attachment.New(attachment.Files{
 		Store: s.store, Library: s.opts.Media, Guard: guarded, Waits: s.waits, Logger: s.opts.Logger, Trace: s.opts.Trace, Session: s.connections.Get,
 	})
+	if s.opts.Media != nil {
+		s.opts.Media.Verify(s.attachments.Digest)
+	}
 	s.sender = outbox.NewSender(&outbox.Sender{
 		Store: s.store, Settings: s.settings, Connections: s.connections, Files: s.attachments, Waits: s.waits, Liveness: &s.liveness,
 		Logger: s.opts.Logger, Trace: s.opts.Trace, Sent: s.opts.Observer.sent,
@@ -234,6 +245,7 @@ func (s *Service) wire(d *database.DB, kinds map[provider.Kind]provider.Provider
 	}
 	s.callbacks = &callback.Router{
 		Store: s.store, Settings: s.settings, Providers: s.opts.Providers, Logger: s.opts.Logger, Ingest: s.inbox.Add,
+		IngestReplay: s.inbox.Replay,
 		Check: func(ctx context.Context, row *store.Reference) (*store.Reference, error) {
 			return s.check(ctx, row, "")
 		},

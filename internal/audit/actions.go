@@ -42,6 +42,9 @@ const (
 	ReferenceConnect Action = "reference.connect"
 	ReferenceLogout  Action = "reference.logout"
 
+	CallbackReplay Action = "callback.replay"
+	CallbackDelete Action = "callback.delete"
+
 	ChatUpdate     Action = "chat.update"
 	ChatErase      Action = "chat.erase"
 	ChatExport     Action = "chat.export"
@@ -138,6 +141,9 @@ var meanings = map[Action]string{ //nolint:gosec // are sentences
 	ReferenceDelete:  "removed a reference with its chats and messages",
 	ReferenceConnect: "connected a reference to its network, or linked it to a phone",
 	ReferenceLogout:  "ended the session of a reference",
+
+	CallbackReplay: "replayed items of callbacks that could not be read",
+	CallbackDelete: "deleted an item of a callback that could not be read",
 
 	ChatUpdate:     "changed the data of a chat",
 	ChatErase:      "erased everything stored about a contact or a group",

@@ -35,6 +35,15 @@ import (
 // versions up to this one.
 const Format = 1
 
+// Errors of [Write].
+var (
+	// ErrCorrupt reports a database whose file is damaged.
+	ErrCorrupt = errors.New("backup: the database is corrupt")
+	// ErrFileDamaged reports a file of a message that has other content than when it
+	// was stored.
+	ErrFileDamaged = errors.New("backup: a file is damaged")
+)
+
 // Errors of a restore that has written no row.
 var (
 	// ErrDamaged reports a file that is not an archive, or was changed since it was
@@ -80,11 +89,13 @@ type Column struct {
 
 // Files describes the files of messages.
 type Files struct {
-	Left   bool   `json:"left,omitempty"` // they are not in the archive
-	Count  int64  `json:"count"`
-	Bytes  int64  `json:"bytes"`
-	Gone   int64  `json:"gone,omitempty"` // deleted while the archive was written
-	SHA256 string `json:"sha256"`         // of files.jsonl, which has a digest of each file
+	Left  bool  `json:"left,omitempty"` // they are not in the archive
+	Count int64 `json:"count"`
+	Bytes int64 `json:"bytes"`
+	Gone  int64 `json:"gone,omitempty"` // deleted while the archive was written, or before
+	// Damaged counts files whose content was not what was stored. They are left out.
+	Damaged int64  `json:"damaged,omitempty"`
+	SHA256  string `json:"sha256"` // of files.jsonl, which has a digest of each file
 }
 
 // Step is the progress of a long operation.
@@ -105,6 +116,8 @@ type WriteOptions struct {
 	Secret string
 	// Program is the version of the program.
 	Program string
+	// SkipDamaged leaves out damaged files, instead of returning [ErrFileDamaged].
+	SkipDamaged bool
 	// Progress is called occasionally, from one goroutine.
 	Progress func(Step)
 	// Now is the clock. nil: time.Now.
@@ -113,7 +126,8 @@ type WriteOptions struct {
 
 // Write writes the content of db at one moment, and the files that belong to it, to
 // w. The server may run at the same time, in this process or another. Later changes
-// are not included.
+// are not included. It returns [ErrCorrupt] and [ErrFileDamaged], so that no archive of
+// damaged data replaces a sound one.
 func Write(ctx context.Context, db *sqlx.DB, w io.Writer, opts *WriteOptions) (Manifest, error) {
 	d, err := database.Of(ctx, db)
 	if err != nil {
@@ -142,7 +156,7 @@ type writing struct {
 	opts     WriteOptions
 	out      *packer
 	manifest Manifest
-	files    []string // in the database
+	files    []messaging.LibraryFile // in the database
 }
 
 func (b *writing) write(ctx context.Context) error {
@@ -182,6 +196,11 @@ func (b *writing) rows(ctx context.Context) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // it was only read
+	if problem, err := b.d.Dialect.QuickCheck(ctx, tx); err != nil {
+		return err
+	} else if problem != "" {
+		return fmt.Errorf("%w: %s", ErrCorrupt, problem)
+	}
 	tables, versions, err := describe(ctx, b.d, tx)
 	if err != nil {
 		return err
@@ -228,11 +247,13 @@ func (b *writing) allFiles(ctx context.Context) error {
 		return nil
 	}
 	var lines []fileLine
-	for i, id := range b.files {
-		line, err := b.file(ctx, id)
+	for i, f := range b.files {
+		line, err := b.file(ctx, f)
 		switch {
 		case errors.Is(err, media.ErrNotFound):
 			b.manifest.Files.Gone++
+		case errors.Is(err, ErrFileDamaged) && b.opts.SkipDamaged:
+			b.manifest.Files.Damaged++
 		case err != nil:
 			return err
 		default:
@@ -255,7 +276,8 @@ func (b *writing) allFiles(ctx context.Context) error {
 	return nil
 }
 
-func (b *writing) file(ctx context.Context, id string) (fileLine, error) {
+func (b *writing) file(ctx context.Context, f messaging.LibraryFile) (fileLine, error) {
+	id := f.ID
 	obj, err := b.opts.Media.Open(ctx, id)
 	if err != nil {
 		return fileLine{}, err
@@ -268,6 +290,9 @@ func (b *writing) file(ctx context.Context, id string) (fileLine, error) {
 	n, err := io.Copy(e, obj)
 	if err != nil {
 		return fileLine{}, fmt.Errorf("reading file %s: %w", id, err)
+	}
+	if f.SHA256 != "" && f.SHA256 != e.sum() {
+		return fileLine{}, fmt.Errorf("%w: %s has other content than when it was stored", ErrFileDamaged, id)
 	}
 	return fileLine{id, n, e.sum()}, nil
 }

@@ -3,6 +3,7 @@ package attachment
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -18,6 +19,7 @@ import (
 // Stored is what is known of a file that is in the library.
 type Stored struct {
 	Reference provider.ReferenceID `json:"-"`
+	SHA256    string               `json:"-"` // in hexadecimal; "": not known
 	Type      string               `json:"type"`
 	Size      int64                `json:"size"`
 	Name      string               `json:"name"`
@@ -35,7 +37,7 @@ type Stored struct {
 // storeFile describes a file that was just saved under a name.
 func (fs *Files) storeFile(f media.File, name string) Stored {
 	return Stored{
-		Type: f.Type, Size: f.Size, Name: name, Link: fs.Library.Link(f.ID, name), Width: f.Width, Height: f.Height,
+		SHA256: hex.EncodeToString(f.SHA256), Type: f.Type, Size: f.Size, Name: name, Link: fs.Library.Link(f.ID, name), Width: f.Width, Height: f.Height,
 		Seconds: f.Seconds, Pages: f.Pages, Thumbnail: f.JPEGThumbnail, Title: f.Title, Waveform: f.Waveform,
 	}
 }
@@ -92,8 +94,8 @@ func (fs *Files) completeFile(ctx context.Context, u *store.Batch, f fetched) er
 		kept = fs.storeFile(*f.file, fileName(&f.source, f.file.Type))
 		kept.setVoice(f.channels)
 	}
-	_, err := u.Tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = $1, detail = $2, bytes = $3 WHERE id = $4`,
-		m == nil || f.file == nil, string(payload.MustEncode(kept)), kept.Size, f.id)
+	_, err := u.Tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = $1, detail = $2, bytes = $3, sha256 = $4 WHERE id = $5`,
+		m == nil || f.file == nil, string(payload.MustEncode(kept)), kept.Size, kept.SHA256, f.id)
 	if err != nil {
 		return fmt.Errorf("recording file %s: %w", f.id, err)
 	}

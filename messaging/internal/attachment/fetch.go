@@ -203,15 +203,18 @@ func (fs *Files) copyStored(ctx context.Context, account, id string, w io.Writer
 	if err != nil {
 		return err
 	}
-	obj, err := fs.Library.Open(ctx, id)
+	obj, err := fs.openVerified(ctx, id, f.SHA256)
 	if errors.Is(err, media.ErrNotFound) {
 		return &provider.Rejected{Message: "there is no such file"}
 	}
 	if err != nil {
 		return err
 	}
-	defer obj.Close() //nolint:errcheck // only read
+	defer obj.Close()
 	_, err = io.Copy(w, obj)
+	if errors.Is(err, media.ErrDamaged) {
+		return &provider.Rejected{Message: "it is damaged in the store of this server"}
+	}
 	return err
 }
 

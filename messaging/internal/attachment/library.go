@@ -70,11 +70,17 @@ func (fs *Files) markLibrary(ctx context.Context) (string, error) {
 // whichever account they belong to: what a copy of the database needs beside
 // it. q is the database or a transaction of it. One of them may be removed
 // later.
-func LibraryFiles(ctx context.Context, q database.Reader) ([]string, error) {
-	var ids []string
-	if err := q.SelectContext(ctx, &ids, `SELECT media FROM messaging_library
-		UNION SELECT id FROM messaging_media WHERE NOT waiting AND NOT gone ORDER BY 1`); err != nil {
+func LibraryFiles(ctx context.Context, q database.Reader) ([]LibraryFile, error) {
+	var files []LibraryFile
+	if err := q.SelectContext(ctx, &files, `SELECT media AS id, '' AS sha256 FROM messaging_library
+		UNION SELECT id, sha256 FROM messaging_media WHERE NOT waiting AND NOT gone ORDER BY 1`); err != nil {
 		return nil, fmt.Errorf("listing the files of the library: %w", err)
 	}
-	return ids, nil
+	return files, nil
+}
+
+// LibraryFile is a file of the library.
+type LibraryFile struct {
+	ID     string `db:"id"`
+	SHA256 string `db:"sha256"` // of its content, in hexadecimal; "": not known
 }

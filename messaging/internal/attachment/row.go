@@ -20,9 +20,10 @@ type fileRow struct {
 	Waiting   bool                 `db:"waiting"`
 	Gone      bool                 `db:"gone"`
 	Detail    string               `db:"detail"`
+	SHA256    string               `db:"sha256"`
 }
 
-const fileColumns = `f.id, f.account, f.reference, f.message, f.waiting, f.gone, f.detail`
+const fileColumns = `f.id, f.account, f.reference, f.message, f.waiting, f.gone, f.detail, f.sha256`
 
 // file reads one row of messaging_media.
 func (fs *Files) file(ctx context.Context, id string) (*fileRow, error) {

@@ -28,8 +28,9 @@ func (fs *Files) Find(ctx context.Context, q database.Reader, account, id string
 	var row struct {
 		Detail    string
 		Reference provider.ReferenceID
+		SHA256    string `db:"sha256"`
 	}
-	err := q.GetContext(ctx, &row, `SELECT detail, reference FROM messaging_media
+	err := q.GetContext(ctx, &row, `SELECT detail, reference, sha256 FROM messaging_media
 		WHERE id = $1 AND account = $2 AND NOT waiting AND NOT gone`, text.Sanitize(id), account)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && fs.Library == nil {
 		return nil, payload.ErrNotFound
@@ -37,7 +38,7 @@ func (fs *Files) Find(ctx context.Context, q database.Reader, account, id string
 	if err != nil {
 		return nil, fmt.Errorf("finding a file: %w", err)
 	}
-	k := &Stored{Reference: row.Reference}
+	k := &Stored{Reference: row.Reference, SHA256: row.SHA256}
 	if err := json.Unmarshal([]byte(row.Detail), k); err != nil {
 		return nil, fmt.Errorf("reading what is known of a file: %w", err)
 	}
@@ -107,6 +108,8 @@ func (fs *Files) HandOver(ctx context.Context, seq int64, ref *store.Reference, 
 	switch {
 	case errors.Is(err, payload.ErrNotFound), errors.Is(err, media.ErrNotFound):
 		err = &provider.Rejected{Code: store.CodeMediaUnavailable, Message: "The file was deleted."}
+	case errors.Is(err, media.ErrDamaged):
+		err = &provider.Rejected{Code: store.CodeMediaUnavailable, Message: "The file is damaged in the store of this server. Its operator can restore it from a backup."}
 	case err != nil && !refusal.Certain(err) && !again:
 		err = &provider.Temporary{Err: err}
 	}
@@ -119,7 +122,7 @@ func (fs *Files) ready(ctx context.Context, ref *store.Reference, m provider.Med
 		return m, false, err
 	}
 	m = k.describe(m)
-	id := m.StoredID
+	id, digest := m.StoredID, k.SHA256
 	if m.Voice && !k.Speech {
 		if !canConvertAudio() {
 			return m, false, &provider.Rejected{Code: "voice", Message: noFfmpegText}
@@ -127,9 +130,9 @@ func (fs *Files) ready(ctx context.Context, ref *store.Reference, m provider.Med
 		if err := fs.makeVoiceNote(ctx, m.StoredID); err != nil {
 			return m, false, err
 		}
-		id = voiceNoteID(m.StoredID)
+		id, digest = voiceNoteID(m.StoredID), ""
 	}
-	m.Open = func(ctx context.Context) (io.ReadCloser, error) { return fs.Library.Open(ctx, id) }
+	m.Open = func(ctx context.Context) (io.ReadCloser, error) { return fs.openVerified(ctx, id, digest) }
 	sess, err := fs.Session(ctx, ref)
 	if err != nil {
 		return m, false, err

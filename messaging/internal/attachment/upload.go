@@ -18,8 +18,8 @@ import (
 // NoteSaved ends the row of an upload; one that failed is to be removed.
 func (fs *Files) NoteSaved(ctx context.Context, ref provider.ReferenceID, id string, kept Stored, failed bool) error {
 	return fs.Store.DB.Write(ctx, func(tx *database.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = (gone OR $1), detail = $2, bytes = $3 WHERE id = $4`,
-			failed, string(payload.MustEncode(kept)), kept.Size, id)
+		_, err := tx.ExecContext(ctx, `UPDATE messaging_media SET waiting = FALSE, gone = (gone OR $1), detail = $2, bytes = $3, sha256 = $4 WHERE id = $5`,
+			failed, string(payload.MustEncode(kept)), kept.Size, kept.SHA256, id)
 		if err != nil || failed {
 			return err
 		}

@@ -199,19 +199,17 @@ func (r *Router) proved(ctx context.Context, claims []claim, probes *int) ([]cla
 // parse turns parts into inbound events, once for each reference they go to.
 func (r *Router) parse(c provider.Caller, kind provider.Kind, parts []provider.Part, routed [][]claim) []ingest.Event {
 	var as []ingest.Event
-	unknown := 0
+	unknown, room := 0, maxReplayable
 	for i, part := range parts {
 		if len(routed[i]) == 0 {
 			unknown++
 			continue
 		}
-		events, bads := c.Parse(part)
+		es := eventsOf(c, part, &room)
 		for _, cl := range routed[i] {
-			for _, e := range events {
-				as = append(as, ingest.Event{Reference: cl.ref, Event: e})
-			}
-			for _, b := range bads {
-				as = append(as, ingest.Event{Reference: cl.ref, Bad: &b})
+			for _, e := range es {
+				e.Reference = cl.ref
+				as = append(as, e)
 			}
 		}
 	}
@@ -250,6 +248,9 @@ func (r *Router) markSigned(ctx context.Context, row *store.Reference) {
 			database.Micros(r.Store.Now()), row.ID, row.Revision)
 		return err
 	})
+	if ctx.Err() != nil {
+		return // the network hung up; the next callback does it
+	}
 	if err != nil {
 		r.Logger.WarnContext(ctx, "marking a reference's secret as proved", slog.Int64("reference", int64(row.ID)), slog.Any("error", err))
 		return

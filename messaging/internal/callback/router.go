@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
 	"github.com/trunklinehq/trunkline/messaging/internal/settings"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -19,6 +20,9 @@ type Router struct {
 	Logger    *slog.Logger
 	// Ingest stores inbound events.
 	Ingest func(ctx context.Context, as []ingest.Event) error
+	// IngestReplay stores inbound events in one transaction with first, which runs
+	// before.
+	IngestReplay func(ctx context.Context, as []ingest.Event, first func(ctx context.Context, tx *database.Tx) error) error
 	// Check asks the network about a reference's credentials.
 	Check func(ctx context.Context, row *store.Reference) (*store.Reference, error)
 	// MarkConnected notes that the network and a starting reference are in touch.

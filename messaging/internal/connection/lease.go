@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
@@ -50,6 +51,9 @@ type leases struct {
 	connections map[provider.ReferenceID]*leasedConnection
 	elsewhere   map[provider.ReferenceID]bool // leased by other nodes, or by none yet
 
+	looked time.Duration                             // age at the last heartbeat; of run
+	silent clockstep.Sightings[provider.ReferenceID] // leases that are not renewed; likewise
+
 	working sync.WaitGroup
 }
 
@@ -62,7 +66,8 @@ type leaseRow struct {
 	Asked     int64                `db:"asked"`
 	Node      string               `db:"node"`
 	Fence     int64                `db:"fence"`
-	Free      bool                 `db:"free"`
+	UntilUS   int64                `db:"until_us"`
+	Free      bool                 `db:"free"`     // it may be taken
 	Revision  int64                `db:"revision"` // of the reference; -1: it is deleted
 }
 
@@ -73,6 +78,7 @@ func newLeases(m *Manager) *leases {
 	return &leases{
 		manager: m, node: text.Truncate(text.Sanitize(cmp.Or(host, "node")), render.MaxTextLength) + "-" + hex.EncodeToString(id), born: time.Now(),
 		connections: map[provider.ReferenceID]*leasedConnection{}, elsewhere: map[provider.ReferenceID]bool{},
+		silent: clockstep.Sightings[provider.ReferenceID]{Rounds: sightings, For: silence},
 	}
 }
 
@@ -82,11 +88,7 @@ func (ls *leases) run(ctx context.Context) error {
 	if !ls.anyKind() {
 		return nil
 	}
-	if ls.manager.Exclusive { // the leases of a killed predecessor are free
-		if err := ls.release(ctx, `node <> ''`); err != nil {
-			return err
-		}
-	}
+	freed := !ls.manager.Exclusive // else the leases of a killed predecessor are to be freed
 	defer ls.close(context.WithoutCancel(ctx))
 	changed := ls.manager.Store.DB.Listen(ctx, leaseTopic)
 	exist := ls.manager.Store.DB.Due(ctx, "", func(first int, _ time.Duration) (string, []any) { // while there are none, all that is to be known
@@ -96,7 +98,15 @@ func (ls *leases) run(ctx context.Context) error {
 	defer heartbeat.Stop()
 	defer watch.Stop()
 	for {
-		if err := ls.heartbeat(ctx); err != nil && ctx.Err() == nil {
+		var err error
+		if !freed {
+			err = ls.release(ctx, `node <> ''`)
+			freed = err == nil
+		}
+		if freed {
+			err = ls.heartbeat(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
 			ls.manager.Logger.WarnContext(ctx, "leasing references", slog.Any("error", err))
 		}
 		for due := false; !due; {
@@ -172,11 +182,12 @@ func (ls *leases) heartbeat(ctx context.Context) error {
 func (ls *leases) readLeases(ctx context.Context) ([]leaseRow, error) {
 	var rows []leaseRow
 	err := ls.manager.Store.DB.SelectContext(ctx, &rows, ls.completeQuery(`SELECT h.reference, h.kind, h.desired, h.phone, h.asked, h.node, h.fence,
-		h.until_us <= {now} AS free, COALESCE(r.revision, -1) AS revision
+		h.until_us, h.until_us <= {now} AS free, COALESCE(r.revision, -1) AS revision
 		FROM messaging_lease h LEFT JOIN messaging_reference r ON r.id = h.reference ORDER BY h.until_us`))
 	if err != nil {
 		return nil, fmt.Errorf("reading the leases of references: %w", err)
 	}
+	ls.sight(rows)
 	return rows, nil
 }
 
@@ -236,11 +247,7 @@ func (ls *leases) extend(ctx context.Context, tx *database.Tx, deferred map[prov
 // completeQuery completes a query: {now} is the database's clock, on which all nodes
 // agree.
 func (ls *leases) completeQuery(q string) string {
-	now := `CAST(unixepoch('subsec') * 1000000 AS BIGINT)`
-	if ls.manager.Store.DB.Dialect == database.Postgres {
-		now = `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`
-	}
-	return strings.ReplaceAll(q, "{now}", now)
+	return strings.ReplaceAll(q, "{now}", ls.manager.Store.DB.Dialect.Now())
 }
 
 // age is how long this process has run, by the clock that never leaps. It goes
@@ -302,7 +309,7 @@ func (ls *leases) dropExpired() {
 	}
 	ls.mu.Unlock()
 	for _, l := range lost {
-		ls.manager.Logger.Warn("a line was not kept in time", "reference", l.id)
+		ls.manager.Logger.Warn("a reference is closed: its lease was not renewed in time", "reference", l.id)
 		ls.lose(l)
 	}
 }
@@ -329,7 +336,7 @@ func (ls *leases) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, CloseTimeout)
 	defer cancel()
 	if err := ls.release(ctx, `node = $1`, ls.node); err != nil {
-		ls.manager.Logger.WarnContext(ctx, "handing over lines", slog.Any("error", err))
+		ls.manager.Logger.WarnContext(ctx, "handing over references", slog.Any("error", err))
 	}
 }
 
@@ -340,7 +347,7 @@ func (ls *leases) release(ctx context.Context, where string, args ...any) error 
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("handing over lines: %w", err)
+		return fmt.Errorf("handing over references: %w", err)
 	}
 	ls.manager.Store.DB.Notify(leaseTopic)
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging/internal/refusal"
 	"github.com/trunklinehq/trunkline/messaging/internal/settings"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -24,6 +25,7 @@ type Manager struct {
 
 	sessions sessionCache
 	leases   *leases // the references that are connections
+	starts   database.Starts
 }
 
 // CallTimeout bounds one call of a network.

@@ -155,7 +155,7 @@ func (m *Manager) callRemote(ctx context.Context, ref provider.ReferenceID, e re
 func (m *Manager) enqueueRemoteCall(ctx context.Context, ref provider.ReferenceID, e remoteCall) (id int64, err error) {
 	err = m.Store.DB.InTx(ctx, func(tx *database.Tx) error {
 		err := tx.GetContext(ctx, &id, `INSERT INTO messaging_remote_call (reference, request, answer, started_us, created_us)
-			VALUES ($1, $2, '', 0, $3) RETURNING id`, ref, string(payload.MustEncode(e)), database.Micros(m.Store.Now()))
+			VALUES ($1, $2, '', 0, `+m.Store.DB.Dialect.Now()+`) RETURNING id`, ref, string(payload.MustEncode(e)))
 		if err != nil {
 			return err
 		}

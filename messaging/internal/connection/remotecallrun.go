@@ -21,7 +21,7 @@ type remoteCallRow struct {
 	Reference provider.ReferenceID `db:"reference"`
 	Request   string               `db:"request"`
 	StartedUS int64                `db:"started_us"`
-	CreatedUS int64                `db:"created_us"`
+	AgeUS     int64                `db:"age_us"` // by the clock of the database
 }
 
 // HandleRemoteCall makes a call for another node. A call that changes something is
@@ -31,11 +31,12 @@ func (m *Manager) HandleRemoteCall(ctx context.Context, it queue.Job, id int64) 
 	done := queue.Outcome{Job: it, Result: queue.Done}
 	later := queue.Outcome{Job: it, Result: queue.Retry, After: NotHereRetryDelay}
 	var row remoteCallRow
-	err := m.Store.DB.GetContext(ctx, &row, `SELECT reference, request, started_us, created_us FROM messaging_remote_call WHERE id = $1`, id)
+	err := m.Store.DB.GetContext(ctx, &row, `SELECT reference, request, started_us, `+m.Store.DB.Dialect.Now()+` - created_us AS age_us
+		FROM messaging_remote_call WHERE id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return done // the caller has gone
 	}
-	if err == nil && m.Store.Now().Sub(database.Time(row.CreatedUS)) > RemoteCallTTL {
+	if err == nil && time.Duration(row.AgeUS)*time.Microsecond > RemoteCallTTL {
 		return done
 	}
 	var answer remoteAnswer
@@ -60,7 +61,7 @@ func (m *Manager) executeRemoteCall(ctx context.Context, id int64, row remoteCal
 	if err := json.Unmarshal([]byte(row.Request), &e); err != nil {
 		return remoteAnswer{Error: &remoteError{Kind: remoteUncertain}}, nil //nolint:nilerr // of another version: it will not get better
 	}
-	if row.StartedUS > 0 && !e.isReadOnly() {
+	if m.starts.Began(id, row.StartedUS) && !e.isReadOnly() {
 		return remoteAnswer{Error: &remoteError{Kind: remoteUncertain, Message: remoteInterrupted}}, nil
 	}
 	sess, err := m.leases.session(row.Reference)
@@ -85,8 +86,9 @@ func (c remoteCall) isReadOnly() bool {
 // beginRemoteCall notes durably that the call is about to be made, or reports that
 // it was withdrawn, or begun elsewhere.
 func (m *Manager) beginRemoteCall(ctx context.Context, id int64, row remoteCallRow) (began bool, err error) {
+	note, _ := m.starts.Note(id, database.Micros(m.Store.Now()))
 	err = m.Store.DB.Write(ctx, func(tx *database.Tx) error {
-		res, err := tx.ExecContext(ctx, `UPDATE messaging_remote_call SET started_us = $1 WHERE id = $2 AND started_us = $3`, database.Micros(m.Store.Now()), id, row.StartedUS)
+		res, err := tx.ExecContext(ctx, `UPDATE messaging_remote_call SET started_us = $1 WHERE id = $2 AND started_us = $3`, note, id, row.StartedUS)
 		if err != nil {
 			return err
 		}
@@ -94,6 +96,7 @@ func (m *Manager) beginRemoteCall(ctx context.Context, id int64, row remoteCallR
 		began = n == 1
 		return err
 	})
+	m.starts.Written(id, note, err)
 	return began, err
 }
 

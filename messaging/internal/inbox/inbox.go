@@ -110,11 +110,11 @@ func (b *Inbox) receiveBatch(ctx context.Context, batch [][]ingest.Event) []erro
 	ctx = span.With(ctx, "") // it is that of one of them
 	errs := make([]error, len(batch))
 	all := slices.Concat(batch...)
-	err := b.write(ctx, all)
+	err := b.write(ctx, all, nil)
 	alone := err != nil && len(batch) > 1 && !database.IsUnwritable(err)
 	for i, as := range batch {
 		if alone {
-			errs[i] = b.write(ctx, as)
+			errs[i] = b.write(ctx, as, nil)
 		} else {
 			errs[i] = err
 		}
@@ -122,9 +122,15 @@ func (b *Inbox) receiveBatch(ctx context.Context, batch [][]ingest.Event) []erro
 	return errs
 }
 
-// write stores events in one transaction. A panic becomes an error, since the
-// same batch has events of other callers.
-func (b *Inbox) write(ctx context.Context, as []ingest.Event) (err error) {
+// Replay stores events that are validated in one transaction with first, which
+// runs before. It may run more than once.
+func (b *Inbox) Replay(ctx context.Context, as []ingest.Event, first func(ctx context.Context, tx *database.Tx) error) error {
+	return b.write(ctx, as, first)
+}
+
+// write stores events in one transaction, after first, which may be nil. A panic
+// becomes an error, since the same batch has events of other callers.
+func (b *Inbox) write(ctx context.Context, as []ingest.Event, first func(ctx context.Context, tx *database.Tx) error) (err error) {
 	counts := ingest.Counts{}
 	defer func() {
 		if v := recover(); v != nil {
@@ -141,6 +147,11 @@ func (b *Inbox) write(ctx context.Context, as []ingest.Event) (err error) {
 	err = b.Store.InTx(ctx, func(tx *database.Tx) error {
 		u := b.Store.Begin(tx)
 		clear(counts)
+		if first != nil {
+			if err := first(ctx, tx); err != nil {
+				return err
+			}
+		}
 		if err := ingest.Apply(ctx, u, as, counts); err != nil {
 			return err
 		}

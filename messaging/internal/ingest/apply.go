@@ -100,7 +100,7 @@ func ingestOne(ctx context.Context, u *store.Batch, b *inboundBatch, i int) erro
 	u.Traceparent = a.Parent
 	count := func(what string) { b.counts[CountKey{a.Reference.Kind, what}]++ }
 	if a.Bad != nil {
-		b.side.addBad(a.Reference.ID, a.Bad, u.Now)
+		b.side.addBad(a, u.Now)
 		count("dead")
 		return nil
 	}

@@ -11,6 +11,7 @@ type Event struct {
 	Event     provider.Event
 	body      string        // of a message, as its row will have it
 	Bad       *provider.Bad // instead of an event
+	Part      provider.Part // of the callback with nothing but this, to read it again; no Body: not known
 	echo      bool          // of what was sent from here
 
 	Parent string // traceparent of its receipt

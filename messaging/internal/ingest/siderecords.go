@@ -50,8 +50,9 @@ func RawKind(u *provider.Unknown) string {
 	return text.Truncate("message:"+u.Kind, sanitize.MaxKindLength)
 }
 
-func (s *sideRecords) addBad(ref provider.ReferenceID, b *provider.Bad, now time.Time) {
-	s.bads = append(s.bads, []any{ref, sanitize.Digest(b.Body), b.Reason, string(b.Body), database.Micros(now)})
+func (s *sideRecords) addBad(a Event, now time.Time) {
+	row := []any{a.Reference.ID, store.NewID(), sanitize.Digest(a.Bad.Body), a.Bad.Reason, string(a.Bad.Body)}
+	s.bads = append(s.bads, append(row, a.Part.NetworkID, a.Part.Group, string(a.Part.Body), database.Micros(now)))
 }
 
 func (s *sideRecords) write(ctx context.Context, u *store.Batch) error {
@@ -66,7 +67,11 @@ func (s *sideRecords) write(ctx context.Context, u *store.Batch) error {
 			s.earlies,
 		},
 		{"uninterpreted events", `messaging_raw (reference, kind, raw_id, body, created_us)`, []string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}, s.raws},
-		{"dead letters", `messaging_dead_letter (reference, digest, reason, body, created_us)`, []string{"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT"}, s.bads},
+		{
+			"dead letters", `messaging_dead_letter (reference, letter_id, digest, reason, body, network_id, group_id, part, created_us)`,
+			[]string{"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT"},
+			s.bads,
+		},
 	} {
 		if err := u.Insert(ctx, `INSERT INTO `+t.into, t.types, t.rows, ` ON CONFLICT DO NOTHING`); err != nil {
 			return fmt.Errorf("storing %s: %w", t.what, err)

@@ -26,6 +26,7 @@ func Validate(a Event) Event {
 	}
 	if a.Bad != nil {
 		a.Bad = &provider.Bad{Reason: text.Sanitize(a.Bad.Reason), Body: sanitize.JSON(a.Bad.Body)}
+		a.Part.Body = sanitize.JSON(a.Part.Body)
 	}
 	return a
 }
@@ -85,5 +86,6 @@ func (a Event) reject(reason string, v any) Event {
 		body = payload.MustEncode(text.Sanitize(fmt.Sprintf("%+v", v)))
 	}
 	a.Event, a.Bad = nil, &provider.Bad{Reason: reason, Body: body}
+	a.Part.Body = sanitize.JSON(a.Part.Body)
 	return a
 }

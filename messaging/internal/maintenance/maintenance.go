@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/periodic"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
@@ -50,6 +51,7 @@ type Tasks struct {
 // chats. Every minute, or ten if nothing is written, it deletes expired rows.
 func (t *Tasks) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
+	clockstep.Watch(ctx, t.Store.DB, t.Logger)
 	g.Go(func() error {
 		return periodic.RunActive(ctx, t.Store.DB, time.Minute, nil, t.Logger, "deleting expired rows of messages", t.DeleteExpired)
 	})

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/groupcommit"
 	"github.com/trunklinehq/trunkline/internal/span"
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
@@ -33,6 +34,7 @@ type Sender struct {
 	Sent func(kind provider.Kind, outcome string)
 
 	receipts sync.Map // by message: a [provider.Receipt] that is not recorded yet
+	starts   database.Starts
 
 	jobs *groupcommit.Reads[int64, job]
 }

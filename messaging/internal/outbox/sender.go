@@ -215,10 +215,11 @@ func (s *Sender) begin(ctx context.Context, j *job) (bool, error) {
 	if s.Repeatable(j.ref) {
 		return true, nil
 	}
+	note, mine := s.starts.Note(j.Seq, database.Micros(s.Store.Now()))
 	var first bool
 	err := s.Store.DB.Write(ctx, func(tx *database.Tx) error {
-		res, err := tx.ExecContext(ctx, `UPDATE messaging_outbound SET started_us = $1 WHERE message = $2 AND started_us = 0`,
-			database.Micros(s.Store.Now()), j.Seq)
+		res, err := tx.ExecContext(ctx, `UPDATE messaging_outbound SET started_us = $1 WHERE message = $2 AND (started_us = 0 OR started_us = $3)`,
+			note, j.Seq, mine)
 		if err != nil {
 			return err
 		}
@@ -226,6 +227,7 @@ func (s *Sender) begin(ctx context.Context, j *job) (bool, error) {
 		first = n == 1
 		return err
 	})
+	s.starts.Written(j.Seq, note, err)
 	return first, err
 }
 

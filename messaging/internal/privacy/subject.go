@@ -126,7 +126,7 @@ func (f *Data) search(ctx context.Context, s *Records, q database.Reader, l stor
 	if err != nil {
 		return err
 	}
-	f.Dead, err = s.matches(ctx, q, f, f.terms(), `reason || ' ' || body`, `messaging_dead_letter WHERE reference = $1`, l.ID)
+	f.Dead, err = s.matches(ctx, q, f, f.terms(), `reason || ' ' || body || ' ' || part`, `messaging_dead_letter WHERE reference = $1`, l.ID)
 	if err != nil {
 		return err
 	}

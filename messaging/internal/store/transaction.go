@@ -9,12 +9,8 @@ import (
 
 // InTx runs fn in a transaction, again when a chat moved under it.
 func (s *Store) InTx(ctx context.Context, fn func(tx *database.Tx) error) error {
-	for try := 1; ; try++ {
-		err := s.DB.InTx(ctx, fn)
-		if !errors.Is(err, ErrMoved) || try == 5 {
-			return err
-		}
-	}
+	isMoved := func(err error) bool { return errors.Is(err, ErrMoved) }
+	return database.Again(ctx, isMoved, func() error { return s.DB.InTx(ctx, fn) })
 }
 
 // InBatch runs fn with a batch of its own, again when a chat moved under it.
