@@ -117,6 +117,7 @@ func TestFormats(t *testing.T) {
 		}
 		replay()
 		require.Equal(t, got[2].body, other.wait(t, 4)[3].body)
+		f.until(t, func() bool { return outcomes(t, f, "delivered") == 6 }) // the log lists it before what follows
 		_, err = f.Update(t.Context(), ep.ID, webhook.Change{Format: new(webhook.OwnFormat), Events: []string{"message", "status"}})
 		require.NoError(t, err)
 		f.publish(t, hush)

@@ -56,8 +56,8 @@ type Options struct {
 	Observer *Observer
 	Logger   *slog.Logger // nil: slog.Default()
 	// Now is the clock by which events wait, secrets rotate and logs age; it
-	// may be ahead of time, but must continue. nil: time.Now, and the database's
-	// for what waits.
+	// may be ahead of time, but must continue. nil: the database's, and this machine's
+	// for the timestamps of signatures.
 	Now func() time.Time
 }
 

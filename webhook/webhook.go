@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/internal/apierr"
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
@@ -65,7 +66,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	if opts != nil {
 		d.opts = *opts
 	}
-	clock := d.opts.Now
+	clock, sign := d.opts.Now, d.opts.Now
 	err := d.defaults()
 	if err != nil {
 		return nil, err
@@ -77,13 +78,17 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	if d.db, err = database.Prepare(ctx, db, "webhook", Migrate); err != nil {
 		return nil, err
 	}
+	if clock == nil { // receivers compare what is signed with their own clocks: the database's may be wrong
+		d.opts.Now, sign = clockstep.Now(ctx, d.db), time.Now
+	}
 	if d.guard, err = guard.New(d.opts.Allow); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
 	if err := d.reseal(ctx); err != nil {
 		return nil, fmt.Errorf("webhook: %w", err)
 	}
-	d.assemble()
+	clockstep.Register(d.db, "deferred webhook", clockstep.Column("webhook_deferred", "until_us", "")) // they are locked before the queue
+	d.assemble(sign)
 	d.queue, err = queue.New(ctx, db, queue.Options{
 		Name: "webhook", Load: d.sender.Load, Handle: d.sender.Handle, Complete: d.sender.Complete, OnComplete: d.sender.OnComplete,
 		Workers: d.opts.Workers, Cap: d.opts.Cap, Timeout: d.opts.Timeout, Lease: d.opts.Lease, Exclusive: d.opts.Exclusive, Logger: d.opts.Logger, Now: clock,
@@ -94,13 +99,14 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Dispatcher, error) {
 	return d, nil
 }
 
-// assemble makes the parts of d that bring events to endpoints.
-func (d *Dispatcher) assemble() {
+// assemble makes the parts of d that bring events to endpoints, which sign requests with
+// the time of a clock.
+func (d *Dispatcher) assemble(sign func() time.Time) {
 	o := &d.opts
-	d.formats = &formats{byName: o.Formats, log: o.Logger, now: o.Now}
+	d.formats = &formats{byName: o.Formats, log: o.Logger, now: sign}
 	d.router = &delivery.Router{DB: d.db, Formats: d.formats}
 	d.sender = &delivery.Sender{
-		DB: d.db, Log: o.Logger, Now: o.Now, Timeout: o.Timeout, Policy: o.Policy, Client: d.guard.Client(),
+		DB: d.db, Log: o.Logger, Now: sign, Timeout: o.Timeout, Policy: o.Policy, Client: d.guard.Client(),
 		Sealer: d.sealer, Formats: d.formats, Trace: o.Trace, Observer: o.Observer,
 	}
 	if o.Echo != nil {
@@ -139,9 +145,6 @@ func attemptedOf(r *delivery.Result) Attempted {
 func (d *Dispatcher) defaults() error {
 	o := &d.opts
 	o.Logger = cmp.Or(o.Logger, slog.Default())
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	o.Timeout = cmp.Or(o.Timeout, 15*time.Second)
 	if o.Timeout < 0 || o.Retention < 0 || o.Lease < 0 {
 		return errors.New("webhook: a duration of Options is negative")
@@ -155,6 +158,7 @@ func (d *Dispatcher) defaults() error {
 func (d *Dispatcher) Run(ctx context.Context) error {
 	defer d.sender.Client.CloseIdleConnections()
 	g, gctx := errgroup.WithContext(ctx)
+	clockstep.Watch(gctx, d.db, d.opts.Logger)
 	g.Go(func() error { return d.queue.Run(gctx) })
 	g.Go(func() error { return d.prune(gctx) })
 	g.Go(func() error { return d.releaseDue(gctx) })
