@@ -182,7 +182,7 @@ func clockColumns(d database.Dialect, given bool) string {
 	}
 	columns := `, ` + database.LazySQL + ` AS lazy`
 	if !given {
-		columns += `, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) AS now_us`
+		columns += ", " + d.Now() + " AS now_us"
 	}
 	return columns
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/groupcommit"
 )
@@ -77,6 +78,9 @@ var migrations embed.FS
 
 // Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
+	if err := clockstep.Migrate(ctx, db); err != nil {
+		return err
+	}
 	return database.Migrate(ctx, db, "mcp", migrations)
 }
 
@@ -94,6 +98,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Registry, error) {
 	if r.db, err = database.Prepare(ctx, db, "mcp", Migrate); err != nil {
 		return nil, err
 	}
+	clockstep.Register(r.db, "mcp", clockstep.Column("mcp_limit", "full_us", ""))
 	r.clock = clockColumns(r.db.Dialect, opts != nil && opts.Now != nil)
 	r.catalogue.Store(&catalogue{byName: map[string]*function{}})
 	r.charges.Gate, r.charges.Run = make(chan struct{}, 1), r.chargeAll

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/periodic"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -18,6 +19,7 @@ const (
 // Run deletes calls older than the retention, and limits that are full again, until
 // ctx ends. Any number of processes may run it.
 func (r *Registry) Run(ctx context.Context) error {
+	clockstep.Watch(ctx, r.db, r.opts.Logger)
 	return periodic.Run(ctx, pruneInterval, nil, r.opts.Logger, "deleting old function calls failed", r.prune)
 }
 

@@ -34,8 +34,9 @@ type (
 	}
 	// SetTimer asks for a [Timer] at a time.
 	SetTimer struct {
-		ID string    `json:"id"`
-		At time.Time `json:"at"`
+		ID    string    `json:"id"`
+		At    time.Time `json:"at"`
+		Fixed bool      `json:"-"` // it does not move when a clock is set
 	}
 	// CancelTimer cancels a timer. If it fires nevertheless, its input is refused.
 	CancelTimer struct {

@@ -71,6 +71,14 @@ func (t *Turn) SetTimer(at time.Time) string {
 	return id
 }
 
+// SetAlarm is [Turn.SetTimer] for a time of the calendar that the author of the flow, or
+// a contact, has chosen. It does not move when a clock is set.
+func (t *Turn) SetAlarm(at time.Time) string {
+	id := t.nextID()
+	t.EmitNow(SetTimer{ID: id, At: at, Fixed: true})
+	return id
+}
+
 // dropTimer cancels the timer of the wait that ended, unless it has fired or the
 // node continues to wait with it.
 func (r runner) dropTimer(in Input) {

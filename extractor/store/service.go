@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -63,6 +64,9 @@ var migrations embed.FS
 
 // Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
+	if err := clockstep.Migrate(ctx, db); err != nil {
+		return err
+	}
 	return database.Migrate(ctx, db, "extractor", migrations)
 }
 
@@ -84,12 +88,14 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if s.db, err = database.Prepare(ctx, db, "store", Migrate); err != nil {
 		return nil, err
 	}
+	clockstep.Register(s.db, "extractor", clockstep.Column("extractor_item", "claim_us", "training = 'training'"))
 	return s, nil
 }
 
 // Run trains extractors until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
+	clockstep.Watch(gctx, s.db, s.opts.Logger)
 	g.Go(func() error { return s.train(gctx) })
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("store: %w", err)

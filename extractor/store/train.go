@@ -27,19 +27,31 @@ const (
 // train learns intents, one extractor after the other, until ctx ends. Any node may
 // then continue unfinished training.
 func (s *Service) train(ctx context.Context) error {
-	if s.opts.Exclusive { // release the claims of a process that was killed
-		err := s.db.Write(ctx, func(tx *database.Tx) error {
-			_, err := tx.ExecContext(ctx, `UPDATE extractor_item SET claim_us = 0 WHERE training = 'training'`)
-			return err
-		})
-		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("freeing what a predecessor trained: %w", err)
-		}
-	}
 	due := s.db.Due(ctx, trainTopic, func(first int, ahead time.Duration) (string, []any) {
 		return fmt.Sprintf(`SELECT 1 FROM extractor_item WHERE training = 'training' AND claim_us <= $%d`, first), []any{database.Micros(s.opts.Now().Add(ahead))}
 	})
-	return periodic.Run(ctx, trainInterval, due, s.opts.Logger, "learning intents; it is tried again", s.trainAll)
+	freed := !s.opts.Exclusive
+	return periodic.Run(ctx, trainInterval, due, s.opts.Logger, "learning intents; it is tried again", func(ctx context.Context) error {
+		if !freed {
+			if err := s.free(ctx); err != nil {
+				return err
+			}
+			freed = true
+		}
+		return s.trainAll(ctx)
+	})
+}
+
+// free releases the claims of a process that was killed.
+func (s *Service) free(ctx context.Context) error {
+	err := s.db.Write(ctx, func(tx *database.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE extractor_item SET claim_us = 0 WHERE training = 'training'`)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("freeing what a predecessor trained: %w", err)
+	}
+	return nil
 }
 
 // trainAll trains until no extractor is waiting.

@@ -75,7 +75,11 @@ func (cfg *delayConfig) Step(t *flow.Turn) (flow.Exit, error) {
 	if !until.After(t.World.Now) {
 		return flow.Out("out"), nil
 	}
-	return t.Wait(flow.Wait{Kind: flow.WaitTimer, Timer: t.SetTimer(until), Until: until, Reply: cfg.Interruptible}), nil
+	set := t.SetTimer
+	if cfg.Until.Present() || cfg.Window != nil {
+		set = t.SetAlarm
+	}
+	return t.Wait(flow.Wait{Kind: flow.WaitTimer, Timer: set(until), Until: until, Reply: cfg.Interruptible}), nil
 }
 
 // Resume continues when the time has come or the contact has written.

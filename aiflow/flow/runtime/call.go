@@ -41,6 +41,8 @@ type callRow struct {
 	Request   string        `db:"request"`
 	StartedUS int64         `db:"started_us"`
 	DoneUS    int64         `db:"done_us"`
+
+	unstored error `db:"-"` // the store could not be written while the call was made
 }
 
 // answer is what came of a call.
@@ -61,6 +63,7 @@ type callHandler struct {
 	outbound *outbound
 	opts     *Options
 	now      func() time.Time
+	starts   database.Starts
 }
 
 // handleCall makes a call. One that must not be made twice is noted before: if
@@ -74,7 +77,7 @@ func (h *callHandler) handleCall(ctx context.Context, it queue.Job) queue.Outcom
 		return h.callLater(ctx, it, "reading a call failed", err)
 	case c.DoneUS > 0:
 		return queue.Outcome{Result: queue.Done}
-	case c.Once && c.StartedUS > 0:
+	case c.Once && h.starts.Began(c.ID, c.StartedUS):
 		return queue.Outcome{Result: queue.Done, Data: &answer{call: c, err: c.unknown(), startedAt: database.Time(c.StartedUS)}}
 	}
 	run, err := runBySeq(ctx, h.db, c.Run)
@@ -96,6 +99,9 @@ func (h *callHandler) handleCall(ctx context.Context, it queue.Job) queue.Outcom
 			return queue.Outcome{Result: queue.Snooze} // the node stops: another repeats it
 		}
 		a.err = c.unknown()
+	}
+	if c.unstored != nil && !c.Once { // that is no answer
+		return h.callLater(ctx, it, "the store could not be written", c.unstored)
 	}
 	return queue.Outcome{Result: queue.Done, Data: a}
 }
@@ -125,7 +131,7 @@ func (h *callHandler) callLater(ctx context.Context, it queue.Job, what string, 
 	if ctx.Err() != nil {
 		return queue.Outcome{Result: queue.Snooze}
 	}
-	h.opts.Logger.WarnContext(ctx, "a call could not be begun", "why", what, "error", err)
+	h.opts.Logger.WarnContext(ctx, "a call is made later", "why", what, "error", err)
 	return queue.Outcome{Result: queue.Retry, After: min(maxRetryPause, time.Second<<min(it.Attempt, 8))}
 }
 
@@ -148,14 +154,20 @@ func (c *callRow) unknown() *flow.Error {
 
 // beginCall notes durably that a call begins.
 func (h *callHandler) beginCall(ctx context.Context, c *callRow, now time.Time) error {
+	note, mine := h.starts.Note(c.ID, database.Micros(now))
 	err := h.db.Write(ctx, func(tx *database.Tx) error {
-		res, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE flow_effect SET started_us = $1 WHERE id = $2 AND started_us = 0 AND done_us = 0`,
-			database.Micros(now), c.ID)
+		res, err := tx.ExecContext(context.WithoutCancel(ctx), `UPDATE flow_effect SET started_us = $1
+			WHERE id = $2 AND (started_us = 0 OR started_us = $3) AND done_us = 0`, note, c.ID, mine)
 		if err != nil {
 			return err
 		}
 		return one(res)
 	})
+	if errors.Is(err, errTaken) { // another note is there
+		h.starts.Written(c.ID, note, nil)
+		return err
+	}
+	h.starts.Written(c.ID, note, err)
 	if err == nil {
 		h.opts.AfterCommit("call")
 	}
@@ -180,6 +192,9 @@ func (o *outbound) perform(ctx context.Context, run *runRow, c *callRow) (result
 		return nil, c.failed(err)
 	}
 	value, err := o.caller(c.Kind)(ctx, req)
+	if errors.Is(err, database.ErrUnwritable) {
+		c.unstored = err
+	}
 	if err != nil {
 		return nil, c.failed(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
-	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/text"
 )
@@ -153,7 +152,7 @@ func callConsumer(account string, c flow.Call, id int64) string {
 const maxPlace = 200
 
 func (w *work) setTimer(ctx context.Context, t flow.SetTimer) error {
-	return w.h.timers.setTx(ctx, w.tx, w.row.Seq, t.ID, database.Micros(t.At))
+	return w.h.timers.setTx(ctx, w.tx, w.row.Seq, t)
 }
 
 func (w *work) cancelTimer(ctx context.Context, t flow.CancelTimer) error {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -240,6 +242,42 @@ func TestCallers(t *testing.T) {
 		require.Equal(t, "mcp.tool_error", tool("refuses").Error.Code)
 		run = f.begin(t, "", nodes(t, ``, `"first":{"type":"assistant","config":{"model":"mock/one","input":"hi"}}`))
 		require.Equal(t, "effect.unsupported", run.Error.Code)
+	})
+}
+
+// TestCall_StoreUnwritable has a caller find the store unwritable, twice: that is no
+// answer, and the call is made again.
+func TestCall_StoreUnwritable(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		var calls atomic.Int32
+		f := running(t, db, func(o *runtime.Options) {
+			o.Callers = map[flow.CallKind]runtime.Caller{flow.CallAssistant: func(context.Context, runtime.Request) (any, error) {
+				if calls.Add(1) <= 2 {
+					return nil, fmt.Errorf("keeping what the model said: %w", database.ErrUnwritable)
+				}
+				return flow.ModelResult{Finish: flow.FinishDone, Text: "Hello"}, nil
+			}}
+		})
+		run := f.begin(t, "", nodes(t, `"r":{"type":"any"}`, `"first":{"type":"assistant","config":{"model":"mock/one","input":"hi","saveTo":"r"},"next":{"out":"end"}},
+			"end":{"type":"end","config":{"result":"done"}}`))
+		require.Nil(t, run.Error)
+		require.EqualValues(t, 3, calls.Load())
+	})
+}
+
+// TestCall_UncertainStart loses the answer to the commit of the note that a call begins which
+// must not be made twice: it was not made, and so it is.
+func TestCall_UncertainStart(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		seen, asked := testkit.Counting(t, db)
+		var calls atomic.Int32
+		web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
+		t.Cleanup(web.Close)
+		f := running(t, seen, nil)
+		asked.LoseCommits("flow_effect SET started_us", 1)
+		_, code := f.fetched(t, `"method":"POST","url":"`+web.URL+`"`)
+		require.Empty(t, code)
+		require.EqualValues(t, 1, calls.Load())
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/node"
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/groupcommit"
 	"github.com/trunklinehq/trunkline/internal/guard"
@@ -172,6 +173,10 @@ func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Ru
 	if r.db, err = database.Prepare(ctx, db, "runtime", Migrate); err != nil {
 		return nil, err
 	}
+	clockstep.Register(r.db, "flow", clockstep.Column("flow_timer", "at_us", "NOT fixed"))
+	if r.opts.Now == nil {
+		r.opts.Now = clockstep.Now(ctx, r.db)
+	}
 	allowed, err := guard.New(r.opts.Allow)
 	if err != nil {
 		return nil, fmt.Errorf("runtime: Options.Allow: %w", err)
@@ -190,7 +195,7 @@ func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Ru
 	r.runs = &runStore{r.db, r.inbox, &r.programs, &r.engines, &r.opts}
 	r.timers = &timers{r.db, r.inbox, make(chan struct{}, 1), &r.opts}
 	r.schedules = &schedules{r.db, r.runs, r.turns, &r.opts}
-	calls := &callHandler{r.db, r.inbox, &outbound{r.web, allowed, &r.opts}, &r.opts, r.opts.Now}
+	calls := &callHandler{db: r.db, inbox: r.inbox, outbound: &outbound{r.web, allowed, &r.opts}, opts: &r.opts, now: r.opts.Now}
 	if r.calls, err = queue.New(ctx, db, queue.Options{
 		Name: "call", Handle: calls.handleCall, Complete: calls.completeCalls, OnComplete: calls.completedCalls,
 		Run: 1, Cap: callCap, Workers: callWorkers, Lease: r.opts.Lease, Exclusive: r.opts.Exclusive, Logger: r.opts.Logger,
@@ -215,9 +220,6 @@ func (r *Runtime) defaults() error {
 		o.Types = node.NewTypes()
 	}
 	o.Logger = cmp.Or(o.Logger, slog.Default())
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.AfterCommit == nil {
 		o.AfterCommit = func(string) {}
 	}
@@ -232,6 +234,7 @@ func (r *Runtime) defaults() error {
 func (r *Runtime) Run(ctx context.Context) error {
 	defer r.web.CloseIdleConnections()
 	g, gctx := errgroup.WithContext(ctx)
+	clockstep.Watch(gctx, r.db, r.opts.Logger)
 	g.Go(func() error { return r.turns.Run(gctx) })
 	g.Go(func() error { return r.calls.Run(gctx) })
 	g.Go(func() error { return r.timers.watch(gctx) })

@@ -147,18 +147,19 @@ func (t *timers) postpone(ctx context.Context, run *runRow, in *inputRow, timer 
 		if err := t.inbox.dequeueTx(ctx, tx, in); err != nil {
 			return err
 		}
-		return t.setTx(ctx, tx, run.Seq, timer.ID, database.Micros(until))
+		return t.setTx(ctx, tx, run.Seq, flow.SetTimer{ID: timer.ID, At: until})
 	})
 }
 
 // setTx sets a timer of a run, or moves it.
-func (t *timers) setTx(ctx context.Context, tx *database.Tx, run int64, timer string, atUS int64) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO flow_timer (run, timer, at_us, traceparent) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (run, timer) DO UPDATE SET at_us = excluded.at_us, traceparent = excluded.traceparent`, run, timer, atUS, span.Of(ctx))
+func (t *timers) setTx(ctx context.Context, tx *database.Tx, run int64, timer flow.SetTimer) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO flow_timer (run, timer, at_us, fixed, traceparent) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (run, timer) DO UPDATE SET at_us = excluded.at_us, fixed = excluded.fixed, traceparent = excluded.traceparent`,
+		run, timer.ID, database.Micros(timer.At), timer.Fixed, span.Of(ctx))
 	if err != nil {
 		return fmt.Errorf("setting a timer: %w", err)
 	}
-	if atUS < database.Micros(t.opts.Now().Add(timersInterval)) {
+	if timer.At.Before(t.opts.Now().Add(timersInterval)) {
 		tx.AfterCommit(t.notify)
 	}
 	return nil

@@ -44,10 +44,11 @@ type link struct {
 	gone chan struct{} // closed when the connection has ended
 }
 
-// write writes a frame. The caller must hold the link.
+// write writes a frame. The caller must hold the link. After errNoLink nothing was
+// written.
 func (l *link) write(f frame) error {
-	if err := l.conn.SetWriteDeadline(time.Now().Add(connectWait)); err != nil {
-		return err
+	if l.conn.SetWriteDeadline(time.Now().Add(connectWait)) != nil { // the connection is closed
+		return errNoLink
 	}
 	return l.out.Encode(f)
 }
@@ -85,9 +86,9 @@ func (s *session) read(l *link) {
 		}
 	}
 	closed()
-	_ = l.conn.Close()
-	close(l.gone)
+	_ = l.conn.Close() // ends a write in progress
 	<-s.links
+	close(l.gone) // a send that begins now waits for the next connection
 	s.report(provider.Connecting)
 }
 
@@ -156,6 +157,9 @@ func (s *session) Send(ctx context.Context, out provider.Outbound) (provider.Rec
 	}
 	err := l.write(frame{ID: out.ID, To: out.To.ChatID, Text: text.Text})
 	s.links <- l
+	if errors.Is(err, errNoLink) {
+		return provider.Receipt{}, &provider.Temporary{Err: err}
+	}
 	if err != nil {
 		return provider.Receipt{}, &provider.Ambiguous{Err: err}
 	}
