@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 
-NEEDS  := compiler postgres node panel browser python php shell netcat ffmpeg poppler mail
+NEEDS  := compiler postgres node panel browser python php shell netcat ffmpeg poppler mail promtool
 RACE   := ./internal/groupcommit/... ./internal/database/... ./internal/queue/...
 TOOL   := go tool -modfile=internal/tools/go.mod
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -111,8 +111,10 @@ flaky:
 	bash scripts/flaky.sh
 
 # How many faults the tests find, and that they notice each broken promise of
-# docs/reliability.md. SUBJECTS chooses packages, SAMPLE the number of mutants of each.
+# docs/reliability.md and each mended fault that is put back. SUBJECTS chooses packages,
+# SAMPLE the number of mutants of each.
 mutants: export ROUNDS ?= 1
+mutants: export SEEDS ?= 100
 mutants:
 	go run ./internal/cmd/mutants -sample $(or $(SAMPLE),100) $(SUBJECTS)
 

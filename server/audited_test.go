@@ -74,8 +74,13 @@ var changes = []audited{
 // elsewhere are changes that this walk cannot play, with the test that does, or
 // why.
 var elsewhere = map[string]string{
-	"POST /reference/session/start":               "TestAuditOfChats",
-	"POST /reference/session/logout":              "TestAuditOfChats",
+	"POST /reference/session/start":  "TestAuditOfChats",
+	"POST /reference/session/logout": "TestAuditOfChats",
+
+	"POST /reference/{id}/dead-letters/{letterId}/replay": "TestDeadLetters",
+	"POST /reference/{id}/dead-letters/replay":            "TestDeadLetters",
+	"DELETE /reference/{id}/dead-letters/{letterId}":      "TestDeadLetters",
+
 	"PATCH /chats":                                "TestAuditOfChats",
 	"POST /chats/group":                           "TestAuditOfGroupsAndTemplates",
 	"PATCH /chats/group":                          "TestAuditOfGroupsAndTemplates",

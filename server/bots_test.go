@@ -5,7 +5,10 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
 // greeter asks a contact for its name, and greets it.
@@ -139,6 +142,31 @@ func TestBotByHand(t *testing.T) {
 		ben := f.as(t, "ben")
 		ben.call(t, "POST", "/bot/"+id+"/run", `{"chatId":"bob","input":"x"}`).problem(404, "not_found")
 		ben.call(t, "GET", "/bot/run/"+first["id"].(string), "").problem(404, "not_found")
+	})
+}
+
+// TestBotByHand_OlderMessage has a bot begin by hand in a chat whose newest message still
+// waits for its turn. That was written before the bot asked, so it is no answer.
+func TestBotByHand_OlderMessage(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := setupOn(t, db, nil) // its workers do not run yet
+		ana := f.as(t, "ana")
+		ref := ana.sandbox(t)
+		id := ana.bot(t, ref, greeter)
+		ana.write(t, ref, "bob", "I wrote before")
+		run := make(chan answer, 1)
+		go func() { run <- ana.call(t, "POST", "/bot/"+id+"/run", `{"chatId":"bob","input":"Hi"}`) }()
+		testkit.UntilCommitted(t, db, func() bool {
+			var n int
+			require.NoError(t, db.GetContext(t.Context(), &n, `SELECT count(*) FROM flow_run`))
+			return n == 1
+		})
+		working(t, f)
+		(<-run).json(200)
+		ana.awaitShown(t, ref, "bob", "out: I wrote before", "in: Hello! Who are you?")
+		ana.write(t, ref, "bob", "Bob")
+		ana.awaitShown(t, ref, "bob", "out: I wrote before", "in: Hello! Who are you?", "out: Bob", "in: Nice to meet you, Bob.")
 	})
 }
 

@@ -137,9 +137,12 @@ type Config struct {
 
 	Version string       // of the program; "": that of its build
 	Logger  *slog.Logger // nil: slog.Default()
-	Now     func() time.Time
+	// Now is the clock. nil: the database's, on which all nodes agree, and this
+	// machine's for what others compare with their own clocks.
+	Now func() time.Time
 
 	ownClock func() time.Time       // Now as it was given
+	local    func() time.Time       // Now, or this machine's: for what is only in memory
 	flows    func(*runtime.Options) // changes what flows run with; nil: nothing
 
 	noPrograms  bool          // files are looked into without ffmpeg and pdftoppm
@@ -186,6 +189,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.ownClock = c.Now; c.Now == nil {
 		c.Now = time.Now
 	}
+	c.local = c.Now
 	return c, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/auth"
 )
@@ -153,6 +154,7 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	run := c.call(t, "POST", "/aiflow/run", fmt.Sprintf(`{"flowId":%q,"chatId":"ana","reference":%d}`, flow, ref)).json(201)["id"]
 	credential := c.call(t, "POST", "/aiflow/credential", `{"name":"C","kind":"bearer","secret":"a token of nobody"}`).json(201)["id"]
 	foreign := c.call(t, "POST", "/aiflow/server", fmt.Sprintf(`{"name":"shop-%s","url":"https://example.org/mcp"}`, other)).json(201)["id"]
+	require.NoError(t, c.Messaging.Receive(t.Context(), provider.ReferenceID(ref), []provider.Event{&provider.Message{}}))
 	var deliveries []any
 	c.until(t, func() bool {
 		deliveries = c.call(t, "GET", fmt.Sprintf("/references/deliveries?reference=%d", ref), "").json(200)["items"].([]any)
@@ -162,7 +164,8 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 	return map[string]any{
 		"reference": ref, "id": ref, "endpointId": endpoint, "endpoint": endpoint, "messageId": message, "userId": user, "tokenId": token, "sessionId": token, "passkeyId": c.passkey(t), "invitationId": invitation, "mediaId": file,
 		"botId": bot, "extractorId": find, "projectId": project, "fileId": known, "flowId": flow, "runId": run, "credentialId": credential, "serverId": foreign,
-		"ids": []any{deliveries[0].(map[string]any)["id"]},
+		"letterId": c.letters(t, ref)[0]["id"],
+		"ids":      []any{deliveries[0].(map[string]any)["id"]},
 	}
 }
 

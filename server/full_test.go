@@ -68,6 +68,7 @@ func TestFullStore(t *testing.T) {
 	p := f.do(t, "GET", "/probe", "").problem(503, "unavailable")
 	require.Equal(t, "the disk is full, so that the store cannot be written: free some space, and try again", p.Detail)
 	require.Contains(t, f.log.String(), "the store cannot be written")
+	require.InDelta(t, 1, gauge(t, f, `trunkline_probe_failing{cause="disk"}`), 0)
 	require.NotContains(t, f.log.String(), `"msg":"request failed"`)
 	ana.call(t, "GET", "/reference/list", "").json(200)
 

@@ -58,7 +58,7 @@ func (s *Server) Serve(ctx context.Context, l Listeners) error {
 	defer stopWork()
 	failed := make(chan error, len(servers)+1)
 	for i, srv := range servers {
-		go func() { failed <- serve(srv, listeners[i]) }()
+		go func() { failed <- serve(srv, watchedListener{listeners[i], s.probe.files}) }()
 	}
 	worked := make(chan struct{})
 	go func() {

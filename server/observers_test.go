@@ -35,12 +35,15 @@ func TestActivityIsCounted(t *testing.T) {
 		_, err := g.Write(t.Context(), graphtest.Inbound{From: contact, Text: "Hello"})
 		require.NoError(t, err)
 		for series, want := range map[string]float64{
-			`trunkline_received_total{kind="provider-sandbox",what="message"}`:                                   1,
-			`trunkline_received_total{kind="provider-cloud",what="message"}`:                                     1,
-			`trunkline_send_attempts_total{kind="provider-sandbox",outcome="sent"}`:                              1,
-			`trunkline_webhook_attempt_duration_seconds_count{outcome="delivered"}`:                              2,
-			`trunkline_webhook_delivery_seconds_count{outcome="delivered"}`:                                      2,
-			`trunkline_webhook_delivery_seconds_count{outcome="dead"}`:                                           0,
+			`trunkline_received_total{kind="provider-sandbox",what="message"}`:      1,
+			`trunkline_received_total{kind="provider-cloud",what="message"}`:        1,
+			`trunkline_send_attempts_total{kind="provider-sandbox",outcome="sent"}`: 1,
+			`trunkline_webhook_attempt_duration_seconds_count{outcome="delivered"}`: 2,
+			`trunkline_webhook_delivery_seconds_count{outcome="delivered"}`:         2,
+			`trunkline_webhook_delivery_seconds_count{outcome="dead"}`:              0,
+			`trunkline_sessions{kind="provider-sandbox",state="CONNECTED"}`:         1,
+			`trunkline_dead_letters`:                                                                             0,
+			`trunkline_probe_failing{cause="database"}`:                                                          0,
 			`trunkline_webhook_endpoints{state="ok"}`:                                                            1,
 			`trunkline_webhook_endpoints{state="paused"}`:                                                        0,
 			`trunkline_webhook_oldest_pending_seconds`:                                                           0,
@@ -92,4 +95,5 @@ func TestMetricsWithoutDatabase(t *testing.T) {
 	text := metrics(t, f)
 	require.Contains(t, text, "trunkline_build_info")
 	require.NotContains(t, text, "trunkline_queue_length{")
+	require.Contains(t, text, `trunkline_probe_failing{cause="database"} 1`)
 }

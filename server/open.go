@@ -59,6 +59,8 @@ func (s *Server) open(ctx context.Context) error {
 	}
 	s.connect()
 	metrics.Queues(s.Metrics, s.Messaging, s.Runs, s.Webhooks)
+	metrics.References(s.Metrics, s.Messaging)
+	metrics.Clock(s.Metrics, s.db)
 	if err := s.openMCP(ctx); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
@@ -126,8 +128,8 @@ func (s *Server) openMessaging(ctx context.Context) (err error) {
 	c := s.cfg
 	s.providers = append([]provider.Provider{
 		sandbox.New(),
-		cloud.New(&cloud.Options{GraphURL: c.GraphURL, AppSecret: string(c.MetaAppSecret), VerifyToken: string(c.MetaVerifyToken), Logger: c.Logger, Now: c.Now}),
-		messenger.New(&messenger.Options{GraphURL: c.GraphURL, AppSecret: string(c.MetaAppSecret), VerifyToken: string(c.MetaVerifyToken), Logger: c.Logger, Now: c.Now}),
+		cloud.New(&cloud.Options{GraphURL: c.GraphURL, AppSecret: string(c.MetaAppSecret), VerifyToken: string(c.MetaVerifyToken), Logger: c.Logger, Now: c.ownClock}),
+		messenger.New(&messenger.Options{GraphURL: c.GraphURL, AppSecret: string(c.MetaAppSecret), VerifyToken: string(c.MetaVerifyToken), Logger: c.Logger, Now: c.ownClock}),
 	}, c.Providers...)
 	s.echo = &webhook.Echo{}
 	s.Webhooks, err = webhook.New(ctx, c.DB, &webhook.Options{
@@ -202,7 +204,7 @@ func (s *Server) openFlows(ctx context.Context) (err error) {
 	}
 	authorize := bridge.Authorize(s.Credentials)
 	if s.Remote, err = remote.New(ctx, c.DB, &remote.Options{
-		Authorize: authorize, Allow: c.WebhookAllow, Programs: c.Programs, Own: bridge.IsOwn(c.BaseURL), Version: c.Version, Logger: c.Logger, Now: c.Now,
+		Authorize: authorize, Allow: c.WebhookAllow, Programs: c.Programs, Own: bridge.IsOwn(c.BaseURL), Version: c.Version, Logger: c.Logger, Now: c.local,
 	}); err != nil {
 		return err
 	}

@@ -33,6 +33,8 @@ func TestLists_ClampTheirLimit(t *testing.T) {
 				query += "&" + name + "=" + values[name]
 			case p["in"] == "path" && name == "reference":
 				path = strings.ReplaceAll(path, "{reference}", fmt.Sprint(ref))
+			case p["in"] == "path" && strings.HasPrefix(path, "/reference/{id}/"):
+				path = strings.ReplaceAll(path, "{id}", fmt.Sprint(ref))
 			}
 		}
 		if !limited {

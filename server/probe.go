@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/messaging/media"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
@@ -30,6 +31,8 @@ const (
 // usual: a full disk still has some for what is small.
 type probe struct {
 	db       *database.DB
+	media    *media.Library // nil: files are not kept
+	files    *openFiles
 	log      *slog.Logger
 	now      func() time.Time
 	started  time.Time
@@ -62,7 +65,7 @@ type probeView struct {
 func (p *probe) register(a *httpapi.API) {
 	httpapi.Register(a, httpapi.Operation{
 		ID: "Server_Probe", Method: http.MethodGet, Path: probePath, Summary: "Check whether the server works",
-		About:  "Answers 503 if there is no space for another message, the store cannot be written, or the server is about to stop.",
+		About:  "Answers 503 if there is no space for another message, the database or the folder of media files cannot be written, there are too many open files, or the server is about to stop.",
 		Errors: []int{http.StatusServiceUnavailable},
 	}, httpapi.Anyone, p.serve)
 }
@@ -73,14 +76,31 @@ func (p *probe) serve(ctx context.Context, _ httpapi.Call, _ *struct{}) (probeVi
 		return probeView{}, httpapi.NewProblem(httpapi.CodeUnavailable, "the server is about to stop")
 	default:
 	}
-	if err := p.writable(ctx); err != nil {
-		p.log.ErrorContext(ctx, "the store cannot be written", slog.Any("error", err))
+	err := p.check(ctx)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return probeView{}, httpapi.NewProblem(httpapi.CodeUnavailable, "the request was ended before it was answered")
+	case errors.Is(err, media.ErrFull):
+		return probeView{}, httpapi.NewProblem(httpapi.CodeUnavailable, "the disk of the media files is full: free some space")
+	default:
 		return probeView{}, httpapi.StoreProblem(err)
 	}
 	return probeView{
 		Status: "ok", Version: p.version, Database: p.db.Dialect.String(),
 		Uptime: int64(p.now().Sub(p.started).Seconds()),
 	}, nil
+}
+
+// errSilent is the error of a write that takes longer than a probe waits.
+var errSilent = fmt.Errorf("%w: neither the database nor the folder of media files answers", database.ErrUnwritable)
+
+// check returns why the server cannot accept a message, or nil.
+func (p *probe) check(ctx context.Context) error {
+	if err := p.files.exhausted(); err != nil {
+		return err
+	}
+	return p.writable(ctx)
 }
 
 // writable commits a write, unless one has just succeeded, or fails when that
@@ -96,7 +116,8 @@ func (p *probe) writable(ctx context.Context) error {
 	case <-w.done:
 		return w.err
 	case <-late.C:
-		return errors.New("the database does not answer")
+		p.log.ErrorContext(ctx, "the store cannot be written", slog.Any("error", errSilent))
+		return errSilent
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -126,6 +147,14 @@ func (p *probe) write(w *probeWrite, bytes int) {
 	defer cancel()
 	now := time.Now()
 	w.err = p.occupy(ctx, now, bytes)
+	if w.err == nil && p.media != nil {
+		if err := p.media.Room(ctx, int64(bytes)); err != nil {
+			w.err = &mediaError{err}
+		}
+	}
+	if w.err != nil { // not by the requests: those that hang up tell of no fault
+		p.log.ErrorContext(ctx, "the store cannot be written", slog.Any("error", w.err))
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if w.err == nil {
@@ -134,6 +163,12 @@ func (p *probe) write(w *probeWrite, bytes int) {
 	p.writing = nil
 	close(w.done)
 }
+
+// mediaError is a [database.ErrUnwritable] of the store of media files.
+type mediaError struct{ err error }
+
+func (e *mediaError) Error() string   { return "storing media files: " + e.err.Error() }
+func (e *mediaError) Unwrap() []error { return []error{database.ErrUnwritable, e.err} }
 
 // occupy writes a row of so many bytes, which no database can compress, and
 // then deletes the one before: there must be room for both, and in between

@@ -42,7 +42,7 @@ import (
 func (s *Server) routes() error {
 	s.router = mux.NewRouter().UseEncodedPath() // an id in a path may hold a slash
 	guard := &middleware.Guard{
-		Auth: s.Auth, Cookies: s.cookies(), Limit: s.cfg.APILimit, Now: s.cfg.Now, Origins: middleware.NewOrigins(s.cfg.BaseURL),
+		Auth: s.Auth, Cookies: s.cookies(), Limit: s.cfg.APILimit, Now: s.cfg.local, Origins: middleware.NewOrigins(s.cfg.BaseURL),
 		Problem: s.problems.Of, Quotas: s.Quotas, Recording: s.recording(),
 	}
 	scope := &bridge.ReferenceScope{Bots: s.Bots, Extractors: s.Extractors, Runs: s.Runs, Webhooks: s.Webhooks}
@@ -86,7 +86,7 @@ func (s *Server) routes() error {
 	}
 	signIn.Register(s.api)
 	signIn.Mount(s.router)
-	(&callbacks.API{Forged: &s.forged, Messaging: s.Messaging, Now: s.cfg.Now, Problem: s.problems.Of}).Mount(s.router)
+	(&callbacks.API{Forged: &s.forged, Messaging: s.Messaging, Now: s.cfg.local, Problem: s.problems.Of}).Mount(s.router)
 	(&payments.API{Billing: s.Billing, Problem: s.problems.Of}).Mount(s.router)
 	site := &pages.Pages{BaseURL: s.cfg.BaseURL, Media: s.media, Panel: s.cfg.Panel, Problem: s.problems.Of}
 	site.MountFiles(s.router)

@@ -25,6 +25,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/memory"
 	"github.com/trunklinehq/trunkline/botengine"
 	"github.com/trunklinehq/trunkline/extractor/store"
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/mcp"
@@ -133,6 +134,10 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if s.db, err = database.Of(ctx, cfg.DB); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
+	if cfg.ownClock == nil {
+		cfg.Now = clockstep.Now(ctx, s.db)
+		s.cfg.Now = cfg.Now
+	}
 	keys, err := keyring.New("server", cfg.secrets())
 	if err != nil {
 		return nil, fmt.Errorf("server: Config.Secrets: %w", err)
@@ -144,12 +149,16 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := keys.Check(ctx, cfg.DB); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	s.probe = probe{db: s.db, log: s.log, now: cfg.Now, started: cfg.Now(), stopping: s.stopping, version: cfg.Version}
+	s.probe = probe{
+		db: s.db, files: &openFiles{log: s.log, now: cfg.local}, log: s.log, now: cfg.local, started: cfg.local(), stopping: s.stopping, version: cfg.Version,
+	}
 	s.tracing = middleware.NewTracing(cfg.Tracer, cfg.Version)
 	s.problems = &httpapi.Problems{Known: translations, Log: s.log, Refused: func() { s.probe.refusals.Add(1) }}
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
+	s.probe.media = s.media
+	s.Metrics.MustRegister(probeMetric{&s.probe})
 	if err := s.routes(); err != nil {
 		return nil, err
 	}

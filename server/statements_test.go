@@ -105,7 +105,10 @@ const (
 	idleSeconds = 4
 	// idleStatements are asked in that time, with those on their way when counting
 	// begins and ends.
-	idleStatements = idleSeconds + idleSeconds/2 + 2
+	idleStatements = idleSeconds + idleSeconds/2 + 2 + noteStatements
+	// noteStatements note what the clock of the database shows, once in five seconds
+	// after something was written.
+	noteStatements = 2
 )
 
 // learn learns what is asked while nothing happens, and returns how many statements

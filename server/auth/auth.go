@@ -32,6 +32,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/internal/queue"
@@ -135,6 +136,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	clockstep.Register(d, "auth", clockstep.All(clockstep.Column("auth_account", "taken_us", ""), clockstep.Column("auth_limit", "ends_us", "")))
 	s := &Service{db: d}
 	if opts != nil {
 		s.opts = *opts
@@ -195,6 +197,7 @@ const purgeInterval = 10 * time.Minute
 // Run deletes what has expired and sends mails until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	g, gctx := errgroup.WithContext(ctx)
+	clockstep.Watch(gctx, s.db, s.opts.Logger)
 	g.Go(func() error { return s.purging(gctx) })
 	if s.mails != nil {
 		g.Go(func() error { return s.mails.Run(gctx) })

@@ -1939,6 +1939,56 @@ func (s *Messaging) CreateTemplate(ctx context.Context, in CreateTemplateRequest
 	return answer[Template](ctx, s.c, &r)
 }
 
+// DeadLetter is GET /reference/{id}/dead-letters/{letterId}: Show an item of a callback that could
+// not be read, with its body.
+//
+// Needs the permission `chats.read`.
+//
+// Changes nothing.
+func (s *Messaging) DeadLetter(ctx context.Context, id int64, letterID string) (*DeadLetter, error) {
+	r := request{id: "Messaging_DeadLetter", method: http.MethodGet, path: "/reference/{id}/dead-letters/{letterId}"}
+	r.inPath("id", id)
+	r.inPath("letterId", letterID)
+	return answer[DeadLetter](ctx, s.c, &r)
+}
+
+// DeadLettersParams are what [Messaging.DeadLetters] may be told; nil: nothing.
+type DeadLettersParams struct {
+	// Maximum number of items on the page. A number above 200 counts as 200.
+	Limit *int64 `query:"limit"`
+	// The next of the previous page.
+	Cursor string `query:"cursor"`
+}
+
+// DeadLetters is GET /reference/{id}/dead-letters: List the items of callbacks that could not be
+// read, newest first.
+//
+// The rest of their callbacks was stored. A dead letter is kept until it is replayed or deleted, or
+// as long as messages are kept. Erasing a contact also deletes those that name the contact.
+//
+// Needs the permission `chats.read`.
+//
+// Changes nothing.
+func (s *Messaging) DeadLetters(ctx context.Context, id int64, p *DeadLettersParams) (*Page[DeadLetter], error) {
+	r := request{id: "Messaging_DeadLetters", method: http.MethodGet, path: "/reference/{id}/dead-letters", params: p}
+	r.inPath("id", id)
+	return answer[Page[DeadLetter]](ctx, s.c, &r)
+}
+
+// AllDeadLetters walks through all pages of [Messaging.DeadLetters]. After an error it ends.
+func (s *Messaging) AllDeadLetters(ctx context.Context, id int64, p *DeadLettersParams) iter.Seq2[DeadLetter, error] {
+	var q DeadLettersParams
+	if p != nil {
+		q = *p
+	}
+	return walk(func(cursor string) (*Page[DeadLetter], error) {
+		if cursor != "" {
+			q.Cursor = cursor
+		}
+		return s.DeadLetters(ctx, id, &q)
+	})
+}
+
 // DeleteChat is DELETE /chats: Erase all stored data about a contact or a group.
 //
 // Erases what an export contains: messages, files, messages of the contact in groups, and queued
@@ -1954,6 +2004,19 @@ func (s *Messaging) DeleteChat(ctx context.Context, reference int64, chatID stri
 	r.inQuery("reference", reference)
 	r.inQuery("chatId", chatID)
 	return answer[Deleting](ctx, s.c, &r)
+}
+
+// DeleteDeadLetter is DELETE /reference/{id}/dead-letters/{letterId}: Delete an item of a callback
+// that could not be read.
+//
+// Needs the permission `references.write`.
+//
+// A repeated request answers 404.
+func (s *Messaging) DeleteDeadLetter(ctx context.Context, id int64, letterID string) (*Done, error) {
+	r := request{id: "Messaging_DeleteDeadLetter", method: http.MethodDelete, path: "/reference/{id}/dead-letters/{letterId}"}
+	r.inPath("id", id)
+	r.inPath("letterId", letterID)
+	return answer[Done](ctx, s.c, &r)
 }
 
 // DeleteReference is DELETE /reference/{id}: Delete a reference with its chats and messages.
@@ -2188,6 +2251,37 @@ func (s *Messaging) AllReferences(ctx context.Context, p *ReferencesParams) iter
 		}
 		return s.References(ctx, &q)
 	})
+}
+
+// ReplayDeadLetter is POST /reference/{id}/dead-letters/{letterId}/replay: Read an item of a
+// callback again.
+//
+// Use it after an upgrade that can read the item. If it succeeds, what the item reports is stored,
+// as if it came now, and the dead letter is deleted. Otherwise the dead letter remains, with the
+// new reason.
+//
+// Needs the permission `references.write`.
+//
+// A repeated request answers 404 if the first succeeded.
+func (s *Messaging) ReplayDeadLetter(ctx context.Context, id int64, letterID string) (*ReplayedDeadLetter, error) {
+	r := request{id: "Messaging_ReplayDeadLetter", method: http.MethodPost, path: "/reference/{id}/dead-letters/{letterId}/replay"}
+	r.inPath("id", id)
+	r.inPath("letterId", letterID)
+	return answer[ReplayedDeadLetter](ctx, s.c, &r)
+}
+
+// ReplayDeadLetters is POST /reference/{id}/dead-letters/replay: Read the items of callbacks again
+// that could not be read, oldest first.
+//
+// A request replays one page. Pass `next` as `cursor` until it is null.
+//
+// Needs the permission `references.write`.
+//
+// A repeated request replays only those that remain.
+func (s *Messaging) ReplayDeadLetters(ctx context.Context, id int64, in ReplayDeadLettersRequest) (*ReplayedDeadLetters, error) {
+	r := request{id: "Messaging_ReplayDeadLetters", method: http.MethodPost, path: "/reference/{id}/dead-letters/replay", body: in}
+	r.inPath("id", id)
+	return answer[ReplayedDeadLetters](ctx, s.c, &r)
 }
 
 // Resolve is GET /chats/resolve: Look up the ids and names of a contact by one of them.
@@ -2615,8 +2709,8 @@ func (s *Server) Job(ctx context.Context, id string) (*Job, error) {
 
 // Probe is GET /probe: Check whether the server works.
 //
-// Answers 503 if there is no space for another message, the store cannot be written, or the server
-// is about to stop.
+// Answers 503 if there is no space for another message, the database or the folder of media files
+// cannot be written, there are too many open files, or the server is about to stop.
 //
 // Changes nothing.
 func (s *Server) Probe(ctx context.Context) (*Probe, error) {

@@ -647,6 +647,25 @@ type CredentialView struct {
 	Username *string `json:"username"`
 }
 
+type DeadLetter struct {
+	// What the network sent, usually JSON. Lists do not have it.
+	Body *string `json:"body,omitzero"`
+	ID   string  `json:"id"`
+	// Why it could not be read, the last time.
+	Reason string `json:"reason"`
+	// UNIX seconds.
+	ReceivedAt Time `json:"receivedAt"`
+	// false if it cannot be replayed: it came by no callback, makes no sense without its neighbours,
+	// or was stored by an older version.
+	Replayable bool `json:"replayable"`
+	// Time of the last replay; null if there was none. UNIX seconds.
+	ReplayedAt *Time `json:"replayedAt"`
+	// Number of replays that failed.
+	Replays int64 `json:"replays"`
+	// Characters of the body.
+	Size int64 `json:"size"`
+}
+
 type DeleteAccountRequest struct {
 	// The caller's own password.
 	Password string `json:"password"`
@@ -2174,6 +2193,13 @@ type ReplayChat struct {
 	Reference int64 `json:"reference"`
 }
 
+type ReplayDeadLettersRequest struct {
+	// The next of the previous answer.
+	Cursor *string `json:"cursor,omitzero"`
+	// Number of dead letters to replay at most.
+	Limit *int64 `json:"limit,omitzero"`
+}
+
 type ReplayResult struct {
 	// Number of deliveries that are sent again.
 	Queued int64 `json:"queued"`
@@ -2186,6 +2212,22 @@ type ReplayedCall struct {
 	// One of http, assistant, agent, extract, tool, node.
 	Kind string `json:"kind"`
 	Node string `json:"node"`
+}
+
+type ReplayedDeadLetter struct {
+	// Why it still cannot be read; null if replayed.
+	Reason *string `json:"reason"`
+	// true: it is stored, and the dead letter is deleted.
+	Replayed bool `json:"replayed"`
+}
+
+type ReplayedDeadLetters struct {
+	// Number of dead letters that remain.
+	Failed int64 `json:"failed"`
+	// Cursor of the next page; null if there is none.
+	Next *string `json:"next"`
+	// Number of dead letters that are stored now.
+	Replayed int64 `json:"replayed"`
 }
 
 type Reply struct {

@@ -22,6 +22,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -73,6 +74,9 @@ var migrations embed.FS
 
 // Migrate creates or upgrades the tables of this package. [Open] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
+	if err := clockstep.Migrate(ctx, db); err != nil {
+		return err
+	}
 	return database.Migrate(ctx, db, "job", migrations)
 }
 
@@ -82,6 +86,7 @@ func Open(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	clockstep.Register(d, "job", clockstep.Column("job_job", "due_us", "ended_us = 0"))
 	s := &Service{db: d}
 	if opts != nil {
 		s.opts = *opts

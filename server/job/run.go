@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 )
 
@@ -29,6 +30,7 @@ const (
 // Run runs jobs until ctx ends. Any node may then continue unfinished jobs.
 func (s *Service) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
+	clockstep.Watch(ctx, s.db, s.opts.Logger)
 	for range workers {
 		g.Go(func() error { return s.work(ctx) })
 	}

@@ -124,7 +124,7 @@ func awaitAll(ctx context.Context, set settings, l server.Listeners, log *slog.L
 	if !is {
 		return o, err
 	}
-	h := standIn(l)
+	h := standIn(l, passing.what)
 	defer h.end()
 	var said string
 	var saidAt time.Time
@@ -155,9 +155,10 @@ type unstarted struct {
 	done chan struct{}
 }
 
-// standIn answers the requests to a listener until [unstarted.end].
-func standIn(l server.Listeners) *unstarted {
+// standIn answers the requests to a listener until [unstarted.end], first with what.
+func standIn(l server.Listeners, what string) *unstarted {
 	h := &unstarted{on: &lent{l.Main}, done: make(chan struct{})}
+	h.what.Store(&what)
 	h.http = &http.Server{Handler: h, ReadTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	serve := func() error { return h.http.Serve(h.on) }
 	if l.Certificate != nil {
@@ -182,10 +183,6 @@ func (h *unstarted) end() {
 
 // ServeHTTP implements [http.Handler].
 func (h *unstarted) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	what := unreachable
-	if said := h.what.Load(); said != nil {
-		what = *said
-	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Retry-After", "2")
@@ -193,7 +190,7 @@ func (h *unstarted) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusServiceUnavailable)
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"type": "about:blank", "title": http.StatusText(http.StatusServiceUnavailable), "status": http.StatusServiceUnavailable,
-		"code": "unavailable", "detail": "the server waits until it can start: " + what, "errors": []any{},
+		"code": "unavailable", "detail": "the server waits until it can start: " + *h.what.Load(), "errors": []any{},
 	})
 }
 

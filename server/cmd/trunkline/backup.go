@@ -7,18 +7,24 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/server/backup"
+	"github.com/trunklinehq/trunkline/server/backup/destination"
 )
 
-// backupCommand writes a backup of a running server.
+// backupCommand writes backups of a running server.
 type backupCommand struct {
-	File       string `arg:"" name:"file" help:"The file to write; it must not be there."`
-	WithSecret bool   `help:"Include the secret: everyone who has the file can then open everything."`
-	NoMedia    bool   `help:"Omit the files of messages, for example when their bucket has its own backup."`
+	File        string `arg:"" optional:"" name:"file" help:"The file to write; it must not be there."`
+	To          string `placeholder:"FOLDER|s3://BUCKET" help:"Write the backup there instead, with its time as its name."`
+	Every       string `placeholder:"TIME" help:"Run until stopped, and write a backup there whenever the newest is this old, like 24h."`
+	Keep        string `placeholder:"N" help:"Then delete all but the newest N there (default: keep all)."`
+	WithSecret  bool   `help:"Include the secret: everyone who has the file can then open everything."`
+	SkipDamaged bool   `help:"Leave out files of messages that are damaged on the disk, instead of writing no backup."`
+	NoMedia     bool   `help:"Omit the files of messages, for example when their bucket has its own backup."`
 }
 
 func (b backupCommand) run(ctx context.Context, f flags, to streams) error {
@@ -26,14 +32,99 @@ func (b backupCommand) run(ctx context.Context, f flags, to streams) error {
 	if err != nil {
 		return err
 	}
-	opts := &backup.WriteOptions{Program: programVersion()}
+	every, keep, err := b.checked()
+	if err != nil {
+		return err
+	}
+	if b.To == "" {
+		if _, err := os.Lstat(b.File); err == nil {
+			return &settingError{"FILE", "already exists: name another file"}
+		}
+		return b.write(ctx, set, to, b.newFile, b.keepFile)
+	}
+	there, err := openDestination(ctx, "--to", b.To)
+	if err != nil {
+		return err
+	}
+	once := func(ctx context.Context) error {
+		err := b.write(ctx, set, to, there.Create, func(path string, m backup.Manifest) (string, error) {
+			name := destination.Name(m.CreatedAt)
+			return name, there.Put(ctx, name, path)
+		})
+		if err == nil && keep > 0 {
+			err = destination.Prune(ctx, there, keep)
+		}
+		return err
+	}
+	if every == 0 {
+		return once(ctx)
+	}
+	return repeat(ctx, every, there, once, to.err)
+}
+
+// checked returns the settings of the command that are not texts.
+func (b backupCommand) checked() (every time.Duration, keep int, err error) {
+	c := &checker{}
+	if b.Every != "" {
+		if every = c.duration("every", b.Every); every == 0 {
+			c.refuse("every", "must be a duration like 24h or 7d")
+		}
+	}
+	if b.Keep != "" {
+		keep = c.number("keep", b.Keep, 1)
+	}
+	switch {
+	case c.err != nil:
+		return 0, 0, c.err
+	case b.To == "" && (every > 0 || keep > 0):
+		return 0, 0, &settingError{"--to", "must be given with --every and --keep"}
+	case b.To == "" && b.File == "":
+		return 0, 0, &settingError{"FILE", "must be given, or --to"}
+	case b.To != "" && b.File != "":
+		return 0, 0, &settingError{"FILE", "must not be given with --to, where a backup is named after its time"}
+	}
+	return every, keep, nil
+}
+
+// openDestination opens the destination of backups that a flag names.
+func openDestination(ctx context.Context, flag, address string) (destination.Destination, error) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	d, err := destination.Open(ctx, address)
+	if err != nil {
+		return nil, unusable(flag, "it cannot be used: "+redact(cause(err), address), err)
+	}
+	return d, nil
+}
+
+// newFile returns a private file beside that of the command line.
+func (b backupCommand) newFile() (*os.File, error) {
+	file, err := os.CreateTemp(filepath.Dir(b.File), ".trunkline-*") // mode 0600
+	if err != nil {
+		return nil, &settingError{"FILE", "cannot be written: " + cause(err)}
+	}
+	return file, nil
+}
+
+// keepFile gives a new backup the name of the command line.
+func (b backupCommand) keepFile(path string, _ backup.Manifest) (name string, err error) {
+	if err := os.Rename(path, b.File); err != nil {
+		return "", err
+	}
+	return b.File, keepNames(filepath.Dir(b.File))
+}
+
+// write writes a backup into a new file, reads it again, and gives it to keep, which
+// returns its name.
+func (b backupCommand) write(ctx context.Context, set settings, to streams, create func() (*os.File, error),
+	keep func(path string, m backup.Manifest) (name string, err error),
+) error {
+	opts := &backup.WriteOptions{Program: programVersion(), SkipDamaged: b.SkipDamaged}
+	var err error
 	if b.WithSecret {
 		if opts.Secret, err = secretOf(set); err != nil {
 			return err
 		}
-	}
-	if _, err := os.Lstat(b.File); err == nil {
-		return &settingError{"FILE", "already exists: name another file"}
 	}
 	db, err := openExisting(ctx, set)
 	if err != nil {
@@ -49,17 +140,33 @@ func (b backupCommand) run(ctx context.Context, f flags, to streams) error {
 	defer bar.end()
 	opts.Progress = bar.step
 	var m backup.Manifest
-	err = writeNew(b.File, func(file *os.File) error {
+	path, err := writeNew(create, func(file *os.File) error {
 		if m, err = backup.Write(ctx, db, file, opts); err != nil {
-			return err
+			return damaged(err)
 		}
 		return checkBackup(ctx, file.Name(), bar)
 	})
 	if err != nil {
 		return err
 	}
+	defer os.Remove(path) //nolint:errcheck // no longer there if it was renamed
+	name, err := keep(path, m)
+	if err != nil {
+		return err
+	}
 	bar.end()
-	_, err = fmt.Fprint(to.out, wrote(b.File, m))
+	_, err = fmt.Fprint(to.out, wrote(name, m))
+	return err
+}
+
+// damaged adds what to do to errors about data that are damaged.
+func damaged(err error) error {
+	switch {
+	case errors.Is(err, backup.ErrCorrupt):
+		return fmt.Errorf("%w\nNo backup was written. Stop the server, keep a copy of its folder, and restore the newest backup; or save what can be read with the sqlite3 program: sqlite3 trunkline.db .recover", err)
+	case errors.Is(err, backup.ErrFileDamaged):
+		return fmt.Errorf("%w\nNo backup was written. trunkline doctor --files lists all such files. Put them back from an earlier backup, or leave them out with --skip-damaged", err)
+	}
 	return err
 }
 
@@ -81,6 +188,9 @@ func wrote(name string, m backup.Manifest) string {
 	if m.Files.Left {
 		b.WriteString("The files of messages are not in it: to restore it, use the same --media\n")
 	}
+	if n := m.Files.Damaged; n > 0 {
+		fmt.Fprintf(&b, "%d damaged files are not in it\n", n)
+	}
 	if !m.Secret {
 		b.WriteString("The secret is not in it: keep the secret of the server separately, without it sealed values cannot be opened\n")
 	} else {
@@ -96,24 +206,21 @@ func rowsIn(m backup.Manifest) (n int64) {
 	return n
 }
 
-// writeNew writes a private file completely or not at all.
-func writeNew(name string, fill func(*os.File) error) error {
-	file, err := os.CreateTemp(filepath.Dir(name), ".trunkline-*") // mode 0600
+// writeNew writes a new file, and returns its path. After an error there is no file.
+func writeNew(create func() (*os.File, error), fill func(*os.File) error) (path string, err error) {
+	file, err := create()
 	if err != nil {
-		return &settingError{"FILE", "cannot be written: " + cause(err)}
+		return "", err
 	}
-	defer os.Remove(file.Name()) //nolint:errcheck // no longer there after the rename
 	err = fill(file)
 	if err == nil {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
-		return err
+		_ = os.Remove(file.Name())
+		return "", err
 	}
-	if err := os.Rename(file.Name(), name); err != nil {
-		return err
-	}
-	return keepNames(filepath.Dir(name))
+	return file.Name(), nil
 }
 
 // secretOf returns the secret of a server with these settings: the given one, or
@@ -135,7 +242,8 @@ func secretOf(set settings) (string, error) {
 
 // restoreCommand restores a backup.
 type restoreCommand struct {
-	File string `arg:"" name:"file" help:"The backup."`
+	File string `arg:"" optional:"" name:"file" help:"The backup: a file, or a name at --from (default there: the newest)."`
+	From string `placeholder:"FOLDER|s3://BUCKET" help:"Where backup --to wrote it."`
 }
 
 func (r restoreCommand) run(ctx context.Context, f flags, to streams) error {
@@ -143,7 +251,12 @@ func (r restoreCommand) run(ctx context.Context, f flags, to streams) error {
 	if err != nil {
 		return err
 	}
-	a, err := backup.Open(r.File)
+	path, done, err := r.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	a, err := backup.Open(path)
 	if err != nil {
 		return r.refused(err)
 	}
@@ -180,6 +293,36 @@ func (r restoreCommand) run(ctx context.Context, f flags, to streams) error {
 	}
 	_, _ = fmt.Fprintln(to.out, "Stop the server of the backup before you start this one: a reference of WhatsApp Web can be connected in one place only")
 	return err
+}
+
+// fetch returns the path of the backup, until done is called.
+func (r restoreCommand) fetch(ctx context.Context) (path string, done func(), err error) {
+	switch {
+	case r.From == "" && r.File == "":
+		return "", nil, &settingError{"FILE", "must be given, or --from"}
+	case r.From == "":
+		return r.File, func() {}, nil
+	}
+	there, err := openDestination(ctx, "--from", r.From)
+	if err != nil {
+		return "", nil, err
+	}
+	name := r.File
+	if name == "" {
+		names, err := there.List(ctx)
+		if err != nil {
+			return "", nil, err
+		}
+		if len(names) == 0 {
+			return "", nil, &settingError{"--from", "there is no backup"}
+		}
+		name = names[len(names)-1]
+	}
+	path, done, err = there.Fetch(ctx, name)
+	if errors.Is(err, destination.ErrNotFound) {
+		return "", nil, &settingError{"FILE", "there is no such backup at --from"}
+	}
+	return path, done, err
 }
 
 // secret returns a function that writes the secret of a backup into the data

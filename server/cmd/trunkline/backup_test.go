@@ -20,11 +20,11 @@ import (
 )
 
 // ran runs a command that ends by itself.
-func ran(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+func ran(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary(t, "trunkline"), args...)
 	var out, errs strings.Builder
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = t.TempDir(), strings.NewReader(stdin), &out, &errs
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &out, &errs
 	if err := cmd.Run(); err != nil {
 		var exit *exec.ExitError
 		require.ErrorAs(t, err, &exit)
@@ -36,7 +36,7 @@ func ran(t *testing.T, stdin string, args ...string) (code int, stdout, stderr s
 // succeeds runs a command, which must end with 0.
 func succeeds(t *testing.T, args ...string) (stdout, stderr string) {
 	t.Helper()
-	code, out, errs := ran(t, "", args...)
+	code, out, errs := ran(t, args...)
 	require.Zero(t, code, "%s%s", out, errs)
 	return out, errs
 }
@@ -104,11 +104,11 @@ func TestBackupUnderLoad(t *testing.T) {
 			r.talk(t, l, ana)
 			r.picture(t, ana)
 			r.sound(t)
-			code, _, why := ran(t, "", append([]string{"restore", file}, to...)...)
+			code, _, why := ran(t, append([]string{"restore", file}, to...)...)
 			require.Equal(t, 2, code)
 			require.Contains(t, why, "in use by another trunkline")
 			n.terminate(t)
-			code, _, why = ran(t, "", append([]string{"restore", file}, to...)...)
+			code, _, why = ran(t, append([]string{"restore", file}, to...)...)
 			require.Equal(t, 2, code)
 			require.Contains(t, why, "the database is not empty")
 		})

@@ -112,13 +112,19 @@ func launch(t testing.TB, args ...string) *node {
 func launchIn(t testing.TB, env []string, args ...string) *node {
 	t.Helper()
 	n := spawn(t, env, args...)
+	n.awaitReady(t)
+	return n
+}
+
+// awaitReady waits for the ready line of a server.
+func (n *node) awaitReady(t testing.TB) {
+	t.Helper()
 	line, ok := <-n.ready
 	require.True(t, ok, "it ended: %s", n.stderr)
 	var port int
 	_, err := fmt.Sscanf(line, "Trunkline is ready: panel http://localhost:%d/panel/, API docs", &port)
 	require.NoError(t, err, line)
 	n.host = fmt.Sprintf("127.0.0.1:%d", port)
-	return n
 }
 
 // spawn starts a server with env added to the environment of this process. It does

@@ -12,7 +12,8 @@ import (
 
 // doctorCommand checks everything that a server needs, and changes nothing.
 type doctorCommand struct {
-	JSON bool `name:"json" help:"A JSON object instead of lines."`
+	JSON  bool `name:"json" help:"A JSON object instead of lines."`
+	Files bool `name:"files" help:"Also read all files of messages, and compare them with what was stored."`
 }
 
 // The states of a finding.
@@ -34,6 +35,7 @@ type finding struct {
 type doctor struct {
 	set      settings
 	now      func() time.Time
+	files    bool     // read all files of messages
 	db       *sqlx.DB // nil: it cannot be reached
 	secrets  []string // of the database; nil: unknown
 	findings []finding
@@ -52,7 +54,7 @@ func (d *doctor) bad(check, text, cure string) {
 }
 
 func (c doctorCommand) run(ctx context.Context, f flags, to streams) error {
-	d := &doctor{now: time.Now}
+	d := &doctor{now: time.Now, files: c.Files}
 	var err error
 	if d.set, err = f.settings(); err != nil {
 		d.bad("settings", oneLine(err.Error()), "correct it; trunkline --help lists all settings")
@@ -82,6 +84,8 @@ func (d *doctor) examine(ctx context.Context) {
 		defer closeSoon(d.db)
 		if d.tables(ctx) {
 			d.written(ctx)
+			d.content(ctx)
+			d.stored(ctx)
 			d.secret(ctx)
 			d.references(ctx)
 			d.webhooks(ctx)

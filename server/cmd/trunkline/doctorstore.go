@@ -136,6 +136,10 @@ func (d *doctor) database(ctx context.Context) {
 			d.warn(check, "the database does not exist yet", "it is created at the first start; if it should exist, set another --data")
 			return
 		}
+		if _, ok := errors.AsType[*damagedError](err); ok {
+			d.bad("content", oneLine(err.Error()), restoreCure)
+			return
+		}
 		d.bad(check, oneLine(err.Error()), "start it, or correct --database-url")
 		return
 	}
@@ -159,7 +163,7 @@ func (d *doctor) postgres(ctx context.Context) {
 	begin, at := time.Now(), d.now()
 	if err := d.db.GetContext(ctx, &pg, `SELECT CAST(current_setting('server_version_num') AS INTEGER) AS number, current_setting('server_version') AS name,
 		current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
-		CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) AS now`); err != nil {
+		CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT) AS now`); err != nil {
 		d.bad(check, "it does not answer: "+oneLine(err.Error()), "check its log")
 		return
 	}

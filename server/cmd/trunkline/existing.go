@@ -27,6 +27,12 @@ func openExisting(ctx context.Context, set settings) (*sqlx.DB, error) {
 	return connect(ctx, flag, url)
 }
 
+// damagedError means that the database of a setting is damaged.
+type damagedError struct{ *settingError }
+
+// Unwrap returns the error of the setting.
+func (e *damagedError) Unwrap() error { return e.settingError }
+
 // addressOf returns the base URL of a server with these settings.
 func addressOf(set settings) string {
 	if set.BaseURL != "" {

@@ -87,6 +87,23 @@ func (f *folder) database() string { return databaseIn(f.path) }
 
 func databaseIn(folder string) string { return "sqlite://" + filepath.Join(folder, "trunkline.db") }
 
+// lost returns an error if a server has worked with this folder, and its database is not
+// there any more. To begin without a word with an empty one would look as if all was
+// well.
+func (f *folder) lost() error {
+	path := strings.TrimPrefix(f.database(), "sqlite://")
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil // opening it reports other errors
+	}
+	for _, name := range []string{"secret", "media"} { // both are made after the database
+		if _, err := os.Stat(filepath.Join(f.path, name)); err != nil {
+			return nil //nolint:nilerr // a new folder, or one that was prepared
+		}
+	}
+	return &settingError{"--data", "the folder has the secret and the files of a server, but its database " + path +
+		" is missing: restore it from a backup, or move the folder \"media\" away to begin with an empty database"}
+}
+
 // secrets returns the secrets of the folder. It generates one if there is none. A
 // restore may have written several.
 func (f *folder) secrets() ([]server.Secret, error) {

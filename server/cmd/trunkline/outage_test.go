@@ -75,6 +75,12 @@ func (o *outage) run(t *testing.T) {
 	n := launch(t, r.args("--database-url", d.proxy.url, "--secret", sharedSecret)...)
 	r.balancer.open(n)
 	r.setup(t)
+	r.endure(t, n, func() (end func()) { return o.begin(t, d) })
+}
+
+// endure makes the database unusable again and again under load.
+func (r *env) endure(t *testing.T, n *node, begin func() (end func())) {
+	t.Helper()
 	l := startLoad(t, r)
 	rounds := (testkit.Rounds(atLength) + 2) / 3
 	if testkit.Rounds(atLength) >= atLength {
@@ -82,7 +88,7 @@ func (o *outage) run(t *testing.T) {
 	}
 	var slowest, blindest time.Duration
 	for round := range rounds {
-		end := o.begin(t, d)
+		end := begin()
 		blind := n.awaitProbe(t, http.StatusServiceUnavailable)
 		if rounds >= atLength { // else it ends when it was noticed
 			pass(t, max(0, outageFor-blind))
@@ -94,9 +100,9 @@ func (o *outage) run(t *testing.T) {
 		blindest, slowest = max(blindest, blind), max(slowest, time.Since(began))
 	}
 	l.finish()
-	begin := time.Now()
+	finishing := time.Now()
 	l.finished(t)
-	drained := time.Since(begin)
+	drained := time.Since(finishing)
 	l.report(t, t.Name(), rounds, l.check(t, rounds), drained)
 	t.Logf("promise: %s, %d times: the probe failed %.1f s later at the latest, and everything worked %.1f s after the end",
 		t.Name(), rounds, blindest.Seconds(), slowest.Seconds())

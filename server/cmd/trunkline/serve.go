@@ -134,6 +134,9 @@ const openTimeout = 15 * time.Second
 func openDatabase(ctx context.Context, set settings, home *folder) (*sqlx.DB, error) {
 	url := string(set.DatabaseURL)
 	if url == "" {
+		if err := home.lost(); err != nil {
+			return nil, err
+		}
 		url = home.database()
 	}
 	if isSQLite(url) {
@@ -149,7 +152,10 @@ func connect(ctx context.Context, flag, url string) (*sqlx.DB, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	db, err := sqldb.Open(ctx, url)
-	if err != nil {
+	switch {
+	case errors.Is(err, sqldb.ErrDamaged):
+		return nil, &damagedError{&settingError{flag, err.Error()}}
+	case err != nil:
 		return nil, unusable(flag, "the database cannot be opened: "+redact(err.Error(), url), err)
 	}
 	return db, nil

@@ -86,6 +86,13 @@ func (s *sink) until(t testing.TB, done func() bool, what ...any) {
 	testkit.Until(t, []*testsignal.Signal{&s.arrived}, done, what...)
 }
 
+// untilMore waits until so many more events were delivered.
+func (s *sink) untilMore(t testing.TB, n int) {
+	t.Helper()
+	before, _ := s.count()
+	s.until(t, func() bool { now, _ := s.count(); return now >= before+n }, n, "more webhooks")
+}
+
 // take notes a delivery, or what is wrong with it.
 func (s *sink) take(h http.Header, body string) (lock chan struct{}) {
 	defer s.arrived.Send()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"syscall"
 	"testing"
@@ -257,6 +258,57 @@ func TestWebFreeze(t *testing.T) {
 	require.Equal(t, before, r.logins(), "the node that woke connected no reference again")
 	t.Logf("promise: %s: %d references were connected on another node %.1f s after their own froze, and stayed there when it woke; of %d messages "+
 		"none was lost or doubled", t.Name(), len(r.refs), elapsed.Seconds(), messages)
+	two.terminate(t)
+}
+
+// TestWebCutOff cuts the node that owns the references off from the database, but not from
+// the network, for longer than its lease. It disconnects them before another node connects
+// them, and does not take them back.
+func TestWebCutOff(t *testing.T) {
+	t.Parallel()
+	url, files := testkit.PostgresURL(t), t.TempDir()
+	p := startProxy(t, url)
+	r := newWebEnv(t)
+	launch := func(url string) *node {
+		return r.launch(t, "--data", t.TempDir(), "--database-url", url, "--media", files, "--secret", sharedSecret)
+	}
+	one := launch(p.url)
+	r.balancer.open(one)
+	r.signUp(t)
+	for range 3 {
+		r.link(t)
+	}
+	ws := make([]*writers, len(r.refs))
+	for i := range ws {
+		ws[i] = r.writers(1)
+	}
+	r.writeAll(t, ws)
+	two := launch(url)
+	r.balancer.open(two)
+
+	before, begin := r.logins(), time.Now()
+	p.hung.Lock()
+	r.writeAll(t, ws) // some of it to connections of the one that cannot store it
+	elapsed := r.back(t, before, begin)
+	require.Empty(t, r.fake.Conflicts(), "no reference was connected twice at once")
+	r.writeAll(t, ws)
+	p.silence()
+	p.hung.Unlock()
+	one.awaitProbe(t, http.StatusOK)
+	before = r.logins()
+	r.writeAll(t, ws)
+
+	messages := 0
+	for i, l := range r.refs {
+		require.NoError(t, l.device.AwaitIdle(within(t)))
+		messages += ws[i].counted(t, r, l)
+		r.connected(t, l)
+	}
+	require.Equal(t, before, r.logins(), "the node that was cut off connected no reference again")
+	r.sound(t)
+	t.Logf("promise: %s: %d references were connected on another node %.1f s after their own lost the database, each on one node at a time; of %d messages "+
+		"none was lost or doubled", t.Name(), len(r.refs), elapsed.Seconds(), messages)
+	one.terminate(t)
 	two.terminate(t)
 }
 

@@ -94,18 +94,21 @@ var furtherCodes = map[string][]string{
 	"Messaging_MarkRead":        {codeAmbiguousChat},
 	"Messaging_Messages":        {codeAmbiguousChat},
 	"Messaging_PreviewTemplate": {CodeUnsupported},
-	"Messaging_Resolve":         {codeAmbiguousChat},
-	"Messaging_SaveMedia":       {CodeUnsupported, codeQuotaStorage},
-	"Messaging_Send":            {CodeUnsupported, codeSessionNotConnected, CodeWindowClosed, codeAmbiguousChat, codeQuotaMessages, codeQuotaContacts},
-	"Messaging_StartSession":    {CodeUnsupported},
-	"Messaging_Templates":       {CodeUnsupported},
-	"Messaging_UpdateChat":      {codeAmbiguousChat, codeQuotaContacts},
-	"Sandbox_Echo":              {CodeUnsupported},
-	"Sandbox_Screen":            {CodeUnsupported},
-	"Sandbox_Typing":            {CodeUnsupported},
-	"Sandbox_Write":             {CodeUnsupported},
-	"Webhooks_Deliveries":       {codeAmbiguousChat},
-	"Webhooks_Register":         {CodeUnsupported},
+
+	"Messaging_ReplayDeadLetter": {CodeUnsupported},
+
+	"Messaging_Resolve":      {codeAmbiguousChat},
+	"Messaging_SaveMedia":    {CodeUnsupported, codeQuotaStorage},
+	"Messaging_Send":         {CodeUnsupported, codeSessionNotConnected, CodeWindowClosed, codeAmbiguousChat, codeQuotaMessages, codeQuotaContacts},
+	"Messaging_StartSession": {CodeUnsupported},
+	"Messaging_Templates":    {CodeUnsupported},
+	"Messaging_UpdateChat":   {codeAmbiguousChat, codeQuotaContacts},
+	"Sandbox_Echo":           {CodeUnsupported},
+	"Sandbox_Screen":         {CodeUnsupported},
+	"Sandbox_Typing":         {CodeUnsupported},
+	"Sandbox_Write":          {CodeUnsupported},
+	"Webhooks_Deliveries":    {codeAmbiguousChat},
+	"Webhooks_Register":      {CodeUnsupported},
 }
 
 // codesOf are the codes of the problems that an operation answers with a

@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"syscall"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -38,7 +40,7 @@ func (p *Problems) Find(ctx context.Context, err error) *Problem {
 	if found := p.Known.Problem(err); found != nil {
 		return found
 	}
-	if ctx.Err() != nil || !database.IsUnwritable(err) {
+	if ctx.Err() != nil || !database.IsUnwritable(err) && !IsOpenFiles(err) {
 		return nil
 	}
 	p.Refused()
@@ -48,8 +50,17 @@ func (p *Problems) Find(ctx context.Context, err error) *Problem {
 
 // StoreProblem returns the problem of a store that cannot be written.
 func StoreProblem(err error) *Problem {
-	if database.IsFull(err) {
+	switch {
+	case IsOpenFiles(err):
+		return NewProblem(CodeUnavailable, "the server has too many open files: raise their limit (LimitNOFILE, ulimit -n), or close connections").RetryAfter(storeRetry)
+	case database.IsFull(err):
 		return NewProblem(CodeUnavailable, "the disk is full, so that the store cannot be written: free some space, and try again").RetryAfter(storeRetry)
 	}
 	return NewProblem(CodeUnavailable, "the store cannot be written for now: try again later").RetryAfter(storeRetry)
+}
+
+// IsOpenFiles reports whether an error means that the process or the system has too
+// many open files.
+func IsOpenFiles(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 )
 
 // outageLines is how often a message about an outage of the database is logged.
 const outageLines = time.Minute
 
-// OutageLog logs each message about an outage of the database once, and then once a
+// OutageLog logs each message about an outage, as of the database, once, and then once a
 // minute with the number of lines that it stands for: thousands of requests and
 // workers may say the same. It passes on all other lines.
 type OutageLog struct {
@@ -73,11 +74,12 @@ func (s *said) flush(message string) {
 	time.AfterFunc(outageLines, func() { s.flush(message) })
 }
 
-// isOutage reports whether a line says that the database cannot be used for now.
+// isOutage reports whether a line says that the database cannot be used for now, or that
+// there are too many open files.
 func isOutage(rec slog.Record) (is bool) {
 	rec.Attrs(func(a slog.Attr) bool {
 		err, ok := a.Value.Any().(error)
-		is = ok && (database.IsUnwritable(err) || errors.Is(err, context.DeadlineExceeded) && database.Failed(err))
+		is = ok && (database.IsUnwritable(err) || httpapi.IsOpenFiles(err) || errors.Is(err, context.DeadlineExceeded) && database.Failed(err))
 		return !is
 	})
 	return is

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
@@ -36,7 +37,14 @@ func (h RequestLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 // WithGroup is as that of the handler below.
 func (h RequestLog) WithGroup(name string) slog.Handler { return RequestLog{h.Handler.WithGroup(name)} }
 
-// Response remembers what was answered.
+// AnswerGrace is the time in which a client must take a part of an answer, of up to
+// 64 KiB. Who takes none holds a connection for nothing.
+const AnswerGrace = 20 * time.Second
+
+// writeSize is the size of the parts in which a large answer is written.
+const writeSize = 64 << 10
+
+// Response remembers what was answered, and gives the client a deadline to take it.
 type Response struct {
 	http.ResponseWriter
 	Status int // 0: nothing yet
@@ -55,17 +63,37 @@ func (w *Response) WriteHeader(status int) {
 }
 
 // Write counts what is written.
-func (w *Response) Write(b []byte) (int, error) {
+func (w *Response) Write(b []byte) (written int, err error) {
 	w.Status = cmp.Or(w.Status, http.StatusOK)
-	n, err := w.ResponseWriter.Write(b)
-	w.Bytes += int64(n)
-	return n, err
+	defer w.setDeadline(time.Time{})
+	for {
+		w.setDeadline(time.Now().Add(AnswerGrace))
+		n, err := w.ResponseWriter.Write(b[:min(len(b), writeSize)])
+		written += n
+		w.Bytes += int64(n)
+		if b = b[n:]; err != nil || len(b) == 0 {
+			return written, err
+		}
+	}
+}
+
+// FlushError sends what is written.
+func (w *Response) FlushError() error {
+	w.Status = cmp.Or(w.Status, http.StatusOK)
+	w.setDeadline(time.Now().Add(AnswerGrace))
+	defer w.setDeadline(time.Time{})
+	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
 // Flush makes w an http.Flusher, which some libraries ask for by assertion.
-func (w *Response) Flush() {
-	w.Status = cmp.Or(w.Status, http.StatusOK)
-	_ = http.NewResponseController(w.ResponseWriter).Flush()
+func (w *Response) Flush() { _ = w.FlushError() }
+
+// Finish gives the client a deadline for the rest, which net/http sends.
+func (w *Response) Finish() { w.setDeadline(time.Now().Add(AnswerGrace)) }
+
+// setDeadline sets the deadline of the connection. Recorders of tests have none.
+func (w *Response) setDeadline(t time.Time) {
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(t)
 }
 
 // Unwrap lets http.ResponseController reach what is below.

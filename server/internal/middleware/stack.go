@@ -62,6 +62,7 @@ func (s *Stack) observe(next http.Handler) http.Handler {
 		s.noteProxy(r)
 		out := &Response{ResponseWriter: w}
 		defer func() {
+			out.Finish()
 			s.answered(ctx, r, req, out, time.Since(start))
 			end(out.Answered())
 		}()

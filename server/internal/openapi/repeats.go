@@ -47,6 +47,10 @@ var Repetition = map[string]string{ //nolint:gosec // sentences, and no credenti
 	"Messaging_Logout":          "A session that has ended does not change.",
 	"Messaging_Send": "A repeated request sends another message, unless both have the same `Idempotency-Key`: for 24 hours, the answer is then the message's " +
 		"current record with `Idempotent-Replayed: true`. The same key with another body answers 409.",
+
+	"Messaging_ReplayDeadLetter":  "A repeated request answers 404 if the first succeeded.",
+	"Messaging_ReplayDeadLetters": "A repeated request replays only those that remain.",
+
 	"Messaging_MarkRead":        "A repeated request marks only messages that have arrived since.",
 	"Messaging_CreateGroup":     "A repeated request creates another group.",
 	"Messaging_SaveMedia":       "A repeated request stores another file.",

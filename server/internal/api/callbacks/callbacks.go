@@ -54,6 +54,7 @@ func Describe(doc *huma.OpenAPI) {
 		Responses: map[string]*huma.Response{
 			"200": {Description: "The challenge.", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 			"403": httpapi.RefusedResponse("No reference has this token."),
+			"503": httpapi.RefusedResponse("The store cannot be read for now."),
 		},
 	})
 	doc.AddOperation(&huma.Operation{

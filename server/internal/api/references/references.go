@@ -74,6 +74,7 @@ func (a *API) Register(api *httpapi.API) {
 		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, a.deleteReference)
 	a.registerTriggers(api)
+	a.registerDeadLetters(api)
 }
 
 type newReference struct {

@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/internal/clockstep"
+	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/webhook"
 )
@@ -59,8 +61,10 @@ var (
 	queueLength = prometheus.NewDesc("trunkline_queue_length", "Waiting items.", []string{"queue"}, nil)
 	queueAge    = prometheus.NewDesc("trunkline_queue_oldest_seconds",
 		"Age of the oldest item that is ready to be processed, in seconds.", []string{"queue"}, nil)
-	hookStates = prometheus.NewDesc("trunkline_webhook_endpoints", "Endpoints by state.", []string{"state"}, nil)
-	hookAge    = prometheus.NewDesc("trunkline_webhook_oldest_pending_seconds",
+	sessions    = prometheus.NewDesc("trunkline_sessions", "References by type and state of their session.", []string{"kind", "state"}, nil)
+	deadLetters = prometheus.NewDesc("trunkline_dead_letters", "Items of callbacks that could not be read, until they are replayed or deleted.", nil, nil)
+	hookStates  = prometheus.NewDesc("trunkline_webhook_endpoints", "Endpoints by state.", []string{"state"}, nil)
+	hookAge     = prometheus.NewDesc("trunkline_webhook_oldest_pending_seconds",
 		"Age of the oldest event that waits for delivery, in seconds; 0 if there is none.", nil, nil)
 )
 
@@ -71,6 +75,25 @@ func Queues(r *prometheus.Registry, m *messaging.Service, runs *runtime.Runtime,
 		queueGauges("send", m.QueueStats), fencedCounter("send", m.Fenced), queueGauges("flow", runs.QueueStats),
 		hookGauges(hooks.Stats), queueGauges("webhook", hooks.QueueStats), fencedCounter("webhook", hooks.Fenced),
 	)
+}
+
+// Clock counts how often the clock of a database was set back.
+func Clock(r *prometheus.Registry, db *database.DB) {
+	r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "trunkline_clock_steps_total", Help: "How often this process has seen the clock of the database set back.",
+	}, func() float64 { return float64(clockstep.Steps(db)) }))
+}
+
+// References shows the states of sessions, and how many dead letters there are.
+func References(r *prometheus.Registry, m *messaging.Service) {
+	r.MustRegister(&gauges{desc: sessions, read: func(ctx context.Context) ([]prometheus.Metric, error) {
+		st, err := m.Stats(ctx)
+		out := []prometheus.Metric{gauge(deadLetters, float64(st.DeadLetters))}
+		for _, s := range st.Sessions {
+			out = append(out, gauge(sessions, float64(s.N), string(s.Kind), string(s.State)))
+		}
+		return out, err
+	}})
 }
 
 // queueGauges show a queue's length and age.

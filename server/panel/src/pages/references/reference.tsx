@@ -10,6 +10,7 @@ import { Confirm } from '../../ui/dialog'
 import { Input } from '../../ui/field'
 import { Badge, Button, Code, Curl, Failed, Loading, Notice, PageHead } from '../../ui/parts'
 import { StateBadge } from '../../ui/state'
+import { DeadLetters } from './dead-letters'
 import { Hooks } from './hooks'
 import type { Kind, Reference } from './kind'
 import { Pairing } from './pairing'
@@ -21,6 +22,7 @@ export function Reference({ id }: { id: number }) {
   const mayHooks = useMay('webhooks.manage')
   const mayWrite = useMay('references.write')
   const maySession = useMay('sessions.manage')
+  const mayRead = useMay('chats.read')
   if (reference.isPending) return <Loading />
   if (reference.error) return <Failed error={reference.error} again={() => void reference.refetch()} />
   const one = reference.data
@@ -40,6 +42,7 @@ export function Reference({ id }: { id: number }) {
       {unlinked && maySession && <Session reference={one} />}
       <Health reference={one} />
       {!unlinked && maySession && <Session reference={one} />}
+      {mayRead && <DeadLetters reference={id} />}
       {mayHooks && <Hooks reference={id} />}
       {mayWrite && <Change reference={one} kind={kind} />}
       <Listeners id={id} />
