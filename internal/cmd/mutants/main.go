@@ -14,9 +14,9 @@
 // that change nothing that a caller can see, with the reason of each; they do not
 // count.
 //
-// It then breaks each promise of docs/reliability.md with the change of promises.txt,
-// and fails if the test that is named there does not. The subject promises is these
-// alone.
+// It then breaks each promise of docs/reliability.md with the change of promises.txt, and
+// puts back the mended faults of bugs.txt. It fails if the test that is named there does
+// not. The subjects promises and bugs are these alone.
 package main
 
 import (
@@ -32,8 +32,8 @@ import (
 	"time"
 )
 
-// promisesName is the subject that is the promises.
-const promisesName = "promises"
+// lists are the subjects that are lists of changes, each in the file of its name.
+var lists = []string{"promises", "bugs"}
 
 // options are the flags.
 type options struct {
@@ -114,12 +114,15 @@ func (o *options) run(ctx context.Context, all []subject) error {
 	for _, s := range accepted.unused(chosen) {
 		errs = append(errs, fmt.Errorf("survivors.txt: the code has no mutant %s: remove it", s))
 	}
-	if len(o.subjects) == 0 || slices.Contains(o.subjects, promisesName) {
-		promises, err := readPromises(filepath.Join(here, "promises.txt"))
+	for _, name := range lists {
+		if len(o.subjects) > 0 && !slices.Contains(o.subjects, name) {
+			continue
+		}
+		list, err := readPromises(filepath.Join(here, name+".txt"))
 		if err != nil {
 			return err
 		}
-		errs = append(errs, o.breakPromises(ctx, tmp, promises))
+		errs = append(errs, o.breakPromises(ctx, tmp, name, list))
 	}
 	return errors.Join(errs...)
 }
@@ -131,7 +134,7 @@ func (o *options) choose(all []subject) ([]subject, error) {
 	}
 	var chosen []subject
 	for _, name := range o.subjects {
-		if name == promisesName {
+		if slices.Contains(lists, name) {
 			continue
 		}
 		i := slices.IndexFunc(all, func(s subject) bool { return s.name == name })

@@ -67,14 +67,14 @@ func readPromises(path string) ([]promise, error) {
 	return all, nil
 }
 
-// breakPromises breaks each promise and runs its test, which must fail.
-func (o *options) breakPromises(ctx context.Context, tmp string, promises []promise) error {
+// breakPromises breaks each promise of a list and runs its test, which must fail.
+func (o *options) breakPromises(ctx context.Context, tmp, list string, promises []promise) error {
 	began := time.Now()
 	b := &binary{root: o.root, workers: o.workers}
 	errs := make([]error, len(promises))
 	var mu sync.Mutex
 	b.each(len(promises), func(i int) {
-		errs[i] = promises[i].breaks(ctx, o.root, filepath.Join(tmp, "p"+strconv.Itoa(i)))
+		errs[i] = promises[i].breaks(ctx, o.root, filepath.Join(tmp, list+strconv.Itoa(i)))
 		if o.verbose {
 			mu.Lock()
 			defer mu.Unlock()
@@ -84,7 +84,7 @@ func (o *options) breakPromises(ctx context.Context, tmp string, promises []prom
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	o.printf("promises: each of %d that are broken fails its test, in %v\n", len(promises), time.Since(began).Round(time.Second))
+	o.printf("%s: each of %d changes fails its test, in %v\n", list, len(promises), time.Since(began).Round(time.Second))
 	return nil
 }
 
