@@ -34,15 +34,25 @@ const retries = 3
 //
 //	s3://bucket?endpoint=https://s3.example.com&region=eu-west-1&prefix=media/
 //
+// A request that transfers nothing for a minute fails, and is tried again twice.
+//
 // endpoint is a host or an address; without it the bucket is Amazon's. region
 // defaults to us-east-1, prefix to "".
 func Open(ctx context.Context, rawURL string, keys Keys) (*Bucket, error) {
+	return open(ctx, rawURL, keys, nil)
+}
+
+func open(ctx context.Context, rawURL string, keys Keys, dial dialFunc) (*Bucket, error) {
 	t, err := parse(rawURL)
 	if err != nil {
 		return nil, fmt.Errorf("the address %w", err)
 	}
+	connect, err := transport(t.secure, dial)
+	if err != nil {
+		return nil, err
+	}
 	client, err := minio.NewCore(t.host, &minio.Options{
-		Creds: signer(keys, t), Secure: t.secure, Region: t.region, MaxRetries: retries,
+		Creds: signer(keys, t), Secure: t.secure, Region: t.region, MaxRetries: retries, Transport: connect,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the address is malformed: %w", err)
@@ -61,6 +71,12 @@ func Open(ctx context.Context, rawURL string, keys Keys) (*Bucket, error) {
 func IsMissing(err error) bool {
 	answer := minio.ToErrorResponse(err)
 	return answer.Code == minio.NoSuchKey || answer.StatusCode == http.StatusNotFound && answer.Code != minio.NoSuchBucket
+}
+
+// IsBusy reports whether a request failed because the service cannot answer now.
+func IsBusy(err error) bool {
+	answer, ok := errors.AsType[minio.ErrorResponse](err)
+	return ok && (answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusTooManyRequests)
 }
 
 // signer returns the credentials that sign requests.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/trunklinehq/trunkline/internal/bucket"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/panel"
@@ -67,7 +68,7 @@ func passes(err error) (what string) {
 			return "the disk fails"
 		}
 		return ""
-	case errors.As(err, &dns), errors.Is(err, context.DeadlineExceeded), database.IsUnwritable(err):
+	case errors.As(err, &dns), errors.Is(err, context.DeadlineExceeded), database.IsUnwritable(err), bucket.IsBusy(err):
 		return unreachable
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/server/backup/destination"
 	main "github.com/trunklinehq/trunkline/server/cmd/trunkline"
 	"github.com/trunklinehq/trunkline/sqldb"
 )
@@ -135,4 +137,14 @@ func TestPasses(t *testing.T) {
 	require.Empty(t, main.Passes(open(strings.Replace(real, "postgres@", "nobody-of-this-name@", 1))), "no such user")
 	require.Empty(t, main.Passes(open(real+"&sslmode=require")), "no TLS over a socket")
 	require.Empty(t, main.Passes(open("sqlite://"+t.TempDir())), "a folder")
+
+	bucket := func(status int) error {
+		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		defer service.Close()
+		_, err := destination.Open(t.Context(), "s3://backups?endpoint="+service.URL)
+		return err
+	}
+	require.Equal(t, away, main.Passes(bucket(http.StatusServiceUnavailable)), "a bucket that is busy")
+	require.Empty(t, main.Passes(bucket(http.StatusForbidden)), "another's bucket")
+	require.Empty(t, main.Passes(bucket(http.StatusNotFound)), "no such bucket")
 }

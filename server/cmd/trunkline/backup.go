@@ -42,24 +42,31 @@ func (b backupCommand) run(ctx context.Context, f flags, to streams) error {
 		}
 		return b.write(ctx, set, to, b.newFile, b.keepFile)
 	}
-	there, err := openDestination(ctx, "--to", b.To)
+	once := func(ctx context.Context, there destination.Destination) error {
+		return b.writeTo(ctx, set, to, there, keep)
+	}
+	open := func(ctx context.Context) (destination.Destination, error) { return openDestination(ctx, "--to", b.To) }
+	if every > 0 {
+		return (&repeated{every: every, open: open, backup: once, log: to.err}).run(ctx)
+	}
+	there, err := open(ctx)
 	if err != nil {
 		return err
 	}
-	once := func(ctx context.Context) error {
-		err := b.write(ctx, set, to, there.Create, func(path string, m backup.Manifest) (string, error) {
-			name := destination.Name(m.CreatedAt)
-			return name, there.Put(ctx, name, path)
-		})
-		if err == nil && keep > 0 {
-			err = destination.Prune(ctx, there, keep)
-		}
-		return err
+	return once(ctx, there)
+}
+
+// writeTo writes a backup into a destination, and deletes all but the newest there;
+// keep 0 means none.
+func (b backupCommand) writeTo(ctx context.Context, set settings, to streams, there destination.Destination, keep int) error {
+	err := b.write(ctx, set, to, there.Create, func(path string, m backup.Manifest) (string, error) {
+		name := destination.Name(m.CreatedAt)
+		return name, there.Put(ctx, name, path)
+	})
+	if err == nil && keep > 0 {
+		err = destination.Prune(ctx, there, keep)
 	}
-	if every == 0 {
-		return once(ctx)
-	}
-	return repeat(ctx, every, there, once, to.err)
+	return err
 }
 
 // checked returns the settings of the command that are not texts.

@@ -15,16 +15,21 @@ import (
 // backups are more frequent.
 const retryBackup = 5 * time.Minute
 
-// repeat calls backup whenever the newest backup there is as old as every, until ctx
-// ends. It reports errors to w and tries again; only a [settingError] ends it.
-func repeat(ctx context.Context, every time.Duration, there destination.Destination, backup func(context.Context) error, w io.Writer) error {
+// repeated makes backups until it is stopped.
+type repeated struct {
+	every  time.Duration
+	open   func(context.Context) (destination.Destination, error)
+	backup func(context.Context, destination.Destination) error
+	log    io.Writer
+
+	there destination.Destination // nil until open has succeeded
+}
+
+// run makes a backup whenever the newest one there is as old as every, until ctx ends.
+// It reports errors and tries again; only a [settingError] ends it.
+func (r *repeated) run(ctx context.Context) error {
 	for {
-		wait, err := untilDue(ctx, every, there)
-		if err == nil && wait <= 0 {
-			started := time.Now()
-			err = backup(ctx)
-			wait = time.Until(started.Add(every))
-		}
+		wait, err := r.next(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -32,8 +37,8 @@ func repeat(ctx context.Context, every time.Duration, there destination.Destinat
 			return err
 		}
 		if err != nil {
-			wait = min(every, retryBackup)
-			_, _ = fmt.Fprintf(w, "trunkline: %s: the backup failed, it is tried again in %s: %s\n", time.Now().UTC().Format(time.RFC3339), wait, oneLine(err.Error()))
+			wait = min(r.every, retryBackup)
+			_, _ = fmt.Fprintf(r.log, "trunkline: %s: the backup failed, it is tried again in %s: %s\n", time.Now().UTC().Format(time.RFC3339), wait, oneLine(err.Error()))
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -45,16 +50,31 @@ func repeat(ctx context.Context, every time.Duration, there destination.Destinat
 	}
 }
 
+// next makes a backup if one is due, and returns the time until the next one.
+func (r *repeated) next(ctx context.Context) (wait time.Duration, err error) {
+	if r.there == nil {
+		if r.there, err = r.open(ctx); err != nil {
+			return 0, err
+		}
+	}
+	if wait, err = r.untilDue(ctx); err != nil || wait > 0 {
+		return wait, err
+	}
+	started := time.Now()
+	err = r.backup(ctx, r.there)
+	return time.Until(started.Add(r.every)), err
+}
+
 // untilDue returns the time until the next backup. Backups of the future, which the
 // clock of another machine named, do not count.
-func untilDue(ctx context.Context, every time.Duration, there destination.Destination) (time.Duration, error) {
-	names, err := there.List(ctx)
+func (r *repeated) untilDue(ctx context.Context) (time.Duration, error) {
+	names, err := r.there.List(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for _, name := range slices.Backward(names) {
 		if at, _ := destination.Time(name); !at.After(time.Now()) {
-			return time.Until(at.Add(every)), nil
+			return time.Until(at.Add(r.every)), nil
 		}
 	}
 	return 0, nil

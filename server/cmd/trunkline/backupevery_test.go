@@ -15,24 +15,30 @@ import (
 	"github.com/trunklinehq/trunkline/server/backup/destination"
 )
 
-// repeated counts the backups that [repeat] makes in a folder.
-type repeated struct {
-	dir   string
-	there destination.Destination
-	made  []time.Time
-	err   error // of the next backup
-	log   strings.Builder
+// madeBackups counts the backups that [repeated] makes in a folder.
+type madeBackups struct {
+	dir    string
+	opened int
+	away   error // of the folder
+	made   []time.Time
+	err    error // of the next backup
+	log    strings.Builder
 }
 
-func newRepeated(t *testing.T) *repeated {
+func newRepeated(t *testing.T) *madeBackups {
 	t.Helper()
-	dir := t.TempDir()
-	there, err := destination.Open(t.Context(), dir)
-	require.NoError(t, err)
-	return &repeated{dir: dir, there: there}
+	return &madeBackups{dir: t.TempDir()}
 }
 
-func (r *repeated) backup(context.Context) error {
+func (r *madeBackups) open(ctx context.Context) (destination.Destination, error) {
+	r.opened++
+	if r.away != nil {
+		return nil, r.away
+	}
+	return destination.Open(ctx, r.dir)
+}
+
+func (r *madeBackups) backup(context.Context, destination.Destination) error {
 	r.made = append(r.made, time.Now())
 	if r.err != nil {
 		return r.err
@@ -41,11 +47,15 @@ func (r *repeated) backup(context.Context) error {
 }
 
 // begin begins to make backups once a day, until stop is called.
-func (r *repeated) begin(t *testing.T) (stop func()) {
+func (r *madeBackups) run(ctx context.Context) error {
+	return (&repeated{every: 24 * time.Hour, open: r.open, backup: r.backup, log: &r.log}).run(ctx)
+}
+
+func (r *madeBackups) begin(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- repeat(ctx, 24*time.Hour, r.there, r.backup, &r.log) }()
+	go func() { ended <- r.run(ctx) }()
 	synctest.Wait()
 	return func() {
 		cancel()
@@ -97,12 +107,31 @@ func TestRepeatBackups_Fails(t *testing.T) {
 	})
 }
 
+// TestRepeatBackups_Away waits for a bucket that cannot be reached at first, and opens it
+// once.
+func TestRepeatBackups_Away(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRepeated(t)
+		r.away = &passingError{"--to: it cannot be used: connection refused", unreachable}
+		defer r.begin(t)()
+		after(14 * time.Minute)
+		require.Empty(t, r.made)
+		require.Equal(t, 3, r.opened)
+		require.Contains(t, r.log.String(), "2000-01-01T00:05:00Z: the backup failed, it is tried again in 5m0s: --to: it cannot be used: connection refused\n")
+		r.away = nil
+		after(25 * time.Hour)
+		require.Len(t, r.made, 2)
+		require.Equal(t, 4, r.opened)
+	})
+}
+
 // TestRepeatBackups_Setting ends at once, as it would without --every.
 func TestRepeatBackups_Setting(t *testing.T) {
 	t.Parallel()
 	r := newRepeated(t)
 	r.err = &settingError{"--secret", "is wrong"}
-	require.ErrorIs(t, repeat(t.Context(), time.Hour, r.there, r.backup, &r.log), r.err)
+	require.ErrorIs(t, r.run(t.Context()), r.err)
 	require.Empty(t, r.log.String())
 }
 
