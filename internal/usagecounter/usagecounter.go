@@ -87,11 +87,11 @@ func (c *Counter) Count(ctx context.Context) error {
 
 // count counts one step.
 func (c *Counter) count(ctx context.Context, tx *database.Tx) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO counter_mark (name, counted) VALUES ($1, 0) ON CONFLICT (name) DO NOTHING`, c.opts.Name); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO usagecounter_mark (name, counted) VALUES ($1, 0) ON CONFLICT (name) DO NOTHING`, c.opts.Name); err != nil {
 		return err
 	}
 	if c.db.Dialect == database.Postgres { // one node at a time
-		if _, err := tx.ExecContext(ctx, `SELECT 1 FROM counter_mark WHERE name = $1 FOR UPDATE`, c.opts.Name); err != nil {
+		if _, err := tx.ExecContext(ctx, `SELECT 1 FROM usagecounter_mark WHERE name = $1 FOR UPDATE`, c.opts.Name); err != nil {
 			return err
 		}
 	}
@@ -99,14 +99,14 @@ func (c *Counter) count(ctx context.Context, tx *database.Tx) error {
 	if err != nil || to == 0 {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO counter_day (name, account, day, what, n)
+	_, err = tx.ExecContext(ctx, `INSERT INTO usagecounter_day (name, account, day, what, n)
 		SELECT CAST($1 AS TEXT), account, `+daySQL+`, what, count(*) FROM (`+c.opts.Rows+`) AS source WHERE id > $2 AND id <= $3
 		GROUP BY account, `+daySQL+`, what
-		ON CONFLICT (name, account, day, what) DO UPDATE SET n = counter_day.n + excluded.n`, c.opts.Name, from, to)
+		ON CONFLICT (name, account, day, what) DO UPDATE SET n = usagecounter_day.n + excluded.n`, c.opts.Name, from, to)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE counter_mark SET counted = $1 WHERE name = $2`, to, c.opts.Name)
+	_, err = tx.ExecContext(ctx, `UPDATE usagecounter_mark SET counted = $1 WHERE name = $2`, to, c.opts.Name)
 	return err
 }
 
@@ -144,13 +144,13 @@ func (c *Counter) SinceIn(ctx context.Context, q database.Reader, account string
 	return nil, fmt.Errorf("reading the count of %s: %w", c.opts.Name, err)
 }
 
-// since counts from a day on, if counter_day has the counts up to mark.
+// since counts from a day on, if usagecounter_day has the counts up to mark.
 func (c *Counter) since(ctx context.Context, q database.Reader, account string, first, mark int64) (map[string]int64, error) {
 	var parts []struct {
 		What string `db:"what"`
 		N    int64  `db:"n"`
 	}
-	err := q.SelectContext(ctx, &parts, `SELECT what, CAST(SUM(n) AS BIGINT) AS n FROM counter_day
+	err := q.SelectContext(ctx, &parts, `SELECT what, CAST(SUM(n) AS BIGINT) AS n FROM usagecounter_day
 		WHERE name = $1 AND account = $2 AND day >= $3 GROUP BY what
 		UNION ALL SELECT what, count(*) AS n FROM (`+c.opts.Rows+`) AS source
 		WHERE id > $4 AND account = $2 AND `+daySQL+` >= $3 GROUP BY what`, c.opts.Name, account, first, mark)
@@ -163,13 +163,13 @@ func (c *Counter) since(ctx context.Context, q database.Reader, account string, 
 
 // mark returns the last counted id.
 func (c *Counter) mark(ctx context.Context, q database.Reader) (id int64, err error) {
-	err = q.GetContext(ctx, &id, `SELECT COALESCE(max(counted), 0) FROM counter_mark WHERE name = $1`, c.opts.Name)
+	err = q.GetContext(ctx, &id, `SELECT COALESCE(max(counted), 0) FROM usagecounter_mark WHERE name = $1`, c.opts.Name)
 	return id, err
 }
 
 // ForgetTx deletes the counts of an account.
 func (c *Counter) ForgetTx(ctx context.Context, tx *database.Tx, account string) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM counter_day WHERE name = $1 AND account = $2`, c.opts.Name, account); err != nil {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM usagecounter_day WHERE name = $1 AND account = $2`, c.opts.Name, account); err != nil {
 		return fmt.Errorf("forgetting the count of %s: %w", c.opts.Name, err)
 	}
 	return nil

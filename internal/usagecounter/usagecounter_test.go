@@ -75,7 +75,7 @@ func TestCounter(t *testing.T) {
 			f.is(t, "ana", at(0), all)
 		}
 		var counted int
-		require.NoError(t, db.GetContext(t.Context(), &counted, `SELECT counted FROM counter_mark`))
+		require.NoError(t, db.GetContext(t.Context(), &counted, `SELECT counted FROM usagecounter_mark`))
 		require.Equal(t, 4, counted)
 		f.is(t, "ana", at(-time.Hour), map[string]int64{"apple": 3, "pear": 1})
 		f.is(t, "ben", at(0), map[string]int64{"pear": 1})
@@ -113,7 +113,7 @@ func TestNodes(t *testing.T) {
 		}
 		require.NoError(t, g.Wait())
 		var n int
-		require.NoError(t, db.GetContext(t.Context(), &n, `SELECT n FROM counter_day`))
+		require.NoError(t, db.GetContext(t.Context(), &n, `SELECT n FROM usagecounter_day`))
 		require.Equal(t, rows, n)
 	})
 }
@@ -127,7 +127,7 @@ func TestRunEnds(t *testing.T) {
 	go func() { done <- f.Run(ctx) }()
 	testkit.UntilCommitted(t, f.db.DB, func() bool {
 		var n int
-		return f.db.GetContext(t.Context(), &n, `SELECT count(*) FROM counter_day`) == nil && n == 1
+		return f.db.GetContext(t.Context(), &n, `SELECT count(*) FROM usagecounter_day`) == nil && n == 1
 	})
 	stop()
 	require.NoError(t, <-done)
