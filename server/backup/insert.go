@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
+
+	"github.com/trunklinehq/trunkline/internal/database"
 )
 
 // Limits of the values and the bytes of one statement.
@@ -18,6 +20,7 @@ const (
 type inserter struct {
 	tx      *sqlx.Tx
 	into    string // the statement before its rows
+	after   string // … and after them
 	columns int
 	full    *sqlx.Stmt // inserts the maximum number of rows; nil: not prepared yet
 	pending []any
@@ -83,5 +86,19 @@ func (in *inserter) statement(n int) string {
 		}
 		b.WriteString(")")
 	}
+	b.WriteString(in.after)
 	return b.String()
+}
+
+// insertion returns the beginning of the statement that fills a table.
+func insertion(dialect database.Dialect, t Table) string {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = quoted(c.Name)
+	}
+	how := ""
+	if dialect == database.Postgres {
+		how = " OVERRIDING SYSTEM VALUE" // the numbers of automatic keys are given
+	}
+	return `INSERT INTO ` + t.Name + ` (` + strings.Join(names, ", ") + `)` + how + ` VALUES `
 }

@@ -180,18 +180,23 @@ func (r *restoring) files(ctx context.Context) error {
 	}
 	var done int64
 	return r.a.eachFile(func(f fileLine) error {
-		file, err := r.a.open(filePath(f.ID))
-		if err != nil {
-			return err
-		}
-		defer file.Close() //nolint:errcheck // it was only read
-		if err := r.opts.Media.Put(ctx, f.ID, file, f.Bytes); err != nil {
+		if err := r.a.putFile(ctx, r.opts.Media, f); err != nil {
 			return err
 		}
 		done++
 		r.opts.Progress(Step{"files", "", done, r.a.Manifest.Files.Count})
 		return nil
 	})
+}
+
+// putFile stores a file of a message.
+func (a *Archive) putFile(ctx context.Context, store media.Store, f fileLine) error {
+	file, err := a.open(filePath(f.ID))
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	return store.Put(ctx, f.ID, file, f.Bytes)
 }
 
 // rows fills the tables, and compares them with the archive.
@@ -252,7 +257,7 @@ func (r *restoring) fill(ctx context.Context, tx *sqlx.Tx, t Table, progress fun
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	rows := newReader(file, t.Columns)
-	in := &inserter{tx: tx, into: r.insertion(t), columns: len(t.Columns)}
+	in := &inserter{tx: tx, into: insertion(r.d.Dialect, t), columns: len(t.Columns)}
 	defer in.close()
 	for n := int64(1); ; n++ {
 		row, bytes, err := rows.next()
@@ -276,19 +281,6 @@ func (r *restoring) fill(ctx context.Context, tx *sqlx.Tx, t Table, progress fun
 		return err
 	}
 	return r.count(ctx, tx, t)
-}
-
-// insertion returns the beginning of the statement that fills a table.
-func (r *restoring) insertion(t Table) string {
-	names := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		names[i] = quoted(c.Name)
-	}
-	how := ""
-	if r.d.Dialect == database.Postgres {
-		how = " OVERRIDING SYSTEM VALUE" // the numbers of automatic keys are given
-	}
-	return `INSERT INTO ` + t.Name + ` (` + strings.Join(names, ", ") + `)` + how + ` VALUES `
 }
 
 // count makes a table's automatic key continue after its last number.

@@ -20,7 +20,7 @@ const progressInterval = 1000
 
 // dump writes the rows of a table, in the order of its key, and counts them.
 func (t *table) dump(ctx context.Context, d *database.DB, q sqlx.QueryerContext, to *part, progress func(rows int64)) error {
-	rows, err := q.QueryxContext(ctx, t.selection(d.Dialect))
+	rows, err := q.QueryxContext(ctx, t.selection(d.Dialect, "TRUE"))
 	if err != nil {
 		return err
 	}
@@ -46,9 +46,9 @@ func (t *table) dump(ctx context.Context, d *database.DB, q sqlx.QueryerContext,
 	return rows.Err()
 }
 
-// selection returns a SELECT of all rows, in an order that is the same in both
-// databases.
-func (t *table) selection(dialect database.Dialect) string {
+// selection returns a SELECT of the rows that meet a condition, in an order that is the
+// same in both databases.
+func (t *table) selection(dialect database.Dialect, condition string) string {
 	columns := make([]string, len(t.Columns))
 	kinds := map[string]string{}
 	for i, c := range t.Columns {
@@ -71,7 +71,7 @@ func (t *table) selection(dialect database.Dialect) string {
 			order[i] += ` COLLATE "C"`
 		}
 	}
-	return `SELECT ` + strings.Join(columns, ", ") + ` FROM ` + t.Name + ` ORDER BY ` + strings.Join(order, ", ")
+	return `SELECT ` + strings.Join(columns, ", ") + ` FROM ` + t.Name + ` WHERE ` + condition + ` ORDER BY ` + strings.Join(order, ", ")
 }
 
 // rawText is a text that JSON cannot represent.
