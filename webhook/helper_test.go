@@ -180,6 +180,7 @@ func (re reply) write(r request, w http.ResponseWriter) {
 	default:
 		if re.retryAfter != "" {
 			w.Header().Set("Retry-After", re.retryAfter)
+			w.Header()["Date"] = nil // which would not be that of the test's clock
 		}
 		w.WriteHeader(re.code())
 		_, _ = io.WriteString(w, re.body)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/retryafter"
 )
 
 // NoCode is the code of an [Error] whose answer had none, because it came from
@@ -129,22 +131,13 @@ func (e *Error) scrub(token string) {
 	}
 }
 
-const maxRetryAfter = 24 * time.Hour
-
 // retryAfter returns Retry-After, or else how long a business use case has to
 // wait.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	after := time.Duration(0)
-	if value := h.Get("Retry-After"); value != "" {
-		if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
-			after = time.Duration(seconds) * time.Second
-		} else if at, err := http.ParseTime(value); err == nil {
-			after = at.Sub(now)
-		}
-	} else {
-		after = regain(h.Get("X-Business-Use-Case-Usage"))
+	if h.Get("Retry-After") != "" {
+		return retryafter.Of(h, now)
 	}
-	return min(max(after, 0), maxRetryAfter)
+	return min(max(regain(h.Get("X-Business-Use-Case-Usage")), 0), retryafter.Max)
 }
 
 // regain returns the longest wait in a usage header, which is in minutes.

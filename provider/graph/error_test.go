@@ -73,8 +73,9 @@ func TestRetryAfter(t *testing.T) {
 	}{
 		"none":       {nil, 0},
 		"seconds":    {http.Header{"Retry-After": {"90"}}, 90 * time.Second},
-		"date":       {http.Header{"Retry-After": {now.Add(time.Minute).Format(http.TimeFormat)}}, time.Minute},
+		"date":       {http.Header{"Retry-After": {now.Add(time.Minute).Format(http.TimeFormat)}, "Date": nil}, time.Minute},
 		"past":       {http.Header{"Retry-After": {now.Add(-time.Minute).Format(http.TimeFormat)}}, 0},
+		"wrong here": {http.Header{"Retry-After": {now.Add(61 * time.Minute).Format(http.TimeFormat)}, "Date": {now.Add(time.Hour).Format(http.TimeFormat)}}, time.Minute},
 		"negative":   {http.Header{"Retry-After": {"-5"}}, 0},
 		"absurd":     {http.Header{"Retry-After": {"999999999"}}, 24 * time.Hour},
 		"nonsense":   {http.Header{"Retry-After": {"soon"}}, 0},

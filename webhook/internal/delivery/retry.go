@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"net/http"
-	"strconv"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/retryafter"
 )
 
 // Policy says what follows a failure. A field that is zero has the value
@@ -45,9 +46,6 @@ func (p Policy) WithDefaults() Policy {
 	return p
 }
 
-// maxRetryAfter bounds what a receiver can ask for with Retry-After.
-const maxRetryAfter = 24 * time.Hour
-
 // retry is the wait after an event's failed attempt, of which there were
 // failed before; false: there is no further one.
 func (p Policy) retry(failed int) (time.Duration, bool) {
@@ -73,14 +71,7 @@ func retryAfter(status int, h http.Header, now time.Time) time.Duration {
 	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
 		return 0
 	}
-	v := h.Get("Retry-After")
-	var d time.Duration
-	if n, err := strconv.ParseInt(v, 10, 32); err == nil {
-		d = time.Duration(n) * time.Second
-	} else if at, err := http.ParseTime(v); err == nil {
-		d = at.Sub(now)
-	}
-	return min(max(d, 0), maxRetryAfter)
+	return retryafter.Of(h, now)
 }
 
 // isDown says whether an answer (status 0: none) is what an endpoint gives

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/internal/retryafter"
 )
 
 // refusal is the body of an error response of OpenAI and Anthropic, and of most
@@ -146,22 +146,7 @@ func ofType(kind string) llm.Code {
 // after returns how long the provider asks to wait; 0: unknown.
 func after(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
-		return seconds(ms / 1000)
+		return retryafter.Seconds(ms / 1000)
 	}
-	v := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(v, 64); err == nil {
-		return seconds(s)
-	}
-	if at, err := http.ParseTime(v); err == nil {
-		return seconds(time.Until(at).Seconds())
-	}
-	return 0
-}
-
-// seconds returns a duration, limited to a day.
-func seconds(s float64) time.Duration {
-	if math.IsNaN(s) || s <= 0 {
-		return 0
-	}
-	return time.Duration(min(s, 24*60*60) * float64(time.Second))
+	return retryafter.Of(h, time.Now())
 }
