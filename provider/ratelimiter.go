@@ -10,13 +10,14 @@ type RateLimiter interface {
 	// that an earlier session of this process has counted are not counted
 	// again.
 	Left(sent []SentRecord)
-	// Next returns when a message to a contact may be sent, behind others to
-	// the same contact. The time may be in the past.
-	Next(to Address, others int) time.Time
+	// Next returns how long it takes until a message to a contact may be sent,
+	// behind others to the same contact. It may be negative.
+	Next(to Address, others int) time.Duration
 }
 
-// SentRecord says when a message was handed to the network.
+// SentRecord says how long ago a message was handed to the network, perhaps by
+// another machine, whose clock shows another time.
 type SentRecord struct {
-	To Address
-	At time.Time
+	To  Address
+	Ago time.Duration // not negative
 }

@@ -275,26 +275,26 @@ func (s *session) Left(sent []provider.SentRecord) {
 	if s.limiter.numbers[s.phone] != nil {
 		return // an earlier session of this process has counted them
 	}
-	n := s.limiter.number(s.phone)
+	n, now := s.limiter.number(s.phone), s.limiter.now()
 	for i, d := range sent[max(0, len(sent)-len(n.turns)):] {
-		n.turns[i] = &turn{free: d.At.Add(second)}
+		n.turns[i] = &turn{free: now.Add(second - d.Ago)}
 	}
 	for _, d := range sent {
 		if contact := limitKey(d.To); contact != "" {
-			n.pairs[contact] = latest(n.pairs[contact], d.At).Add(pairInterval)
+			n.pairs[contact] = latest(n.pairs[contact], now.Add(-d.Ago)).Add(pairInterval)
 		}
 	}
-	n.forgetPairs(s.limiter.now())
+	n.forgetPairs(now)
 }
 
-// Next returns when both budgets allow a message.
-func (s *session) Next(to provider.Address, others int) time.Time {
+// Next returns how long it takes until both budgets allow a message.
+func (s *session) Next(to provider.Address, others int) time.Duration {
 	s.limiter.mu.Lock()
 	defer s.limiter.mu.Unlock()
 	n, now := s.limiter.number(s.phone), s.limiter.now()
 	paid := latest(n.pairs[limitKey(to)], now).Add(time.Duration(others) * pairInterval)
 	_, at := n.next(now)
-	return latest(at, paid.Add(-(pairBurst-1)*pairInterval))
+	return latest(at, paid.Add(-(pairBurst-1)*pairInterval)).Sub(now)
 }
 
 // limitKey returns the key of a contact's budget.

@@ -192,6 +192,28 @@ func TestPairRate(t *testing.T) {
 	})
 }
 
+// TestRateOfAnotherProcess counts what another process has sent, whatever its clock shows.
+func TestRateOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, session := paced(t)
+		limits := session.(provider.RateLimiter)
+		var sent []provider.SentRecord
+		for ago := 44; ago >= 0; ago-- { // one a second
+			sent = append(sent, provider.SentRecord{To: ana, Ago: time.Duration(ago) * time.Second})
+		}
+		limits.Left(sent)
+		require.LessOrEqual(t, limits.Next(contactNumber(1), 0), time.Duration(0))
+		left := limits.Next(ana, 0)
+		require.LessOrEqual(t, left, time.Duration(0), "some of the burst is paid for")
+		for range 7 {
+			_, err := session.Send(t.Context(), provider.Outbound{To: ana, Content: hello})
+			require.NoError(t, err)
+		}
+		require.Equal(t, 4*time.Second, limits.Next(ana, 0), "52 messages from 44 seconds ago, of which 45 may come at once")
+	})
+}
+
 // TestShortWaits: what is soon over is waited for, unless the caller goes.
 func TestShortWaits(t *testing.T) {
 	t.Parallel()

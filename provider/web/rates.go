@@ -111,8 +111,9 @@ func (p *rateLimiter) turn(isNew bool) (wait time.Duration) {
 	return 0
 }
 
-// next returns when a message is allowed behind others to the same contact.
-func (p *rateLimiter) next(isNew bool, others int) time.Time {
+// next returns how long it takes until a message is allowed behind others to the same
+// contact.
+func (p *rateLimiter) next(isNew bool, others int) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
@@ -120,7 +121,7 @@ func (p *rateLimiter) next(isNew bool, others int) time.Time {
 	if isNew {
 		at = latest(at, latest(p.outreach.next(now, 0), p.locked))
 	}
-	return at
+	return at.Sub(now)
 }
 
 // lock blocks messages to new contacts until a time; the zero time unblocks them.
@@ -151,7 +152,17 @@ type sendRate struct {
 	conn    *connection
 	people  *resolver
 	db      *database.DB
+	shown   func() time.Time // by the clock of the database, which is the same for all processes
 	limiter *rateLimiter
+}
+
+// here returns when this process's clock shows what that of the database shows at a
+// time. The zero time stays.
+func (sr *sendRate) here(at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return sr.conn.now().Add(at.Sub(sr.shown()))
 }
 
 const (
@@ -214,14 +225,15 @@ func (p *rateLimiter) recall(sent []provider.SentRecord) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	refill := time.Duration(p.all.burst) * p.all.interval
-	p.all.full = p.now().Add(min(refill, sentHistory) - sentHistory)
+	now := p.now()
+	p.all.full = now.Add(min(refill, sentHistory) - sentHistory)
 	for _, d := range sent {
-		p.all.take(d.At)
+		p.all.take(now.Add(-d.Ago))
 	}
 }
 
-// Next returns when the rates allow a message.
-func (sr *sendRate) Next(to provider.Address, others int) time.Time {
+// Next returns how long it takes until the rates allow a message.
+func (sr *sendRate) Next(to provider.Address, others int) time.Duration {
 	isNew := false
 	if c := sr.conn.current(); c != nil {
 		ctx, cancel := context.WithTimeout(sr.conn.ctx, nextTimeout)
@@ -247,7 +259,7 @@ func (sr *sendRate) load(ctx context.Context) error {
 	}
 	sr.limiter.mu.Lock()
 	defer sr.limiter.mu.Unlock()
-	sr.limiter.outreach.full, sr.limiter.locked = database.Time(row.Outreach), database.Time(row.Locked)
+	sr.limiter.outreach.full, sr.limiter.locked = sr.here(database.Time(row.Outreach)), sr.here(database.Time(row.Locked))
 	return nil
 }
 
@@ -260,13 +272,13 @@ func (sr *sendRate) storeOutreach(ctx context.Context) error {
 		return nil
 	}
 	return sr.put(ctx, `INSERT INTO web_outreach (reference, free_us, restricted_us) VALUES ($1, $2, 0) ON CONFLICT (reference) DO UPDATE
-		SET free_us = CASE WHEN excluded.free_us > web_outreach.free_us THEN excluded.free_us ELSE web_outreach.free_us END`, full)
+		SET free_us = CASE WHEN excluded.free_us > web_outreach.free_us THEN excluded.free_us ELSE web_outreach.free_us END`, sr.shown().Add(full.Sub(sr.conn.now())))
 }
 
-// lockOutreach blocks messages to new contacts until a time, also for later
-// sessions; the zero time unblocks them.
+// lockOutreach blocks messages to new contacts until a time of the database's clock, also
+// for later sessions; the zero time unblocks them.
 func (sr *sendRate) lockOutreach(ctx context.Context, until time.Time) error {
-	sr.limiter.lock(until)
+	sr.limiter.lock(sr.here(until))
 	return sr.put(ctx, `INSERT INTO web_outreach (reference, free_us, restricted_us) VALUES ($1, 0, $2)
 		ON CONFLICT (reference) DO UPDATE SET restricted_us = excluded.restricted_us`, until)
 }

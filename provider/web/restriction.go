@@ -30,7 +30,7 @@ func (rs *restriction) timelock(e *events.NotifyAccountReachoutTimelock) ([]prov
 		until := e.TimeEnforcementEnds.Time
 		h, locked = rs.imposed(until), until
 		if until.IsZero() {
-			locked = h.At.Add(lockedFor)
+			locked = rs.rate.shown().Add(lockedFor)
 		}
 	}
 	h.State = e.EnforcementType
@@ -46,7 +46,7 @@ func (rs *restriction) note(ctx context.Context) {
 	if rs.rate.limiter.untilUnlocked() > 0 {
 		return
 	}
-	err := rs.rate.lockOutreach(ctx, rs.conn.now().Add(lockedFor))
+	err := rs.rate.lockOutreach(ctx, rs.rate.shown().Add(lockedFor))
 	if err == nil {
 		err = rs.inbox.Receive(ctx, rs.conn.ref.ID, []provider.Event{rs.imposed(time.Time{})})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.mau.fi/whatsmeow"
 
@@ -39,7 +40,7 @@ var (
 func (p *Provider) Open(ctx context.Context, ref provider.Reference, inbox provider.Inbox) (provider.Session, error) {
 	conn := newConnection(ctx, ref, &p.opts)
 	store := p.devices.of(ref, conn.abortCurrent)
-	s, receive := newSession(conn, inbox, store, p.opts.Rates)
+	s, receive := newSession(conn, inbox, store, p.opts.Rates, p.shown)
 	store.contactStore.report = func() { conn.spawn("reporting the phone's contacts", s.contacts.publish) }
 	dev, err := p.devices.load(ctx, store)
 	if err == nil {
@@ -60,12 +61,12 @@ func (p *Provider) Open(ctx context.Context, ref provider.Reference, inbox provi
 
 // newSession returns a session on a connection, and the receiver of what its
 // connection delivers.
-func newSession(conn *connection, inbox provider.Inbox, store *guarded, rates Rates) (*session, *receiver) {
+func newSession(conn *connection, inbox provider.Inbox, store *guarded, rates Rates, shown func() time.Time) (*session, *receiver) {
 	people := &resolver{conn: conn}
 	senders := &senders{people: people}
 	groups := &groups{conn: conn, inbox: inbox, people: people}
 	messages := &messageReader{conn: conn, people: people, senders: senders, groups: groups}
-	rate := &sendRate{conn: conn, people: people, db: store.db, limiter: newRateLimiter(rates, conn.now)}
+	rate := &sendRate{conn: conn, people: people, db: store.db, shown: shown, limiter: newRateLimiter(rates, conn.now)}
 	restriction := &restriction{conn: conn, inbox: inbox, rate: rate}
 	s := &session{
 		sender:       &sender{conn: conn, people: people, senders: senders, rate: rate, restriction: restriction},

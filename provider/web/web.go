@@ -28,6 +28,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"go.mau.fi/whatsmeow"
 
+	"github.com/trunklinehq/trunkline/internal/clockstep"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/provider"
@@ -58,6 +59,7 @@ type Options struct {
 // Provider opens WhatsApp Web references.
 type Provider struct {
 	opts    Options
+	shown   func() time.Time // by the clock of the database; the same as opts.Now if that was given
 	devices *devices
 	proxies *guard.Guard // which addresses of proxies are allowed
 }
@@ -99,8 +101,9 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Provider, error) {
 		p.opts = *opts
 	}
 	p.opts.Logger = cmp.Or(p.opts.Logger, slog.Default())
+	p.shown = p.opts.Now
 	if p.opts.Now == nil {
-		p.opts.Now = time.Now
+		p.opts.Now, p.shown = time.Now, clockstep.Now(ctx, d)
 	}
 	if p.opts.HTTPClient == nil {
 		p.opts.HTTPClient = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}

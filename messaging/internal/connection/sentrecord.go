@@ -31,9 +31,9 @@ func (m *Manager) sentRecords(ctx context.Context, ref provider.ReferenceID) ([]
 	if err != nil {
 		return nil, fmt.Errorf("finding what left lately: %w", err)
 	}
-	out := make([]provider.SentRecord, len(rows))
+	out, now := make([]provider.SentRecord, len(rows)), m.Store.Now()
 	for i := range rows {
-		out[i] = provider.SentRecord{To: rows[i].Address(), At: database.Time(rows[i].SentUS)}
+		out[i] = provider.SentRecord{To: rows[i].Address(), Ago: max(now.Sub(database.Time(rows[i].SentUS)), 0)}
 	}
 	return out, nil
 }

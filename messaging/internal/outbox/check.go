@@ -59,11 +59,11 @@ func (w *Writer) earliest(ctx context.Context, d prepared) (*payload.UnixTime, e
 	if err != nil {
 		return nil, err
 	}
-	at := p.Next(d.addr, waiting)
-	if !at.After(w.Store.Now()) {
+	left := p.Next(d.addr, waiting)
+	if left <= 0 {
 		return nil, nil
 	}
-	return &payload.UnixTime{Time: at.Truncate(time.Second).Add(time.Second)}, nil
+	return &payload.UnixTime{Time: w.Store.Now().Add(left).Truncate(time.Second).Add(time.Second)}, nil
 }
 
 // waiting counts the messages of the chat that are not sent yet, of the latest
