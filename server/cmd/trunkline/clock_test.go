@@ -50,10 +50,7 @@ func setClock(t *testing.T, open func() *sqlx.DB, set func(step time.Duration), 
 	}
 	l := startLoad(t, r)
 	t.Cleanup(l.finish)
-	rounds := (testkit.Rounds(atLength) + 2) / 3
-	if testkit.Rounds(atLength) >= atLength {
-		rounds = testkit.Rounds(atLength)
-	}
+	rounds := fewRounds()
 	var slowest time.Duration
 	for round := range rounds {
 		before := noted()

@@ -23,10 +23,7 @@ func TestFailOver(t *testing.T) {
 	r.setup(t)
 	l := startLoad(t, r)
 	t.Cleanup(l.finish)
-	rounds := (testkit.Rounds(atLength) + 2) / 3
-	if testkit.Rounds(atLength) >= atLength {
-		rounds = testkit.Rounds(atLength)
-	}
+	rounds := fewRounds()
 	var slowest time.Duration
 	for round := range rounds {
 		standby := primary.Standby(t)

@@ -30,6 +30,16 @@ const (
 	atLength = 20
 )
 
+// fewRounds returns the rounds of a loop whose rounds take long: a third, unless they are
+// at length.
+func fewRounds() int {
+	rounds := testkit.Rounds(atLength)
+	if rounds >= atLength {
+		return rounds
+	}
+	return (rounds + 2) / 3
+}
+
 // outage is a fault of a database, and how it passes.
 type outage struct {
 	name string
@@ -82,10 +92,7 @@ func (o *outage) run(t *testing.T) {
 func (r *env) endure(t *testing.T, n *node, begin func() (end func())) {
 	t.Helper()
 	l := startLoad(t, r)
-	rounds := (testkit.Rounds(atLength) + 2) / 3
-	if testkit.Rounds(atLength) >= atLength {
-		rounds = testkit.Rounds(atLength)
-	}
+	rounds := fewRounds()
 	var slowest, blindest time.Duration
 	for round := range rounds {
 		end := begin()

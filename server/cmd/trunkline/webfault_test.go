@@ -199,12 +199,7 @@ func TestWebTakeOver(t *testing.T) {
 	require.NoError(t, two.err, two.stderr)
 	require.Less(t, killed, takenUp+atWork)
 
-	messages := 0
-	for i, l := range r.refs {
-		require.NoError(t, l.device.AwaitIdle(within(t)))
-		messages += ws[i].counted(t, r, l)
-		r.connected(t, l)
-	}
+	messages := r.countAll(t, ws)
 	r.sound(t)
 	t.Logf("promise: %s: %d references were connected on another node %.1f s after kill -9 of their node, and %.1f s after SIGTERM; of %d messages "+
 		"that phones wrote meanwhile none was lost or doubled, and no reference was connected twice", t.Name(), len(r.refs), killed.Seconds(), handed.Seconds(), messages)
@@ -223,14 +218,7 @@ func TestWebFreeze(t *testing.T) {
 	}
 	one := launch()
 	r.balancer.open(one)
-	r.signUp(t)
-	for range 3 {
-		r.link(t)
-	}
-	ws := make([]*writers, len(r.refs))
-	for i := range ws {
-		ws[i] = r.writers(1)
-	}
+	ws := r.linkSome(t)
 	two := launch()
 	r.balancer.open(two)
 
@@ -243,12 +231,7 @@ func TestWebFreeze(t *testing.T) {
 	before = r.logins()
 	r.writeAll(t, ws)
 
-	messages := 0
-	for i, l := range r.refs {
-		require.NoError(t, l.device.AwaitIdle(within(t)))
-		messages += ws[i].counted(t, r, l)
-		r.connected(t, l)
-	}
+	messages := r.countAll(t, ws)
 	one.terminate(t)
 	for i, l := range r.refs {
 		require.NoError(t, ws[i].write(within(t), l, 3))
@@ -259,6 +242,30 @@ func TestWebFreeze(t *testing.T) {
 	t.Logf("promise: %s: %d references were connected on another node %.1f s after their own froze, and stayed there when it woke; of %d messages "+
 		"none was lost or doubled", t.Name(), len(r.refs), elapsed.Seconds(), messages)
 	two.terminate(t)
+}
+
+// linkSome signs up, links a few references, and returns writers to each.
+func (r *webEnv) linkSome(t *testing.T) []*writers {
+	t.Helper()
+	r.signUp(t)
+	var ws []*writers
+	for range 3 {
+		r.link(t)
+		ws = append(ws, r.writers(1))
+	}
+	return ws
+}
+
+// countAll checks that each reference is connected and has what was written to it, and
+// returns how many messages those are.
+func (r *webEnv) countAll(t *testing.T, ws []*writers) (messages int) {
+	t.Helper()
+	for i, l := range r.refs {
+		require.NoError(t, l.device.AwaitIdle(within(t)))
+		messages += ws[i].counted(t, r, l)
+		r.connected(t, l)
+	}
+	return messages
 }
 
 // TestWebCutOff cuts the node that owns the references off from the database, but not from
@@ -274,14 +281,7 @@ func TestWebCutOff(t *testing.T) {
 	}
 	one := launch(p.url)
 	r.balancer.open(one)
-	r.signUp(t)
-	for range 3 {
-		r.link(t)
-	}
-	ws := make([]*writers, len(r.refs))
-	for i := range ws {
-		ws[i] = r.writers(1)
-	}
+	ws := r.linkSome(t)
 	r.writeAll(t, ws)
 	two := launch(url)
 	r.balancer.open(two)
@@ -298,12 +298,7 @@ func TestWebCutOff(t *testing.T) {
 	before = r.logins()
 	r.writeAll(t, ws)
 
-	messages := 0
-	for i, l := range r.refs {
-		require.NoError(t, l.device.AwaitIdle(within(t)))
-		messages += ws[i].counted(t, r, l)
-		r.connected(t, l)
-	}
+	messages := r.countAll(t, ws)
 	require.Equal(t, before, r.logins(), "the node that was cut off connected no reference again")
 	r.sound(t)
 	t.Logf("promise: %s: %d references were connected on another node %.1f s after their own lost the database, each on one node at a time; of %d messages "+
