@@ -174,7 +174,7 @@ func TestStatementsOfAQuota(t *testing.T) {
 			ana.write(t, ref, "bob", "Hello")
 			// What they ask reads the limits, the messages of a day and the chats.
 			quotas := func() int {
-				return asked.Of("quota_") + asked.Of("FROM counter_") + asked.Of("count(*) FROM messaging_chat")
+				return asked.Of("quota_") + asked.Of("FROM usagecounter_") + asked.Of("count(*) FROM messaging_chat")
 			}
 			out := []int{}
 			for i := range 4 {
