@@ -101,8 +101,10 @@ type instruction struct {
 	Repair bool   `json:"repair,omitempty"` // it is us, about its answer
 }
 
-// errTaken reports that another process has continued the session.
-var errTaken = errors.New("agent: another process goes on with this")
+// errTaken reports that another process has continued the session, or has written down
+// late what it did before it lost its work to this one. It is a
+// [database.ErrUnwritable], so that the call is made later, from what is written then.
+var errTaken = fmt.Errorf("agent: another process goes on with this: %w", database.ErrUnwritable)
 
 // errOver reports that the run has ended or was erased meanwhile: nothing starts
 // in it any more.
