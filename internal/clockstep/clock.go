@@ -16,6 +16,7 @@ const slack = time.Second
 // every few seconds, and count from there by the clock that is never set.
 type clock struct {
 	asked atomic.Pointer[answer]
+	moved atomic.Pointer[time.Time] // when an answer was last another than expected, by this process
 }
 
 // answer is the time of the database at one moment.
@@ -62,9 +63,23 @@ func (c *clock) set(us int64, began, ended time.Time) {
 	if a.shown.Sub(a.at).Abs() <= slack { // then it is this machine's, to the microsecond
 		a.shown = a.at.Round(0)
 	}
-	if known := c.asked.Load(); known == nil || a.shown.Sub(known.on(a.at)).Abs() > slack {
+	known := c.asked.Load()
+	if known == nil {
 		c.asked.Store(a)
+	} else if a.shown.Sub(known.on(a.at)).Abs() > slack {
+		c.asked.Store(a)
+		c.moved.Store(&ended)
 	}
+}
+
+// SetWithin asks for the time, and reports whether this process has noticed within d that
+// the clock of db was set, in either direction. What seems to have happened long ago may
+// then have happened just now. With SQLite it is false.
+func SetWithin(ctx context.Context, db *database.DB, d time.Duration) (bool, error) {
+	w := watcherOf(db)
+	err := w.ask(ctx)
+	moved := w.clock.moved.Load()
+	return moved != nil && time.Since(*moved) < d, err
 }
 
 // reset sets the clock.

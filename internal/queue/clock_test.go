@@ -103,6 +103,29 @@ func TestClockSetBack_DeadNode(t *testing.T) {
 	})
 }
 
+// TestClockSetForward_LateNode sets the clock forward when another node's heartbeat is
+// late: it has as long as ever until it is dead.
+func TestClockSetForward_LateNode(t *testing.T) {
+	const expiry = 3 * time.Second
+	url := testkit.PostgresURL(t)
+	set := testkit.PostgresClock(t, url)
+	db, own := testkit.Open(t, url), testkit.Open(t, url)
+	require.NoError(t, queue.SetExpiry(t.Context(), own, expiry))
+	var s sink
+	q := newQueue(t, own, queue.Options{Logger: quiet, Handle: done(&s)})
+	noteTime(t, own)
+	started := time.Now()
+	db.MustExec(`INSERT INTO queue_node (id, queue, seen_us) VALUES ('late', 'q', ` + database.Postgres.Now() + `)`)
+	start(t, q)
+	set(time.Hour)
+	until(t, q.Commits(), func() bool {
+		var late int
+		require.NoError(t, db.Get(&late, `SELECT count(*) FROM queue_node WHERE id = 'late'`))
+		return late == 0
+	})
+	require.GreaterOrEqual(t, time.Since(started), expiry)
+}
+
 // TestClockSetForward sets the clock forward while two nodes run and one of them has
 // work in hand for long. All leases and heartbeats then seem to have ended long ago; no
 // node takes the work of the other.

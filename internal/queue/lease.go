@@ -65,7 +65,8 @@ type keeper struct {
 }
 
 // silenceOf is how long a node must be seen silent, and sightings how often, before it is
-// dead: nodes know each other by their heartbeats, not by the clock, which may be set.
+// dead: nodes know each other by their heartbeats, not by the clock, which may be set. It
+// is what is left of the expiry when the node is looked at first.
 func silenceOf(expiry time.Duration) time.Duration { return 2 * heartbeatOf(expiry) }
 
 const sightings = 3
@@ -90,7 +91,7 @@ func (k *keeper) join(ctx context.Context) error {
 	k.expiry = expiryOf(k.db)
 	k.void = time.AfterFunc(k.expiry, k.expire)
 	k.void.Stop()
-	k.silent.Rounds, k.silent.For = sightings, silenceOf(k.expiry)
+	k.silent.Rounds = sightings
 	if k.o.Exclusive {
 		return k.write(ctx, func(ctx context.Context, tx *database.Tx) error {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM queue_node WHERE queue = $1`, k.o.Name); err != nil {
@@ -252,6 +253,9 @@ func (k *keeper) sweep(ctx context.Context, before time.Time) (suspects bool, er
 	if time.Since(before) > k.expiry/2 {
 		k.silent.Forget()
 	}
+	if k.silent.For, err = k.silence(ctx); err != nil {
+		return true, err
+	}
 	seen := map[string]int64{}
 	for _, n := range nodes {
 		seen[n.ID] = n.Seen
@@ -279,6 +283,19 @@ func (k *keeper) sweep(ctx context.Context, before time.Time) (suspects bool, er
 		notify(k.claim)
 	}
 	return len(nodes) > 0, nil
+}
+
+// silence is how long a node must be seen silent now before it is dead. After a clock was
+// set nothing else says when its last heartbeat was.
+func (k *keeper) silence(ctx context.Context) (time.Duration, error) {
+	if k.o.Now != nil {
+		return silenceOf(k.expiry), nil
+	}
+	set, err := clockstep.SetWithin(ctx, k.db, k.expiry)
+	if set {
+		return k.expiry, err
+	}
+	return silenceOf(k.expiry), err
 }
 
 // renew prolongs the leases of what takes long, and ends what has lost its own.
