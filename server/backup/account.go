@@ -83,7 +83,7 @@ func (a *Archive) restoreAccount(ctx context.Context, db *sqlx.DB, who string, o
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // there is nothing else to do
 	if err := r.unpack(ctx, filepath.Join(folder, "backup.db")); err != nil {
-		return Restored{}, err
+		return Restored{}, noRoom(err, folder)
 	}
 	defer r.from.Close() //nolint:errcheck // it is removed
 	for _, step := range []func(context.Context) error{

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -37,9 +38,18 @@ func VersionsAfter(ctx context.Context, migrate func(context.Context, *sqlx.DB) 
 	}
 	defer db.Close() //nolint:errcheck // its content does not matter
 	if err := migrate(ctx, db); err != nil {
-		return nil, err
+		return nil, noRoom(err, dir)
 	}
 	return VersionsOf(ctx, db)
+}
+
+// noRoom names the folder whose disk is full if an error of a temporary database means
+// that.
+func noRoom(err error, dir string) error {
+	if database.IsFull(err) {
+		return fmt.Errorf("the disk of %s is full, set TMPDIR to another folder: %w", filepath.Dir(dir), err)
+	}
+	return err
 }
 
 // Compare returns the packages whose tables are older than a program expects, and

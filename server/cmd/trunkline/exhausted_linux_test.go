@@ -154,3 +154,21 @@ func TestFullMediaDisk(t *testing.T) {
 	require.Zero(t, n.awaitProbe(t, http.StatusOK).Truncate(answerWithin))
 	n.terminate(t)
 }
+
+// TestRestoreAccountOnSmallDisk restores an account when the folder for temporary files has
+// no space for the database of the backup.
+func TestRestoreAccountOnSmallDisk(t *testing.T) {
+	t.Parallel()
+	dir, small := t.TempDir(), t.TempDir()
+	data := []string{"--data", filepath.Join(dir, "data")}
+	launch(t, data...).terminate(t)
+	file := filepath.Join(dir, "trunkline.backup")
+	succeeds(t, append([]string{"backup", file}, data...)...)
+	args := append([]string{binary(t, "trunkline"), "restore", file, "--account", "ana@example.org"}, data...)
+	cmd := onSmallDisk(t, small, "200k", "", args)
+	cmd.Env = append(os.Environ(), "TMPDIR="+small)
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "the disk of "+small+" is full, set TMPDIR to another folder")
+	require.Equal(t, 1, strings.Count(string(out), "\n"), string(out))
+}
