@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 
-NEEDS  := compiler postgres node panel browser python php shell netcat ffmpeg poppler mail promtool
+NEEDS  := compiler postgres node panel browser python php shell netcat ffmpeg poppler mail promtool pooler
 RACE   := ./internal/groupcommit/... ./internal/database/... ./internal/queue/...
 TOOL   := go tool -modfile=internal/tools/go.mod
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12

@@ -14,6 +14,7 @@
 #   ffmpeg           for tests that make and convert voice notes, and of previews
 #   poppler          pdftoppm, for tests of previews
 #   mail             aiosmtpd, a mail server that tests start
+#   pooler           PgBouncer, which tests start
 #   promtool         of Prometheus, for tests of the alerts in deploy
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -96,6 +97,7 @@ for part in "$@"; do
     ffmpeg) has ffmpeg || packages ffmpeg ;;
     poppler) has pdftoppm || packages poppler-utils ;;
     promtool) has promtool || promtool_alone ;;
+    pooler) has pgbouncer || [ -x /usr/sbin/pgbouncer ] || packages pgbouncer ;;
     mail) has aiosmtpd || packages python3-aiosmtpd ;;
     *)
       echo "prepare: unknown part $part" >&2

@@ -37,6 +37,34 @@ var ErrDamaged = open.ErrDamaged
 // sockets and "require" for every other host.
 func Open(ctx context.Context, url string) (*sqlx.DB, error) { return open.Open(ctx, url) }
 
+// ErrPooler means that a PostgreSQL URL leads to a pooler that gives each transaction
+// another connection, such as PgBouncer with pool_mode=transaction: give it
+// [Options].ListenURL, or let it use pool_mode=session.
+var ErrPooler = open.ErrPooler
+
+// ErrListener means that notifications do not arrive at [Options].ListenURL, which must
+// lead to the same database, without such a pooler.
+var ErrListener = open.ErrListener
+
+// MinConns is the least value of [Options].MaxConns: some work needs two connections.
+const MinConns = open.MinConns
+
+// Options configures [OpenWith] for PostgreSQL.
+type Options struct {
+	// MaxConns is how many connections the handle has at most, [MinConns] or more,
+	// besides one for notifications. 0: 10.
+	MaxConns int
+	// ListenURL leads to PostgreSQL itself where the URL leads to a pooler that gives each
+	// transaction another connection, which cannot receive notifications. Statements are
+	// not prepared then.
+	ListenURL string
+}
+
+// OpenWith is [Open] with options. It may return [ErrPooler] and [ErrListener].
+func OpenWith(ctx context.Context, url string, opts Options) (*sqlx.DB, error) {
+	return open.With(ctx, url, open.Options(opts))
+}
+
 // MustOpen is like [Open] but panics if it fails. It is for the beginning of a
 // program that cannot work without its database.
 func MustOpen(ctx context.Context, url string) *sqlx.DB {

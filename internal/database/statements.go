@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 )
 
 const (
@@ -38,6 +40,7 @@ func (d Dialect) compiledOnce(text string) string {
 type statements struct {
 	texts sync.Map // text → *statement
 	count atomic.Int32
+	never atomic.Bool // see [NeverPrepare]
 
 	mu  sync.Mutex
 	due []*statement // to be prepared
@@ -51,6 +54,9 @@ type statement struct {
 
 // ready counts a use of text, and returns its prepared statement if there is one.
 func (s *statements) ready(text string) *sql.Stmt {
+	if s.never.Load() {
+		return nil
+	}
 	known, ok := s.texts.Load(text)
 	if !ok {
 		if len(text) > textLength {
@@ -71,6 +77,16 @@ func (s *statements) ready(text string) *sql.Stmt {
 		s.mu.Unlock()
 	}
 	return nil
+}
+
+// NeverPrepare has all statements of db executed as they are, because the next one may
+// reach another connection to the database.
+func NeverPrepare(ctx context.Context, db *sqlx.DB) error {
+	d, err := Of(ctx, db)
+	if err == nil {
+		d.statements.never.Store(true)
+	}
+	return err
 }
 
 // forget removes the texts that are not prepared.
@@ -118,6 +134,9 @@ func (d *DB) prepare(ctx context.Context, s *statement) error {
 // Prepare prepares a statement at once, instead of after a few executions. Do not
 // call it in a transaction.
 func (d *DB) Prepare(ctx context.Context, text string) error {
+	if d.statements.never.Load() {
+		return nil
+	}
 	known, loaded := d.statements.texts.LoadOrStore(text, &statement{text: text})
 	if !loaded {
 		d.statements.count.Add(1)

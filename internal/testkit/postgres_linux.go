@@ -36,11 +36,11 @@ type Server struct {
 	cmd   *exec.Cmd
 }
 
-// supervisor runs the server until it gets a command ("INT keep") or its standard
-// input closes, which happens when the test binary dies.
+// supervisor runs a server until it gets a command ("INT keep") or its standard
+// input closes, which happens when the test binary dies: then it sends the signal END.
 const supervisor = `dir=$1; shift
 "$@" >>"$dir/log" 2>&1 </dev/null & server=$!
-read -r how keep || how=QUIT
+read -r how keep || how=${END:-QUIT}
 kill -"$how" $server; wait $server
 [ -n "$keep" ] || rm -rf "$dir"`
 

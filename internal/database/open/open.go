@@ -34,14 +34,44 @@ var memories atomic.Int64
 // because it needs the server's certificate authority. A URL may name several hosts:
 // a connection is to the one that is the primary.
 func Open(ctx context.Context, rawURL string) (*sqlx.DB, error) {
-	scheme, _, ok := strings.Cut(rawURL, "://")
-	switch {
-	case ok && scheme == "sqlite":
-		return openSQLite(ctx, strings.TrimPrefix(rawURL, "sqlite://"))
-	case ok && (scheme == "postgres" || scheme == "postgresql"):
-		return openPostgres(ctx, rawURL)
+	return With(ctx, rawURL, Options{})
+}
+
+// Options configures [With] for PostgreSQL.
+type Options struct {
+	// MaxConns is how many connections the handle has at most, besides one for
+	// notifications: at least [MinConns]. 0: [DefaultConns].
+	MaxConns int
+	// ListenURL leads to PostgreSQL itself where the URL leads to a pooler that gives each
+	// transaction another connection, which cannot receive notifications. Statements are
+	// not prepared then. "": the URL leads to PostgreSQL, or to a pooler that gives each
+	// client a connection of its own.
+	ListenURL string
+}
+
+// With is [Open] with options. It returns [ErrPooler] if the URL leads to a pooler
+// that needs another address for notifications, and [ErrListener] if they do not arrive
+// there.
+func With(ctx context.Context, rawURL string, opts Options) (*sqlx.DB, error) {
+	if opts.MaxConns != 0 && opts.MaxConns < MinConns {
+		return nil, fmt.Errorf("the number of connections must be at least %d", MinConns)
 	}
-	return nil, fmt.Errorf("database URL must begin with sqlite:// or postgres://")
+	if IsPostgres(rawURL) {
+		return openPostgres(ctx, rawURL, opts)
+	}
+	switch path, lite := strings.CutPrefix(rawURL, "sqlite://"); {
+	case !lite:
+		return nil, fmt.Errorf("database URL must begin with sqlite:// or postgres://")
+	case opts != (Options{}):
+		return nil, fmt.Errorf("the number of connections and the address for notifications are for PostgreSQL")
+	default:
+		return openSQLite(ctx, path)
+	}
+}
+
+// IsPostgres reports whether a URL is that of a PostgreSQL.
+func IsPostgres(rawURL string) bool {
+	return strings.HasPrefix(rawURL, "postgres://") || strings.HasPrefix(rawURL, "postgresql://")
 }
 
 func openSQLite(ctx context.Context, path string) (*sqlx.DB, error) {

@@ -1,10 +1,13 @@
 package open
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"strings"
 	"time"
@@ -16,7 +19,11 @@ import (
 )
 
 const (
-	pgConns = 16
+	// DefaultConns is how many connections a handle has to PostgreSQL at most: eight
+	// processes fit into the 100 that PostgreSQL allows by default.
+	DefaultConns = 10
+	// MinConns is the fewest that work: some work needs two at a time.
+	MinConns = 4
 	// pgLifetime is how long a connection is used. A new one sees what has changed:
 	// addresses, passwords, settings of the database.
 	pgLifetime = 30 * time.Minute
@@ -28,23 +35,69 @@ const (
 	pgConnectTimeoutOfMany = "2"
 )
 
-func openPostgres(ctx context.Context, rawURL string) (*sqlx.DB, error) {
+// ErrPooler means that a URL leads to a pooler that gives each transaction another
+// connection, as PgBouncer does with pool_mode=transaction, without [Options].ListenURL.
+var ErrPooler = errors.New("a pooler shares the connections of PostgreSQL between transactions (pool_mode=transaction)")
+
+// ErrListener means that notifications do not arrive at [Options].ListenURL. It must lead
+// to the same database, without a pooler that shares connections.
+var ErrListener = errors.New("notifications do not arrive")
+
+// listenWithin is how long that may take when a database is opened.
+const listenWithin = 3 * time.Second
+
+func openPostgres(ctx context.Context, rawURL string, opts Options) (*sqlx.DB, error) {
 	dsn, err := postgresDSN(rawURL)
 	if err != nil {
 		return nil, err
 	}
+	listenDSN := dsn
+	if opts.ListenURL != "" {
+		if listenDSN, err = postgresDSN(opts.ListenURL); err != nil {
+			return nil, fmt.Errorf("listening: %w", err)
+		}
+	}
+	db, err := connectPostgres(ctx, dsn, opts)
+	if err != nil {
+		return nil, err
+	}
+	if opts.ListenURL != "" {
+		if err := checkListener(ctx, db, listenDSN); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	if err := database.Attach(ctx, db, func(ctx context.Context, notify func(string)) { listen(ctx, listenDSN, notify) }); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// connectPostgres connects, and finds out what it is connected to.
+func connectPostgres(ctx context.Context, dsn string, opts Options) (*sqlx.DB, error) {
 	to, err := newConnector(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("opening PostgreSQL: %w", err)
 	}
 	db := sqlx.NewDb(sql.OpenDB(to), "postgres")
-	db.SetMaxOpenConns(pgConns)
-	db.SetMaxIdleConns(pgConns)
+	conns := cmp.Or(opts.MaxConns, DefaultConns)
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
 	db.SetConnMaxLifetime(pgLifetime)
 	if db, err = ready(ctx, db); err != nil {
 		return nil, err
 	}
-	return db, database.Attach(ctx, db, func(ctx context.Context, notify func(string)) { listen(ctx, dsn, notify) })
+	pooled, err := isPooled(ctx, db)
+	switch {
+	case err != nil:
+	case pooled && opts.ListenURL == "":
+		err = ErrPooler
+	case pooled:
+		err = database.NeverPrepare(ctx, db)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("connecting to the database: %w", err), db.Close())
+	}
+	return db, nil
 }
 
 // postgresDSN returns the URL with the settings that this module needs, and with
@@ -74,16 +127,21 @@ func postgresDSN(rawURL string) (string, error) {
 	return u.String(), nil
 }
 
+// sslMode returns "disable" if all hosts are this machine, which involves no network.
 func sslMode(u *url.URL, q url.Values) string {
-	host := u.Hostname()
-	if h := q.Get("host"); h != "" {
-		host = h
+	for host := range strings.SplitSeq(cmp.Or(q.Get("host"), u.Host), ",") {
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		switch strings.Trim(host, "[]") {
+		case "", "localhost", "127.0.0.1", "::1":
+			continue
+		}
+		if !strings.HasPrefix(host, "/") {
+			return "require"
+		}
 	}
-	switch {
-	case host == "", host == "localhost", host == "127.0.0.1", host == "::1", strings.HasPrefix(host, "/"):
-		return "disable"
-	}
-	return "require"
+	return "disable"
 }
 
 // connector opens connections of lib/pq that end when they cannot be relied on. See

@@ -107,6 +107,18 @@ func TestPostgresDSN(t *testing.T) {
 	for raw, want := range map[string]url.Values{
 		"postgres://u@/x": {"sslmode": {"disable"}, "connect_timeout": {"5"}, "target_session_attrs": {"primary"}, "binary_parameters": {"yes"}},
 		"postgres://u@/x?host=one,two&sslmode=require": {"host": {"one,two"}, "sslmode": {"require"}, "connect_timeout": {"2"}, "target_session_attrs": {"primary"}, "binary_parameters": {"yes"}},
+		"postgres://u@localhost:5432,127.0.0.1:5433/x": {
+			"sslmode": {"disable"}, "connect_timeout": {"2"}, "target_session_attrs": {"primary"}, "binary_parameters": {"yes"},
+		},
+		"postgres://u@localhost,one:5433/x": {
+			"sslmode": {"require"}, "connect_timeout": {"2"}, "target_session_attrs": {"primary"}, "binary_parameters": {"yes"},
+		},
+		"postgres://u@[::1]:5433/x": {
+			"sslmode": {"disable"}, "connect_timeout": {"5"}, "target_session_attrs": {"primary"}, "binary_parameters": {"yes"},
+		},
+		"postgres://u@/x?host=/run/postgresql,one": {
+			"host": {"/run/postgresql,one"}, "sslmode": {"require"}, "connect_timeout": {"2"}, "target_session_attrs": {"primary"}, "binary_parameters": {"yes"},
+		},
 		"postgres://u@one,two:5433/x?target_session_attrs=any&connect_timeout=2&sslmode=verify-full": {
 			"sslmode": {"verify-full"}, "connect_timeout": {"2"}, "target_session_attrs": {"any"}, "binary_parameters": {"yes"},
 		},

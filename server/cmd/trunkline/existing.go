@@ -24,7 +24,7 @@ func openExisting(ctx context.Context, set settings) (*sqlx.DB, error) {
 			return nil, &settingError{flag, "the database does not exist: " + cause(err)}
 		}
 	}
-	return connect(ctx, flag, url)
+	return connect(ctx, flag, url, set.Database)
 }
 
 // damagedError means that the database of a setting is damaged.

@@ -144,17 +144,21 @@ func openDatabase(ctx context.Context, set settings, home *folder) (*sqlx.DB, er
 			return nil, err
 		}
 	}
-	return connect(ctx, "--database-url", url)
+	return connect(ctx, "--database-url", url, set.Database)
 }
 
 // connect opens the database in a flag.
-func connect(ctx context.Context, flag, url string) (*sqlx.DB, error) {
+func connect(ctx context.Context, flag, url string, opts sqldb.Options) (*sqlx.DB, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	db, err := sqldb.Open(ctx, url)
+	db, err := sqldb.OpenWith(ctx, url, opts)
 	switch {
 	case errors.Is(err, sqldb.ErrDamaged):
 		return nil, &damagedError{&settingError{flag, err.Error()}}
+	case errors.Is(err, sqldb.ErrPooler):
+		return nil, &settingError{flag, sqldb.ErrPooler.Error() + ": name PostgreSQL itself, a pooler with pool_mode=session, or also --database-listen-url"}
+	case errors.Is(err, sqldb.ErrListener):
+		return nil, unusable("--database-listen-url", "must lead to the database of --database-url, without a pooler that shares connections: "+redact(err.Error(), opts.ListenURL), err)
 	case err != nil:
 		return nil, unusable(flag, "the database cannot be opened: "+redact(err.Error(), url), err)
 	}

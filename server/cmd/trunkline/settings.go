@@ -14,6 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/keyring"
 	"github.com/trunklinehq/trunkline/server"
+	"github.com/trunklinehq/trunkline/sqldb"
 )
 
 // settings are validated flags.
@@ -21,6 +22,7 @@ type settings struct {
 	Addr        string
 	Data        string
 	DatabaseURL server.Secret // may contain a password; "": SQLite in Data
+	Database    sqldb.Options // likewise
 	Secrets     []server.Secret
 	TLSCert     string
 	TLSKey      string
@@ -52,7 +54,8 @@ func (f flags) settings() (settings, error) {
 	c := &checker{}
 	s.Addr = c.address("addr", or(f.Addr, ":3000"))
 	s.MetricsAddr = c.address("metrics-addr", f.MetricsAddr)
-	s.DatabaseURL = server.Secret(c.databaseURL(f.DatabaseURL))
+	s.DatabaseURL = server.Secret(c.databaseURL("database-url", f.DatabaseURL))
+	s.Database = c.database(f)
 	s.Secrets = c.secrets(f.Secret)
 	s.BaseURL = strings.TrimRight(c.webURL("base-url", f.BaseURL), "/")
 	s.TLSCert, s.TLSKey = c.tls(f.TLSCert, f.TLSKey)

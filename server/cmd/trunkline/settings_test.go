@@ -119,6 +119,8 @@ func TestWrongSettings(t *testing.T) {
 		{"addr", []string{"3000", "localhost", ":x", ":65536", ":-1", "a b:1", "[::1", "http://localhost:3000"}},
 		{"metrics-addr", []string{"9090", ":x"}},
 		{"database-url", []string{"mysql://u:hush-hush@h/d", "trunkline.db", "sqlite://", "sqlite://?x=1", "sqlite://:memory:", "sqlite://:memory:?synchronous=normal", "postgres://u:hush-hush%@h/d", "@/nowhere"}},
+		{"database-connections", []string{"5", "3", "x", "10001"}},
+		{"database-listen-url", []string{"postgres://u:hush-hush@h/d", "sqlite://x", "@/nowhere"}},
 		{"base-url", []string{"example.org", "ftp://example.org", "http://", "https://u:hush-hush@example.org", "https://example.org?x=1", "https://example.org/#x", "http://a b"}},
 		{"secret", []string{"hush-hush", longSecret + ",hush-hush", "@/nowhere", "@" + file(t, "hush-hush"), "@" + file(t, ""), "@" + t.TempDir(), ",", "@" + file(t, strings.Repeat("x", 70<<10))}},
 		{"trusted-proxies", []string{"10.0.0.0/33", "proxy.example.org", "10.0.0.0/8;10.0.0.1", "fe80::1%eth0"}},

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 
 	"github.com/trunklinehq/trunkline/server"
 	"github.com/trunklinehq/trunkline/server/mail"
+	"github.com/trunklinehq/trunkline/sqldb"
 )
 
 // webURL validates the address of a web server; "" is allowed.
@@ -25,8 +27,8 @@ func (c *checker) webURL(flag, v string) string {
 }
 
 // databaseURL validates v, which may be @file because it may contain a password.
-func (c *checker) databaseURL(v string) string {
-	if v = c.secret("database-url", v); v == "" {
+func (c *checker) databaseURL(flag, v string) string {
+	if v = c.secret(flag, v); v == "" {
 		return ""
 	}
 	scheme, rest, _ := strings.Cut(v, "://")
@@ -34,19 +36,44 @@ func (c *checker) databaseURL(v string) string {
 	case "sqlite":
 		switch path, _, _ := strings.Cut(rest, "?"); path {
 		case "":
-			c.refuse("database-url", "names no file")
+			c.refuse(flag, "names no file")
 		case ":memory:":
-			c.refuse("database-url", "names a database in memory, which is lost when the program ends: name a file")
+			c.refuse(flag, "names a database in memory, which is lost when the program ends: name a file")
 		}
 	case "postgres", "postgresql":
 		if _, err := url.Parse(v); err != nil {
-			c.refuse("database-url", "is not a URL: special characters in a password are written as %XX")
+			c.refuse(flag, "is not a URL: special characters in a password are written as %XX")
 		}
 	default:
-		c.refuse("database-url", "must begin with postgres:// or sqlite://")
+		c.refuse(flag, "must begin with postgres:// or sqlite://")
 	}
 	return v
 }
+
+// database validates the settings of a PostgreSQL.
+func (c *checker) database(f flags) (o sqldb.Options) {
+	const connections, listen = "database-connections", "database-listen-url"
+	if f.Connections != "" {
+		if o.MaxConns = c.number(connections, f.Connections, sqldb.MinConns); o.MaxConns > maxConnections {
+			c.refuse(connections, fmt.Sprintf("must be at most %d", maxConnections))
+		}
+	}
+	o.ListenURL = c.databaseURL(listen, f.ListenURL)
+	if strings.HasPrefix(o.ListenURL, "sqlite:") {
+		c.refuse(listen, "must begin with postgres://")
+	}
+	if url := c.secret("database-url", f.DatabaseURL); url == "" || isSQLite(url) {
+		for flag, given := range map[string]string{connections: f.Connections, listen: f.ListenURL} {
+			if given != "" {
+				c.refuse(flag, "is for a --database-url of PostgreSQL")
+			}
+		}
+	}
+	return o
+}
+
+// maxConnections is more than any PostgreSQL has.
+const maxConnections = 10_000
 
 // mailURL validates v, which may be @file because it may contain a password.
 func (c *checker) mailURL(v string) server.Secret {

@@ -1,0 +1,93 @@
+package open_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/database/open"
+	"github.com/trunklinehq/trunkline/internal/testkit"
+)
+
+// TestPooler opens a database through PgBouncer. With a connection for each client it is
+// like any other; with one for each transaction it is refused, unless notifications have
+// an address of their own.
+func TestPooler(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		lines  string
+		pooled bool
+	}{
+		{"pool_mode = session", false},
+		{"pool_mode = transaction", true},
+		{"pool_mode = transaction\ndefault_pool_size = 1", true},
+		{"pool_mode = transaction\nserver_round_robin = 1\nmin_pool_size = 2", true},
+		{"pool_mode = transaction\nserver_round_robin = 1\nmin_pool_size = 5", true},
+	} {
+		t.Run(c.lines, func(t *testing.T) {
+			t.Parallel()
+			direct := testkit.PostgresURL(t)
+			through := testkit.StartPooler(t, direct, c.lines).URL
+			for range 3 { // the first client is alone
+				db, err := open.Open(t.Context(), through)
+				if !c.pooled {
+					require.NoError(t, err)
+					require.NoError(t, db.Close())
+					continue
+				}
+				require.ErrorIs(t, err, open.ErrPooler)
+			}
+			if !c.pooled {
+				return
+			}
+			db, err := open.With(t.Context(), through, open.Options{ListenURL: direct})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, db.Close()) })
+			d, err := database.Of(t.Context(), db)
+			require.NoError(t, err)
+			for i := range 50 { // often enough to be prepared
+				var got int
+				require.NoError(t, d.GetContext(t.Context(), &got, `SELECT CAST($1 AS INTEGER) + 1`, i))
+				require.Equal(t, i+1, got)
+			}
+			require.NoError(t, d.Prepare(t.Context(), `SELECT 1`))
+			var prepared int
+			require.NoError(t, db.Get(&prepared, `SELECT count(*) FROM pg_prepared_statements`))
+			require.Zero(t, prepared)
+			received := d.Listen(t.Context(), "topic")
+			<-received // it listens
+			other := testkit.Open(t, direct)
+			o, err := database.Of(t.Context(), other)
+			require.NoError(t, err)
+			o.Notify("topic")
+			<-received
+		})
+	}
+}
+
+// TestListenURL refuses an address at which no notification arrives: that of a pooler, of
+// another database, of none.
+func TestListenURL(t *testing.T) {
+	t.Parallel()
+	through := testkit.StartPooler(t, testkit.PostgresURL(t), "pool_mode = transaction").URL
+	for _, wrong := range []string{through, testkit.PostgresURL(t), "postgres://u@127.0.0.1:1/x"} {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			_, err := open.With(t.Context(), through, open.Options{ListenURL: wrong})
+			require.ErrorIs(t, err, open.ErrListener)
+		})
+	}
+}
+
+// TestOptions refuses settings that make no sense.
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	_, err := open.With(t.Context(), testkit.SQLiteURL(t), open.Options{MaxConns: 5})
+	require.ErrorContains(t, err, "are for PostgreSQL")
+	_, err = open.With(t.Context(), "postgres://x", open.Options{MaxConns: 3})
+	require.ErrorContains(t, err, fmt.Sprintf("at least %d", open.MinConns))
+	_, err = open.With(t.Context(), "postgres://u@127.0.0.1:1/x", open.Options{ListenURL: "postgres://u:s3cret@%zz"})
+	require.EqualError(t, err, "listening: postgres URL is malformed")
+}
