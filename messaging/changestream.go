@@ -50,6 +50,7 @@ type ChangeStream struct {
 	ref     provider.ReferenceID // 0: all
 	only    []int64              // nil: all
 	at      page.Cursor          // of the last entry that was read: txid, id, when
+	now     func() time.Time
 	wakeup  <-chan struct{}
 }
 
@@ -61,7 +62,7 @@ const streamPollInterval = time.Second
 // references. It returns [ErrResync] when the position is too old, or that of a database from
 // which this one was restored.
 func (a *Account) Changes(ctx context.Context, ref provider.ReferenceID, after string) (*ChangeStream, error) {
-	f := &ChangeStream{db: a.s.db, account: a.id, ref: ref, wakeup: a.s.db.Listen(ctx, store.StreamTopic)}
+	f := &ChangeStream{db: a.s.db, account: a.id, ref: ref, now: a.s.now, wakeup: a.s.db.Listen(ctx, store.StreamTopic)}
 	if ref != 0 {
 		if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
 			return nil, err
@@ -72,7 +73,7 @@ func (a *Account) Changes(ctx context.Context, ref provider.ReferenceID, after s
 		return nil, err
 	}
 	if f.at == nil {
-		f.at, err = f.newest(ctx, a.s.now())
+		f.at, err = f.newest(ctx)
 		return f, err
 	}
 	if f.at[2] < database.Micros(a.s.now().Add(-store.StreamTTL)) {
@@ -102,13 +103,14 @@ func (f *ChangeStream) unknown(ctx context.Context, txid int64) (bool, error) {
 }
 
 // newest is the position of now.
-func (f *ChangeStream) newest(ctx context.Context, now time.Time) (page.Cursor, error) {
+func (f *ChangeStream) newest(ctx context.Context) (page.Cursor, error) {
+	p := store.Params{f.account}
+	q := `SELECT txid, id FROM messaging_change WHERE account = $1` + f.committedOnly(&p, "")
 	var last []store.StreamRow
-	if err := f.db.SelectContext(ctx, &last, `SELECT txid, id FROM messaging_change WHERE account = $1`+f.committedOnly()+`
-		ORDER BY txid DESC, id DESC LIMIT 1`, f.account); err != nil {
+	if err := f.db.SelectContext(ctx, &last, q+` ORDER BY txid DESC, id DESC LIMIT 1`, p...); err != nil {
 		return nil, fmt.Errorf("reading the stream: %w", err)
 	}
-	at := page.Cursor{0, 0, database.Micros(now)}
+	at := page.Cursor{0, 0, database.Micros(f.now())}
 	if len(last) > 0 {
 		at[0], at[1] = last[0].TxID, last[0].ID
 	}
@@ -146,7 +148,7 @@ func (f *ChangeStream) Next(ctx context.Context, wait time.Duration) ([]StreamEn
 func (f *ChangeStream) read(ctx context.Context) ([]StreamEntry, error) {
 	p := store.Params{f.account, f.at[0], f.at[1]}
 	q := `SELECT id, txid, reference, kind, data, created_us FROM messaging_change
-		WHERE account = $1 AND ` + f.afterEntry() + f.committedOnly()
+		WHERE account = $1` + f.afterEntry() + f.committedOnly(&p, f.afterEntry())
 	if f.ref != 0 {
 		q += ` AND reference = ` + p.Add(f.ref)
 	}
@@ -171,16 +173,36 @@ func (f *ChangeStream) read(ctx context.Context) ([]StreamEntry, error) {
 // of the two only.
 func (f *ChangeStream) afterEntry() string {
 	if f.db.Dialect == database.Postgres {
-		return `(txid, id) > (CAST($2 AS BIGINT), CAST($3 AS BIGINT))`
+		return ` AND (txid, id) > (CAST($2 AS BIGINT), CAST($3 AS BIGINT))`
 	}
-	return `txid = $2 AND id > $3`
+	return ` AND txid = $2 AND id > $3`
 }
 
 // committedOnly keeps entries back, on PostgreSQL, until every transaction before
-// theirs has ended. No entry can then appear before one that was read.
-func (f *ChangeStream) committedOnly() string {
-	if f.db.Dialect == database.Postgres {
-		return ` AND txid < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)`
+// theirs has ended. No entry can then appear before one that was read. Transactions of
+// other databases do not write entries. after selects those that may be read.
+func (f *ChangeStream) committedOnly(p *store.Params, after string) string {
+	if f.db.Dialect != database.Postgres {
+		return ""
 	}
-	return ""
+	since := p.Add(database.Micros(f.now().Add(-heldBackFor)))
+	return ` AND txid < (SELECT CASE WHEN EXISTS (SELECT 1 FROM messaging_change WHERE account = $1` + after + `
+			AND txid >= ` + oldestTx + ` AND created_us < ` + since + `) THEN ` + oldestTxHere + ` ELSE ` + oldestTx + ` END)`
 }
+
+// heldBackFor is how long an entry waits for the transactions of all databases, until
+// those of this one are looked for.
+const heldBackFor = time.Second
+
+const (
+	// oldestTx is the oldest transaction that has not ended, of all databases of the
+	// server, as transactions of all have numbers of one series.
+	oldestTx = `CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)`
+	// oldestTxHere leaves out those of other databases: a transaction locks its own number,
+	// in a session of one database, unless it is prepared.
+	oldestTxHere = `(SELECT CAST(CAST(COALESCE(min(x), pg_snapshot_xmax(pg_current_snapshot())) AS TEXT) AS BIGINT)
+			FROM pg_snapshot_xip(pg_current_snapshot()) AS x WHERE CAST(x AS xid) NOT IN (
+				SELECT l.transactionid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+				WHERE l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock' AND a.datname <> current_database()
+				UNION ALL SELECT transaction FROM pg_prepared_xacts WHERE database <> current_database()))`
+)

@@ -170,6 +170,52 @@ func TestFollowAfterRestore(t *testing.T) {
 	})
 }
 
+// TestFollow_OtherDatabase follows a stream while a transaction of another database on the
+// same server, which never ends, is open, and one is prepared.
+func TestFollow_OtherDatabase(t *testing.T) {
+	t.Parallel()
+	server := testkit.PostgresServer(t, testkit.PostgresOptions{Settings: func(string) []string { return []string{"max_prepared_transactions=2"} }})
+	long, err := testkit.Open(t, server.Database(t)).BeginTxx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = long.ExecContext(t.Context(), `SELECT pg_current_xact_id()`)
+	require.NoError(t, err)
+	prepared, err := testkit.Open(t, server.Database(t)).Connx(t.Context())
+	require.NoError(t, err)
+	for _, text := range []string{`BEGIN`, `CREATE TABLE t ()`, `PREPARE TRANSACTION 'p'`} {
+		_, err := prepared.ExecContext(t.Context(), text)
+		require.NoError(t, err)
+	}
+
+	f := setup(t, testkit.Open(t, server.Database(t)), config{idle: true})
+	ref := f.reference(t, testKind)
+	feed := follow(t, f, 0, beginning)
+	f.receive(t, ref, text("m1", "111", "hello"))
+	f.clock.Advance(2 * time.Second)
+	require.Equal(t, []string{"message m1"}, ids(t, take(t, feed, 1)))
+	f.receive(t, ref, text("m2", "111", "hello"))
+	f.clock.Advance(2 * time.Second)
+	now := follow(t, f, 0, "")
+	f.receive(t, ref, text("m3", "111", "hello"))
+	f.clock.Advance(2 * time.Second)
+	require.Equal(t, []string{"message m3"}, ids(t, take(t, now, 1)))
+	require.Equal(t, []string{"message m2", "message m3"}, ids(t, take(t, feed, 2)))
+
+	own, err := f.db.BeginTxx(t.Context(), nil) // it may still write before what follows
+	require.NoError(t, err)
+	_, err = own.ExecContext(t.Context(), `SELECT pg_current_xact_id()`)
+	require.NoError(t, err)
+	f.receive(t, ref, text("m4", "111", "hello"))
+	f.clock.Advance(2 * time.Second)
+	es, err := feed.Next(t.Context(), 20*time.Millisecond)
+	require.NoError(t, err)
+	require.Empty(t, es)
+	require.NoError(t, own.Rollback())
+	require.Equal(t, []string{"message m4"}, ids(t, take(t, feed, 1)))
+	require.NoError(t, long.Rollback())
+	_, err = prepared.ExecContext(t.Context(), `ROLLBACK PREPARED 'p'`)
+	require.NoError(t, err)
+}
+
 // TestFollowSkipsNothing writes from two nodes, with a transaction in between
 // that began first and commits last.
 func TestFollowSkipsNothing(t *testing.T) {
