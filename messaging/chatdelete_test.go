@@ -296,11 +296,7 @@ func TestWrittenWhileHidden(t *testing.T) {
 		go func() {
 			written <- f.svc.Receive(t.Context(), ref, []provider.Event{canary("m2", provider.Text{Text: "after"})})
 		}()
-		require.Eventually(t, func() bool {
-			var waiting int
-			require.NoError(t, db.Get(&waiting, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`))
-			return waiting > 0
-		}, time.Minute, time.Millisecond)
+		awaitLock(t, db)
 		return nil
 	})
 	require.NoError(t, err)

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -59,9 +61,13 @@ func (t *Tasks) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
+// healthInterval is how often signs of life are written, of all references with one
+// statement.
+const healthInterval = time.Second
+
 // follow writes signs of life and does what is due until ctx ends.
 func (t *Tasks) follow(ctx context.Context) error {
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(healthInterval)
 	defer tick.Stop()
 	due := t.Store.DB.Due(ctx, "", t.due)
 	for {
@@ -104,16 +110,42 @@ func (t *Tasks) WriteHealth(ctx context.Context) error {
 	if len(inbounds)+len(acks) == 0 {
 		return nil
 	}
-	return t.Store.DB.Write(ctx, func(tx *database.Tx) error {
-		for column, signs := range map[string]map[provider.ReferenceID]time.Time{"inbound_us": inbounds, "ack_us": acks} {
-			for id, at := range signs {
-				if _, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET `+column+` = $1 WHERE id = $2`, database.Micros(at), id); err != nil {
-					return fmt.Errorf("noting signs of life: %w", err)
-				}
-			}
-		}
-		return nil
-	})
+	ids := maps.Clone(inbounds)
+	maps.Copy(ids, acks)
+	rows := healthRows(t.Store.DB.Dialect)
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		rows.Values = append(rows.Values, int64(id), seenUS(inbounds, id), seenUS(acks, id))
+	}
+	err := t.Store.DB.WriteLazy(ctx, func(tx *database.Tx) error { return t.Store.DB.ExecRows(ctx, tx, rows) })
+	if err != nil {
+		return fmt.Errorf("noting signs of life: %w", err)
+	}
+	return nil
+}
+
+// healthRows writes when references were seen. All nodes lock them in one order.
+func healthRows(dialect database.Dialect) database.Rows {
+	lock, lazy := "", ""
+	if dialect == database.Postgres {
+		lock, lazy = ` FOR NO KEY UPDATE`, `(SELECT `+database.LazySQL+`) = 'off' AND `
+	}
+	return database.Rows{
+		Before: `WITH v (id, inbound, ack) AS (`,
+		After: `), k AS MATERIALIZED (SELECT id FROM messaging_reference WHERE ` + lazy + `id IN (SELECT id FROM v) ORDER BY id` + lock + `)
+			UPDATE messaging_reference SET inbound_us = CASE WHEN v.inbound > inbound_us THEN v.inbound ELSE inbound_us END,
+				ack_us = CASE WHEN v.ack > ack_us THEN v.ack ELSE ack_us END
+			FROM v WHERE messaging_reference.id = v.id AND v.id IN (SELECT id FROM k)`,
+		Types: []string{"BIGINT", "BIGINT", "BIGINT"},
+		Set:   true,
+	}
+}
+
+// seenUS returns when a reference was seen, or 0.
+func seenUS(at map[provider.ReferenceID]time.Time, id provider.ReferenceID) int64 {
+	if when, ok := at[id]; ok {
+		return database.Micros(when)
+	}
+	return 0
 }
 
 // FailUnconfirmed fails the messages that the network has not confirmed in time.
