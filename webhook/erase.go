@@ -33,8 +33,7 @@ const (
 // chats and messages that they are about, and what receivers answered. The log
 // keeps when they were delivered, to which endpoint, and how that ended. What is
 // pending fails without another attempt, and replays leave out what was erased.
-// It reads all events, works in small transactions, and may be called again
-// after an error or a crash.
+// It works in small transactions, and may be called again after an error or a crash.
 func (a *Account) Erase(ctx context.Context, e Erasure) error {
 	before := int64(math.MaxInt64)
 	if !e.Before.IsZero() {
@@ -60,7 +59,7 @@ func (a *Account) eraseBy(ctx context.Context, scope, column string, ids []strin
 		values[i] = id
 	}
 	in, args := a.d.db.Dialect.In(column, 4, values)
-	which := `account = $1 AND scope = $2 AND at_us <= $3 AND ` + in
+	which := `account = $1 AND scope = $2 AND at_us <= $3 AND ` + column + ` <> '' AND ` + in
 	args = append([]any{a.id, scope, before}, args...)
 	err := a.d.db.InSteps(ctx, fmt.Sprintf(`DELETE FROM webhook_deferred WHERE id IN (SELECT id FROM webhook_deferred WHERE %s LIMIT %d)`, which, eraseChunk), args...)
 	if err != nil {

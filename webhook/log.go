@@ -257,11 +257,14 @@ func (a *Account) over(ctx context.Context, f DeliveryFilter, before int64, out 
 }
 
 // over is the statement that reads deliveries that are over. It walks through
-// the log of the scope.
+// the log of the scope, or, where the filter names chats, messages or an outcome that is
+// rare, through what has them.
 func (f *DeliveryFilter) over(a *Account, before int64, limit int) (string, []any) {
-	q := `SELECT ` + overColumns + ` FROM webhook_attempt t JOIN webhook_event e ON e.number = t.event
-		WHERE t.scope = $1 AND t.outcome <> '' AND e.account = $2 AND t.id < $3
-		AND ($4 = '' OR t.endpoint = $4) AND ($5 = '' OR t.outcome = $5) AND ($6 = '' OR e.type = $6)`
+	from, outcome := `webhook_attempt t JOIN webhook_event e ON e.number = t.event`, `t.outcome <> ''`
+	if f.State == DeliveryFailed || f.State == DeliveryDead {
+		outcome = `t.outcome IN ('failed', 'dead') AND t.outcome <> ''`
+	}
+	var named strings.Builder
 	args := []any{f.Scope, a.id, before, f.Endpoint, f.State, f.Event}
 	for _, in := range []struct {
 		column string
@@ -270,12 +273,15 @@ func (f *DeliveryFilter) over(a *Account, before int64, limit int) (string, []an
 		if len(in.ids) == 0 {
 			continue
 		}
-		q += ` AND ` + in.column + ` IN ` + a.d.db.Dialect.Values(1, len(in.ids), len(args)+1)
+		from = `webhook_event e CROSS JOIN webhook_attempt t` // SQLite begins with the first
+		named.WriteString(` AND e.scope = $1 AND ` + in.column + ` <> '' AND ` + in.column + ` IN ` + a.d.db.Dialect.Values(1, len(in.ids), len(args)+1))
 		for _, id := range in.ids {
 			args = append(args, id)
 		}
 	}
-	return q + fmt.Sprintf(` ORDER BY t.id DESC LIMIT %d`, limit), args
+	return `SELECT ` + overColumns + ` FROM ` + from + ` WHERE e.number = t.event AND t.scope = $1 AND ` + outcome + ` AND e.account = $2 AND t.id < $3
+		AND ($4 = '' OR t.endpoint = $4) AND ($5 = '' OR t.outcome = $5) AND ($6 = '' OR e.type = $6)` +
+		named.String() + fmt.Sprintf(` ORDER BY t.id DESC LIMIT %d`, limit), args
 }
 
 // addAttempts fills in what was tried.
