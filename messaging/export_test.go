@@ -3,6 +3,7 @@ package messaging
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/trunklinehq/trunkline/internal/page"
 
@@ -20,7 +21,11 @@ func (s *Service) EndDoubts(ctx context.Context) error { return s.maintenance.Fa
 func (s *Service) ApplyEarlies(ctx context.Context) error {
 	return ingest.ApplyOvertakenStatuses(ctx, s.store)
 }
-func (s *Service) Prune(ctx context.Context) error       { return s.maintenance.DeleteExpired(ctx) }
+func (s *Service) Prune(ctx context.Context) error { return s.maintenance.DeleteExpired(ctx) }
+
+// NoteAck notes that the network of a reference has taken a message.
+func (s *Service) NoteAck(id provider.ReferenceID, at time.Time) { s.liveness.Ack(id, at) }
+
 func (s *Service) WriteHealth(ctx context.Context) error { return s.maintenance.WriteHealth(ctx) }
 
 // ParseCursor reads a cursor and writes it again.

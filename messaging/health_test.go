@@ -2,6 +2,7 @@ package messaging_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,14 +29,14 @@ func TestWriteHealth_OneStatement(t *testing.T) {
 		require.NoError(t, f.svc.WriteHealth(t.Context()))
 		updates := 0
 		for text, n := range asked.Texts() {
-			if n > before[text] && len(text) > 20 {
+			if n > before[text] && strings.Contains(text, "UPDATE messaging_reference") {
 				updates += n - before[text]
 			}
 		}
 		if db.DriverName() == "postgres" {
 			require.Equal(t, 1, updates)
 		} else {
-			require.LessOrEqual(t, updates, 5, "parts of 16 and 4, and what makes the commit fast")
+			require.LessOrEqual(t, updates, 2, "SQLite has texts for few lengths of a list")
 		}
 		at := lastInbound(t, f, refs)
 		f.clock.Advance(-time.Hour)
@@ -48,6 +49,13 @@ func TestWriteHealth_OneStatement(t *testing.T) {
 		f.receive(t, refs[0], text("m3", "111", "hello"))
 		require.NoError(t, f.svc.WriteHealth(t.Context()))
 		require.Equal(t, at[0].Add(time.Hour), lastInbound(t, f, refs)[0])
+
+		f.svc.NoteAck(refs[1], f.clock.Now())
+		require.NoError(t, f.svc.WriteHealth(t.Context()))
+		s, err := f.acc.Sessions().Status(t.Context(), refs[1])
+		require.NoError(t, err)
+		require.Equal(t, f.clock.Now().Unix(), s.Health.LastAckAt.Unix())
+		require.Equal(t, at[1], lastInbound(t, f, refs)[1])
 	})
 }
 

@@ -110,8 +110,12 @@ func (t *Tasks) WriteHealth(ctx context.Context) error {
 	if len(inbounds)+len(acks) == 0 {
 		return nil
 	}
-	ids := maps.Clone(inbounds)
-	maps.Copy(ids, acks)
+	ids := map[provider.ReferenceID]bool{}
+	for _, signs := range []map[provider.ReferenceID]time.Time{inbounds, acks} {
+		for id := range signs {
+			ids[id] = true
+		}
+	}
 	rows := healthRows(t.Store.DB.Dialect)
 	for _, id := range slices.Sorted(maps.Keys(ids)) {
 		rows.Values = append(rows.Values, int64(id), seenUS(inbounds, id), seenUS(acks, id))
