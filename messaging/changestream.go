@@ -185,14 +185,14 @@ func (f *ChangeStream) committedOnly(p *store.Params, after string) string {
 	if f.db.Dialect != database.Postgres {
 		return ""
 	}
-	since := p.Add(database.Micros(f.now().Add(-heldBackFor)))
+	since := p.Add(database.Micros(f.now().Add(-deferredFor)))
 	return ` AND txid < (SELECT CASE WHEN EXISTS (SELECT 1 FROM messaging_change WHERE account = $1` + after + `
 			AND txid >= ` + oldestTx + ` AND created_us < ` + since + `) THEN ` + oldestTxHere + ` ELSE ` + oldestTx + ` END)`
 }
 
-// heldBackFor is how long an entry waits for the transactions of all databases, until
+// deferredFor is how long an entry waits for the transactions of all databases, until
 // those of this one are looked for.
-const heldBackFor = time.Second
+const deferredFor = time.Second
 
 const (
 	// oldestTx is the oldest transaction that has not ended, of all databases of the

@@ -123,6 +123,13 @@ func (s *Server) openAuth(ctx context.Context) (err error) {
 	return err
 }
 
+// eventTypes are the types of events of chats. The aliases are the names that users know
+// from other gateways.
+var eventTypes = []webhook.Type{
+	{Name: "message", Aliases: []string{"messages"}}, {Name: "status", Aliases: []string{"statuses"}}, {Name: "data"}, {Name: "calls", Aliases: []string{"call"}},
+	{Name: "subscription", Aliases: []string{"subscriptions"}}, {Name: "session", Aliases: []string{"sessions"}, OptIn: true},
+}
+
 // openMessaging opens what keeps chats, and the webhooks that are told of them.
 func (s *Server) openMessaging(ctx context.Context) (err error) {
 	c := s.cfg
@@ -133,6 +140,7 @@ func (s *Server) openMessaging(ctx context.Context) (err error) {
 	}, c.Providers...)
 	s.echo = &webhook.Echo{}
 	s.Webhooks, err = webhook.New(ctx, c.DB, &webhook.Options{
+		Types: eventTypes, UserAgent: "Trunkline", HeaderPrefix: "X-Trunkline-",
 		Secrets: c.secrets(), Allow: c.WebhookAllow, Echo: s.echo, Formats: s.adapters.formats.Formats(), Retention: c.DeliveryRetention, Exclusive: c.Exclusive,
 		Sink: &s.adapters.stream, Observer: metrics.Webhooks(s.Metrics), Trace: s.tracing.Hook(), Logger: c.Logger, Now: c.ownClock,
 	})

@@ -31,7 +31,7 @@ func (d *Dispatcher) For(account string) *Account { return &Account{d: d, id: ac
 type Settings struct {
 	Scope, URL string
 	Headers    []Header // nil: none
-	Events     []string // singular or plural; nil: all but session
+	Events     []string // names of types, or order.* and *; nil: all that are not opt-in
 	Include    []string // "extracted"; nil: nothing
 	Format     string   // [OwnFormat], or a name of [Options].Formats; "": our own, or unchanged
 	Secret     string   // "whsec_" + base64 of 24..64 bytes; "": made
@@ -100,7 +100,7 @@ func (a *Account) build(s Settings, ch change) (*delivery.Endpoint, string, erro
 	}
 	now := database.Micros(a.d.now())
 	row := &delivery.Endpoint{ID: id.String(), Account: a.id, Scope: s.Scope, URL: s.URL, Format: OwnFormat, Created: now}
-	events, err := checkEvents(s.Events)
+	events, err := types(a.d.opts.Types).filter(s.Events)
 	if err != nil {
 		return nil, "", err
 	}

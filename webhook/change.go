@@ -18,11 +18,11 @@ type change struct {
 
 // check refuses settings by name.
 func (c *change) check(d *Dispatcher) error {
-	if err := checkHeaders(c.Headers); err != nil {
+	if err := d.checkHeaders(c.Headers); err != nil {
 		return err
 	}
 	if c.Events != nil {
-		if _, err := checkEvents(c.Events); err != nil {
+		if _, err := types(d.opts.Types).filter(c.Events); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (d *Dispatcher) apply(row *delivery.Endpoint, c change) error {
 		return err
 	}
 	if c.Events != nil {
-		events, err := checkEvents(c.Events)
+		events, err := types(d.opts.Types).filter(c.Events)
 		if err != nil {
 			return err
 		}

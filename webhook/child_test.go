@@ -54,6 +54,7 @@ func TestChild(t *testing.T) {
 	require.NoError(t, queue.SetExpiry(t.Context(), db, childExpiry))
 	d, err := webhook.New(t.Context(), db, &webhook.Options{
 		Secrets: []string{sealing}, Allow: []string{"127.0.0.1"}, Lease: s.Lease, Exclusive: s.Exclusive, Timeout: s.Timeout,
+		Types: chatTypes, HeaderPrefix: "X-Trunkline-",
 		Logger: slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Policy: webhook.Policy{
 			Retries:    slices.Repeat([]time.Duration{20 * time.Millisecond}, 1000),

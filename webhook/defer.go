@@ -257,7 +257,7 @@ func (d *Dispatcher) dropDeferredTx(ctx context.Context, tx *database.Tx, before
 		}
 		for i := range rows {
 			ev := rows[i].event()
-			if ev.Audience, ev.Endpoint = "", before.ID; !before.Enabled || !delivery.InList(before.Events, ev.Type) {
+			if ev.Audience, ev.Endpoint = "", before.ID; !before.Enabled || !delivery.Asks(before.Events, ev.Type) {
 				continue
 			}
 			if err := d.PublishTx(ctx, tx, ev); err != nil {

@@ -2,9 +2,10 @@
 // per key and endpoint, signed, retried, and logged. An event with a key goes
 // in, inside the caller's transaction; a signed POST comes out.
 //
-// It knows nothing of what the events say. Their owner is a scope, any
-// string of the caller's; endpoints are registered for a scope and get its
-// events.
+// It knows nothing of what the events say. Their types are the caller's, such as
+// order.created. Their owner is a scope, any string of the caller's; endpoints are
+// registered for a scope and get its events, all or those of the types that they ask
+// for: order.created, order.* or *.
 //
 //	ctx, db := context.Background(), sqlx.MustConnect("sqlite", "file:shop.db?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
 //	hooks, err := webhook.New(ctx, db, &webhook.Options{Secrets: []string{os.Getenv("APP_SECRET")}, Allow: []string{"127.0.0.1"}})
@@ -12,7 +13,7 @@
 //		log.Fatal(err)
 //	}
 //	_, _, err = hooks.For(webhook.OneAccount).Put(ctx, webhook.Settings{Scope: "shop", URL: os.Getenv("RECEIVER"), Secret: os.Getenv("WEBHOOK_SECRET")})
-//	if err = errors.Join(err, hooks.Publish(ctx, webhook.Event{Account: webhook.OneAccount, Scope: "shop", Type: "data", Body: []byte(`{"order":17}`)})); err == nil {
+//	if err = errors.Join(err, hooks.Publish(ctx, webhook.Event{Account: webhook.OneAccount, Scope: "shop", Type: "order.created", Body: []byte(`{"order":17}`)})); err == nil {
 //		err = hooks.Run(ctx) // delivers, and tries again until it is taken
 //	}
 //	log.Fatal(err)
@@ -21,15 +22,15 @@
 // transaction, and is neither lost nor told too early:
 //
 //	err = hooks.PublishTx(ctx, tx, webhook.Event{
-//		Account: webhook.OneAccount, Scope: "shop", Type: "message", Key: "customer 7", Body: body,
+//		Account: webhook.OneAccount, Scope: "shop", Type: "order.created", Key: "customer 7", Body: body,
 //	})
 //
 // # What a receiver gets
 //
 // A POST with the exact bytes of [Event.Body], the endpoint's own headers,
-// X-Trunkline-Event, X-Trunkline-Sequence (counts the events of a key at this
-// endpoint, from 1) and the three headers of Standard Webhooks, which
-// [Verify] checks: webhook-id (the same in every attempt), webhook-timestamp,
+// Webhook-Event (the type), Webhook-Sequence (counts the events of a key at this
+// endpoint, from 1; [Options.HeaderPrefix] renames both) and the three headers of
+// Standard Webhooks, which [Verify] checks: webhook-id (the same in every attempt), webhook-timestamp,
 // webhook-signature. A 2xx takes the event. 410 disables the endpoint. All
 // else is repeated as [Policy] says; redirects are not followed.
 //

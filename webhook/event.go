@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -31,7 +30,8 @@ type Event struct {
 	ID string
 	// Account and Scope say whose endpoints get the event.
 	Account, Scope string
-	// Type is message, status, data, calls, subscription or session.
+	// Type is one of [Options].Types, or, if there is no list, words of lower-case letters,
+	// digits, - and _ with dots between them, like order.created; at most 64 characters.
 	Type string
 	// Key is what keeps its order: events of one key reach an endpoint in the
 	// order of their commits. Hold a lock on what the key names while
@@ -56,12 +56,6 @@ type Event struct {
 	// Body is sent byte for byte. It must be UTF-8 without NUL, and not empty.
 	Body []byte
 }
-
-// types are the kinds of events; those that are asked for by default first.
-var types = []string{"message", "status", "data", "calls", "subscription", "session"}
-
-// optIn is how many types at the end of types only come when asked for.
-const optIn = 1
 
 // PublishTx stores events in the caller's transaction; each is delivered to
 // the endpoints that match it once the transaction has committed. An
@@ -179,8 +173,8 @@ func (d *Dispatcher) validate(e Event) (Event, error) {
 	if !isEventID(e.ID) {
 		return e, errors.New("webhook: Event.ID must be at most 64 letters, digits, - and _")
 	}
-	if !isType(e.Type) {
-		return e, fmt.Errorf("webhook: Event.Type must be one of %s", strings.Join(types, ", "))
+	if name, ok := types(d.opts.Types).find(e.Type); !ok || name != e.Type {
+		return e, fmt.Errorf("webhook: Event.Type %s", types(d.opts.Types).why())
 	}
 	if e.Endpoint != "" {
 		if e.Audience != "" || !isEventID(e.Endpoint) {
@@ -216,15 +210,6 @@ func isEventID(s string) bool {
 	return true
 }
 
-func isType(s string) bool {
-	for _, t := range types {
-		if s == t {
-			return true
-		}
-	}
-	return false
-}
-
 // address says which endpoints get the event.
 func (e *Event) address() delivery.Address {
 	return delivery.Address{Owner: delivery.Owner{Account: e.Account, Scope: e.Scope}, Type: e.Type, Audience: e.Audience}
@@ -250,7 +235,7 @@ func (d *Dispatcher) Publish(ctx context.Context, evs ...Event) error {
 // their order, and all of them go out before what is published under any of these
 // keys later, which goes out under key. Events that are held go out in the order
 // in which they happened. Replays under these keys keep their order among each
-// other. The X-Trunkline-Sequence of what comes later is above those of all keys.
+// other. The sequence of what comes later is above those of all keys.
 //
 // A key belongs to one scope here. Hold the locks of the keys.
 func (d *Dispatcher) MergedTx(ctx context.Context, on Tx, scope, key string, merged []string) error {

@@ -40,7 +40,7 @@ func Example() {
 		if err := webhook.Verify(secret, r.Header, body, time.Now()); err != nil {
 			log.Print(err)
 		}
-		received <- fmt.Sprintf("%s %s: %s", r.Header.Get("X-Trunkline-Event"), r.Header.Get("X-Trunkline-Sequence"), body)
+		received <- fmt.Sprintf("%s %s: %s", r.Header.Get("Webhook-Event"), r.Header.Get("Webhook-Sequence"), body)
 	}))
 	defer receiver.Close()
 	ep, _, err := d.For(webhook.OneAccount).Put(ctx, webhook.Settings{Scope: "shop", URL: receiver.URL})
@@ -51,7 +51,7 @@ func Example() {
 	check(err)
 	for _, body := range []string{`{"text":"Hello"}`, `{"text":"How are you?"}`} {
 		check(d.PublishTx(ctx, tx, webhook.Event{
-			Account: webhook.OneAccount, Scope: "shop", Type: "message", Key: "customer 7", Body: []byte(body),
+			Account: webhook.OneAccount, Scope: "shop", Type: "order.created", Key: "customer 7", Body: []byte(body),
 		}))
 	}
 	check(tx.Commit())
@@ -61,8 +61,8 @@ func Example() {
 	cancel()
 	check(<-done)
 	// Output:
-	// message 1: {"text":"Hello"}
-	// message 2: {"text":"How are you?"}
+	// order.created 1: {"text":"Hello"}
+	// order.created 2: {"text":"How are you?"}
 }
 
 // The mirror shows what a receiver would get, without one.
@@ -83,7 +83,7 @@ func ExampleEcho() {
 	acc := d.For(webhook.OneAccount)
 	ep, _, err := acc.Put(ctx, webhook.Settings{Scope: "shop", URL: webhook.EchoURL})
 	check(err)
-	answer, err := acc.Test(ctx, ep.ID, webhook.Event{Type: "message", Body: []byte(`{"text":"Hello"}`)})
+	answer, err := acc.Test(ctx, ep.ID, webhook.Event{Type: "order.created", Body: []byte(`{"text":"Hello"}`)})
 	check(err)
 	fmt.Println(answer.StatusCode, answer.Response)
 	fmt.Println(echo.Last("shop")[0].Body)

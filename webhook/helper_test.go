@@ -53,6 +53,12 @@ type fixture struct {
 	stop func()
 }
 
+// chatTypes are types as a gateway of chats has them.
+var chatTypes = []webhook.Type{
+	{Name: "message", Aliases: []string{"messages"}}, {Name: "status", Aliases: []string{"statuses"}}, {Name: "data"}, {Name: "calls", Aliases: []string{"call"}},
+	{Name: "subscription", Aliases: []string{"subscriptions"}}, {Name: "session", Aliases: []string{"sessions"}, OptIn: true},
+}
+
 // until waits until done returns true, which it asks now and after each commit on the
 // handle of the dispatcher.
 func (f *fixture) until(t testing.TB, done func() bool) {
@@ -67,6 +73,9 @@ func setup(t testing.TB, db *sqlx.DB, opts webhook.Options) *fixture {
 	testkit.CheckLocks(t, db)
 	if opts.Secrets == nil {
 		opts.Secrets = []string{sealing}
+	}
+	if opts.Types == nil {
+		opts.Types, opts.UserAgent, opts.HeaderPrefix = chatTypes, "Trunkline", "X-Trunkline-"
 	}
 	if opts.Allow == nil {
 		opts.Allow = []string{"127.0.0.1"}

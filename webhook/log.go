@@ -62,7 +62,7 @@ type Page[T any] = page.Page[T]
 // then those that are over, in the order in which that came about; the newest
 // first in both.
 func (a *Account) Deliveries(ctx context.Context, f DeliveryFilter) (Page[Delivery], error) {
-	if err := f.check(); err != nil {
+	if err := f.check(a.d.opts.Types); err != nil {
 		return Page[Delivery]{}, err
 	}
 	out, next, err := a.deliveries(ctx, f)
@@ -75,17 +75,18 @@ func (a *Account) Deliveries(ctx context.Context, f DeliveryFilter) (Page[Delive
 	return Page[Delivery]{Items: out, Next: next}, nil
 }
 
-func (f *DeliveryFilter) check() error {
+func (f *DeliveryFilter) check(known types) error {
 	f.Limit = cmp.Or(f.Limit, deliveriesDefault)
 	if f.Limit < 0 {
 		return invalid("limit", "must be at least 1")
 	}
 	f.Limit = min(f.Limit, maxDeliveries)
-	if p, ok := plurals[f.Event]; ok {
-		f.Event = p
-	}
-	if f.Event != "" && !isType(f.Event) {
-		return invalid("event", "must be one of %s", strings.Join(types, ", "))
+	if f.Event != "" {
+		name, ok := known.find(f.Event)
+		if !ok {
+			return invalid("event", "%s", known.why())
+		}
+		f.Event = name
 	}
 	if len(f.ChatIDs) > maxFilterIDs || len(f.MessageIDs) > maxFilterIDs {
 		return invalid("chatId", "has too many ids")

@@ -15,6 +15,14 @@ type Options struct {
 	// and [New] seals again what a later one sealed, so that it can go. Other
 	// packages may be given the same ones. They do not sign deliveries.
 	Secrets []string
+	// Types are the types of events that there are, in the order in which lists show them.
+	// nil: any, and endpoints may ask for all that begin with the same words, as order.*.
+	Types []Type
+	// UserAgent is that of requests; "": Webhook.
+	UserAgent string
+	// HeaderPrefix begins the names of the headers that say an event's type and sequence;
+	// "": Webhook-, which makes Webhook-Event and Webhook-Sequence.
+	HeaderPrefix string
 	// Allow lists networks, addresses and hosts, each with or without a port,
 	// that endpoints may have although they are private.
 	Allow []string

@@ -69,7 +69,7 @@ var reserved = []string{
 	"expect", "proxy-connection",
 }
 
-func checkHeaders(headers []Header) error {
+func (d *Dispatcher) checkHeaders(headers []Header) error {
 	if len(headers) > maxHeaders {
 		return invalid("headers", "are more than %d", maxHeaders)
 	}
@@ -83,8 +83,8 @@ func checkHeaders(headers []Header) error {
 			return invalid(key, "is longer than %d characters", maxHeaderKey)
 		case !isToken(h.Key):
 			return invalid(key, "has a character that a header name cannot have")
-		case slices.Contains(reserved, name), strings.HasPrefix(name, "webhook-"), strings.HasPrefix(name, "x-trunkline-"):
-			return invalid(key, "is set by Trunkline itself")
+		case slices.Contains(reserved, name), strings.HasPrefix(name, "webhook-"), strings.HasPrefix(name, strings.ToLower(d.opts.HeaderPrefix)):
+			return invalid(key, "is set by each delivery itself")
 		case len(h.Value) > maxHeaderValue:
 			return invalid(value, "is longer than %d bytes", maxHeaderValue)
 		case !isHeaderValue(h.Value):
@@ -112,40 +112,6 @@ func isHeaderValue(s string) bool {
 		}
 	}
 	return true
-}
-
-// plurals are the other names under which event types are known.
-var plurals = map[string]string{
-	"messages": "message", "statuses": "status", "call": "calls",
-	"subscriptions": "subscription", "sessions": "session",
-}
-
-// checkEvents returns the types that are meant by names, each once and in the
-// order of types. nil means the default.
-func checkEvents(names []string) ([]string, error) {
-	if names == nil {
-		return types[:len(types)-optIn], nil
-	}
-	if len(names) == 0 {
-		return nil, invalid("events", "must have at least one event; to switch a webhook off, use enabled")
-	}
-	wanted := map[string]bool{}
-	for i, n := range names {
-		if p, ok := plurals[n]; ok {
-			n = p
-		}
-		if !isType(n) {
-			return nil, invalid(fmt.Sprintf("events[%d]", i), "must be one of %s", strings.Join(types, ", "))
-		}
-		wanted[n] = true
-	}
-	var out []string
-	for _, t := range types {
-		if wanted[t] {
-			out = append(out, t)
-		}
-	}
-	return out, nil
 }
 
 // parts are what an endpoint can ask to have included.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -107,7 +108,7 @@ func (d *Dispatcher) assemble(sign func() time.Time) {
 	d.router = &delivery.Router{DB: d.db, Formats: d.formats}
 	d.sender = &delivery.Sender{
 		DB: d.db, Log: o.Logger, Now: sign, Timeout: o.Timeout, Policy: o.Policy, Client: d.guard.Client(),
-		Sealer: d.sealer, Formats: d.formats, Trace: o.Trace, Observer: o.Observer,
+		Sealer: d.sealer, Formats: d.formats, Trace: o.Trace, Observer: o.Observer, UserAgent: o.UserAgent, HeaderPrefix: o.HeaderPrefix,
 	}
 	if o.Echo != nil {
 		d.sender.Echo = o.Echo.receive
@@ -149,8 +150,12 @@ func (d *Dispatcher) defaults() error {
 	if o.Timeout < 0 || o.Retention < 0 || o.Lease < 0 {
 		return errors.New("webhook: a duration of Options is negative")
 	}
-	o.Policy, o.Formats = o.Policy.WithDefaults(), maps.Clone(o.Formats)
-	return nil
+	o.Policy, o.Formats, o.Types = o.Policy.WithDefaults(), maps.Clone(o.Formats), slices.Clone(o.Types)
+	o.UserAgent, o.HeaderPrefix = cmp.Or(o.UserAgent, "Webhook"), cmp.Or(o.HeaderPrefix, "Webhook-")
+	if !isHeaderValue(o.UserAgent) || !isToken(o.HeaderPrefix) {
+		return errors.New("webhook: Options.UserAgent or Options.HeaderPrefix is malformed")
+	}
+	return types(o.Types).check()
 }
 
 // Run delivers until ctx ends and the requests under way are finished or

@@ -82,7 +82,7 @@ func order(ctx context.Context, db *sqlx.DB, d *webhook.Dispatcher, what string)
 		return err
 	}
 	if err := d.PublishTx(ctx, tx, webhook.Event{
-		Account: webhook.OneAccount, Scope: "shop", Type: "data", Key: "orders", Body: body,
+		Account: webhook.OneAccount, Scope: "shop", Type: "order.created", Key: "orders", Body: body,
 	}); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func TestReadme(t *testing.T) {
 	sh := testkit.NewShell(t)
 	sh.Send(t, readme.Block(t, "start", "/webhookreceiver &", "/webhookreceiver -addr "+addr+" &", "/webhookonly\n", "/webhookonly -url http://"+addr+"/\n"))
 	sh.Send(t, "2 cups\n")
-	require.ElementsMatch(t, []string{"order 1 is stored", `data 1: {"order":1,"what":"2 cups"}`}, []string{sh.Line(t), sh.Line(t)})
+	require.ElementsMatch(t, []string{"order 1 is stored", `order.created 1: {"order":1,"what":"2 cups"}`}, []string{sh.Line(t), sh.Line(t)})
 }
 
 // TestKill runs the program, kills it after a commit and while it delivers,
@@ -138,7 +138,7 @@ func listen(t *testing.T, addr string) *receiver {
 		rec.mu.Lock()
 		gate := rec.gate
 		rec.mu.Unlock()
-		rec.got <- delivery{r.Header.Get("webhook-id"), r.Header.Get("X-Trunkline-Sequence"), string(body)}
+		rec.got <- delivery{r.Header.Get("webhook-id"), r.Header.Get("Webhook-Sequence"), string(body)}
 		<-gate
 	})}
 	go func() { _ = server.Serve(ln) }() // until it is closed

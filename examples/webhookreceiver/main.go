@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -37,7 +38,9 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
-	event := r.Header.Get("X-Trunkline-Event")
+	// The server's headers begin with X-Trunkline-, those of package webhook as its user wants.
+	event := cmp.Or(r.Header.Get("X-Trunkline-Event"), r.Header.Get("Webhook-Event"))
+	sequence := cmp.Or(r.Header.Get("X-Trunkline-Sequence"), r.Header.Get("Webhook-Sequence"))
 	ctx := context.WithoutCancel(r.Context()) // store and print the event even if the sender disconnects
 	fresh, err := rc.keep(ctx, r.Header.Get("webhook-id"), event, body)
 	if err != nil { // the event was not stored: it is sent again
@@ -46,7 +49,7 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if fresh {
-		fmt.Printf("%s %s: %s\n", event, r.Header.Get("X-Trunkline-Sequence"), body)
+		fmt.Printf("%s %s: %s\n", event, sequence, body)
 	}
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -87,7 +87,7 @@ func deliver(t *testing.T, url string, bodies ...string) {
 	db := testkit.Open(t, testkit.SQLiteURL(t))
 	require.NoError(t, webhook.Migrate(t.Context(), db))
 	d, err := webhook.New(t.Context(), db, &webhook.Options{
-		Secrets: []string{"a secret of tests that is long enough"}, Allow: []string{"127.0.0.1"},
+		Secrets: []string{"a secret of tests that is long enough"}, Allow: []string{"127.0.0.1"}, HeaderPrefix: "X-Trunkline-",
 	})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -100,12 +100,12 @@ func (j *Job) header(now time.Time) *headerSet {
 func newHeaderSet(j *Job) *headerSet {
 	s := &headerSet{Header: make(http.Header, 8), extra: j.Event.Headers, traced: j.Traceparent != ""}
 	h := s.Header
-	h["User-Agent"] = userAgent
+	h["User-Agent"] = j.Target.names.userAgent
 	maps.Copy(h, j.Target.sent)
 	maps.Copy(h, j.Formatted)
 	h["Content-Type"] = contentType
 	maps.Copy(h, j.Event.Extra)
-	for i, name := range [...]string{headerEvent, headerSequence, HeaderID, HeaderTimestamp, HeaderSignature} {
+	for i, name := range [...]string{j.Target.names.event, j.Target.names.sequence, HeaderID, HeaderTimestamp, HeaderSignature} {
 		if i > 1 || j.Event.Extra[name] == nil { // what the event brings wins over what says the same
 			h[name] = s.values[i : i+1 : i+1]
 		}
@@ -122,10 +122,7 @@ func newHeaderSet(j *Job) *headerSet {
 	return s
 }
 
-var (
-	userAgent   = []string{"Trunkline"}
-	contentType = []string{"application/json"}
-)
+var contentType = []string{"application/json"}
 
 const (
 	idempotencyKey    = "Idempotency-Key"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -54,10 +55,30 @@ type Sender struct {
 	Observer *Observer // nil: nothing is counted
 	Breakers Breakers
 
+	// UserAgent is that of requests, and HeaderPrefix begins the names of the headers that
+	// say an event's type and sequence.
+	UserAgent, HeaderPrefix string
+
 	// Record takes part in the transaction that records results. nil: it is left out.
 	Record func(ctx context.Context, tx *database.Tx, rs []*Result) error
 
 	targets targetCache
+	names   atomic.Pointer[headerNames]
+}
+
+// headerNames are what requests have in common.
+type headerNames struct {
+	event, sequence string // as net/http writes them
+	userAgent       []string
+}
+
+func (d *Sender) headerNames() *headerNames {
+	if n := d.names.Load(); n != nil {
+		return n
+	}
+	n := &headerNames{http.CanonicalHeaderKey(d.HeaderPrefix + "Event"), http.CanonicalHeaderKey(d.HeaderPrefix + "Sequence"), []string{d.UserAgent}}
+	d.names.Store(n)
+	return n
 }
 
 // Result is what is recorded of an attempt.

@@ -58,8 +58,8 @@ func (r *Endpoint) Wants(eventType, audience string) bool {
 	if id, only := strings.CutPrefix(audience, OnlyEndpoint); only {
 		return id == r.ID
 	}
-	if !InList(r.Events, eventType) || audience == "" {
-		return InList(r.Events, eventType)
+	if !Asks(r.Events, eventType) || audience == "" {
+		return Asks(r.Events, eventType)
 	}
 	part, without := strings.CutPrefix(audience, "!")
 	return InList(r.Include, part) != without
@@ -74,6 +74,20 @@ func Unlist(s string) []string {
 		return []string{}
 	}
 	return strings.Split(s, ",")
+}
+
+// Asks reports whether a comma list of types has one: by its name, by the words that it
+// begins with, as in order.*, or by *.
+func Asks(commas, eventType string) bool {
+	if InList(commas, eventType) || InList(commas, "*") {
+		return true
+	}
+	for i, c := range eventType {
+		if c == '.' && InList(commas, eventType[:i]+".*") {
+			return true
+		}
+	}
+	return false
 }
 
 // InList reports whether a comma list has a name.

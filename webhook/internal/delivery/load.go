@@ -57,7 +57,8 @@ type Target struct {
 	sent   http.Header // the headers, as they are sent
 	keys   []*signer   // of the current secret, then of the retired one
 	sets   *sync.Pool  // of headerSet
-	sealed error       // why the secrets do not open here
+	names  *headerNames
+	sealed error // why the secrets do not open here
 }
 
 // Subject is what a partition knows of a delivery: the event's number, written so
@@ -174,7 +175,7 @@ const maxTargets = 4096
 
 // Target opens the secrets of a row.
 func (d *Sender) Target(row *Endpoint) (*Target, error) {
-	t := &Target{Endpoint: *row}
+	t := &Target{Endpoint: *row, names: d.headerNames()}
 	d.targets.mu.Lock()
 	old := d.targets.byID[row.ID]
 	d.targets.mu.Unlock()

@@ -18,12 +18,6 @@ const (
 	HeaderSignature = "Webhook-Signature"
 )
 
-// Our own, likewise.
-const (
-	headerEvent    = "X-Trunkline-Event"
-	headerSequence = "X-Trunkline-Sequence"
-)
-
 // NewSecret makes a signing secret of 32 random bytes.
 func NewSecret() string {
 	key := make([]byte, 32)

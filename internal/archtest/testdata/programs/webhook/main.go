@@ -19,7 +19,7 @@ func main() {
 		log.Fatal(err)
 	}
 	_, _, err = hooks.For(webhook.OneAccount).Put(ctx, webhook.Settings{Scope: "shop", URL: os.Getenv("RECEIVER"), Secret: os.Getenv("WEBHOOK_SECRET")})
-	if err = errors.Join(err, hooks.Publish(ctx, webhook.Event{Account: webhook.OneAccount, Scope: "shop", Type: "data", Body: []byte(`{"order":17}`)})); err == nil {
+	if err = errors.Join(err, hooks.Publish(ctx, webhook.Event{Account: webhook.OneAccount, Scope: "shop", Type: "order.created", Body: []byte(`{"order":17}`)})); err == nil {
 		err = hooks.Run(ctx) // delivers, and tries again until it is taken
 	}
 	log.Fatal(err)
