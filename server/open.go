@@ -126,8 +126,12 @@ func (s *Server) openAuth(ctx context.Context) (err error) {
 // eventTypes are the types of events of chats. The aliases are the names that users know
 // from other gateways.
 var eventTypes = []webhook.Type{
-	{Name: "message", Aliases: []string{"messages"}}, {Name: "status", Aliases: []string{"statuses"}}, {Name: "data"}, {Name: "calls", Aliases: []string{"call"}},
-	{Name: "subscription", Aliases: []string{"subscriptions"}}, {Name: "session", Aliases: []string{"sessions"}, OptIn: true},
+	{Name: "message", Aliases: []string{"messages"}},
+	{Name: "status", Aliases: []string{"statuses"}},
+	{Name: "data"},
+	{Name: "calls", Aliases: []string{"call"}},
+	{Name: "subscription", Aliases: []string{"subscriptions"}},
+	{Name: "session", Aliases: []string{"sessions"}, OptIn: true},
 }
 
 // openMessaging opens what keeps chats, and the webhooks that are told of them.

@@ -55,8 +55,12 @@ type fixture struct {
 
 // chatTypes are types as a gateway of chats has them.
 var chatTypes = []webhook.Type{
-	{Name: "message", Aliases: []string{"messages"}}, {Name: "status", Aliases: []string{"statuses"}}, {Name: "data"}, {Name: "calls", Aliases: []string{"call"}},
-	{Name: "subscription", Aliases: []string{"subscriptions"}}, {Name: "session", Aliases: []string{"sessions"}, OptIn: true},
+	{Name: "message", Aliases: []string{"messages"}},
+	{Name: "status", Aliases: []string{"statuses"}},
+	{Name: "data"},
+	{Name: "calls", Aliases: []string{"call"}},
+	{Name: "subscription", Aliases: []string{"subscriptions"}},
+	{Name: "session", Aliases: []string{"sessions"}, OptIn: true},
 }
 
 // until waits until done returns true, which it asks now and after each commit on the
