@@ -84,15 +84,18 @@ func checkListener(ctx context.Context, db *sqlx.DB, dsn string) error {
 		_, err = db.ExecContext(ctx, `SELECT pg_notify($1, '')`, channel)
 	}
 	if err == nil {
-		select {
-		case <-l.Notify:
-			return nil
-		case <-ctx.Done():
-			err = ctx.Err()
+		err = l.Ping() // PostgreSQL answers it after the notification
+	}
+	if err != nil {
+		if why := last.Load(); why != nil {
+			err = *why
 		}
+		return fmt.Errorf("listening: %w", err)
 	}
-	if why := last.Load(); why != nil {
-		err = *why
+	select {
+	case <-l.Notify:
+		return nil
+	case <-ctx.Done():
+		return ErrListener
 	}
-	return fmt.Errorf("%w: %w", ErrListener, err)
 }

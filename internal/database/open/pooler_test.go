@@ -2,6 +2,8 @@ package open_test
 
 import (
 	"fmt"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,8 +69,8 @@ func TestPooler(t *testing.T) {
 	}
 }
 
-// TestListenURL refuses an address at which no notification arrives: that of a pooler, of
-// another database, of none.
+// TestListenURL refuses an address at which no notification arrives: that of a pooler, or
+// of another database. That it cannot be reached is another error.
 func TestListenURL(t *testing.T) {
 	t.Parallel()
 	through := testkit.StartPooler(t, testkit.PostgresURL(t), "pool_mode = transaction").URL
@@ -76,6 +78,11 @@ func TestListenURL(t *testing.T) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			_, err := open.With(t.Context(), through, open.Options{ListenURL: wrong})
+			if strings.Contains(wrong, ":1/") {
+				require.ErrorContains(t, err, "listening: ")
+				require.ErrorIs(t, err, syscall.ECONNREFUSED)
+				return
+			}
 			require.ErrorIs(t, err, open.ErrListener)
 		})
 	}

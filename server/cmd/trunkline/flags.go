@@ -3,13 +3,13 @@ package main
 // flags are the settings as they are written. All of them are strings, so that the
 // program refuses wrong values with its own messages, which never repeat a value.
 type flags struct {
-	Addr        string `placeholder:"HOST:PORT" help:"Listening address (default :3000)."`
-	Data        string `placeholder:"FOLDER" help:"Folder of the embedded store, media files and the generated secret (default ./trunkline-data)."`
-	DatabaseURL string `name:"database-url" placeholder:"URL" help:"postgres://… or sqlite://PATH (default: a SQLite file in the data folder)."`
-	Connections string `name:"database-connections" placeholder:"N" help:"Connections to PostgreSQL at most, besides one for notifications (default 10)."`
-	ListenURL   string `name:"database-listen-url" placeholder:"URL" help:"Address of PostgreSQL itself, for notifications, where --database-url leads to a pooler with pool_mode=transaction."`
-	BaseURL     string `name:"base-url" placeholder:"URL" help:"Address that integrators and providers reach (default http://localhost:PORT)."`
-	Secret      string `placeholder:"SECRET" help:"At least 32 characters, or a comma list, newest first (default: generated once, kept in the data folder)."`
+	Addr                string `placeholder:"HOST:PORT" help:"Listening address (default :3000)."`
+	Data                string `placeholder:"FOLDER" help:"Folder of the embedded store, media files and the generated secret (default ./trunkline-data)."`
+	DatabaseURL         string `name:"database-url" placeholder:"URL" help:"postgres://… or sqlite://PATH (default: a SQLite file in the data folder)."`
+	DatabaseConnections string `name:"database-connections" placeholder:"N" help:"Connections to PostgreSQL at most, besides one for notifications (default 10)."`
+	DatabaseListenURL   string `name:"database-listen-url" placeholder:"URL" help:"Address of PostgreSQL itself, for notifications, where --database-url leads to a pooler with pool_mode=transaction."`
+	BaseURL             string `name:"base-url" placeholder:"URL" help:"Address that integrators and providers reach (default http://localhost:PORT)."`
+	Secret              string `placeholder:"SECRET" help:"At least 32 characters, or a comma list, newest first (default: generated once, kept in the data folder)."`
 
 	TLSCert        string `name:"tls-cert" placeholder:"FILE" help:"TLS certificate chain, reloaded when it changes."`
 	TLSKey         string `name:"tls-key" placeholder:"FILE" help:"Key of the TLS certificate."`

@@ -158,7 +158,7 @@ func connect(ctx context.Context, flag, url string, opts sqldb.Options) (*sqlx.D
 	case errors.Is(err, sqldb.ErrPooler):
 		return nil, &settingError{flag, sqldb.ErrPooler.Error() + ": name PostgreSQL itself, a pooler with pool_mode=session, or also --database-listen-url"}
 	case errors.Is(err, sqldb.ErrListener):
-		return nil, unusable("--database-listen-url", "must lead to the database of --database-url, without a pooler that shares connections: "+redact(err.Error(), opts.ListenURL), err)
+		return nil, &settingError{"--database-listen-url", "must lead to the database of --database-url, without a pooler that shares connections: " + sqldb.ErrListener.Error()}
 	case err != nil:
 		return nil, unusable(flag, "the database cannot be opened: "+redact(err.Error(), url), err)
 	}

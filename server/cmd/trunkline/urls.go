@@ -53,17 +53,17 @@ func (c *checker) databaseURL(flag, v string) string {
 // database validates the settings of a PostgreSQL.
 func (c *checker) database(f flags) (o sqldb.Options) {
 	const connections, listen = "database-connections", "database-listen-url"
-	if f.Connections != "" {
-		if o.MaxConns = c.number(connections, f.Connections, sqldb.MinConns); o.MaxConns > maxConnections {
+	if f.DatabaseConnections != "" {
+		if o.MaxConns = c.number(connections, f.DatabaseConnections, sqldb.MinConns); o.MaxConns > maxConnections {
 			c.refuse(connections, fmt.Sprintf("must be at most %d", maxConnections))
 		}
 	}
-	o.ListenURL = c.databaseURL(listen, f.ListenURL)
+	o.ListenURL = c.databaseURL(listen, f.DatabaseListenURL)
 	if strings.HasPrefix(o.ListenURL, "sqlite:") {
 		c.refuse(listen, "must begin with postgres://")
 	}
 	if url := c.secret("database-url", f.DatabaseURL); url == "" || isSQLite(url) {
-		for flag, given := range map[string]string{connections: f.Connections, listen: f.ListenURL} {
+		for flag, given := range map[string]string{connections: f.DatabaseConnections, listen: f.DatabaseListenURL} {
 			if given != "" {
 				c.refuse(flag, "is for a --database-url of PostgreSQL")
 			}
