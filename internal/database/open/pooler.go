@@ -40,7 +40,10 @@ func isPooled(ctx context.Context, db *sqlx.DB) (pooled bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer second.Close() //nolint:errcheck // likewise
+	defer second.Close()                                              //nolint:errcheck // likewise
+	if pid, err := backend(ctx, second); err != nil || pid == known { // also where no transaction can begin
+		return err == nil, err
+	}
 	tx, err := second.BeginTxx(ctx, nil)
 	if err != nil {
 		return false, err

@@ -136,8 +136,8 @@ func healthRows(dialect database.Dialect) database.Rows {
 	return database.Rows{
 		Before: `WITH v (id, inbound, ack) AS (`,
 		After: `), k AS MATERIALIZED (SELECT id FROM messaging_reference WHERE ` + lazy + `id IN (SELECT id FROM v) ORDER BY id` + lock + `)
-			UPDATE messaging_reference SET inbound_us = CASE WHEN v.inbound > inbound_us THEN v.inbound ELSE inbound_us END,
-				ack_us = CASE WHEN v.ack > ack_us THEN v.ack ELSE ack_us END
+			UPDATE messaging_reference SET inbound_us = CASE WHEN v.inbound > 0 THEN v.inbound ELSE inbound_us END,
+				ack_us = CASE WHEN v.ack > 0 THEN v.ack ELSE ack_us END
 			FROM v WHERE messaging_reference.id = v.id AND v.id IN (SELECT id FROM k)`,
 		Types: []string{"BIGINT", "BIGINT", "BIGINT"},
 		Set:   true,

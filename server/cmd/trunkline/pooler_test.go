@@ -40,14 +40,17 @@ func TestPoolerRefused(t *testing.T) {
 	t.Parallel()
 	direct := testkit.PostgresURL(t)
 	through := testkit.StartPooler(t, direct, "pool_mode = transaction").URL
-	refused := func(want string, args ...string) {
+	statement := testkit.StartPooler(t, direct, "pool_mode = statement").URL
+	refused := func(url, want string, args ...string) {
 		t.Helper()
-		code, _, stderr := ran(t, append([]string{"--addr", "127.0.0.1:0", "--database-url", through, "--secret", sharedSecret}, args...)...)
+		code, _, stderr := ran(t, append([]string{"--addr", "127.0.0.1:0", "--database-url", url, "--secret", sharedSecret}, args...)...)
 		require.Equal(t, 2, code, stderr)
 		require.Contains(t, stderr, want)
 	}
-	refused("--database-url: a pooler shares the connections of PostgreSQL between transactions (pool_mode=transaction): " +
-		"name PostgreSQL itself, a pooler with pool_mode=session, or also --database-listen-url")
-	refused("--database-listen-url: must lead to the database of --database-url, without a pooler that shares connections: notifications do not arrive",
+	for _, url := range []string{through, statement} {
+		refused(url, "--database-url: a pooler shares the connections of PostgreSQL between transactions (pool_mode=transaction): "+
+			"name PostgreSQL itself, a pooler with pool_mode=session, or also --database-listen-url")
+	}
+	refused(through, "--database-listen-url: must lead to the database of --database-url, without a pooler that shares connections: notifications do not arrive",
 		"--database-listen-url", through)
 }
