@@ -61,6 +61,19 @@ func isPooled(ctx context.Context, db *sqlx.DB) (pooled bool, err error) {
 	return pid != known, err
 }
 
+// canBegin reports an error if no transaction can begin although statements are answered,
+// as with pool_mode=statement. PgBouncer then ends the connection.
+func canBegin(ctx context.Context, db *sqlx.DB) error {
+	tx, err := db.BeginTxx(ctx, nil)
+	if err == nil {
+		return tx.Rollback()
+	}
+	if _, away := backend(ctx, db); away != nil {
+		return err
+	}
+	return errors.New("the pooler refuses transactions (pool_mode=statement)")
+}
+
 // backend returns the process of PostgreSQL that answers.
 func backend(ctx context.Context, db sqlx.QueryerContext) (pid int64, err error) {
 	err = sqlx.GetContext(ctx, db, &pid, `SELECT pg_backend_pid()`)

@@ -92,7 +92,7 @@ func connectPostgres(ctx context.Context, dsn string, opts Options) (*sqlx.DB, e
 	case pooled && opts.ListenURL == "":
 		err = ErrPooler
 	case pooled:
-		err = database.NeverPrepare(ctx, db)
+		err = errors.Join(canBegin(ctx, db), database.NeverPrepare(ctx, db))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("connecting to the database: %w", err), db.Close())

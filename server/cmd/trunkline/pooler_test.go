@@ -51,6 +51,7 @@ func TestPoolerRefused(t *testing.T) {
 		refused(url, "--database-url: a pooler shares the connections of PostgreSQL between transactions (pool_mode=transaction): "+
 			"name PostgreSQL itself, a pooler with pool_mode=session, or also --database-listen-url")
 	}
+	refused(statement, "the pooler refuses transactions (pool_mode=statement)", "--database-listen-url", direct)
 	refused(through, "--database-listen-url: must lead to the database of --database-url, without a pooler that shares connections: notifications do not arrive",
 		"--database-listen-url", through)
 }
