@@ -29,6 +29,38 @@ type Asked struct {
 	failed  atomic.Pointer[string]
 
 	before atomic.Pointer[beforeStatement]
+
+	record atomic.Pointer[[]Statement]
+}
+
+// Statement is a statement and its arguments.
+type Statement struct {
+	Text string
+	Args []any
+}
+
+// Record returns the statements that were asked while do ran, in their order. Nothing
+// else may use the database meanwhile.
+func (a *Asked) Record(do func()) []Statement {
+	var out []Statement
+	a.record.Store(&out)
+	defer a.record.Store(nil)
+	do()
+	return out
+}
+
+func (a *Asked) note(text string, args []driver.NamedValue) {
+	record := a.record.Load()
+	if record == nil {
+		return
+	}
+	s := Statement{Text: text}
+	for _, arg := range args {
+		s.Args = append(s.Args, arg.Value)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	*record = append(*record, s)
 }
 
 // FailCommits makes the commit of transactions fail that had a statement containing
@@ -124,8 +156,9 @@ type countedConn struct {
 }
 
 // ask counts a statement, and fails the one that must fail.
-func (c *countedConn) ask(text string) error {
+func (c *countedConn) ask(text string, args []driver.NamedValue) error {
 	c.n.count(text)
+	c.n.note(text, args)
 	c.n.reach()
 	if word := c.n.doomed.Load(); word != nil && strings.Contains(text, *word) {
 		c.doomed = true
@@ -163,14 +196,14 @@ func (c *countedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (drive
 }
 
 func (c *countedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	if err := c.ask(text); err != nil {
+	if err := c.ask(text, args); err != nil {
 		return nil, err
 	}
 	return c.Conn.(driver.ExecerContext).ExecContext(ctx, text, args)
 }
 
 func (c *countedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	if err := c.ask(text); err != nil {
+	if err := c.ask(text, args); err != nil {
 		return nil, err
 	}
 	return c.Conn.(driver.QueryerContext).QueryContext(ctx, text, args)
@@ -188,14 +221,14 @@ type countedStmt struct {
 }
 
 func (s countedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	if err := s.c.ask(s.text); err != nil {
+	if err := s.c.ask(s.text, args); err != nil {
 		return nil, err
 	}
 	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 }
 
 func (s countedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	if err := s.c.ask(s.text); err != nil {
+	if err := s.c.ask(s.text, args); err != nil {
 		return nil, err
 	}
 	return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)

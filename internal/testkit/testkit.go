@@ -160,8 +160,12 @@ func Shared(t testing.TB) string {
 
 // Rounds returns the number of rounds of a fault loop: ROUNDS of the environment,
 // or def.
-func Rounds(def int) int {
-	if n, err := strconv.Atoi(os.Getenv("ROUNDS")); err == nil && n > 0 {
+func Rounds(def int) int { return Number("ROUNDS", def) }
+
+// Number returns the number of a variable of the environment, or def if it has none
+// above 0.
+func Number(name string, def int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
 		return n
 	}
 	return def
