@@ -266,7 +266,13 @@ func (f *DeliveryFilter) over(a *Account, before int64, limit int) (string, []an
 		outcome = `t.outcome IN ('failed', 'dead') AND t.outcome <> ''`
 	}
 	var named strings.Builder
-	args := []any{f.Scope, a.id, before, f.Endpoint, f.State, f.Event}
+	args := []any{f.Scope, a.id, before}
+	for _, is := range []struct{ column, value string }{{`t.endpoint`, f.Endpoint}, {`t.outcome`, f.State}, {`t.type`, f.Event}} {
+		if is.value != "" {
+			args = append(args, is.value)
+			named.WriteString(fmt.Sprintf(` AND %s = $%d`, is.column, len(args)))
+		}
+	}
 	for _, in := range []struct {
 		column string
 		ids    []string
@@ -280,8 +286,7 @@ func (f *DeliveryFilter) over(a *Account, before int64, limit int) (string, []an
 			args = append(args, id)
 		}
 	}
-	return `SELECT ` + overColumns + ` FROM ` + from + ` WHERE e.number = t.event AND t.scope = $1 AND ` + outcome + ` AND e.account = $2 AND t.id < $3
-		AND ($4 = '' OR t.endpoint = $4) AND ($5 = '' OR t.outcome = $5) AND ($6 = '' OR e.type = $6)` +
+	return `SELECT ` + overColumns + ` FROM ` + from + ` WHERE e.number = t.event AND t.scope = $1 AND ` + outcome + ` AND e.account = $2 AND t.id < $3` +
 		named.String() + fmt.Sprintf(` ORDER BY t.id DESC LIMIT %d`, limit), args
 }
 

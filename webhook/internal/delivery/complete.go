@@ -11,15 +11,15 @@ import (
 	"github.com/trunklinehq/trunkline/internal/queue"
 )
 
-const insertAttempts = `INSERT INTO webhook_attempt (event, endpoint, scope, seq, fence, at_us, outcome, status, duration_us, error, response)`
+const insertAttempts = `INSERT INTO webhook_attempt (event, endpoint, scope, type, seq, fence, at_us, outcome, status, duration_us, error, response)`
 
 var attemptTypes = []string{
-	"BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT", "TEXT",
+	"BIGINT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT", "TEXT",
 }
 
 func (r *Result) row() []any {
 	return []any{
-		r.Event.Number, r.Target.ID, r.Target.Scope, r.Seq, r.Fence, database.Micros(r.At), r.Outcome, r.StatusCode, r.Duration.Microseconds(), r.Error, r.Response,
+		r.Event.Number, r.Target.ID, r.Target.Scope, r.Event.Type, r.Seq, r.Fence, database.Micros(r.At), r.Outcome, r.StatusCode, r.Duration.Microseconds(), r.Error, r.Response,
 	}
 }
 
