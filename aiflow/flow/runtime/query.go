@@ -67,6 +67,12 @@ func (f Filter) where(account string, before int64) (string, []any) {
 		terms = append(terms, `r.function = ''`)
 	}
 	add(f.Parent != "", `r.parent = $`, f.Parent)
+	switch f.Status { // what indexes have
+	case Running, Waiting:
+		terms = append(terms, `r.ended_us = 0`)
+	case Failed:
+		terms = append(terms, `r.error <> ''`)
+	}
 	add(f.Status != "", `r.status = $`, f.Status)
 	add(f.Reference != 0, `r.reference = $`, f.Reference)
 	add(f.ChatID != "", `r.chat_id = $`, f.ChatID)
