@@ -49,6 +49,9 @@ func (f *Filter) whenever(account string) (string, []any) {
 			where += fmt.Sprintf(" AND %s = $%d", c.column, len(args))
 		}
 	}
+	if f.User != "" {
+		where += " AND caller <> ''" // which its index has
+	}
 	if f.Among != nil { // numbers, which need no parameters
 		where += " AND " + among(f.Among)
 	}

@@ -191,22 +191,37 @@ func (q *query) byTime(ctx context.Context, bs []bucket, out *Rollup) error {
 	return nil
 }
 
-// inBuckets sums by bucket and a column. Without a further condition it returns at
-// most one group more than the maximum of rows.
+// inBuckets sums by bucket and a column; bs are not empty, and each begins where the one
+// before ends. Without a further condition it returns at most one group more than the
+// maximum of rows.
 func (q *query) inBuckets(ctx context.Context, bs []bucket, column, and string, more []any) ([]group, error) {
-	var list strings.Builder
-	for i, b := range bs {
-		fmt.Fprintf(&list, ",(%d,%d,%d)", i, b.starts, b.ends)
-	}
 	limit := ""
 	if and == "" {
 		limit = fmt.Sprintf(" LIMIT %d", maxRows+1)
 	}
+	number, from := q.numbered(bs)
 	var found []group
-	err := q.db.SelectContext(ctx, &found, `SELECT bucket.column1 AS bucket, `+column+` AS key, `+sums+`
-		FROM (VALUES `+list.String()[1:]+`) AS bucket CROSS JOIN usage_call
-		WHERE `+q.whenever+` AND at_us >= bucket.column2 AND at_us < bucket.column3`+and+` GROUP BY 1, 2`+limit, append(slices.Clone(q.any), more...)...)
+	err := q.db.SelectContext(ctx, &found, `SELECT `+number+` AS bucket, `+column+` AS key, `+sums+` FROM `+from+
+		` AND `+q.whenever+and+` GROUP BY 1, 2`+limit, append(slices.Clone(q.any), more...)...)
 	return found, err
+}
+
+// numbered returns an expression for the number of a call's bucket, and the tables and
+// the condition that give the calls of all buckets. PostgreSQL reads one range of an
+// index, and SQLite one for each bucket.
+func (q *query) numbered(bs []bucket) (number, from string) {
+	var list strings.Builder
+	if q.db.Dialect == database.Postgres {
+		for _, b := range bs {
+			fmt.Fprintf(&list, ",%d", b.starts)
+		}
+		return `width_bucket(at_us, CAST('{` + list.String()[1:] + `}' AS BIGINT[])) - 1`,
+			fmt.Sprintf(`usage_call WHERE at_us >= %d AND at_us < %d`, bs[0].starts, bs[len(bs)-1].ends)
+	}
+	for i, b := range bs {
+		fmt.Fprintf(&list, ",(%d,%d,%d)", i, b.starts, b.ends)
+	}
+	return `bucket.column1`, `(VALUES ` + list.String()[1:] + `) AS bucket CROSS JOIN usage_call WHERE at_us >= bucket.column2 AND at_us < bucket.column3`
 }
 
 // byBoth fills a report by a time and another group.
