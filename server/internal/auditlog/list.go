@@ -118,7 +118,7 @@ func (f *Filter) where(account string, before int64) (text string, args []any) {
 		}
 	}
 	if f.Reference != 0 {
-		and(`reference_id =`, f.Reference)
+		and(`reference_id <> 0 AND reference_id =`, f.Reference) // which its index has
 	}
 	if !f.Since.IsZero() {
 		and(`at_us >=`, database.Micros(f.Since))
