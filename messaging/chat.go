@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/internal/page"
 
@@ -56,6 +57,11 @@ type ChatChange struct {
 	ActiveBot *ActiveBot  // the zero value: none
 }
 
+// chatNames is what a search looks through: the names and the id of a chat, in lines.
+// PostgreSQL has an index on exactly this expression, of
+// migrations/00014_chat_search.postgres.sql.
+const chatNames = "lower(c.label || '\n' || c.title || '\n' || c.name || '\n' || c.username || '\n' || c.chat_id)"
+
 // Chats lists the chats of a reference, the newest activity first. search matches
 // parts of names and ids.
 func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search string, l List) (Page[Chat], error) {
@@ -67,12 +73,17 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 		return Page[Chat]{}, err
 	}
 	p := store.Params{ref}
-	q := `SELECT ` + store.ChatColumns + ` FROM messaging_chat c WHERE c.reference = $1 AND c.activity_us > 0`
+	from, where := `messaging_chat c`, `c.reference = $1 AND c.activity_us > 0`
 	if search = strings.TrimSpace(text.Sanitize(search)); search != "" {
 		like := p.Add("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(search)) + "%")
-		q += ` AND (lower(c.label) LIKE ` + like + ` ESCAPE '\' OR lower(c.title) LIKE ` + like + ` ESCAPE '\' OR lower(c.name) LIKE ` + like +
-			` ESCAPE '\' OR lower(c.username) LIKE ` + like + ` ESCAPE '\' OR lower(c.chat_id) LIKE ` + like + ` ESCAPE '\')`
+		where += ` AND ` + chatNames + ` LIKE ` + like + ` ESCAPE '\'`
+		if a.s.db.Dialect == database.SQLite && utf8.RuneCountInString(search) >= 3 { // what its index has
+			phrase := p.Add(`"` + strings.ReplaceAll(search, `"`, `""`) + `"`)
+			from = `(SELECT rowid FROM messaging_chat_search WHERE messaging_chat_search MATCH ` + phrase + `) AS found CROSS JOIN messaging_chat c`
+			where += ` AND c.id = found.rowid`
+		}
 	}
+	q := `SELECT ` + store.ChatColumns + ` FROM ` + from + ` WHERE ` + where
 	if before != nil {
 		at, id := p.Add(before[0]), p.Add(before[1])
 		q += ` AND c.activity_slot <= ` + p.Add(before[0]/store.ActivitySlot) +

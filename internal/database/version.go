@@ -75,10 +75,10 @@ func (d *DB) Versions(ctx context.Context, q sqlx.QueryerContext) (map[string]in
 	return out, nil
 }
 
-// Tables returns the names of all tables, sorted. q is the database or a
-// transaction of it.
+// Tables returns the names of all tables, sorted, without those of SQLite's full-text
+// indexes. q is the database or a transaction of it.
 func (d *DB) Tables(ctx context.Context, q sqlx.QueryerContext) ([]string, error) {
-	list := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
+	list := `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`
 	if d.Dialect == Postgres {
 		list = `SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename COLLATE "C"`
 	}

@@ -1,0 +1,86 @@
+package messaging_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// named gives a chat, that may be new, a name.
+func (f *fixture) named(t *testing.T, ref provider.ReferenceID, chat, name string) {
+	t.Helper()
+	f.receive(t, ref, text(chat+" 1", chat, "hi"))
+	_, err := f.acc.UpdateChat(t.Context(), ref, chat, messaging.ChatChange{Name: &name})
+	require.NoError(t, err)
+}
+
+func (f *fixture) found(t *testing.T, ref provider.ReferenceID, search string) []string {
+	t.Helper()
+	page, err := f.acc.Chats(t.Context(), ref, search, messaging.List{})
+	require.NoError(t, err)
+	ids := []string{}
+	for _, c := range page.Items {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// TestChats_Search finds chats by any part of their names, also by the characters that
+// mean something to an index.
+func TestChats_Search(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := setup(t, db, config{idle: true})
+		ref := f.reference(t, testKind)
+		for chat, name := range map[string]string{
+			"anna": `Anna "the cat" O'Hara`, "bert": `NOT bert* OR (x) ^y`, "carl": `100% carl_ \ Ü`, "dora": "Dora zzzzz",
+		} {
+			f.named(t, ref, chat, name)
+		}
+		for search, want := range map[string]string{
+			`"the cat"`: "anna", `e cat" O'H`: "anna", `"`: "anna", `""`: "", `"""`: "",
+			`NOT bert*`: "bert", `bert* OR (`: "bert", `rt*`: "bert", `^y`: "bert", `names:bert`: "",
+			`00%`: "carl", `l_ \`: "carl", `1_0`: "", `% Ü`: "", `ZZZ`: "dora", `zz`: "dora", `ora`: "dora",
+		} {
+			require.Equal(t, want, strings.Join(f.found(t, ref, search), " "), search)
+		}
+
+		f.named(t, ref, "dora", "Theodora")
+		require.Empty(t, f.found(t, ref, "zzz"))
+		require.Equal(t, []string{"dora"}, f.found(t, ref, "theo"))
+		require.NoError(t, f.acc.DeleteChat(t.Context(), ref, "dora"))
+		require.Empty(t, f.found(t, ref, "theo"))
+		if db.DriverName() == "sqlite" {
+			var left int
+			require.NoError(t, db.GetContext(t.Context(), &left, `SELECT count(*) FROM messaging_chat_search_data
+				WHERE instr(block, CAST('zzz' AS BLOB)) > 0 OR instr(block, CAST('heo' AS BLOB)) > 0`))
+			require.Zero(t, left, "the index has parts of names that were erased")
+		}
+	})
+}
+
+// TestMigrate_NoExtensions migrates as a user who may not create extensions: chats are
+// searched without an index.
+func TestMigrate_NoExtensions(t *testing.T) {
+	t.Parallel()
+	url := testkit.PostgresURL(t)
+	admin := testkit.Open(t, url)
+	for _, statement := range []string{`DO $$ BEGIN CREATE ROLE messaging_guest LOGIN; EXCEPTION WHEN duplicate_object THEN END $$`, `CREATE SCHEMA guest AUTHORIZATION messaging_guest`} {
+		_, err := admin.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	db := testkit.Open(t, strings.Replace(url, "postgres@", "messaging_guest@", 1)+"&search_path=guest")
+	f := setup(t, db, config{idle: true})
+	ref := f.reference(t, testKind)
+	f.named(t, ref, "anna", "Anna")
+	require.Equal(t, []string{"anna"}, f.found(t, ref, "nna"))
+	var indexes []string
+	require.NoError(t, db.SelectContext(t.Context(), &indexes, `SELECT indexname FROM pg_indexes WHERE schemaname = 'guest' AND indexname = 'messaging_chat_search'`))
+	require.Empty(t, indexes)
+}
