@@ -131,6 +131,9 @@ func (g *grown) exec(t *testing.T, statement string) {
 	require.NoError(t, err, statement)
 }
 
+// rowsAtOnce are inserted by a statement: a longer one would be taken for one that hangs.
+const rowsAtOnce = 50_000
+
 // multiply copies the oldest row of a table for each n, with columns set to expressions.
 func (g *grown) multiply(t *testing.T, table, oldest string, from, to int, set map[string]string) {
 	t.Helper()
@@ -139,10 +142,9 @@ func (g *grown) multiply(t *testing.T, table, oldest string, from, to int, set m
 	columns, err := rows.Columns()
 	require.NoError(t, err)
 	require.NoError(t, rows.Close())
-	series, overriding := fmt.Sprintf(`generate_series(CAST(%d AS BIGINT), %d) AS s (n)`, from, to), `OVERRIDING SYSTEM VALUE`
+	series, overriding := `generate_series(CAST(%d AS BIGINT), %d) AS s (n)`, `OVERRIDING SYSTEM VALUE`
 	if g.db.DriverName() == "sqlite" {
-		series = fmt.Sprintf(`(WITH RECURSIVE s (n) AS (SELECT %d UNION ALL SELECT n + 1 FROM s WHERE n < %d) SELECT n FROM s) AS s`, from, to)
-		overriding = ""
+		series, overriding = `(WITH RECURSIVE s (n) AS (SELECT %d UNION ALL SELECT n + 1 FROM s WHERE n < %d) SELECT n FROM s) AS s`, ""
 	}
 	var names, values []string
 	for _, c := range columns {
@@ -156,8 +158,11 @@ func (g *grown) multiply(t *testing.T, table, oldest string, from, to int, set m
 		}
 		names, values = append(names, c), append(values, value)
 	}
-	g.exec(t, fmt.Sprintf(`INSERT INTO %s (%s) %s SELECT %s FROM (SELECT * FROM %s ORDER BY %s LIMIT 1) AS one CROSS JOIN %s`,
-		table, strings.Join(names, ", "), overriding, strings.Join(values, ", "), table, oldest, series))
+	insert := fmt.Sprintf(`INSERT INTO %s (%s) %s SELECT %s FROM (SELECT * FROM %s ORDER BY %s LIMIT 1) AS one CROSS JOIN `,
+		table, strings.Join(names, ", "), overriding, strings.Join(values, ", "), table, oldest)
+	for ; from <= to; from += rowsAtOnce {
+		g.exec(t, insert+fmt.Sprintf(series, from, min(to, from+rowsAtOnce-1)))
+	}
 }
 
 // measure returns how many blocks each operation reads.
