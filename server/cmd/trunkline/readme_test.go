@@ -27,8 +27,8 @@ func TestReadme(t *testing.T) {
 	local := replace(t, "localhost:3000", n.host)
 
 	out := sh.Run(t, local(blocks["first-message"]))
-	require.Len(t, out, 6, "what curl answered: %s", out)
-	reference, hook, wrote, answered, echo, phone := out[0], out[1], out[2], out[3], out[4], out[5]
+	require.Len(t, out, 7, "what curl answered: %s", out)
+	reference, hook, wrote, answered, echo, phone := out[1], out[2], out[3], out[4], out[5], out[6]
 	require.Contains(t, reference, `"id":1,`)
 	require.Contains(t, hook, `"success":true`)
 	require.Contains(t, wrote, `"success":true`)
@@ -40,6 +40,13 @@ func TestReadme(t *testing.T) {
 	}
 	require.Contains(t, phone, `"text":"Until nine."`)
 	require.Contains(t, phone, `"text":"Are you open today?"`)
+
+	out = sh.Run(t, local(blocks["first-message"]))
+	require.Len(t, out, 7, "a second time: %s", out)
+	require.Contains(t, out[0], `"status":409`)
+	for _, answer := range out[1:5] {
+		require.NotContains(t, answer, `"code"`, "a second time")
+	}
 
 	t.Logf("promise: %s: from the start to an answered message and its webhook in %.1f s", t.Name(), time.Since(begin).Seconds())
 	n.terminate(t)
