@@ -14,6 +14,9 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
+// ChatNames is what a search compares.
+const ChatNames = chatNames
+
 // What a running service does by the clock, at once.
 
 func (s *Service) EndDoubts(ctx context.Context) error { return s.maintenance.FailUnconfirmed(ctx) }
