@@ -1,5 +1,5 @@
 // Package text has what several packages do with texts of others: it makes them
-// fit for a database, shortens them, checks names, and counts edits.
+// fit for a database, shortens them, checks names, and finds similar ones.
 package text
 
 import (

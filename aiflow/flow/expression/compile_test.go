@@ -196,15 +196,3 @@ func TestCache(t *testing.T) {
 	_, err = none.ParseTemplate("1", nil)
 	require.NoError(t, err)
 }
-
-func TestNearest(t *testing.T) {
-	t.Parallel()
-	names := []string{"name", "contact", "Email", "ok"}
-	for name, want := range map[string]string{"anme": "name", "cotnact": "contact", "contacts": "contact", "email": "Email", "o": "ok", "address": "", "": "", "x": "", strings.Repeat("n", 100): ""} {
-		require.Equal(t, want, expression.Nearest(name, names), name)
-	}
-	require.Empty(t, expression.Nearest("a", nil))
-	long := strings.Repeat("n", 63)
-	require.Equal(t, long+"a", expression.Nearest(long+"b", []string{long + "a"}))
-	require.Empty(t, expression.Nearest(long+"ab", []string{long + "ac"}), "too long")
-}

@@ -1,7 +1,6 @@
 package expression
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/trunklinehq/trunkline/internal/text"
@@ -10,19 +9,11 @@ import (
 // Nearest returns the element of names whose spelling is closest to name, counting
 // letters added, omitted, replaced or swapped with their neighbour. It returns ""
 // if none is close.
-func Nearest(name string, names []string) string {
-	best, least := "", len(name)/3+2
-	for _, known := range slices.Sorted(slices.Values(names)) {
-		if d := distance(strings.ToLower(name), strings.ToLower(known)); d < least {
-			best, least = known, d
-		}
-	}
-	return best
-}
+func Nearest(name string, names []string) string { return text.Nearest(name, names) }
 
 // suggest adds the name that was probably meant, or all names.
 func suggest(err *Error, name string, names []string) *Error {
-	best := Nearest(name, names)
+	best := text.Nearest(name, names)
 	switch {
 	case best != "":
 		return err.hint("did you mean %s?", best)
@@ -30,17 +21,4 @@ func suggest(err *Error, name string, names []string) *Error {
 		return err.hint("the names are %s", strings.Join(names, ", "))
 	}
 	return err
-}
-
-// maxSuggestion limits the length of names that are compared: longer ones are not
-// typing mistakes.
-const maxSuggestion = 64
-
-// distance counts the bytes to add, remove, replace or swap with their neighbour
-// that turn one name into the other.
-func distance(a, b string) int {
-	if len(a) > maxSuggestion || len(b) > maxSuggestion {
-		return maxSuggestion
-	}
-	return text.EditDistance([]byte(a), []byte(b))
 }
