@@ -95,17 +95,21 @@ func openDestination(ctx context.Context, flag, address string) (destination.Des
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	d, err := destination.Open(ctx, address)
-	if err != nil {
+	switch {
+	case err == nil:
+		return d, nil
+	case strings.HasPrefix(address, "s3://"):
 		return nil, unusable(flag, "it cannot be used: "+redact(cause(err), address), err)
 	}
-	return d, nil
+	return nil, unusable(flag, noFolder(address, err), err)
 }
 
 // newFile returns a private file beside that of the command line.
 func (b backupCommand) newFile() (*os.File, error) {
-	file, err := os.CreateTemp(filepath.Dir(b.File), ".trunkline-*") // mode 0600
+	folder := filepath.Dir(b.File)
+	file, err := os.CreateTemp(folder, ".trunkline-*") // mode 0600
 	if err != nil {
-		return nil, &settingError{"FILE", "cannot be written: " + cause(err)}
+		return nil, &settingError{"FILE", noFolder(folder, err)}
 	}
 	return file, nil
 }

@@ -116,7 +116,7 @@ func TestDoctorOfServices(t *testing.T) {
 	require.Equal(t, finding{Check: "media", State: stateOK, Text: "the bucket exists"}, one("media", 0, "--media", s3(bucket.URL)))
 	require.Equal(t, stateBad, one("media", 1, "--media", s3("http://127.0.0.1:1")).State)
 	require.Contains(t, one("media", 0, "--media", t.TempDir()).Text, "MiB are free in ")
-	require.Contains(t, one("media", 1, "--media", file(t, "x")).Text, "is not a folder")
+	require.Contains(t, one("media", 1, "--media", file(t, "x")).Text, "cannot be used: not a directory")
 
 	addr := testkit.FreeAddress(t)
 	require.Contains(t, one("metrics", 0, "--metrics-addr", addr).Text, "is free")

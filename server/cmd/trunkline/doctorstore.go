@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/trunklinehq/trunkline/server/backup"
@@ -30,6 +32,11 @@ func (d *doctor) program() {
 func (d *doctor) folder() {
 	if !d.room("data", d.set.Data, "--data") {
 		return
+	}
+	if files := filepath.Join(d.set.Data, "media"); d.set.Media == "" {
+		if _, err := writable(files); err != nil {
+			d.noFolder("media", files, "--media", err)
+		}
 	}
 	const check = "disk"
 	elapsed, err := durable(d.set.Data)
@@ -62,26 +69,15 @@ func (d *doctor) media(ctx context.Context) {
 // room checks a folder that a flag names. It reports whether the folder exists and
 // can be written.
 func (d *doctor) room(check, folder, flag string) bool {
-	own := "make the user of the server its owner, or set another " + flag
-	info, err := os.Stat(folder)
+	exists, err := writable(folder)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		d.noFolder(check, folder, flag, err)
+		return false
+	case !exists:
 		d.ok(check, "the folder %s is created at the first start", folder)
 		return false
-	case err != nil:
-		d.bad(check, "the folder cannot be read: "+cause(err), own)
-		return false
-	case !info.IsDir():
-		d.bad(check, folder+" is not a folder", "set another "+flag)
-		return false
 	}
-	file, err := os.CreateTemp(folder, ".doctor-*")
-	if err != nil {
-		d.bad(check, "the folder cannot be written: "+cause(err), own)
-		return false
-	}
-	_ = file.Close()
-	_ = os.Remove(file.Name())
 	free, err := freeBytes(folder)
 	if err != nil {
 		d.warn(check, "the free space is unknown: "+cause(err), "check it yourself")
@@ -89,6 +85,47 @@ func (d *doctor) room(check, folder, flag string) bool {
 	}
 	d.free(check, folder, free)
 	return true
+}
+
+// noFolder reports that a server cannot use a folder that a flag names.
+func (d *doctor) noFolder(check, folder, flag string, err error) {
+	d.bad(check, noFolder(folder, err), "make the user of the server its owner, or set another "+flag)
+}
+
+// writable reports whether a folder exists. The error is why a server can neither write
+// to it nor create it.
+func writable(folder string) (exists bool, err error) {
+	info, err := os.Stat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, creatable(folder)
+	case err != nil:
+		return false, err
+	case !info.IsDir():
+		return false, &fs.PathError{Op: "open", Path: folder, Err: syscall.ENOTDIR}
+	}
+	file, err := os.CreateTemp(folder, ".doctor-*")
+	if err != nil {
+		return true, err
+	}
+	return true, errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// creatable returns why a folder cannot be created, after it has created another one in
+// its place and removed it.
+func creatable(folder string) error {
+	above := folder // the nearest that exists: it may be a link to nothing
+	for {
+		if _, err := os.Lstat(above); err == nil || filepath.Dir(above) == above {
+			break
+		}
+		above = filepath.Dir(above)
+	}
+	made, err := os.MkdirTemp(above, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	return os.Remove(made)
 }
 
 // free judges the number of bytes that are free.
@@ -130,6 +167,17 @@ func durable(folder string) (time.Duration, error) {
 // database connects to the database, and checks the settings of a PostgreSQL.
 func (d *doctor) database(ctx context.Context) {
 	const check = "database"
+	if url := string(d.set.DatabaseURL); isSQLite(url) {
+		folder := filepath.Dir(sqlitePath(url))
+		exists, err := writable(folder)
+		if err == nil && !exists {
+			err = syscall.ENOENT // nothing creates it
+		}
+		if err != nil {
+			d.noFolder(check, folder, "--database-url", err)
+			return
+		}
+	}
 	db, err := openExisting(ctx, d.set)
 	if err != nil {
 		if wrong, ok := errors.AsType[*settingError](err); ok && strings.Contains(wrong.why, "the database does not exist") {

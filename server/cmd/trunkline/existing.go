@@ -19,7 +19,7 @@ func openExisting(ctx context.Context, set settings) (*sqlx.DB, error) {
 		flag, url = "--data", databaseIn(set.Data)
 	}
 	if isSQLite(url) {
-		path, _, _ := strings.Cut(strings.TrimPrefix(url, "sqlite://"), "?")
+		path := sqlitePath(url)
 		if _, err := os.Stat(path); err != nil {
 			return nil, &settingError{flag, "the database does not exist: " + cause(err)}
 		}

@@ -34,7 +34,7 @@ func openFolder(path string) (*folder, error) {
 		return nil, &settingError{"--data", "the folder is in use by another trunkline: stop it, or give this one a folder of its own"}
 	}
 	if err != nil {
-		return nil, unusable("--data", "the folder cannot be used: "+cause(err), err)
+		return nil, unusable("--data", noFolder(path, err), err)
 	}
 	return f, nil
 }
@@ -63,7 +63,7 @@ func (f *folder) close() {
 // lockSQLite locks a database file outside of the folder, so that only one process
 // uses it.
 func (f *folder) lockSQLite(url string) error {
-	path, _, _ := strings.Cut(strings.TrimPrefix(url, "sqlite://"), "?")
+	path := sqlitePath(url)
 	file, err1 := filepath.Abs(path)
 	home, err2 := filepath.Abs(f.path)
 	if err := errors.Join(err1, err2); err != nil {
@@ -77,7 +77,7 @@ func (f *folder) lockSQLite(url string) error {
 		return &settingError{"--database-url", "the database file is in use by another trunkline"}
 	}
 	if err != nil {
-		return unusable("--database-url", "the database file cannot be used: "+cause(err), err)
+		return unusable("--database-url", "the database file "+path+" cannot be used: "+cause(err), err)
 	}
 	return nil
 }
@@ -116,17 +116,17 @@ func (f *folder) secrets() ([]server.Secret, error) {
 			out = append(out, server.Secret(s))
 		}
 		if len(out) == 0 {
-			return nil, &settingError{"--data", "the secret in the folder is empty"}
+			return nil, &settingError{"--data", "the secret in the folder " + f.path + " is empty"}
 		}
 		return out, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, &settingError{"--data", "the secret in the folder cannot be read: " + cause(err)}
+		return nil, &settingError{"--data", "the secret in the folder " + f.path + " cannot be read: " + cause(err)}
 	}
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails
 	text := base64.RawURLEncoding.EncodeToString(raw)
 	if err := writeWhole(name, text+"\n"); err != nil {
-		return nil, unusable("--data", "the secret cannot be written: "+cause(err), err)
+		return nil, unusable("--data", "the secret in the folder "+f.path+" cannot be written: "+cause(err), err)
 	}
 	return []server.Secret{server.Secret(text)}, nil
 }
@@ -162,6 +162,11 @@ func keepNames(folder string) error {
 		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// noFolder says that a folder cannot be used, and why.
+func noFolder(path string, err error) string {
+	return "the folder " + path + " cannot be used: " + cause(err)
 }
 
 // cause returns the text of the operating system's error, without the path.

@@ -2,8 +2,8 @@
 // and AI agents. Each flag is also an environment variable: --tls-cert is
 // TRUNKLINE_TLS_CERT. See trunkline --help.
 //
-// The exit code is 0 after a graceful shutdown, 2 if a setting is wrong (with one
-// line of output), and 1 after any other error.
+// The exit code is 0 after a graceful shutdown, 2 if a setting is wrong or unknown
+// (with one line of output), and 1 after any other error.
 package main
 
 import (
@@ -80,7 +80,7 @@ func parse(args []string, stdout, stderr io.Writer) (cmd subcommand, f flags, co
 		return nil, f, code
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(stderr, "trunkline:", oneLine(err.Error()))
+		_, _ = fmt.Fprintln(stderr, "trunkline:", parseError(parser.Model.Node, err))
 		return nil, f, exitSetting
 	}
 	return kctx.Selected().Target.Addr().Interface().(subcommand), line.Flags, 0
@@ -91,16 +91,6 @@ func parserOf(line *commandLine, more ...kong.Option) *kong.Kong {
 	return kong.Must(line, append(more, // panics if the flags themselves are invalid
 		kong.Name("trunkline"), kong.Description("Chat references connected with code, webhooks, bots and AI agents."),
 		kong.DefaultEnvars("TRUNKLINE"))...)
-}
-
-// unsetEmpty unsets empty environment variables, as a compose file sets them that
-// passes on unset variables.
-func unsetEmpty() {
-	for _, kv := range os.Environ() {
-		if name, value, _ := strings.Cut(kv, "="); value == "" && strings.HasPrefix(name, "TRUNKLINE_") {
-			_ = os.Unsetenv(name)
-		}
-	}
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -295,7 +295,7 @@ func TestRefused(t *testing.T) {
 		"metrics in use":   {nil, []string{"--metrics-addr", taken.Addr().String()}, "--metrics-addr: cannot listen on"},
 		"no certificate":   {nil, []string{"--tls-cert", "nowhere", "--tls-key", "nowhere"}, "--tls-cert: no such file"},
 		"bad certificate":  {nil, []string{"--tls-cert", plain, "--tls-key", plain}, "--tls-cert: reading the TLS certificate"},
-		"folder is a file": {nil, []string{"--data", plain}, "cannot be created: not a directory"},
+		"folder is a file": {nil, []string{"--data", plain}, "--data: the folder " + plain + " cannot be created: not a directory"},
 		"no database":      {nil, []string{"--database-url", "postgres://u:hush-hush@127.0.0.1:1/d?sslmode=no"}, "--database-url: the database cannot be opened"},
 		"short secret":     {[]string{"TRUNKLINE_SECRET=hush-hush"}, nil, "--secret: each secret needs at least 32 characters"},
 	} {

@@ -23,7 +23,7 @@ func openMedia(ctx context.Context, set settings) (media.Store, error) {
 	path := or(set.Media, filepath.Join(set.Data, "media"))
 	f, err := media.OpenFolder(path)
 	if err != nil {
-		return nil, unusable("--media", "the folder cannot be used: "+cause(err), err)
+		return nil, unusable("--media", noFolder(path, err), err)
 	}
 	return f, nil
 }

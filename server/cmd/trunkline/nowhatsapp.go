@@ -14,6 +14,9 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
+// testVariables are settings for tests, of which there are none.
+var testVariables []string
+
 // migrate creates or upgrades the tables of the server.
 func migrate(ctx context.Context, db *sqlx.DB) error { return server.Migrate(ctx, db) }
 

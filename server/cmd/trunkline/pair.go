@@ -38,6 +38,7 @@ type pairCommand struct {
 // run shows codes until the reference is connected.
 func (p pairCommand) run(ctx context.Context, _ flags, to streams) error {
 	c := &checker{}
+	c.environment(os.Environ())
 	api := client{base: strings.TrimRight(c.webURL("server", p.Server), "/"), token: c.secret("token", p.Token)}
 	if c.err != nil {
 		return c.err
@@ -81,11 +82,11 @@ func (p pairCommand) logIn(ctx context.Context, api *client, stdin io.Reader) er
 	if p.Email == "" {
 		return &settingError{"--token", "or --email is required"}
 	}
-	password := os.Getenv("TRUNKLINE_PASSWORD")
+	password := os.Getenv(passwordVariable)
 	if password == "" {
 		line, err := bufio.NewReader(stdin).ReadString('\n')
 		if password = strings.TrimRight(line, "\r\n"); password == "" {
-			return &settingError{"TRUNKLINE_PASSWORD", "or the first line of standard input must be the password: " + cause(cmp.Or(err, io.EOF))}
+			return &settingError{passwordVariable, "or the first line of standard input must be the password: " + cause(cmp.Or(err, io.EOF))}
 		}
 	}
 	var in struct{ Token string }

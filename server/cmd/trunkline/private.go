@@ -25,7 +25,7 @@ func wideOf(set settings) []wide {
 	}
 	db := filepath.Join(set.Data, "trunkline.db")
 	if url := string(set.DatabaseURL); isSQLite(url) {
-		db, _, _ = strings.Cut(strings.TrimPrefix(url, "sqlite://"), "?")
+		db = sqlitePath(url)
 	}
 	names := []string{set.Data, filepath.Join(set.Data, "secret"), db, db + "-wal", db + "-shm", filepath.Join(set.Data, "media")}
 	if set.Media != "" && !strings.HasPrefix(set.Media, "s3://") {

@@ -167,6 +167,12 @@ func connect(ctx context.Context, flag, url string, opts sqldb.Options) (*sqlx.D
 
 func isSQLite(url string) bool { return strings.HasPrefix(url, "sqlite://") }
 
+// sqlitePath returns the path in the URL of a SQLite database.
+func sqlitePath(url string) string {
+	path, _, _ := strings.Cut(strings.TrimPrefix(url, "sqlite://"), "?")
+	return path
+}
+
 // redact removes the URL, which may contain a password, from the text of a driver.
 func redact(s, url string) string { return strings.ReplaceAll(s, url, "(the URL)") }
 

@@ -42,16 +42,18 @@ type settings struct {
 
 // settingError refuses one setting.
 type settingError struct {
-	flag string // "--addr"
+	flag string // "--addr", or the name of a variable
 	why  string
 }
 
 func (e *settingError) Error() string { return e.flag + ": " + e.why }
 
-// settings validates f. Its error is a [settingError].
+// settings validates f, and the names of the variables of the environment. Its error is
+// a [settingError].
 func (f flags) settings() (settings, error) {
 	s := settings{Data: or(f.Data, "trunkline-data")}
 	c := &checker{}
+	c.environment(os.Environ())
 	s.Addr = c.address("addr", or(f.Addr, ":3000"))
 	s.MetricsAddr = c.address("metrics-addr", f.MetricsAddr)
 	s.DatabaseURL = server.Secret(c.databaseURL("database-url", f.DatabaseURL))

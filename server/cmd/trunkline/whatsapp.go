@@ -35,6 +35,9 @@ const (
 	testSpeed   = "TRUNKLINE_WEB_TEST_SPEED"
 )
 
+// testVariables are the names of these.
+var testVariables = []string{testAddr, testCA, testRootKey, testSpeed}
+
 // migrate creates or upgrades the tables of the server and of WhatsApp Web.
 func migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := server.Migrate(ctx, db); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // wrongByEnv moves the clock of a program of [wrongClock], like "1h".
-const wrongByEnv = "TRUNKLINE_TEST_CLOCK"
+const wrongByEnv = "RUN_WITH_CLOCK"
 
 // wrongClock returns the flag with which "go build" makes a program whose clock is wrong
 // by [wrongByEnv]. It replaces a file of package time: Go programs ask the system without a

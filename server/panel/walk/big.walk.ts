@@ -6,7 +6,7 @@ import { Server, Visitor } from './world'
 
 // An inbox of 10,000 chats, and a thread of 10,000 messages.
 const size = 10_000
-const fill = process.env.TRUNKLINE_FILL ?? join(import.meta.dirname, '../../../bin/fill')
+const fill = process.env.PANEL_FILL ?? join(import.meta.dirname, '../../../bin/fill')
 
 const server = new Server()
 let visitor: Visitor

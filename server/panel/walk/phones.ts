@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-const binary = process.env.TRUNKLINE_PHONES ?? join(import.meta.dirname, '../../../bin/phones')
+const binary = process.env.PANEL_PHONES ?? join(import.meta.dirname, '../../../bin/phones')
 
 interface Answer {
   environ?: string[]

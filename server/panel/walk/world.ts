@@ -6,7 +6,7 @@ import axe, { type RunOptions } from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterEach, expect } from 'vitest'
 
-const binary = process.env.TRUNKLINE_BINARY ?? join(import.meta.dirname, '../../../bin/trunkline')
+const binary = process.env.PANEL_BINARY ?? join(import.meta.dirname, '../../../bin/trunkline')
 const pictures = process.env.PANEL_PICTURES ?? join(import.meta.dirname, '../../../bin/panel')
 
 /** Server is the real program, on a folder of its own. */
