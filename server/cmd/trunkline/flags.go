@@ -66,7 +66,7 @@ type flags struct {
 type commandLine struct {
 	Flags   flags          `embed:""`
 	Serve   serveCommand   `cmd:"" default:"1" help:"Run the server (the default command)."`
-	Version versionCommand `cmd:"" help:"Print the version, and how the program was built."`
+	Version versionCommand `cmd:"" help:"Print the version, how the program was built, and its licence."`
 	Backup  backupCommand  `cmd:"" help:"Write everything that the server stores into one file, while it runs."`
 	Restore restoreCommand `cmd:"" help:"Restore a backup into an empty database, SQLite or PostgreSQL."`
 	Pair    pairCommand    `cmd:"" help:"Link a line of WhatsApp Web to a phone: show its QR code here."`

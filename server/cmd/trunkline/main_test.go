@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -341,7 +342,7 @@ func TestVersion(t *testing.T) {
 	require.Zero(t, code)
 	require.Equal(t, programVersion()+"\n", short)
 	_, long, _ := output(t, nil, "version")
-	require.Regexp(t, `(?s)^trunkline \S+\nmodule    github.com/trunklinehq/trunkline\n.*go        go1\.\S+\nplatform  \w+/\w+\n$`, long)
+	require.Regexp(t, `(?s)^trunkline \S+\nmodule    github.com/trunklinehq/trunkline\n.*go        go1\.\S+\nplatform  \w+/\w+\nlicence   `+regexp.QuoteMeta(licence)+`\n$`, long)
 	require.Equal(t, "module    m\ncommit    abc (2026-01-02, changed)\ngo        "+runtime.Version()+"\nplatform  "+runtime.GOOS+"/"+runtime.GOARCH+"\n",
 		buildLines(&debug.BuildInfo{Main: debug.Module{Path: "m"}, Settings: []debug.BuildSetting{
 			{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-01-02"}, {Key: "vcs.modified", Value: "true"},

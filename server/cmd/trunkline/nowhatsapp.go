@@ -14,6 +14,9 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
+// licence is that of the program.
+const licence = "Apache-2.0"
+
 // testVariables are settings for tests, of which there are none.
 var testVariables []string
 

@@ -9,7 +9,7 @@ import (
 	"github.com/trunklinehq/trunkline/server"
 )
 
-// versionCommand prints the version of the program.
+// versionCommand prints the version of the program, how it was built and its licence.
 type versionCommand struct {
 	Short bool `help:"The version alone."`
 }
@@ -19,7 +19,7 @@ func (v versionCommand) run(_ context.Context, _ flags, to streams) error {
 		_, err := fmt.Fprintln(to.out, programVersion())
 		return err
 	}
-	_, err := fmt.Fprintf(to.out, "trunkline %s\n%s", programVersion(), buildLines(debug.ReadBuildInfo()))
+	_, err := fmt.Fprintf(to.out, "trunkline %s\n%slicence   %s\n", programVersion(), buildLines(debug.ReadBuildInfo()), licence)
 	return err
 }
 

@@ -35,6 +35,10 @@ const (
 	testSpeed   = "TRUNKLINE_WEB_TEST_SPEED"
 )
 
+// licence is that of the program. The notice in libsignal's LICENSE permits version 3 of
+// the GPL, or any later version.
+const licence = "GPL-3.0-or-later, since it links go.mau.fi/libsignal"
+
 // testVariables are the names of these.
 var testVariables = []string{testAddr, testCA, testRootKey, testSpeed}
 
@@ -47,8 +51,8 @@ func migrate(ctx context.Context, db *sqlx.DB) error {
 }
 
 // providers returns WhatsApp Web, which stores its keys in the database. It links
-// whatsmeow and libsignal, whose licences have further conditions: a program that
-// is built with the tag noweb does not contain them.
+// whatsmeow (MPL-2.0) and libsignal (GPL-3.0): a program that is built with the tag
+// noweb does not contain them.
 func providers(ctx context.Context, db *sqlx.DB, set settings, own net.Addr, log *slog.Logger) ([]provider.Provider, error) {
 	opts, err := testNetwork(ctx, own, log)
 	if err != nil {
