@@ -32,8 +32,23 @@ for archive in *.tar.gz *.zip; do
   for part in LICENSE NOTICE README.md CHANGELOG.md LICENSES-OF-OTHERS; do
     [ -s "$folder/$part" ] || { echo "release: $archive has no $part" >&2; exit 1; }
   done
+  # The program that links libsignal says so, and has the text of its licence; the other
+  # has neither.
   case $archive in
-  *_"$(go env GOHOSTOS)"_"$(go env GOHOSTARCH)".*) "$folder/trunkline" version ;;
+  trunkline-noweb_*) name=trunkline-noweb licence=Apache-2.0 gpl=no ;;
+  *) name=trunkline licence=GPL-3.0-or-later gpl=yes ;;
+  esac
+  for part in "$folder/COPYING" "$folder/LICENSES-OF-OTHERS" "$(basename "$folder").cdx.json"; do
+    found=no
+    if grep -qsE '^ *GNU GENERAL PUBLIC LICENSE$|go.mau.fi/libsignal@' "$part"; then found=yes; fi
+    [ $found = $gpl ] || { echo "release: $archive has the wrong licences in $(basename "$part")" >&2; exit 1; }
+  done
+  case $archive in
+  *_"$(go env GOHOSTOS)"_"$(go env GOHOSTARCH)".*)
+    said=$("$folder/$name" version)
+    echo "$said"
+    grep -qx "licence   $licence.*" <<<"$said" || { echo "release: $archive does not name its licence" >&2; exit 1; }
+    ;;
   esac
 done
 cat SHA256SUMS

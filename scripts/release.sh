@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Builds a release into dist/: an archive for each platform with the program,
-# the README, the changelog and the licences of all that it links; what it was
-# built of (CycloneDX); and the checksums. The same commit gives the same bytes.
+# Builds a release into dist/: archives for each platform of two programs, trunkline
+# and trunkline-noweb, which is without WhatsApp Web and its GPL library. Each has the
+# program, the README, the changelog, its licence and those of all that it links; what
+# it was built of (CycloneDX) is beside it, and so are the checksums. The same commit
+# gives the same bytes.
 #
 #   VERSION   1.2.3 (the git tag without its v)
 #   TARGETS   platforms (linux, darwin and windows on amd64 and arm64)
@@ -23,23 +25,30 @@ export CGO_ENABLED=0
 rm -rf "$dist"
 mkdir -p "$dist" bin
 go build -trimpath -o bin/ ./internal/cmd/...
-for target in "${targets[@]}"; do
-  os=${target%/*} arch=${target#*/}
-  name=trunkline_${version}_${os}_$arch
-  folder=$dist/$name
-  program=$folder/trunkline archive=$folder.tar.gz
+
+# pack_program builds and packs one program for one platform.
+pack_program() { # PROGRAM TAGS OS/ARCH
+  local os=${3%/*} arch=${3#*/}
+  local name=${1}_${version}_${os}_$arch
+  local folder=$dist/$name
+  local program=$folder/$1 archive=$folder.tar.gz begin=$SECONDS
   if [ "$os" = windows ]; then program=$program.exe archive=$folder.zip; fi
   mkdir "$folder"
-  begin=$SECONDS
-  GOOS=$os GOARCH=$arch "${build[@]}" -o "$program" $main
+  GOOS=$os GOARCH=$arch "${build[@]}" -tags "$2" -o "$program" $main
   cp LICENSE NOTICE README.md CHANGELOG.md "$folder"
-  if [ "$os" = linux ]; then cp deploy/trunkline.service "$folder"; fi
-  bin/licences "$target" $main >"$folder/LICENSES-OF-OTHERS"
+  if [ "$2" != noweb ]; then cat "$(go list -m -f '{{.Dir}}' go.mau.fi/libsignal)/LICENSE" >"$folder/COPYING"; fi
+  if [ "$os" = linux ]; then sed "s|/bin/trunkline |/bin/$1 |" deploy/trunkline.service >"$folder/trunkline.service"; fi
+  bin/licences "$3" $main "$2" >"$folder/LICENSES-OF-OTHERS"
   bin/sbom "$version" "$program" >"$folder.cdx.json"
   bin/pack "$folder" "$archive" "$epoch"
   echo "release: $name, $((SECONDS - begin)) s, $(($(wc -c <"$program") >> 20)) MiB, packed $(($(wc -c <"$archive") >> 20)) MiB" >&2
   rm -r "$folder"
+}
+
+for target in "${targets[@]}"; do
+  pack_program trunkline "" "$target"
+  pack_program trunkline-noweb noweb "$target"
 done
 cd "$dist"
-sha256sum -- trunkline_* >SHA256SUMS
+sha256sum -- trunkline* >SHA256SUMS
 cat SHA256SUMS

@@ -129,24 +129,6 @@ func linked(t *testing.T, dir string) string {
 	return strings.Join(slices.Sorted(maps.Keys(found)), "")
 }
 
-// TestWithoutWeb checks that a program built without WhatsApp Web does not contain
-// its libraries, whose licences have further conditions.
-func TestWithoutWeb(t *testing.T) {
-	t.Parallel()
-	list := func(args ...string) string {
-		cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"list", "-deps"}, args)...)
-		cmd.Dir = root
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		out, err := cmd.Output()
-		require.NoError(t, err)
-		return string(out)
-	}
-	const libraries = "go.mau.fi/"
-	require.Contains(t, list("./server/cmd/trunkline"), libraries)
-	require.NotContains(t, list("-tags", "noweb", "./server/cmd/trunkline"), libraries)
-	require.NotContains(t, list("./server"), libraries)
-}
-
 // runsServer signs up through the program's own router.
 func runsServer(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()

@@ -2,7 +2,9 @@
 // each module of which the program links a package, and of files of others in our
 // own packages. It fails if a module has none.
 //
-//	go run ./internal/cmd/licences OS/ARCH PACKAGE
+//	go run ./internal/cmd/licences OS/ARCH PACKAGE [TAGS]
+//
+// TAGS are the build tags, separated by commas.
 package main
 
 import (
@@ -29,14 +31,14 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
-	if len(args) != 2 {
-		return errors.New("give the platform and the package")
+	if len(args) != 2 && len(args) != 3 {
+		return errors.New("give the platform and the package, and maybe the tags")
 	}
 	system, arch, ok := strings.Cut(args[0], "/")
 	if !ok {
 		return errors.New("the platform must be OS/ARCH")
 	}
-	packages, err := linked(system, arch, args[1])
+	packages, err := linked(system, arch, args[1], strings.Join(args[2:], ""))
 	if err != nil {
 		return err
 	}
@@ -65,8 +67,8 @@ type pkg struct {
 }
 
 // linked returns the packages that a program links.
-func linked(system, arch, name string) ([]pkg, error) {
-	list := exec.Command("go", "list", "-deps", "-json=Dir,Standard,Root,EmbedFiles,Module", name) //nolint:gosec,noctx // of the build
+func linked(system, arch, name, tags string) ([]pkg, error) {
+	list := exec.Command("go", "list", "-deps", "-tags="+tags, "-json=Dir,Standard,Root,EmbedFiles,Module", name) //nolint:gosec,noctx // of the build
 	list.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0")
 	var why bytes.Buffer
 	list.Stderr = &why

@@ -32,6 +32,19 @@ func TestLicences(t *testing.T) {
 	}
 }
 
+// TestLicencesOfTags has the licence of libsignal only where the program links it.
+func TestLicencesOfTags(t *testing.T) {
+	t.Parallel()
+	const libsignal = rule + "go.mau.fi/libsignal v"
+	for tags, want := range map[string]bool{"": true, "noweb": false} {
+		var out bytes.Buffer
+		require.NoError(t, run([]string{"linux/amd64", "github.com/trunklinehq/trunkline/server/cmd/trunkline", tags}, &out))
+		require.Equal(t, want, strings.Contains(out.String(), libsignal), tags)
+		require.Equal(t, want, strings.Contains(out.String(), "GNU GENERAL PUBLIC LICENSE\n                       Version 3, 29 June 2007"), tags)
+		require.Equal(t, want, strings.Contains(out.String(), "go.mau.fi/"), tags)
+	}
+}
+
 // TestLicencesRefused says what is wrong.
 func TestLicencesRefused(t *testing.T) {
 	t.Parallel()
