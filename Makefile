@@ -1,6 +1,6 @@
 SHELL := /bin/bash
 
-NEEDS  := compiler postgres node panel browser python php shell netcat ffmpeg poppler mail promtool pooler
+NEEDS  := compiler postgres node panel clients browser python php shell netcat ffmpeg poppler mail promtool pooler
 RACE   := ./internal/groupcommit/... ./internal/database/... ./internal/queue/...
 TOOL   := go tool -modfile=internal/tools/go.mod
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -134,4 +134,4 @@ release-check:
 	bash scripts/release-check.sh
 
 clean:
-	rm -rf bin bench dist internal/tools/node_modules
+	rm -rf bin bench dist internal/tools/node_modules clients/typescript/node_modules

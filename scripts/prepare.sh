@@ -7,6 +7,8 @@
 #   node             the packages of internal/tools, a Node of their own among
 #                    them, for tests against what is written for it
 #   panel            the packages that the panel is built with and of
+#   clients          the packages that build the TypeScript client, and generators
+#                    of clients that tests run
 #   python, php      Python 3 and PHP, for what the documentation shows in them
 #   shell            curl, jq and openssl, for a program that the documentation
 #                    shows in bash
@@ -55,13 +57,14 @@ node_packages() {
   cd ../..
 }
 
-panel_packages() {
-  cd server/panel
+# locked_packages installs what the package-lock.json of a folder names.
+locked_packages() {
+  cd "$1"
   if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
     has npm || packages nodejs npm
     npm ci --silent --no-fund --no-audit --ignore-scripts
   fi
-  cd ../..
+  cd "$OLDPWD"
 }
 
 # promtool_alone installs this one program of the package prometheus, without the
@@ -89,7 +92,8 @@ for part in "$@"; do
     postgres) has_postgres || packages postgresql ;;
     browser) has chromium || packages chromium ;;
     node) node_packages ;;
-    panel) panel_packages ;;
+    panel) locked_packages server/panel ;;
+    clients) locked_packages clients/typescript ;;
     python) has python3 || packages python3 ;;
     php) has php || packages php-cli ;;
     shell) { has curl && has jq && has openssl; } || packages curl ca-certificates jq openssl ;;

@@ -63,7 +63,7 @@ func keys(m map[string]any) []string {
 
 func checkOperation(t *testing.T, d map[string]any, name, path string, op map[string]any) {
 	t.Helper()
-	known := []string{"operationId", "summary", "description", "tags", "parameters", "requestBody", "responses", "security", "x-login-only", "x-owner-only", "x-references"}
+	known := []string{"operationId", "summary", "description", "tags", "parameters", "requestBody", "responses", "callbacks", "security", "x-login-only", "x-owner-only", "x-references"}
 	for k := range op {
 		require.Contains(t, known, k, name)
 	}

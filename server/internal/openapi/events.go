@@ -37,9 +37,28 @@ func (e *outgoingEvent) operation(r huma.Registry) *huma.Operation {
 	for title, value := range e.examples {
 		content.Examples[title] = &huma.Example{Value: value}
 	}
+	return delivery("Event_"+strings.ToUpper(e.kind[:1])+e.kind[1:], e.summary, e.about, content, e.kind)
+}
+
+// callback describes the requests to the URL of a webhook that is registered. The
+// document lists the kinds of events as webhooks, too; some generators make types
+// only for what belongs to an operation.
+func callback(r huma.Registry) map[string]*huma.PathItem {
+	body, kinds := &huma.Schema{Description: "The payload of the event; X-Trunkline-Event says of which kind it is."}, []any{}
+	for _, e := range eventKinds {
+		body.OneOf = append(body.OneOf, r.Schema(e.body, true, ""))
+		kinds = append(kinds, e.kind)
+	}
+	about := "Each kind of event is also described under the webhooks of this document."
+	op := delivery("Event_Any", "An event of a kind that the webhook subscribes to", about, &huma.MediaType{Schema: body}, kinds...)
+	return map[string]*huma.PathItem{"{$request.body#/webhook}": {Post: op}}
+}
+
+// delivery returns the request of an event of one of some kinds.
+func delivery(id, summary, about string, content *huma.MediaType, kinds ...any) *huma.Operation {
 	return &huma.Operation{
-		OperationID: "Event_" + strings.ToUpper(e.kind[:1]) + e.kind[1:], Summary: e.summary, Description: e.about + "\n\n" + aboutDelivery,
-		Tags: []string{"Events"}, Security: []map[string][]string{}, Parameters: deliveryHeaders(e.kind),
+		OperationID: id, Summary: summary, Description: about + "\n\n" + aboutDelivery,
+		Tags: []string{"Events"}, Security: []map[string][]string{}, Parameters: deliveryHeaders(kinds...),
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": content}},
 		Responses: map[string]*huma.Response{
 			"2XX":     {Description: "Accepted. The body is ignored, except for its first KiB in the log."},
@@ -54,7 +73,7 @@ const aboutDelivery = `Delivered at least once, in order within a chat. Repeats 
 The configured headers of the webhook are sent, too. A webhook with another ` + "`format`" + ` gets a body in that format instead.`
 
 // deliveryHeaders are those that every delivery has.
-func deliveryHeaders(kind string) []*huma.Param {
+func deliveryHeaders(kinds ...any) []*huma.Param {
 	header := func(name, about string, schema *huma.Schema, example any) *huma.Param {
 		return &huma.Param{Name: name, In: "header", Required: true, Description: about, Schema: schema, Example: example}
 	}
@@ -64,7 +83,7 @@ func deliveryHeaders(kind string) []*huma.Param {
 		header("webhook-timestamp", "UNIX seconds of this attempt.", number, strconv.FormatInt(exampleTime.Unix(), 10)),
 		header("webhook-signature", "Signatures of id, timestamp and body as in Standard Webhooks: `v1,` and the base64 of an HMAC-SHA256, "+
 			"separated by spaces. There are two for 24 hours after the secret was rotated.", text, "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
-		header("X-Trunkline-Event", "The kind of event.", &huma.Schema{Type: huma.TypeString, Enum: []any{kind}}, kind),
+		header("X-Trunkline-Event", "The kind of event.", &huma.Schema{Type: huma.TypeString, Enum: kinds}, kinds[0]),
 		header("X-Trunkline-Reference", "Id of the reference.", number, "1"),
 		header("X-Trunkline-Sequence", "Number of the event within its chat and webhook, from 1. A replay has the old number.", number, "1"),
 	}

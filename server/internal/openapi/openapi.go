@@ -17,6 +17,7 @@ import (
 // all operations.
 func Complete(d *huma.OpenAPI) {
 	d.Webhooks = outgoingEvents(d.Components.Schemas)
+	d.Paths["/references/registerWebHook"].Post.Callbacks = map[string]map[string]*huma.PathItem{"event": callback(d.Components.Schemas)}
 	showUnits(d)
 	showRepeats(d)
 	showExamples(d)
