@@ -58,6 +58,29 @@ func TestTypeScriptClient(t *testing.T) {
 	n.terminate(t)
 }
 
+// TestPythonClient runs the tests of the client and the programs of its README.
+func TestPythonClient(t *testing.T) {
+	t.Parallel()
+	guide := testkit.ReadGuide(t, "../../../clients/python/README.md")
+	source, dir := filepath.Join(testkit.Root(t), "clients", "python"), t.TempDir()
+	r, n := clientEnv(t)
+	_, port, err := net.SplitHostPort(testkit.FreeAddress(t))
+	require.NoError(t, err)
+	program := func(file string) *exec.Cmd {
+		c := exec.CommandContext(t.Context(), testkit.Program(t, "python3"), "-u", "-B", file)
+		c.Env = append(os.Environ(), "PYTHONPATH="+source, "TRUNKLINE_URL=http://"+n.host)
+		return c
+	}
+	out, err := program(filepath.Join(source, "tests", "test_client.py")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	example, receiver := filepath.Join(dir, "example.py"), filepath.Join(dir, "receiver.py")
+	require.NoError(t, os.WriteFile(example, []byte(guide.Block(t, "example", "http://localhost:3000", "http://"+n.host)), 0o600))
+	require.NoError(t, os.WriteFile(receiver, []byte(guide.Block(t, "receiver", "4000", port)), 0o600))
+	r.clientPrograms(t, program(example), program(receiver), port)
+	n.terminate(t)
+}
+
 // clientEnv starts a server for the tests of a client and signs up.
 func clientEnv(t *testing.T) (*env, *node) {
 	t.Helper()
@@ -97,7 +120,7 @@ func (r *env) clientPrograms(t *testing.T, example, receiver *exec.Cmd, port str
 func printing(t *testing.T, c *exec.Cmd, env ...string) func(want string) {
 	t.Helper()
 	var stderr bytes.Buffer
-	c.Env, c.Stderr = append(os.Environ(), env...), &stderr
+	c.Env, c.Stderr = append(c.Environ(), env...), &stderr
 	out, err := c.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
