@@ -7,13 +7,34 @@
 // It speaks to networks through package provider and knows no HTTP route, no
 // webhook and no bot.
 //
-// # A service
+// # A bot
 //
-//	db, err := sqldb.Open(ctx, "sqlite://chats.db")
-//	svc, err := messaging.New(ctx, db, &messaging.Options{
+// [Options].OnMessage is called for each message of a contact. Here the contact is a
+// simulated one, who writes what you type:
+//
+//	ctx := context.Background()
+//	db := sqldb.MustOpen(ctx, "sqlite://bot.db")
+//	chats, err := messaging.New(ctx, db, &messaging.Options{
 //		Providers: []provider.Provider{sandbox.New()},
+//		OnMessage: func(ctx context.Context, m messaging.Message, reply *messaging.Replier) error {
+//			return reply.Text(ctx, "You wrote: "+m.Text)
+//		},
 //	})
-//	go svc.Run(ctx) // sends, retries, expires
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	go func() { log.Fatal(chats.Run(ctx)) }() // handles, sends, retries
+//
+//	shop, err := chats.For(messaging.OneAccount).References().Create(ctx, messaging.NewReference{Name: "Shop", Type: sandbox.Kind})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	ana := sandbox.Phone{Inbox: chats, Reference: shop.ID, Name: "ana"}
+//	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+//		if _, err := ana.Write(ctx, provider.Text{Text: lines.Text()}); err != nil {
+//			log.Fatal(err)
+//		}
+//	}
 //
 // # One account
 //
@@ -21,7 +42,7 @@
 // the [Account] it returns carries the account. A program that serves a single
 // owner uses [OneAccount]:
 //
-//	acc := svc.For(messaging.OneAccount)
+//	acc := chats.For(messaging.OneAccount)
 //	ref, err := acc.References().Create(ctx, messaging.NewReference{Name: "Shop", Type: "provider-sandbox"})
 //	sent, err := acc.Send(ctx, messaging.SendRequest{
 //		Reference: ref.ID, ChatID: "ana@sandbox", Content: provider.Text{Text: "Hello"},

@@ -26,6 +26,7 @@ const (
 	StepDeferred = timeline.StepDeferred // its events wait for a file
 
 	StepExtracted = timeline.StepExtracted // values were found in it
+	StepHandled   = timeline.StepHandled   // Options.OnMessage was called for it: failed, for good
 )
 
 // Step is something that became of a message. Members that a step does not have

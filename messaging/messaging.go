@@ -23,6 +23,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/internal/callback"
 	"github.com/trunklinehq/trunkline/messaging/internal/connection"
 	"github.com/trunklinehq/trunkline/messaging/internal/contact"
+	"github.com/trunklinehq/trunkline/messaging/internal/handler"
 	"github.com/trunklinehq/trunkline/messaging/internal/inbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/maintenance"
 	"github.com/trunklinehq/trunkline/messaging/internal/outbox"
@@ -57,6 +58,19 @@ type Options struct {
 	Allow []string
 	// Sinks are told what happened.
 	Sinks []Sink
+	// OnMessage is called for each new message of a contact, at least once, while
+	// [Service.Run] runs on some process. The call is queued in the transaction that
+	// stores the message. The messages of a chat are handled one after the other,
+	// those of different chats at the same time. After an error or a panic it is
+	// called again, 15 times within about half an hour; the later messages of the
+	// chat wait. Then, or at once after an error that a repeat cannot change (an
+	// [*Invalid], [ErrNotFound], [CodeUnsupported], [CodeWindowClosed]), the message
+	// has failed: that is logged, counted by the Observer, and a [StepHandled] of
+	// [Account.Explain]. When ctx ends, the program stops, and the message is
+	// handled again later. Reactions, edits and deletions are for [Sink]s only.
+	// Every process on the database needs it, or messages that others receive are
+	// not queued. nil: nothing is queued, and what is queued waits.
+	OnMessage func(ctx context.Context, m Message, reply *Replier) error
 	// Erasers erase what they keep of a contact who is erased, in this order and
 	// before anything is erased here.
 	Erasers []Eraser
@@ -74,7 +88,8 @@ type Options struct {
 	// Trace begins a span below parent, the W3C traceparent of what it follows
 	// from, or "". Its name is "messaging.receive" (what a network reported is
 	// stored), "messaging.fetch" (a file is fetched), "messaging.queue" (a message
-	// is stored to be sent) or "messaging.send" (an attempt). It returns the
+	// is stored to be sent), "messaging.send" (an attempt) or "messaging.handle"
+	// (OnMessage is called). It returns the
 	// context to work in, the span's own traceparent, and what ends the span, with
 	// ids, kinds and counts. nil: nothing is traced.
 	Trace  func(ctx context.Context, parent, name string) (context.Context, string, func(failed bool, attrs ...slog.Attr))
@@ -87,6 +102,7 @@ type Options struct {
 type Observer struct {
 	Received func(kind provider.Kind, what string, n int) // "message", "status", "raw:image", "dead", "unrouted"
 	Sent     func(kind provider.Kind, outcome string)     // "sent", "failed", "retried", "unconfirmed"
+	Handled  func(kind provider.Kind, outcome string)     // by Options.OnMessage: "done", "failed", "retried"
 }
 
 func (o *Observer) received(k provider.Kind, what string, n int) {
@@ -101,6 +117,12 @@ func (o *Observer) sent(k provider.Kind, outcome string) {
 	}
 }
 
+func (o *Observer) handled(k provider.Kind, outcome string) {
+	if o != nil && o.Handled != nil {
+		o.Handled(k, outcome)
+	}
+}
+
 // Service is the message store and its workers. It is safe for concurrent use.
 type Service struct {
 	db    *database.DB
@@ -109,10 +131,12 @@ type Service struct {
 
 	sends       *queue.Queue
 	files       *queue.Queue // to be fetched
+	inbound     *queue.Queue // for Options.OnMessage
 	used        *usagecounter.Counter
 	attachments *attachment.Files
 	privacy     *privacy.Records
 	sender      *outbox.Sender
+	handler     *handler.Caller
 	writer      *outbox.Writer
 	settings    *settings.Box
 	inbox       *inbox.Inbox
@@ -194,7 +218,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	if err := s.openQueues(ctx, db); err != nil {
 		return nil, fmt.Errorf("messaging: %w", err)
 	}
-	s.store.Sends, s.store.Files = s.sends, s.files
+	s.store.Sends, s.store.Files, s.store.Inbound = s.sends, s.files, s.inbound
 	return s, nil
 }
 
@@ -203,7 +227,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 func (s *Service) wire(d *database.DB, kinds map[provider.Kind]provider.Provider, guarded *guard.Guard) {
 	s.used = newCounter(d, &s.opts)
 	s.store = &store.Store{
-		DB: d, Kinds: kinds, Now: s.now, KeepsFiles: s.opts.Media != nil, PublishEvents: s.publishEvents, PublishChats: s.publishChats,
+		DB: d, Kinds: kinds, Now: s.now, KeepsFiles: s.opts.Media != nil, Handles: s.opts.OnMessage != nil, PublishEvents: s.publishEvents, PublishChats: s.publishChats,
 		ChatView: func(u *store.Batch, c *store.Chat) any { return chatView(u, c) },
 		AdmitChats: func(ctx context.Context, tx *database.Tx, account string, n int) error {
 			return s.admit(ctx, tx, account, WantContact, n)
@@ -243,6 +267,9 @@ func (s *Service) wire(d *database.DB, kinds map[provider.Kind]provider.Provider
 			return s.admit(ctx, tx, account, WantMessage, 1)
 		},
 	}
+	s.handler = &handler.Caller{
+		Store: s.store, Logger: s.opts.Logger, Trace: s.opts.Trace, Call: s.handle, Handled: s.opts.Observer.handled,
+	}
 	s.callbacks = &callback.Router{
 		Store: s.store, Settings: s.settings, Providers: s.opts.Providers, Logger: s.opts.Logger, Ingest: s.inbox.Add,
 		IngestReplay: s.inbox.Replay,
@@ -274,6 +301,13 @@ func (s *Service) openQueues(ctx context.Context, db *sqlx.DB) (err error) {
 		Name: "media", Handle: s.attachments.Handle, Complete: s.attachments.Complete, OnComplete: s.attachments.Completed,
 		Run: 1, Cap: attachment.MaxConcurrent, Serves: s.connections.Serves, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
 	})
+	if err != nil {
+		return err
+	}
+	s.inbound, err = queue.New(ctx, db, queue.Options{
+		Name: "inbound", Handle: s.handler.Handle, Complete: s.handler.Complete, OnComplete: s.handler.Completed,
+		Run: 1, Exclusive: s.opts.Exclusive, Logger: s.opts.Logger,
+	})
 	return err
 }
 
@@ -285,6 +319,9 @@ func (s *Service) Run(ctx context.Context) error {
 	g.Go(func() error { return s.sends.Run(gctx) })
 	if s.opts.Media != nil {
 		g.Go(func() error { return s.files.Run(gctx) })
+	}
+	if s.opts.OnMessage != nil {
+		g.Go(func() error { return s.inbound.Run(gctx) })
 	}
 	g.Go(func() error { return s.connections.Run(gctx) })
 	g.Go(func() error { return s.maintenance.Run(gctx) })

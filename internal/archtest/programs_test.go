@@ -23,20 +23,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+	"github.com/trunklinehq/trunkline/provider/sandbox"
 	"github.com/trunklinehq/trunkline/webhook"
 )
 
 // programs are the first programs of an embedder, in testdata/programs: the whole
-// engine under an existing router, and three of the packages alone. Each is run.
+// engine under an existing router, and packages alone. Each is run.
 var programs = map[string]func(t *testing.T, cmd *exec.Cmd){
 	"server":    runsServer,
+	"messaging": runsBot,
 	"webhook":   runsWebhook,
 	"extractor": runsExtractor,
 	"aiflow":    runsFlow,
 }
 
 // lines is the maximum number of lines of main.
-const lines = 10
+const lines = 25
 
 // TestPrograms counts the lines of the programs, compares the modules that they
 // link with modules.txt, checks that docs/embedding.md and the documentation of
@@ -165,6 +169,36 @@ func runsWebhook(t *testing.T, cmd *exec.Cmd) {
 	case <-time.After(time.Minute):
 		require.Fail(t, "nothing was delivered")
 	}
+}
+
+// runsBot writes to the bot and reads its answer in its database.
+func runsBot(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	url := "sqlite://" + filepath.Join(cmd.Dir, "bot.db")
+	chats, err := messaging.New(t.Context(), testkit.Open(t, url), &messaging.Options{Providers: []provider.Provider{sandbox.New()}})
+	require.NoError(t, err)
+	acc := chats.For(messaging.OneAccount)
+	news, err := acc.Changes(t.Context(), 0, "")
+	require.NoError(t, err)
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	start(t, cmd)
+	_, err = io.WriteString(in, "Hello\n")
+	require.NoError(t, err)
+	testkit.Within(t, time.Minute, "an answer", func() {
+		for {
+			changes, err := news.Next(t.Context(), time.Minute)
+			require.NoError(t, err)
+			for _, c := range changes {
+				var m messaging.Message
+				require.NoError(t, json.Unmarshal(c.Data, &m))
+				if c.Kind == "status" && m.Mine && m.Status == "DELIVERED" {
+					require.Equal(t, "You wrote: Hello", m.Text)
+					return
+				}
+			}
+		}
+	})
 }
 
 func runsExtractor(t *testing.T, cmd *exec.Cmd) {

@@ -42,17 +42,37 @@ type sendRecord struct {
 	UntilUS int64  `db:"until_us"` // the first request is answered by then
 }
 
+// checkKey checks the idempotency key of a request; "" is none.
+func checkKey(key string) error {
+	if len(key) > 255 {
+		return &payload.Invalid{Field: "Idempotency-Key", Message: "must have at most 255 characters"}
+	}
+	for _, r := range key {
+		if r < '!' || r > '~' {
+			return &payload.Invalid{Field: "Idempotency-Key", Message: "must be visible ASCII"}
+		}
+	}
+	return nil
+}
+
+// repliedBefore returns the message that was sent with the key of a reply, if one was.
+func (w *Writer) repliedBefore(ctx context.Context, account, key string) (seq int64, sent bool, err error) {
+	err = w.Store.DB.GetContext(ctx, &seq, `SELECT message FROM messaging_idempotency WHERE account = $1 AND idempotency_key = $2`, account, key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("looking for an earlier reply: %w", err)
+	}
+	return seq, true, nil
+}
+
 // sentBefore returns what was sent with the idempotency key of a message; nil
 // when it has none or a new one. A key of another request is a [payload.Error].
 func sentBefore(ctx context.Context, tx *database.Tx, d prepared) (*sendRecord, error) {
 	key := d.req.IdempotencyKey
-	if len(key) > 255 {
-		return nil, &payload.Invalid{Field: "Idempotency-Key", Message: "must have at most 255 characters"}
-	}
-	for _, r := range key {
-		if r < '!' || r > '~' {
-			return nil, &payload.Invalid{Field: "Idempotency-Key", Message: "must be visible ASCII"}
-		}
+	if err := checkKey(key); err != nil && !d.reply {
+		return nil, err
 	}
 	if key == "" {
 		return nil, nil
@@ -64,7 +84,7 @@ func sentBefore(ctx context.Context, tx *database.Tx, d prepared) (*sendRecord, 
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("reading an idempotency key: %w", err)
-	case row.Digest != d.fingerprint():
+	case row.Digest != d.fingerprint() && !d.reply:
 		return nil, &payload.Error{Code: payload.CodeConflict, Message: "This Idempotency-Key was used for another request. Use a new key."}
 	}
 	return row, nil
@@ -90,13 +110,21 @@ func (w *Writer) awaitFirst(ctx context.Context, first sendRecord) error {
 	}
 }
 
+// replyTTL is how much longer the key of a reply is remembered than others: its message
+// is handled again after a crash, whenever the program runs again.
+const replyTTL = 6 * 24 * time.Hour
+
 // recordSend stores which message was sent with an idempotency key. When another
 // transaction used the key first, the caller's is begun again and finds its
 // message.
 func recordSend(ctx context.Context, u *store.Batch, d prepared, seq int64) error {
+	created := u.Now
+	if d.reply {
+		created = created.Add(replyTTL)
+	}
 	res, err := u.Tx.ExecContext(ctx, `INSERT INTO messaging_idempotency (account, idempotency_key, digest, message, until_us, created_us)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account, idempotency_key) DO NOTHING`,
-		d.ref.Account, d.req.IdempotencyKey, d.fingerprint(), seq, database.Micros(u.Now.Add(d.req.Wait)), database.Micros(u.Now))
+		d.ref.Account, d.req.IdempotencyKey, d.fingerprint(), seq, database.Micros(u.Now.Add(d.req.Wait)), database.Micros(created))
 	if err != nil {
 		return fmt.Errorf("remembering an idempotency key: %w", err)
 	}

@@ -33,6 +33,7 @@ type prepared struct {
 	windowUS int64
 	ownID    string // ours of this message
 	request  string // ours of the message that the send answers with
+	reply    bool   // see [Writer.Reply]
 }
 
 // chooseID returns a new id for a message.

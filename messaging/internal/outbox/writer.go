@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -57,6 +58,34 @@ func (w *Writer) Send(ctx context.Context, account string, req Request) (out pay
 	if err != nil {
 		return out, false, err
 	}
+	return w.send(ctx, account, d)
+}
+
+// Reply sends the n-th answer, from 1, to a message of a contact. If that answer was
+// sent before, Reply returns the message of the first time and replayed, even if the
+// request is a different one now or would be refused.
+func (w *Writer) Reply(ctx context.Context, account string, to int64, n int, req Request) (out payload.Message, replayed bool, err error) {
+	req.IdempotencyKey = fmt.Sprintf("reply %d %d", to, n) // the space keeps it apart from the keys of requests
+	switch seq, sent, err := w.repliedBefore(ctx, account, req.IdempotencyKey); {
+	case err != nil:
+		return out, false, err
+	case sent:
+		m, c, err := w.Store.Message(ctx, seq)
+		if err != nil {
+			return out, false, err
+		}
+		return m.View(c), true, nil
+	}
+	d, err := w.prepare(ctx, w.Store.DB, nil, account, req)
+	if err != nil {
+		return out, false, err
+	}
+	d.reply = true
+	return w.send(ctx, account, d)
+}
+
+func (w *Writer) send(ctx context.Context, account string, d prepared) (out payload.Message, replayed bool, err error) {
+	req := d.req
 	var seq int64
 	var before *sendRecord
 	var first *wait.Waiter

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -101,5 +102,8 @@ func (s *Records) unhook(ctx context.Context, id provider.ReferenceID) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.Store.Sends.Drop(ctx, store.Subscriber(id)), s.Store.Files.Drop(ctx, store.Subscriber(id)))
+	for _, q := range []*queue.Queue{s.Store.Sends, s.Store.Files, s.Store.Inbound} {
+		err = errors.Join(err, q.Drop(ctx, store.Subscriber(id)))
+	}
+	return err
 }

@@ -79,7 +79,9 @@ type Store struct {
 	Now        func() time.Time
 	Sends      *queue.Queue
 	Files      *queue.Queue // to be fetched
+	Inbound    *queue.Queue // messages for the handler of the program
 	KeepsFiles bool
+	Handles    bool // the program has such a handler
 	// AdmitChats refuses chats with new contacts that go over the quota of an
 	// account.
 	AdmitChats func(ctx context.Context, tx *database.Tx, account string, n int) error
@@ -168,6 +170,9 @@ func (u *Batch) Flush(ctx context.Context) error {
 	}
 	if len(u.Events) == 0 {
 		return nil
+	}
+	if err := queueInbound(ctx, u); err != nil {
+		return fmt.Errorf("queueing messages to be handled: %w", err)
 	}
 	return u.Store.PublishEvents(ctx, u.Tx, u.Events)
 }

@@ -162,7 +162,7 @@ func (m *chatMerge) moveJobs(ctx context.Context) error {
 			u.Events[i].Key = to
 		}
 	}
-	for _, q := range []*queue.Queue{u.Store.Sends, u.Store.Files} {
+	for _, q := range []*queue.Queue{u.Store.Sends, u.Store.Files, u.Store.Inbound} {
 		if err := q.PutTx(ctx, u.Tx, queue.JobArgs{Subscriber: Subscriber(keep.Reference), Key: to, Merged: from}); err != nil {
 			return err
 		}

@@ -1,5 +1,6 @@
 // Package timeline keeps with a message what became of it: that it was stored,
-// each attempt to send it, its statuses and its file.
+// each attempt to send it, its statuses, its file, and that the program could not
+// handle it.
 package timeline
 
 // Steps of a message. There will be others.
@@ -12,4 +13,5 @@ const (
 	StepDeferred = "held" // its events wait for a file
 
 	StepExtracted = "extracted" // values were found in it
+	StepHandled   = "handled"   // the program's handler was called for it: failed
 )
