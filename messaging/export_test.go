@@ -3,10 +3,15 @@ package messaging
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/trunklinehq/trunkline/internal/page"
 
+	"github.com/trunklinehq/trunkline/messaging/internal/callback"
+	"github.com/trunklinehq/trunkline/messaging/internal/forged"
 	"github.com/trunklinehq/trunkline/messaging/internal/ingest"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -82,4 +87,20 @@ func (s *Service) FinishMerges(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// OccupyCallbacks makes as many large bodies of strangers wait at a [CallbackHandler] as
+// may, until ctx is done.
+func OccupyCallbacks(ctx context.Context, h http.Handler) {
+	const more = 1 + 16 + 1 // one that is checked, those that wait, and one too many
+	busy := make(chan struct{})
+	for range more {
+		go func() {
+			_, err := h.(*callback.Handler).Limiter.Wait(ctx, netip.MustParseAddr("203.0.113.1"), 1<<20, time.Now())
+			if errors.Is(err, forged.ErrBusy) {
+				close(busy)
+			}
+		}()
+	}
+	<-busy
 }

@@ -3,6 +3,7 @@ package provider_test
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/trunklinehq/trunkline/provider"
@@ -23,4 +24,11 @@ func Example() {
 	// again in 4s
 	// 16505551234::single
 	// DELIVERED
+}
+
+func ExampleChallenge() {
+	query, _ := url.ParseQuery("hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=word")
+	text, ok := provider.Challenge(query, func(token string) bool { return token == "word" })
+	fmt.Println(text, ok)
+	// Output: 1158201444 true
 }

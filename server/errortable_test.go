@@ -179,7 +179,7 @@ var errorEnds = map[string]string{
 	"provider/web/webtest.ErrPasskey":              "a test's phone",
 	"server.ErrOtherMedia":                         "the program does not start",
 	"server.ErrOtherSecret":                        "the program does not start",
-	"server/internal/forged.ErrBusy":               "receive: 503, unavailable",
+	"messaging/internal/forged.ErrBusy":            "refuse: 503, unavailable",
 	"server/auth.ErrDisabled":                      "refuseOIDC: a page with 403",
 	"server/auth.ErrLinked":                        "refuseOIDC: a page with 409",
 	"server/auth.ErrUndeliverable":                 "the mail is not tried again",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -12,7 +11,6 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/internal/testsignal"
 	"github.com/trunklinehq/trunkline/server/auth"
-	"github.com/trunklinehq/trunkline/server/internal/forged"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/middleware"
 	"github.com/trunklinehq/trunkline/server/internal/openapi"
@@ -136,18 +134,3 @@ func Meanings() map[string]string { return httpapi.Meanings }
 // Known is the problem that clients are told of err; nil: that of an unknown
 // failure, a 500.
 func Known(err error) *Problem { return translations.Problem(err) }
-
-// OccupyForged makes as many large bodies of strangers wait as may, until ctx is
-// done.
-func (s *Server) OccupyForged(ctx context.Context) {
-	const more = 1 + 16 + 1 // one that is checked, those that wait, and one too many
-	busy := make(chan struct{})
-	for range more {
-		go func() {
-			if _, err := s.forged.Wait(ctx, netip.MustParseAddr("203.0.113.1"), 1<<20, s.cfg.Now()); errors.Is(err, forged.ErrBusy) {
-				close(busy)
-			}
-		}()
-	}
-	<-busy
-}

@@ -59,25 +59,3 @@ func TestForgedCallbacksAreLimited(t *testing.T) {
 		require.Equal(t, []string{"Hello"}, ana.texts(t, ref))
 	})
 }
-
-// TestForgedCallbacksAreShed: with as many large bodies before it as may wait, the
-// next of a stranger is refused at once; those of networks are taken.
-func TestForgedCallbacksAreShed(t *testing.T) {
-	t.Parallel()
-	f := setup(t, nil)
-	ana := f.as(t, "ana")
-	number := cloudNumber("809")
-	ref := ana.reference(t, reference(number))
-	hello := text("809", "80999", "16505551234", "wamid.1", "Hello")
-	require.Equal(t, 200, callbackFrom(t, f, "198.51.100.2", strings.NewReader(hello), graph.Sign(number.AppSecret, []byte(hello))).Code)
-	f.OccupyForged(t.Context())
-
-	large := text("809", "80999", "16505551234", "wamid.2", strings.Repeat("x", 1<<20))
-	w := callbackFrom(t, f, "198.51.100.1", strings.NewReader(large), graph.Sign("nobody's", []byte(large)))
-	require.Equal(t, 503, w.Code)
-	require.Contains(t, w.Body.String(), `"unavailable"`)
-	require.Equal(t, "1", w.Header().Get("Retry-After"))
-	require.Equal(t, 503, callbackFrom(t, f, "198.51.100.1", strings.NewReader(large), graph.Sign(number.AppSecret, []byte(large))).Code, "that it is refused proves nothing about its address")
-	require.Equal(t, 200, callbackFrom(t, f, "198.51.100.2", strings.NewReader(large), graph.Sign(number.AppSecret, []byte(large))).Code)
-	require.Len(t, ana.texts(t, ref), 2)
-}

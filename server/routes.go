@@ -86,7 +86,7 @@ func (s *Server) routes() error {
 	}
 	signIn.Register(s.api)
 	signIn.Mount(s.router)
-	(&callbacks.API{Forged: &s.forged, Messaging: s.Messaging, Now: s.cfg.local, Problem: s.problems.Of}).Mount(s.router)
+	(&callbacks.API{Messaging: s.Messaging, Now: s.cfg.local, Problem: s.problems.Of}).Mount(s.router)
 	(&payments.API{Billing: s.Billing, Problem: s.problems.Of}).Mount(s.router)
 	site := &pages.Pages{BaseURL: s.cfg.BaseURL, Media: s.media, Panel: s.cfg.Panel, Problem: s.problems.Of}
 	site.MountFiles(s.router)

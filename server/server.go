@@ -37,7 +37,6 @@ import (
 	"github.com/trunklinehq/trunkline/server/auth/oidc"
 	"github.com/trunklinehq/trunkline/server/billing"
 	"github.com/trunklinehq/trunkline/server/internal/auditlog"
-	"github.com/trunklinehq/trunkline/server/internal/forged"
 	"github.com/trunklinehq/trunkline/server/internal/httpapi"
 	"github.com/trunklinehq/trunkline/server/internal/middleware"
 	"github.com/trunklinehq/trunkline/server/job"
@@ -109,7 +108,6 @@ type Server struct {
 	api       *httpapi.API
 	tracing   *middleware.Tracing
 	problems  *httpapi.Problems
-	forged    forged.Limiter // callbacks without a valid signature
 	probe     probe
 	keys      *keyring.Ring
 	oidc      *oidc.Provider // nil: there is none

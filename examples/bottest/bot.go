@@ -2,10 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"io"
-	"net/http"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -13,7 +9,6 @@ import (
 	"github.com/trunklinehq/trunkline/messaging"
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/cloud"
-	"github.com/trunklinehq/trunkline/provider/graph"
 	"github.com/trunklinehq/trunkline/provider/sandbox"
 )
 
@@ -29,66 +24,17 @@ func answer(text string) string {
 	return "Somebody will answer you soon."
 }
 
-// bot answers on references of the WhatsApp Cloud API, and on the sandbox in tests.
-type bot struct{ chats *messaging.Service }
-
-// newBot returns a bot that uses a database. graphURL is the address of the Graph
-// API, "" is Meta's.
-func newBot(ctx context.Context, db *sqlx.DB, secret, graphURL string) (*bot, error) {
-	b := &bot{}
-	var err error
-	b.chats, err = messaging.New(ctx, db, &messaging.Options{
+// newChats returns the chats of a database, in which the bot answers: on references of
+// the WhatsApp Cloud API, and on the sandbox in tests. graphURL is the address of the
+// Graph API, "" is Meta's.
+func newChats(ctx context.Context, db *sqlx.DB, secret, graphURL string) (*messaging.Service, error) {
+	return messaging.New(ctx, db, &messaging.Options{
 		Providers: []provider.Provider{cloud.New(&cloud.Options{GraphURL: graphURL}), sandbox.New()},
-		Secrets:   []string{secret}, Sinks: []messaging.Sink{b}, Exclusive: true,
+		Secrets:   []string{secret}, OnMessage: reply, Exclusive: true,
 	})
-	return b, err
 }
 
-// EventsTx stores the answers in the transaction of the messages.
-func (b *bot) EventsTx(ctx context.Context, tx messaging.Tx, events []messaging.Event) error {
-	for _, e := range events {
-		if e.Type != messaging.EventMessage || e.Actor != messaging.ActorContact {
-			continue
-		}
-		var m messaging.MessagePayload
-		if err := json.Unmarshal(e.Payload, &m); err != nil {
-			return err
-		}
-		_, err := b.chats.For(e.Account).SendTx(ctx, tx, messaging.SendRequest{
-			Reference: e.Reference, ChatID: e.ChatID, Content: provider.Text{Text: answer(m.Text)},
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// ServeHTTP receives the callbacks of Meta.
-func (b *bot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodGet {
-		challenge, ok := graph.Challenge(r.URL.Query(), func(token string) bool {
-			known, err := b.chats.Handshake(r.Context(), token)
-			return known && err == nil
-		})
-		if !ok {
-			w.WriteHeader(http.StatusForbidden)
-			return
-		}
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, challenge)
-		return
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 4<<20))
-	if err == nil {
-		err = b.chats.Callback(r.Context(), r.Header, body)
-	}
-	switch {
-	case errors.Is(err, messaging.ErrNotCallback):
-		w.WriteHeader(http.StatusBadRequest)
-	case errors.Is(err, messaging.ErrUnverified):
-		w.WriteHeader(http.StatusUnauthorized)
-	case err != nil: // the callback was not stored: Meta sends it again
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}
+// reply answers a message of a contact.
+func reply(ctx context.Context, m messaging.Message, to *messaging.Replier) error {
+	return to.Text(ctx, answer(m.Text))
 }

@@ -29,11 +29,11 @@ func TestAnswer(t *testing.T) {
 // The sandbox is a reference whose contacts are simulated: a talk without a network.
 func TestTalk(t *testing.T) {
 	t.Parallel()
-	b := start(t, "")
-	acc := b.chats.For(messaging.OneAccount)
+	chats := start(t, "")
+	acc := chats.For(messaging.OneAccount)
 	line, err := acc.References().Create(t.Context(), messaging.NewReference{Name: "Test", Type: sandbox.Kind})
 	require.NoError(t, err)
-	ana := sandbox.Phone{Inbox: b.chats, Reference: line.ID, Name: "ana"}
+	ana := sandbox.Phone{Inbox: chats, Reference: line.ID, Name: "ana"}
 	_, err = ana.Write(t.Context(), provider.Text{Text: "When are you open?"})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { // the newest first
@@ -53,11 +53,11 @@ func TestNumber(t *testing.T) {
 	t.Parallel()
 	meta := graphtest.Start(&graphtest.Options{Numbers: []graphtest.Number{number}, Statuses: []string{"delivered"}})
 	t.Cleanup(meta.Close)
-	b := start(t, meta.URL)
-	web := httptest.NewServer(b)
+	chats := start(t, meta.URL)
+	web := httptest.NewServer(messaging.CallbackHandler(chats, nil))
 	t.Cleanup(web.Close)
 	meta.SetCallback(web.URL)
-	_, err := b.chats.For(messaging.OneAccount).References().Create(t.Context(), messaging.NewReference{
+	_, err := chats.For(messaging.OneAccount).References().Create(t.Context(), messaging.NewReference{
 		Name: "Shop", Type: "provider-cloud", Settings: map[string]string{
 			"phoneNumberId": number.PhoneNumberID, "businessAccountId": number.BusinessAccountID,
 			"accessToken": number.AccessToken, "appSecret": number.AppSecret, "verifyToken": number.VerifyToken,
@@ -102,19 +102,19 @@ func TestProgram(t *testing.T) {
 }
 
 // start runs a bot on a database of its own until the test ends.
-func start(t *testing.T, graphURL string) *bot {
+func start(t *testing.T, graphURL string) *messaging.Service {
 	t.Helper()
 	db, err := sqldb.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "bot.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	b, err := newBot(t.Context(), db, "a secret of tests that is long enough", graphURL)
+	chats, err := newChats(t.Context(), db, "a secret of tests that is long enough", graphURL)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- b.chats.Run(ctx) }()
+	go func() { done <- chats.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		require.NoError(t, <-done)
 	})
-	return b
+	return chats
 }

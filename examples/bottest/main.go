@@ -37,11 +37,11 @@ func run(ctx context.Context, addr, database string) error {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // the program ends
-	b, err := newBot(ctx, db, os.Getenv("APP_SECRET"), os.Getenv("GRAPH_URL"))
+	chats, err := newChats(ctx, db, os.Getenv("APP_SECRET"), os.Getenv("GRAPH_URL"))
 	if err != nil {
 		return err
 	}
-	acc := b.chats.For(messaging.OneAccount)
+	acc := chats.For(messaging.OneAccount)
 	lines, err := acc.References().List(ctx, cloud.Kind, messaging.List{})
 	if err != nil {
 		return err
@@ -57,8 +57,8 @@ func run(ctx context.Context, addr, database string) error {
 	}
 	working, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { done <- b.chats.Run(working) }()
-	web := &http.Server{Addr: addr, Handler: b, ReadHeaderTimeout: 10 * time.Second}
+	go func() { done <- chats.Run(working) }()
+	web := &http.Server{Addr: addr, Handler: messaging.CallbackHandler(chats, nil), ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = web.Shutdown(context.WithoutCancel(ctx)) })
 	if err = web.ListenAndServe(); errors.Is(err, http.ErrServerClosed) {
 		err = nil

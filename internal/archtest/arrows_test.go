@@ -32,6 +32,8 @@ var dependencies = []arrow{
 	{from: "messaging/internal/callback", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
 	{from: "messaging/internal/connection", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
 	{from: "messaging/internal/contact", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
+	{from: "messaging/internal/forged"},
+	{from: "messaging/internal/handler", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
 	{from: "messaging/internal/inbox", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
 	{from: "messaging/internal/maintenance", may: []string{"messaging/internal"}, exact: []string{"messaging/media", "messaging/payload", "provider"}},
 	{from: "messaging/internal/outbox", may: []string{"messaging/internal"}, exact: []string{"messaging/media", "messaging/payload", "provider"}},
@@ -70,7 +72,6 @@ var dependencies = []arrow{
 	{from: "server/client"},
 	{from: "server/internal/httpapi", may: []string{"server/auth"}, exact: []string{"server/internal/place"}},
 	{from: "server/internal/auditlog"},
-	{from: "server/internal/forged"},
 	{from: "server/internal/place"},
 	{from: "server", may: []string{"server/internal", "provider", "messaging", "webhook", "aiflow", "botengine", "extractor", "mcp"}, exact: []string{"sqldb"}},
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/provider"
-	"github.com/trunklinehq/trunkline/provider/graph"
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 )
 
@@ -16,7 +15,7 @@ import (
 func handshakes(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		challenge, ok := graph.Challenge(r.URL.Query(), func(token string) bool { return token == "verify word" })
+		challenge, ok := provider.Challenge(r.URL.Query(), func(token string) bool { return token == "verify word" })
 		if !ok {
 			w.WriteHeader(http.StatusForbidden)
 		}

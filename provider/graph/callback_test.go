@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
 
@@ -29,11 +30,11 @@ func TestChallenge(t *testing.T) {
 	} {
 		values, err := url.ParseQuery(query)
 		require.NoError(t, err)
-		text, ok := graph.Challenge(values, knows)
+		text, ok := provider.Challenge(values, knows)
 		require.Equal(t, want, text, query)
 		require.Equal(t, want != "", ok)
 	}
-	_, ok := graph.Challenge(url.Values{"hub.mode": {"subscribe"}, "hub.challenge": {"1"}, "hub.verify_token": {""}}, func(string) bool { return true })
+	_, ok := provider.Challenge(url.Values{"hub.mode": {"subscribe"}, "hub.challenge": {"1"}, "hub.verify_token": {""}}, func(string) bool { return true })
 	require.False(t, ok, "an empty token is nobody's")
 }
 
@@ -49,7 +50,7 @@ func TestSharedChallenges(t *testing.T) {
 	for _, v := range vectors {
 		values, err := url.ParseQuery(v.Query)
 		require.NoError(t, err)
-		text, ok := graph.Challenge(values, func(token string) bool { return token == v.Token })
+		text, ok := provider.Challenge(values, func(token string) bool { return token == v.Token })
 		require.Equal(t, v.Status == 200, ok, v.Name)
 		require.Equal(t, v.Body, text, v.Name)
 	}

@@ -3,7 +3,6 @@ package graph_test
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/trunklinehq/trunkline/provider/graph"
 )
@@ -14,11 +13,4 @@ func ExampleVerify() {
 	header.Set(graph.SignatureHeader, graph.Sign("app secret", body))
 	fmt.Println(graph.Verify("app secret", header, body), graph.Verify("another", header, body))
 	// Output: true false
-}
-
-func ExampleChallenge() {
-	query, _ := url.ParseQuery("hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=word")
-	text, ok := graph.Challenge(query, func(token string) bool { return token == "word" })
-	fmt.Println(text, ok)
-	// Output: 1158201444 true
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/testkit"
 	"github.com/trunklinehq/trunkline/internal/testsignal"
+	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/graph"
 	"github.com/trunklinehq/trunkline/provider/graph/graphtest"
 )
@@ -185,7 +186,7 @@ func listen(t *testing.T, l graphtest.Number, refuse int) *callback {
 	c := &callback{refuse: refuse}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
-			text, ok := graph.Challenge(r.URL.Query(), func(token string) bool { return token == l.VerifyToken })
+			text, ok := provider.Challenge(r.URL.Query(), func(token string) bool { return token == l.VerifyToken })
 			if !ok {
 				w.WriteHeader(http.StatusForbidden)
 			}

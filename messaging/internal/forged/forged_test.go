@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/trunklinehq/trunkline/server/internal/forged"
+	"github.com/trunklinehq/trunkline/messaging/internal/forged"
 )
 
 var (

@@ -5,10 +5,11 @@ package forged
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/trunklinehq/trunkline/internal/apierr"
 )
 
 // An address has a bucket of tokens. A body takes one, and one more for each
@@ -39,7 +40,7 @@ const (
 )
 
 // ErrBusy reports that too many large bodies of strangers wait already.
-var ErrBusy = errors.New("forged: too many large bodies of unknown addresses wait to be checked")
+var ErrBusy = apierr.New("messaging", apierr.Unavailable, "too many large callbacks from unknown addresses wait to be checked: try again later")
 
 // Limiter counts in memory: a write for each body would cost more than it.
 // The zero value is ready.
