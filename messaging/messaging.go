@@ -97,6 +97,26 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 }
 
+// check returns an error for a nil where there must be a value.
+func (o *Options) check() error {
+	for i, p := range o.Providers {
+		if p == nil {
+			return fmt.Errorf("messaging: Options.Providers[%d] is nil", i)
+		}
+	}
+	for i, k := range o.Sinks {
+		if k == nil {
+			return fmt.Errorf("messaging: Options.Sinks[%d] is nil", i)
+		}
+	}
+	for i, e := range o.Erasers {
+		if e == nil {
+			return fmt.Errorf("messaging: Options.Erasers[%d] is nil", i)
+		}
+	}
+	return nil
+}
+
 // Observer receives counts. Its functions must not block; nil ones are
 // skipped.
 type Observer struct {
@@ -170,14 +190,18 @@ func Migrate(ctx context.Context, db *sqlx.DB) error {
 // the database holds credentials that none of the secrets opens, and with
 // [ErrOtherMedia] when other processes keep their files elsewhere.
 func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
+	s := &Service{}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if err := s.opts.check(); err != nil {
+		return nil, err
+	}
 	d, err := database.Prepare(ctx, db, "messaging", Migrate)
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{db: d, waits: wait.New(d)}
-	if opts != nil {
-		s.opts = *opts
-	}
+	s.db, s.waits = d, wait.New(d)
 	s.opts.Logger = cmp.Or(s.opts.Logger, slog.Default())
 	if s.opts.Now == nil {
 		s.opts.Now = clockstep.Now(ctx, d)

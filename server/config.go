@@ -161,6 +161,11 @@ func (c Config) withDefaults() (Config, error) {
 	if c.DB == nil {
 		return c, errors.New("server: Config.DB is required")
 	}
+	for i, p := range c.Providers {
+		if p == nil {
+			return c, fmt.Errorf("server: Config.Providers[%d] is nil", i)
+		}
+	}
 	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
 	base, err := url.Parse(c.BaseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {

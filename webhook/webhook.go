@@ -155,6 +155,11 @@ func (d *Dispatcher) defaults() error {
 	if !isHeaderValue(o.UserAgent) || !isToken(o.HeaderPrefix) {
 		return errors.New("webhook: Options.UserAgent or Options.HeaderPrefix is malformed")
 	}
+	for name, f := range o.Formats {
+		if f == nil {
+			return fmt.Errorf("webhook: Options.Formats[%q] is nil", name)
+		}
+	}
 	return types(o.Types).check()
 }
 

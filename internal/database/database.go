@@ -75,10 +75,15 @@ type shared struct {
 // database, however many packages use the handle.
 var handles sync.Map
 
+var errNoDB = errors.New("database: the *sqlx.DB is nil: open a database and pass it")
+
 // Of returns the DB of db. On SQLite the first call for a *sql.DB checks the
 // settings that the packages of this module require, and its error names the
 // missing one.
 func Of(ctx context.Context, db *sqlx.DB) (*DB, error) {
+	if db == nil || db.DB == nil {
+		return nil, errNoDB
+	}
 	d := &DB{DB: db}
 	known, checked := handles.Load(db.DB)
 	switch db.DriverName() {

@@ -2,6 +2,7 @@ package database_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"runtime"
@@ -177,9 +178,16 @@ func TestOf(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
+	t.Run("nil", func(t *testing.T) {
+		t.Parallel()
+		for _, db := range []*sqlx.DB{nil, {}} {
+			_, err := database.Of(t.Context(), db)
+			require.ErrorContains(t, err, "the *sqlx.DB is nil")
+		}
+	})
 	t.Run("other driver", func(t *testing.T) {
 		t.Parallel()
-		_, err := database.Of(t.Context(), sqlx.NewDb(nil, "mysql"))
+		_, err := database.Of(t.Context(), sqlx.NewDb(&sql.DB{}, "mysql"))
 		require.ErrorContains(t, err, `unsupported driver "mysql"`)
 	})
 }
