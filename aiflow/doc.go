@@ -8,16 +8,24 @@
 // runs them. Without a runtime in its Options it has one of its own, for flows
 // without chats.
 //
-//	ctx, db := context.Background(), sqlx.MustConnect("sqlite", "file:flows.db?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
+//	ctx := context.Background()
+//	db := sqlx.MustConnect("sqlite", "file:flows.db?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)")
 //	flows, err := aiflow.New(ctx, db, nil)
 //	if err != nil {
 //		log.Fatal(err)
 //	}
 //	go func() { log.Fatal(flows.Run(ctx)) }() // takes the steps, also those that an earlier run of the program left
+//
 //	shop := flows.For(aiflow.OneAccount)
 //	price, err := shop.Deploy(ctx, aiflow.Deployment{Project: "Shop", Flow: document})
-//	run, failed := shop.Runs().Start(ctx, aiflow.Start{Flow: price.ID, Input: map[string]any{"cups": 3}})
-//	fmt.Println(string(run.Output), errors.Join(err, failed))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	run, err := shop.Runs().Start(ctx, aiflow.Start{Flow: price.ID, Input: map[string]any{"cups": 3}})
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	fmt.Println(string(run.Output))
 //
 // An [Account] groups what it can do by resource: [Account.Projects],
 // [Account.Flows], [Account.Versions], [Account.Bindings], [Account.Tests] and

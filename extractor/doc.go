@@ -1,7 +1,8 @@
 // Package extractor is about structured values in incoming messages: a date, an
 // order number, an intent.
 //
-//	for _, found := range extractor.Entities("Write to ana@example.com before 5 March 2027, the price is $17.50", nil) {
+//	text := "Write to ana@example.com before 5 March 2027, the price is $17.50"
+//	for _, found := range extractor.Entities(text, nil) {
 //		fmt.Println(found.Name, found.Value)
 //	}
 //

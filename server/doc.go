@@ -3,14 +3,19 @@
 // and a probe. The command trunkline is a caller of it; a program of your own
 // can be another:
 //
-//	ctx, router := context.Background(), mux.NewRouter() // the router that you have
-//	db := sqldb.MustOpen(ctx, "sqlite://chats.db")       // or the *sqlx.DB that you have
-//	chat, err := server.New(ctx, server.Config{DB: db, Secrets: []server.Secret{server.Secret(os.Getenv("APP_SECRET"))}})
+//	ctx := context.Background()
+//	db := sqldb.MustOpen(ctx, "sqlite://chats.db") // or the *sqlx.DB that you have
+//	chat, err := server.New(ctx, server.Config{
+//		DB:      db,
+//		Secrets: []server.Secret{server.Secret(os.Getenv("APP_SECRET"))},
+//	})
 //	if err != nil {
 //		log.Fatal(err)
 //	}
-//	router.PathPrefix("/chat/").Handler(http.StripPrefix("/chat", chat))
 //	go func() { log.Fatal(chat.Run(ctx)) }() // sends, delivers webhooks, retries
+//
+//	router := mux.NewRouter() // the router that you have
+//	router.PathPrefix("/chat/").Handler(http.StripPrefix("/chat", chat))
 //	log.Fatal(http.ListenAndServe(os.Getenv("ADDR"), router))
 //
 // [Server.ListenAndServe] is for a program that serves nothing else: it also

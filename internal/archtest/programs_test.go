@@ -216,7 +216,7 @@ func runsFlow(t *testing.T, cmd *exec.Cmd) {
 		again.Dir, again.Stderr = cmd.Dir, cmd.Stderr
 		out, err := again.Output()
 		require.NoError(t, err)
-		require.Equal(t, "{\"total\":37.5} <nil>\n", string(out))
+		require.Equal(t, "{\"total\":37.5}\n", string(out))
 	}
 }
 

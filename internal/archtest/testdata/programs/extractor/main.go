@@ -7,7 +7,8 @@ import (
 )
 
 func main() {
-	for _, found := range extractor.Entities("Write to ana@example.com before 5 March 2027, the price is $17.50", nil) {
+	text := "Write to ana@example.com before 5 March 2027, the price is $17.50"
+	for _, found := range extractor.Entities(text, nil) {
 		fmt.Println(found.Name, found.Value)
 	}
 }
