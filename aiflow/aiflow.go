@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
 	"github.com/trunklinehq/trunkline/aiflow/flow/versions"
+	"github.com/trunklinehq/trunkline/aiflow/llm"
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/text"
 )
@@ -35,6 +37,12 @@ type Options struct {
 	// Types are the node types that flows may use where Runs is nil; else they
 	// are those of Runs. nil: the built-in ones.
 	Types *flow.Types
+	// Models are language models by the name of their provider where Runs is nil;
+	// flows name them "provider/model". They answer the nodes assistant, agent and
+	// extract, without memory, files and tools; what they take is in a
+	// [usage.Ledger] on the same database. nil: such nodes end with the code
+	// effect.unsupported.
+	Models map[string]llm.Model
 	// Environment says what flows of an account may refer to beside the
 	// functions of their project: it fills members of env, and those that it
 	// leaves nil are not checked. q reads what it needs: the database, or the
@@ -92,9 +100,11 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 	}
 	if s.opts.Runs == nil {
 		s.alone = true
-		if s.opts.Runs, err = runtime.New(ctx, db, chatService{s}, &runtime.Options{Types: s.opts.Types, Logger: s.opts.Logger, Now: s.opts.Now}); err != nil {
+		if s.opts.Runs, err = s.newRuntime(ctx, db); err != nil {
 			return nil, fmt.Errorf("aiflow: %w", err)
 		}
+	} else if s.opts.Models != nil {
+		return nil, errors.New("aiflow: Options.Models has no effect with Options.Runs: give the runtime its callers")
 	}
 	s.opts.Types = s.opts.Runs.Types()
 	if s.store, err = versions.New(ctx, db, versions.Options{

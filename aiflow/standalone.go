@@ -4,10 +4,15 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trunklinehq/trunkline/aiflow/agent"
+	"github.com/trunklinehq/trunkline/aiflow/assistant"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 )
 
 // Run finishes deletions that were interrupted, until ctx ends. Without
@@ -23,6 +28,42 @@ func (s *Service) Run(ctx context.Context) error {
 		return fmt.Errorf("aiflow: %w", err)
 	}
 	return nil
+}
+
+// newRuntime returns a runtime of the service's own.
+func (s *Service) newRuntime(ctx context.Context, db *sqlx.DB) (*runtime.Runtime, error) {
+	opts := &runtime.Options{Types: s.opts.Types, Logger: s.opts.Logger, Now: s.opts.Now}
+	if s.opts.Models != nil {
+		callers, err := s.modelCallers(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		opts.Callers = callers
+	}
+	return runtime.New(ctx, db, chatService{s}, opts)
+}
+
+// modelCallers answer the calls of the nodes that ask a model.
+func (s *Service) modelCallers(ctx context.Context, db *sqlx.DB) (map[flow.CallKind]runtime.Caller, error) {
+	models, err := llm.NewModels(s.opts.Models)
+	if err != nil {
+		return nil, fmt.Errorf("Options.Models: %w", err)
+	}
+	ledger, err := usage.New(ctx, db, &usage.Options{Logger: s.opts.Logger, Now: s.opts.Now})
+	if err != nil {
+		return nil, err
+	}
+	agents, err := agent.New(ctx, db, models, ledger, &agent.Options{Logger: s.opts.Logger, Now: s.opts.Now})
+	if err != nil {
+		return nil, err
+	}
+	assistants, err := assistant.New(models, &assistant.Options{Ledger: ledger, Logger: s.opts.Logger, Now: s.opts.Now})
+	if err != nil {
+		return nil, err
+	}
+	return map[flow.CallKind]runtime.Caller{
+		flow.CallAgent: agents.Act, flow.CallAssistant: assistants.Answer, flow.CallExtract: assistants.Extract,
+	}, nil
 }
 
 // chatService is the world of runs without chats.

@@ -10,6 +10,8 @@ import (
 	"github.com/trunklinehq/trunkline/aiflow"
 	"github.com/trunklinehq/trunkline/aiflow/flow"
 	"github.com/trunklinehq/trunkline/aiflow/flow/runtime"
+	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/aiflow/llm/mock"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -44,5 +46,55 @@ func TestAlone(t *testing.T) {
 		require.Equal(t, flow.CodeNoChat, last.Error.Code)
 		cancel()
 		require.NoError(t, <-done)
+	})
+}
+
+// TestAlone_Models asks a model of the program's: its node ends without one.
+func TestAlone_Models(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		start := func(models map[string]llm.Model) runtime.Run {
+			flows, err := aiflow.New(t.Context(), db, &aiflow.Options{Models: models})
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- flows.Run(ctx) }()
+			defer func() {
+				cancel()
+				require.NoError(t, <-done)
+			}()
+			acc := flows.For(aiflow.OneAccount)
+			clerk, err := acc.Deploy(t.Context(), aiflow.Deployment{Project: "Shop", Flow: []byte(`{
+				"format":"trunkline-flow/1","kind":"flow","slug":"clerk","name":"Clerk","start":"begin",
+				"variables":{"answer":{"type":"string"}},
+				"nodes":{
+					"begin":{"type":"trigger","config":{"on":[{"kind":"api"}]},"next":{"out":"ask"}},
+					"ask":{"type":"agent","config":{"model":"mine/assistant","instructions":"Help.","saveTo":"answer","send":false},"next":{"out":"end"}},
+					"end":{"type":"end","config":{"result":"{{ vars.answer }}"}}}}`)})
+			require.NoError(t, err)
+			run, err := acc.Runs().Start(t.Context(), aiflow.Start{Flow: clerk.ID, Input: map[string]any{"text": "Hello"}})
+			require.NoError(t, err)
+			seen, err := acc.Runs().Watch(t.Context(), run.ID)
+			require.NoError(t, err)
+			for run = range seen {
+				if !run.EndedAt.IsZero() {
+					break
+				}
+			}
+			return run
+		}
+		with := start(map[string]llm.Model{"mine": mock.New()})
+		require.Equal(t, runtime.Completed, with.Status, with.Error)
+		require.NotEmpty(t, with.Output)
+		without := start(nil)
+		require.Equal(t, runtime.Failed, without.Status)
+		require.Equal(t, "effect.unsupported", without.Error.Code)
+
+		runs, err := runtime.New(t.Context(), db, nil, nil)
+		require.NoError(t, err)
+		_, err = aiflow.New(t.Context(), db, &aiflow.Options{Runs: runs, Models: map[string]llm.Model{"mine": mock.New()}})
+		require.ErrorContains(t, err, "Options.Models")
+		_, err = aiflow.New(t.Context(), db, &aiflow.Options{Models: map[string]llm.Model{"mine": nil}})
+		require.ErrorContains(t, err, "the model of mine is nil")
 	})
 }

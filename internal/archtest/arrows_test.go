@@ -62,7 +62,7 @@ var dependencies = []arrow{
 	{from: "aiflow/knowledge", may: []string{"aiflow/llm"}},
 	{from: "aiflow/agent", may: []string{"aiflow/flow", "aiflow/llm", "aiflow/memory"}},
 	{from: "aiflow/typebot", exact: []string{"aiflow/flow", "aiflow/flow/expression", "aiflow/flow/internal/values"}},
-	{from: "aiflow", may: []string{"aiflow/flow", "aiflow/llm", "aiflow/memory", "aiflow/knowledge"}},
+	{from: "aiflow", may: []string{"aiflow/agent", "aiflow/assistant", "aiflow/flow", "aiflow/llm", "aiflow/memory", "aiflow/knowledge"}},
 	{from: "botengine", may: []string{"aiflow/flow"}},
 	{from: "extractor", may: []string{"aiflow/llm"}},
 	{from: "mcp", exact: []string{"aiflow/llm"}},
