@@ -5,7 +5,7 @@
 //
 //	c, err := client.New("https://trunkline.internal", &client.Options{Token: token})
 //	sent, err := c.Messaging.Send(ctx, client.SendRequest{
-//		Reference: 1, ChatID: "ana@sandbox", Message: client.SendRequestMessage{Type: "text", Text: "Hello"},
+//		Reference: 1, ChatID: "ana@sandbox", Message: client.Content{Type: "text", Text: "Hello"},
 //	}, nil)
 //	for chat, err := range c.Messaging.AllChats(ctx, 1, nil) { … }
 //	for event, err := range c.Messaging.Follow(ctx, nil) { … }
