@@ -112,6 +112,9 @@ func (g *grown) grow(t *testing.T, n int) {
 		{"auditlog_entry", "id", map[string]string{"object_id": `'object' || n`}},
 	} {
 		g.multiply(t, table.name, table.oldest, g.rows+1, n, table.set)
+		if g.db.DriverName() == "postgres" {
+			g.exec(t, `VACUUM `+table.name)
+		}
 	}
 	g.rows = n
 	// As the workers leave them, who count what is older than a minute.
@@ -120,9 +123,6 @@ func (g *grown) grow(t *testing.T, n int) {
 		g.exec(t, `INSERT INTO usagecounter_mark (name, counted) VALUES ('`+counter+`', (`+ids+`))`)
 	}
 	g.exec(t, `ANALYZE`)
-	if g.db.DriverName() != "sqlite" {
-		g.exec(t, `VACUUM`)
-	}
 }
 
 func (g *grown) exec(t *testing.T, statement string) {
