@@ -270,7 +270,7 @@ func (f *DeliveryFilter) over(a *Account, before int64, limit int) (string, []an
 	for _, is := range []struct{ column, value string }{{`t.endpoint`, f.Endpoint}, {`t.outcome`, f.State}, {`t.type`, f.Event}} {
 		if is.value != "" {
 			args = append(args, is.value)
-			named.WriteString(fmt.Sprintf(` AND %s = $%d`, is.column, len(args)))
+			fmt.Fprintf(&named, ` AND %s = $%d`, is.column, len(args))
 		}
 	}
 	for _, in := range []struct {
