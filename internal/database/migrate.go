@@ -20,7 +20,8 @@ var ErrNewer = errors.New("database: the database is newer than this program")
 // "migrations" of files, which has goose migrations. A file serves both dialects:
 // {identity} is an automatic key, {bytewise} a bytewise collation, {transaction}
 // the number of the transaction as a default. Where dialects differ further, there
-// are two files, NAME.sqlite.sql and NAME.postgres.sql. Migrate returns [ErrNewer]
+// are two files, NAME.sqlite.sql and NAME.postgres.sql. NAME.fts5.sqlite.sql does nothing
+// if SQLite was built without its full-text indexes. Migrate returns [ErrNewer]
 // if the tables are newer than the files. The first call on a handle reads the
 // versions of all packages; where they are the newest, later calls ask nothing.
 func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
@@ -32,7 +33,7 @@ func Migrate(ctx context.Context, db *sqlx.DB, pkg string, files fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("%s migrations: %w", pkg, err)
 	}
-	own := oneDialect{sub, d.Dialect}
+	own := oneDialect{FS: sub, dialect: d.Dialect}
 	names, err := own.Glob("*.sql")
 	if err != nil {
 		return fmt.Errorf("%s migrations: %w", pkg, err)
@@ -65,8 +66,14 @@ func newest(names []string) (version int64) {
 }
 
 // apply applies the missing migrations of one package.
-func apply(ctx context.Context, d *DB, pkg string, files fs.FS) error {
+func apply(ctx context.Context, d *DB, pkg string, files oneDialect) error {
 	dialect := goose.DialectSQLite3
+	if d.Dialect == SQLite && !files.plain {
+		err := d.GetContext(ctx, &files.plain, `SELECT NOT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'fts5')`)
+		if err != nil {
+			return err
+		}
+	}
 	opts := []goose.ProviderOption{goose.WithTableName(pkg + versionTable)}
 	if d.Dialect == Postgres {
 		dialect = goose.DialectPostgres

@@ -112,3 +112,34 @@ func TestMigrateTogether(t *testing.T) {
 		require.Equal(t, 1, rows)
 	})
 }
+
+// TestMigrate_NoFTS5 has a program whose SQLite lacks full-text indexes create the tables:
+// it goes on without the index, also when a later program has them.
+func TestMigrate_NoFTS5(t *testing.T) {
+	t.Parallel()
+	db := testkit.Open(t, testkit.SQLiteURL(t))
+	files := fstest.MapFS{
+		"00001_init.sql":              migration(`CREATE TABLE p_a (n BIGINT);`),
+		"00002_index.fts5.sqlite.sql": migration(`CREATE VIRTUAL TABLE p_index USING fts5 (names);`),
+		"00003_more.sql":              migration(`CREATE TABLE p_b (n BIGINT);`),
+	}
+	tables := func() (names []string) {
+		require.NoError(t, db.SelectContext(t.Context(), &names, `SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'p\__%' ESCAPE '\' ORDER BY name`))
+		return names
+	}
+	require.NoError(t, database.MigratePlain(t.Context(), db, "p", files))
+	require.Equal(t, []string{"p_a", "p_b", "p_schema_version"}, tables())
+
+	within := fstest.MapFS{}
+	for name, file := range files {
+		within["migrations/"+name] = file
+	}
+	require.NoError(t, database.Migrate(t.Context(), db, "p", within))
+	require.Equal(t, []string{"p_a", "p_b", "p_schema_version"}, tables())
+
+	other := testkit.Open(t, testkit.SQLiteURL(t))
+	require.NoError(t, database.Migrate(t.Context(), other, "p", within))
+	var indexed bool
+	require.NoError(t, other.GetContext(t.Context(), &indexed, `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'p_index')`))
+	require.True(t, indexed, "this SQLite has FTS5")
+}
