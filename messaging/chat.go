@@ -77,7 +77,11 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	if search = strings.TrimSpace(text.Sanitize(search)); search != "" {
 		like := p.Add("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(search)) + "%")
 		where += ` AND ` + chatNames + ` LIKE ` + like + ` ESCAPE '\'`
-		if a.s.db.Dialect == database.SQLite && utf8.RuneCountInString(search) >= 3 { // what its index has
+		indexed, err := a.s.hasTextIndex(ctx)
+		if err != nil {
+			return Page[Chat]{}, fmt.Errorf("searching chats: %w", err)
+		}
+		if indexed && utf8.RuneCountInString(search) >= 3 { // characters, as the index has them
 			phrase := p.Add(`"` + strings.ReplaceAll(search, `"`, `""`) + `"`)
 			from = `(SELECT rowid FROM messaging_chat_search WHERE messaging_chat_search MATCH ` + phrase + `) AS found CROSS JOIN messaging_chat c`
 			where += ` AND c.id = found.rowid`
@@ -99,6 +103,22 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 	}
 	return page.CutAt(rows, limit, func(c *store.Chat) string { return page.Cursor{c.ActivityUS, c.ID}.String() },
 		func(c *store.Chat) Chat { return view(c, last[c.LastMessage]) }), nil
+}
+
+// hasTextIndex reports whether the names of chats have a full-text index of SQLite: not
+// if SQLite was built without them.
+func (s *Service) hasTextIndex(ctx context.Context) (has bool, err error) {
+	if s.db.Dialect != database.SQLite {
+		return false, nil
+	}
+	if known := s.textIndex.Load(); known != nil {
+		return *known, nil
+	}
+	err = s.db.GetContext(ctx, &has, `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'messaging_chat_search')`)
+	if err == nil {
+		s.textIndex.Store(&has)
+	}
+	return has, err
 }
 
 // Chat returns one chat, by any of its ids, or [ErrNotFound].

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -150,8 +151,9 @@ type Service struct {
 	opts  Options
 
 	sends       *queue.Queue
-	files       *queue.Queue // to be fetched
-	inbound     *queue.Queue // for Options.OnMessage
+	files       *queue.Queue         // to be fetched
+	inbound     *queue.Queue         // for Options.OnMessage
+	textIndex   atomic.Pointer[bool] // see hasTextIndex
 	used        *usagecounter.Counter
 	attachments *attachment.Files
 	privacy     *privacy.Records

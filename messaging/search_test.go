@@ -65,6 +65,26 @@ func TestChats_Search(t *testing.T) {
 	})
 }
 
+// TestChats_SearchWithoutIndex searches in tables that a program made whose SQLite has no
+// full-text indexes.
+func TestChats_SearchWithoutIndex(t *testing.T) {
+	t.Parallel()
+	db := testkit.Open(t, testkit.SQLiteURL(t))
+	require.NoError(t, messaging.Migrate(t.Context(), db))
+	for _, statement := range []string{
+		`DROP TRIGGER messaging_chat_search_insert`, `DROP TRIGGER messaging_chat_search_update`, `DROP TRIGGER messaging_chat_search_delete`,
+		`DROP TABLE messaging_chat_search`, `DROP VIEW messaging_chat_names`,
+	} {
+		_, err := db.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	f := setup(t, db, config{idle: true})
+	ref := f.reference(t, testKind)
+	f.named(t, ref, "anna", "Anna")
+	require.Equal(t, []string{"anna"}, f.found(t, ref, "nna"))
+	require.Empty(t, f.found(t, ref, "nnb"))
+}
+
 // TestMigrate_NoExtensions migrates as a user who may not create extensions: chats are
 // searched without an index, until the owner of the database adds it.
 func TestMigrate_NoExtensions(t *testing.T) {
