@@ -79,6 +79,7 @@ func TestBackupTo(t *testing.T) {
 func TestBackupToRefuses(t *testing.T) {
 	t.Parallel()
 	data, empty := t.TempDir(), t.TempDir()
+	missing := filepath.Join(empty, "missing")
 	for _, c := range []struct {
 		why  string
 		args []string
@@ -94,7 +95,9 @@ func TestBackupToRefuses(t *testing.T) {
 		{"--data: the database does not exist", []string{"backup", "--to", empty, "--every", "24h"}},
 		{"FILE: must be given, or --from", []string{"restore"}},
 		{"--from: there is no backup", []string{"restore", "--from", empty}},
+		{"--from: the folder cannot be read", []string{"restore", "--from", missing}},
 	} {
 		require.Contains(t, refuses(t, append(c.args, "--data", data)...), c.why, "%v", c.args)
 	}
+	require.NoDirExists(t, missing, "to read from")
 }

@@ -122,6 +122,11 @@ func (r restoreCommand) fetch(ctx context.Context) (path string, done func(), er
 	case r.From == "":
 		return r.File, func() {}, nil
 	}
+	if !strings.HasPrefix(r.From, "s3://") { // a folder for backups would be made
+		if _, err := os.Stat(r.From); err != nil {
+			return "", nil, &settingError{"--from", "the folder cannot be read: " + cause(err)}
+		}
+	}
 	there, err := openDestination(ctx, "--from", r.From)
 	if err != nil {
 		return "", nil, err
