@@ -60,6 +60,7 @@ tests:
 	$(call step,tests)
 	$(GOTEST) -timeout 30m $(FIRST) ./...
 	cd examples/otel && $(GOTEST) ./...
+	cd examples/gorm && $(GOTEST) ./...
 
 # What a message asks of the database: statements and transactions, which are exact
 # on any machine. The test fails when they grow.
@@ -82,7 +83,7 @@ lint: vulncheck
 	$(call step,lint)
 	$(TOOL) golangci-lint run ./...
 	go mod tidy -diff
-	cd examples/otel && go mod tidy -diff && go tool -modfile=../../internal/tools/go.mod golangci-lint run ./...
+	for module in otel gorm; do (cd examples/$$module && go mod tidy -diff && go tool -modfile=../../internal/tools/go.mod golangci-lint run ./...) || exit 1; done
 	$(ACTIONLINT) .github/workflows/*.yml
 	internal/tools/node_modules/.bin/dockerfile-utils lint deploy/Dockerfile
 	! command -v systemd-analyze >/dev/null || systemd-analyze security --offline=true --threshold=20 --no-pager deploy/trunkline.service >/dev/null
