@@ -112,18 +112,7 @@ func TestStopWaitsForTheAnswer(t *testing.T) {
 		req.Wait = 0
 		f.send(t, req)
 		<-asked
-		stopped := make(chan struct{})
-		go func() {
-			f.stop()
-			close(stopped)
-		}()
-		select {
-		case <-stopped:
-			require.Fail(t, "it did not wait")
-		case <-time.After(50 * time.Millisecond):
-		}
-		close(answer)
-		<-stopped
+		f.stopAfter(t, answer)
 		require.Equal(t, "SENDING", f.messages(t, ref, "111")[0].Status)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
@@ -356,18 +355,7 @@ func TestOnMessage_Stops(t *testing.T) {
 		ref := f.reference(t, testKind)
 		f.receive(t, ref, text("m1", "111", "hello"))
 		<-begins
-		stopped := make(chan struct{})
-		go func() {
-			f.stop()
-			close(stopped)
-		}()
-		select {
-		case <-stopped:
-			require.Fail(t, "it did not wait for the call")
-		case <-time.After(100 * time.Millisecond):
-		}
-		close(end)
-		<-stopped
+		f.stopAfter(t, end)
 		require.Zero(t, waiting(t, db))
 		require.Empty(t, begins)
 	})

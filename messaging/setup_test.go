@@ -176,6 +176,23 @@ func (f *fixture) run(t testing.TB) {
 	t.Cleanup(f.stop)
 }
 
+// stopAfter stops the workers, which must not end before release is closed.
+func (f *fixture) stopAfter(t testing.TB, release chan struct{}) {
+	t.Helper()
+	stopped := make(chan struct{})
+	go func() {
+		f.stop()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+		require.Fail(t, "it did not wait for the work in hand")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(release)
+	<-stopped
+}
+
 // reference makes a reference.
 func (f *fixture) reference(t testing.TB, kind provider.Kind, settings ...map[string]string) provider.ReferenceID {
 	t.Helper()
