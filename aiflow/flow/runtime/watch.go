@@ -12,7 +12,8 @@ const pollWatch = 500 * time.Millisecond
 // Watch returns a channel that gets a run as it is now, and again after its
 // turns, on whatever node they are taken; who reads slowly misses some that lie
 // between. It is closed after the run has ended, or was deleted, or when ctx
-// ends, which must be some time.
+// ends, which must be some time. A run that is deleted while it goes on may be shown
+// once more, as cancelled.
 func (a *Account) Watch(ctx context.Context, id string) (<-chan Run, error) {
 	row, err := a.row(ctx, id)
 	if err != nil {
