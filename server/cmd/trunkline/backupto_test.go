@@ -33,8 +33,8 @@ func TestBackupTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			restored := filepath.Join(t.TempDir(), "new")
-			lines := strings.Split(guide.Block(t, "backup-every",
-				"'s3://backups?endpoint=https://s3.example.com'", to.address, "24h", "1s", "14", "2", "/var/lib/new", restored), "\n")
+			lines := strings.Split(guide.Block(t, "backup-every", // the folders last: their names have numbers, too
+				"24h", "1s", "14", "2", "'s3://backups?endpoint=https://s3.example.com'", to.address, "/var/lib/new", restored), "\n")
 			cmd := trunkline(t)
 			cmd.Args = append(strings.Fields(lines[0]), "--with-secret", "--data", data)
 			out, err := cmd.StdoutPipe()
