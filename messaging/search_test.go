@@ -1,6 +1,7 @@
 package messaging_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -118,4 +119,39 @@ func TestMigrate_NoExtensions(t *testing.T) {
 	var plan []string
 	require.NoError(t, session.SelectContext(t.Context(), &plan, `EXPLAIN SELECT 1 FROM messaging_chat c WHERE `+messaging.ChatNames+` LIKE '%nna%'`))
 	require.Contains(t, strings.Join(plan, "\n"), "messaging_chat_search", "the index is of what a search compares")
+}
+
+// TestChats_SearchStrangeText searches for parts of strange names, and for what
+// strangers may send: SQLite's index finds what a comparison with each chat finds.
+func TestChats_SearchStrangeText(t *testing.T) {
+	t.Parallel()
+	db := testkit.Open(t, testkit.SQLiteURL(t))
+	f := setup(t, db, config{idle: true})
+	ref := f.reference(t, testKind)
+	names := []string{
+		"kelvin kilo", "Straße ẞ", "İstanbul ısı", "e\u0301te\u0301 été", "👩‍👩‍👧 family", "\u202eabc\u202c", `""" ' -- ; DROP`, "ＡＢＣ wide", "ﬁne ﬂuke", "a\u00adb\u00adc", "日本語の名前", "ǅ ǆ Ǆ",
+	}
+	for i, name := range names {
+		f.named(t, ref, fmt.Sprintf("%d", 100+i), name)
+	}
+	searches := []string{"\u212aelvin", "\u212ailo", "STRASSE", "ÉTÉ", "\xff\xfe\xfd", "a\x00bc", strings.Repeat("ab", 100), "* * *", "NEAR(a b)", "\n\n\n", "\ufeff\ufeff\ufeff"}
+	for _, name := range names {
+		for part := []rune(name); len(part) >= 3; part = part[1:] {
+			searches = append(searches, string(part), string(part[:3]), strings.ToUpper(string(part[:3])), strings.ToLower(string(part[:3])))
+		}
+	}
+	found := map[string][]string{}
+	for _, search := range searches {
+		found[search] = f.found(t, ref, search)
+	}
+	require.Len(t, found["kel"], 1)
+	require.Len(t, found["\u212aelvin"], 1, "the sign of kelvin is a k")
+	for _, what := range []string{"TRIGGER messaging_chat_search_insert", "TRIGGER messaging_chat_search_update", "TRIGGER messaging_chat_search_delete", "TABLE messaging_chat_search"} {
+		_, err := db.ExecContext(t.Context(), `DROP `+what)
+		require.NoError(t, err)
+	}
+	without := setup(t, db, config{idle: true})
+	for _, search := range searches {
+		require.Equal(t, without.found(t, ref, search), found[search], "%q", search)
+	}
 }
