@@ -180,6 +180,7 @@ var errorEnds = map[string]string{
 	"server.ErrOtherMedia":                         "the program does not start",
 	"server.ErrOtherSecret":                        "the program does not start",
 	"messaging/internal/forged.ErrBusy":            "refuse: 503, unavailable",
+	"messaging/internal/forged.ErrForged":          "refuse: 429, rate_limited",
 	"server/auth.ErrDisabled":                      "refuseOIDC: a page with 403",
 	"server/auth.ErrLinked":                        "refuseOIDC: a page with 409",
 	"server/auth.ErrUndeliverable":                 "the mail is not tried again",

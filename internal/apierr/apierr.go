@@ -15,6 +15,7 @@ const (
 	Forbidden          = "forbidden"
 	NotFound           = "not_found"
 	PreconditionFailed = "precondition_failed"
+	RateLimited        = "rate_limited"
 	Unauthorized       = "unauthorized"
 	Unavailable        = "unavailable"
 	Unsupported        = "unsupported"

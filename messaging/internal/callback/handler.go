@@ -83,13 +83,15 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) {
 	if announced < 0 || announced > maxBody {
 		announced = maxBody
 	}
-	if wait, ok := h.Limiter.Take(from, announced, h.Now()); !ok {
+	if wait, err := h.Limiter.Take(from, announced, h.Now()); err != nil {
 		w.Header().Set("Connection", "close") // the body is not read
-		h.Refuse(w, r, Refusal{Status: http.StatusTooManyRequests, After: wait, Err: &payload.Error{
-			Code: payload.CodeRateLimited, Message: "too many callbacks from this address had a signature that matches no reference; try again later", After: wait,
-		}})
+		why := refusalOf(err)
+		why.After = wait
+		h.Refuse(w, r, why)
 		return
 	}
+	result := forged.Unsigned
+	defer func() { h.Limiter.Checked(from, announced, h.Now(), result) }()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		h.Refuse(w, r, unreadable(err))
@@ -99,9 +101,11 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, ErrNotCallback), errors.Is(err, ErrUnverified), errors.Is(err, forged.ErrBusy), r.Context().Err() != nil:
 	case !h.Router.Addressed(body):
-		h.Limiter.Foreign(from, h.Now())
+		result = forged.Foreign
+	case err == nil, errors.Is(err, ErrUnproved):
+		result = forged.Signed
 	default:
-		h.Limiter.Good(from, announced, h.Now())
+		result = forged.Unchecked
 	}
 	if err == nil {
 		w.WriteHeader(http.StatusOK)
@@ -144,7 +148,9 @@ func refusalOf(err error) Refusal {
 	case errors.Is(err, ErrUnverified):
 		why.Status = http.StatusUnauthorized
 	case errors.Is(err, forged.ErrBusy):
-		why.After = time.Second
+		why.After = forged.BusyWait
+	case errors.Is(err, forged.ErrForged):
+		why.Status = http.StatusTooManyRequests
 	}
 	return why
 }

@@ -16,7 +16,8 @@ import (
 // part bytes of it; a valid signature gives them back. An address
 // from which such a body came has a hundred times as many for a day: networks
 // post all callbacks of a server from a few addresses, also those of references that
-// are gone.
+// are gone. What is spent on bodies that are not checked yet makes others wait; only
+// what is spent on bodies without a valid signature counts against the address.
 const (
 	capacity  = 2000
 	perSecond = 10
@@ -39,8 +40,29 @@ const (
 	maxWaiting = 16
 )
 
-// ErrBusy reports that too many large bodies of strangers wait already.
-var ErrBusy = apierr.New("messaging", apierr.Unavailable, "too many large callbacks from unknown addresses wait to be checked: try again later")
+// BusyWait is when to try again after [ErrBusy].
+const BusyWait = time.Second
+
+// ErrBusy reports that too many bodies of strangers wait already.
+var ErrBusy = apierr.New("messaging", apierr.Unavailable, "too many callbacks from unknown addresses wait to be checked: try again later")
+
+// ErrForged reports that too many bodies of an address had no valid signature.
+var ErrForged = apierr.New("messaging", apierr.RateLimited, "too many callbacks from this address had a signature that matches no reference; try again later")
+
+// Result is what the check of a body has shown.
+type Result int
+
+const (
+	// Unsigned is a body without a valid signature.
+	Unsigned Result = iota
+	// Foreign is a body that is for none of our networks.
+	Foreign
+	// Unchecked is a body whose signature could not be checked, such as while the
+	// database is out of reach.
+	Unchecked
+	// Signed is a body with a valid signature.
+	Signed
+)
 
 // Limiter counts in memory: a write for each body would cost more than it.
 // The zero value is ready.
@@ -53,24 +75,52 @@ type Limiter struct {
 }
 
 type bucket struct {
-	spent float64
-	at    time.Time
-	good  time.Time // when a body with a valid signature last came
+	spent   float64
+	pending float64 // of it, what bodies have taken that are not checked yet
+	at      time.Time
+	good    time.Time // when a body with a valid signature last came
 }
 
-// Take has an address pay for a body of so many bytes. When it has nothing left
-// it says how long until it has.
-func (l *Limiter) Take(from netip.Addr, bytes int64, now time.Time) (wait time.Duration, ok bool) {
+// Take has an address pay for a body of so many bytes; [Limiter.Checked] follows. When
+// it has nothing left, Take returns [ErrForged] or [ErrBusy], and how long until it has.
+func (l *Limiter) Take(from netip.Addr, bytes int64, now time.Time) (wait time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := network(from)
 	b := l.buckets[key].now(now)
-	if over := b.spent - b.times()*capacity; over >= 0 {
-		return time.Duration((over + 1) / (b.times() * perSecond) * float64(time.Second)), false
+	over := b.spent - b.times()*capacity
+	switch {
+	case over < 0:
+	case over < b.pending:
+		return BusyWait, ErrBusy
+	default:
+		return time.Duration((over + 1) / (b.times() * perSecond) * float64(time.Second)), ErrForged
 	}
 	b.spent += cost(bytes)
+	b.pending += cost(bytes)
 	l.keep(key, b)
-	return 0, true
+	return 0, nil
+}
+
+// Checked ends what [Limiter.Take] began: it gives back what a body has taken that does
+// not count against its address.
+func (l *Limiter) Checked(from netip.Addr, bytes int64, now time.Time, is Result) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := network(from)
+	b := l.buckets[key].now(now)
+	b.pending = max(0, b.pending-cost(bytes))
+	switch is {
+	case Unsigned:
+	case Foreign:
+		b.spent = max(0, b.spent-1)
+	case Unchecked:
+		b.spent = max(0, b.spent-cost(bytes))
+	case Signed:
+		b.spent = max(0, b.spent-cost(bytes))
+		b.good = now
+	}
+	l.keep(key, b)
 }
 
 // Wait returns when a body of so many bytes that came from an address may be
@@ -126,25 +176,6 @@ func (l *Limiter) trusts(from netip.Addr, now time.Time) bool {
 	return !good.IsZero() && now.Sub(good) < trusted
 }
 
-// Good gives back what a body with a valid signature took.
-func (l *Limiter) Good(from netip.Addr, bytes int64, now time.Time) {
-	l.give(from, cost(bytes), now, true)
-}
-
-// Foreign gives back the token of a body that is for none of our networks.
-func (l *Limiter) Foreign(from netip.Addr, now time.Time) { l.give(from, 1, now, false) }
-
-func (l *Limiter) give(from netip.Addr, tokens float64, now time.Time, good bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	key := network(from)
-	b := l.buckets[key].now(now)
-	if b.spent = max(0, b.spent-tokens); good {
-		b.good = now
-	}
-	l.keep(key, b)
-}
-
 // now is b as it is now.
 func (b bucket) now(t time.Time) bucket {
 	if t.Sub(b.good) >= trusted {
@@ -177,7 +208,7 @@ func (l *Limiter) keep(key netip.Prefix, b bucket) {
 
 func (l *Limiter) forget(now time.Time) {
 	for key, b := range l.buckets {
-		if b = b.now(now); b.spent == 0 && b.good.IsZero() {
+		if b = b.now(now); b.spent == 0 && b.pending == 0 && b.good.IsZero() {
 			delete(l.buckets, key)
 		}
 	}

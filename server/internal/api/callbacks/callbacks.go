@@ -83,7 +83,7 @@ func Describe(doc *huma.OpenAPI) {
 			"200": {Description: "Everything is stored."}, "400": httpapi.RefusedResponse("The body is not a JSON object."),
 			"401": httpapi.RefusedResponse("The signature does not match any reference that the body is for."), "413": httpapi.RefusedResponse("The body is larger than 4 MiB."),
 			"429": httpapi.RefusedResponse("Too many callbacks from this address had a signature that matches no reference."),
-			"503": httpapi.RefusedResponse("Several accounts have a reference for the same number or page and none has proved its access yet; the store cannot be written; or too many large bodies from unknown addresses wait to be checked."),
+			"503": httpapi.RefusedResponse("Several accounts have a reference for the same number or page and none has proved its access yet; the store cannot be written; or too many bodies from unknown addresses wait to be checked."),
 		},
 	})
 }
