@@ -158,3 +158,25 @@ func unquote(quoted []byte) []byte {
 	_ = json.Unmarshal(quoted, &s) // cannot fail for valid JSON
 	return []byte(s)
 }
+
+// WithoutNUL drops escaped NULs from JSON: no network and not every database
+// takes them. JSON has no other way to write one.
+func WithoutNUL(raw []byte) []byte {
+	const nul = `\u0000`
+	if !bytes.Contains(raw, []byte(nul)) {
+		return raw
+	}
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		switch {
+		case bytes.HasPrefix(raw[i:], []byte(nul)):
+			i += len(nul) - 1
+		case raw[i] == '\\' && i+1 < len(raw):
+			out = append(out, raw[i], raw[i+1])
+			i++
+		default:
+			out = append(out, raw[i])
+		}
+	}
+	return out
+}

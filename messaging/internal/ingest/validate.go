@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/render"
 	"github.com/trunklinehq/trunkline/messaging/internal/sanitize"
@@ -56,7 +57,7 @@ func (a Event) validateMessage(m provider.Message) Event {
 	if err != nil {
 		return a.reject("the content cannot be stored", m)
 	}
-	a.Event, a.body = &m, text.Sanitize(string(store.WithoutNUL(body)))
+	a.Event, a.body = &m, text.Sanitize(string(jsonscan.WithoutNUL(body)))
 	return a
 }
 

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -103,7 +104,7 @@ func DecodeIncoming(raw json.RawMessage) (provider.Content, error) {
 }
 
 func decodeOneOf(raw json.RawMessage, types map[string]func(json.RawMessage) (provider.Content, error), names []string) (provider.Content, error) {
-	raw = store.WithoutNUL(raw)
+	raw = jsonscan.WithoutNUL(raw)
 	var kind struct {
 		Type *string `json:"type"`
 	}

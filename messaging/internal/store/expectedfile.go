@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trunklinehq/trunkline/internal/database"
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
 	"github.com/trunklinehq/trunkline/internal/queue"
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/payload"
@@ -56,7 +57,7 @@ func (u *Batch) writeExpected(ctx context.Context) error {
 	rows, work := make([][]any, len(u.Expected)), make([]queue.JobArgs, len(u.Expected))
 	now := database.Micros(u.Now)
 	for i, x := range u.Expected {
-		detail := text.Sanitize(string(WithoutNUL(payload.MustEncode(x.Source))))
+		detail := text.Sanitize(string(jsonscan.WithoutNUL(payload.MustEncode(x.Source))))
 		rows[i] = []any{x.ID, x.Reference.Account, x.Message.Reference, x.Message.Seq, true, false, detail, now, now}
 		work[i] = queue.JobArgs{Subscriber: Subscriber(x.Message.Reference), Key: ChatKey(x.Message.Reference, x.Message.Chat), Subject: x.ID, Traceparent: x.Parent}
 	}

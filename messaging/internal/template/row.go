@@ -3,8 +3,8 @@ package template
 import (
 	"encoding/json"
 
+	"github.com/trunklinehq/trunkline/internal/jsonscan"
 	"github.com/trunklinehq/trunkline/internal/text"
-	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
@@ -56,7 +56,7 @@ func RowOf(ref provider.ReferenceID, t provider.TemplateInfo) *Row {
 	}
 	return &Row{
 		Reference: ref, ID: text.Sanitize(t.ID), Name: text.Sanitize(t.Name), Language: text.Sanitize(t.Language), Category: text.Sanitize(t.Category),
-		Format: text.Sanitize(t.ParameterFormat), Components: text.Sanitize(string(store.WithoutNUL(payload.MustEncode(components)))), Status: t.Status,
+		Format: text.Sanitize(t.ParameterFormat), Components: text.Sanitize(string(jsonscan.WithoutNUL(payload.MustEncode(components)))), Status: t.Status,
 		ProviderStatus: text.Sanitize(t.ProviderStatus), Reason: text.Sanitize(t.Reason), Quality: text.Sanitize(t.Quality),
 	}
 }
