@@ -236,6 +236,20 @@ func (a *References) Update(ctx context.Context, id provider.ReferenceID, c Refe
 	return a.s.view(row)
 }
 
+// WithNumber returns the ids of the references whose network calls their number or page
+// id, such as the phone number id of the Cloud API, the oldest first.
+func (a *References) WithNumber(ctx context.Context, id string) ([]provider.ReferenceID, error) {
+	refs := []provider.ReferenceID{}
+	if id == "" {
+		return refs, nil
+	}
+	err := a.s.db.SelectContext(ctx, &refs, `SELECT id FROM messaging_reference WHERE account = $1 AND line_key = $2 ORDER BY id`, a.id, id)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the references of a number: %w", err)
+	}
+	return refs, nil
+}
+
 // WithChat returns the ids of the references that have a chat with an id, in any
 // of the forms in which their kinds write it, the oldest first. It may return
 // too many: [Account.Chat] says whether a reference accepts the id.

@@ -11,6 +11,7 @@ import (
 	"github.com/trunklinehq/trunkline/server/internal/api/accounts"
 	"github.com/trunklinehq/trunkline/server/internal/api/callbacks"
 	"github.com/trunklinehq/trunkline/server/internal/api/chats"
+	"github.com/trunklinehq/trunkline/server/internal/api/cloudapi"
 	"github.com/trunklinehq/trunkline/server/internal/api/contacts"
 	"github.com/trunklinehq/trunkline/server/internal/api/credentials"
 	"github.com/trunklinehq/trunkline/server/internal/api/explain"
@@ -87,6 +88,9 @@ func (s *Server) routes() error {
 	signIn.Register(s.api)
 	signIn.Mount(s.router)
 	(&callbacks.API{Messaging: s.Messaging, Now: s.cfg.local, Problem: s.problems.Of}).Mount(s.router)
+	(&cloudapi.API{
+		BaseURL: s.cfg.BaseURL, Messaging: s.Messaging, Problem: s.problems.Of, Recorded: s.recording().Agent, Token: guard.Token,
+	}).Mount(s.router)
 	(&payments.API{Billing: s.Billing, Problem: s.problems.Of}).Mount(s.router)
 	site := &pages.Pages{BaseURL: s.cfg.BaseURL, Media: s.media, Panel: s.cfg.Panel, Problem: s.problems.Of}
 	site.MountFiles(s.router)

@@ -5,6 +5,8 @@ package main_test
 import (
 	"bufio"
 	"bytes"
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -157,3 +159,49 @@ func copyFiles(t *testing.T, from, to string, names ...string) {
 		require.NoError(t, os.WriteFile(target, b, 0o600))
 	}
 }
+
+// TestCloudAPIClients runs libraries that were written for Meta's Cloud API, with the
+// programs of the guide.
+func TestCloudAPIClients(t *testing.T) {
+	t.Parallel()
+	guide := testkit.ReadGuide(t, "../../../docs/from-cloud-api.md")
+	node, packages, dir := testkit.Program(t, "node"), testkit.ClientPackages(t), t.TempDir()
+	require.NoError(t, os.Symlink(packages, filepath.Join(dir, "node_modules")))
+	r, n := clientEnv(t)
+	reference, base := fmt.Sprint(r.ref), "http://"+n.host
+	r.call(t, 201, "POST", fmt.Sprintf("/sandbox/%d/messages", r.ref), `{"from":"16505551234","type":"text","text":"Hello?"}`)
+	run := func(c *exec.Cmd) string {
+		t.Helper()
+		c.Dir, c.Env = dir, append(os.Environ(), "TOKEN="+r.token)
+		var errors strings.Builder
+		c.Stderr = &errors
+		out, err := c.Output()
+		require.NoError(t, err, "%s: %s", c, &errors)
+		return strings.TrimSpace(string(out))
+	}
+	var answer struct{ Messages []struct{ ID string } }
+	curl := exec.CommandContext(t.Context(), "bash", "-ec", guide.Block(t, "curl", "localhost:3000/v23.0/1", n.host+"/v23.0/"+reference))
+	require.NoError(t, json.Unmarshal([]byte(run(curl)), &answer))
+	sent := []string{answer.Messages[0].ID}
+	for _, name := range []string{"kapso", "great-detail"} {
+		file := filepath.Join(dir, name+".mjs")
+		require.NoError(t, os.WriteFile(file, []byte(guide.Block(t, name, `: "1"`, `: "`+reference+`"`, "http://localhost:3000", base)), 0o600))
+		sent = append(sent, run(exec.CommandContext(t.Context(), node, file)))
+	}
+	var stored []string
+	for _, m := range r.history(t, "16505551234@sandbox")[1:] {
+		require.Equal(t, "Hello", m.Text)
+		stored = append(stored, m.ID)
+	}
+	require.Equal(t, sent, stored)
+
+	file := filepath.Join(dir, "all.mjs")
+	require.NoError(t, os.WriteFile(file, []byte(cloudAPIProgram), 0o600))
+	require.Equal(t, "done", run(exec.CommandContext(t.Context(), node, file, base, reference)))
+	n.terminate(t)
+}
+
+// cloudAPIProgram calls what two libraries have for messages and files.
+//
+//go:embed testdata/cloudapi.mjs
+var cloudAPIProgram string

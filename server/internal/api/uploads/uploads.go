@@ -9,7 +9,9 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humamux"
@@ -75,22 +77,33 @@ func (f *form) Resolve(c huma.Context) []error {
 
 func (a *API) saveMedia(ctx context.Context, c httpapi.Call, in *form) (*httpapi.Reply[messaging.Media], error) {
 	r, w := humamux.Unwrap(in.c)
+	m, err := readForm(ctx, w, r, upload{account: a.Messaging.For(c.Account), by: in.by})
+	return &httpapi.Reply[messaging.Media]{Body: m}, err
+}
+
+// ReadForm keeps the file of a form with the part `file`, and possibly others, for a
+// reference of an account.
+func ReadForm(w http.ResponseWriter, r *http.Request, account *messaging.Account, ref provider.ReferenceID, others ...string) (messaging.Media, error) {
+	return readForm(r.Context(), w, r, upload{account: account, reference: ref, others: others})
+}
+
+// readForm reads a form into up.
+func readForm(ctx context.Context, w http.ResponseWriter, r *http.Request, up upload) (messaging.Media, error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
-		return nil, httpapi.NewProblem(httpapi.CodeUnsupportedMedia, "the body must be multipart/form-data")
+		return messaging.Media{}, httpapi.NewProblem(httpapi.CodeUnsupportedMedia, "the body must be multipart/form-data")
 	}
-	body := http.MaxBytesReader(w, r.Body, messaging.MaxMedia+formRoom)
-	up := upload{s: a, account: a.Messaging.For(c.Account), by: in.by, parts: multipart.NewReader(body, params["boundary"])}
+	up.parts = multipart.NewReader(http.MaxBytesReader(w, r.Body, messaging.MaxMedia+formRoom), params["boundary"])
 	defer up.close()
 	m, err := up.read(ctx)
-	return &httpapi.Reply[messaging.Media]{Body: m}, formProblem(err)
+	return m, formProblem(err)
 }
 
 // upload reads the parts of a form, in any order.
 type upload struct {
-	s       *API
 	account *messaging.Account
 	by      httpapi.Call
+	others  []string // names of parts that are not read
 	parts   *multipart.Reader
 
 	reference provider.ReferenceID
@@ -153,7 +166,14 @@ func (u *upload) take(ctx context.Context, part *multipart.Part) error {
 		}
 		return u.keepEarly(part)
 	}
-	return httpapi.Invalid("body", "has a part other than file and reference")
+	if slices.Contains(u.others, part.FormName()) {
+		return nil
+	}
+	known := "file and reference"
+	if u.others != nil {
+		known = "file, " + strings.Join(u.others, ", ")
+	}
+	return httpapi.Invalid("body", "has a part other than "+known)
 }
 
 // keepEarly keeps a file until it is known for which reference it is.
