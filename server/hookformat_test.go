@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 // oldKey is what a receiver checks signatures with since before it moved.
 const oldKey = "the key of a receiver that has been there for long"
 
-// TestFormatsOfWebhooks has receivers of three other projects at one reference: each
+// TestFormatsOfWebhooks has receivers of four other projects at one reference: each
 // gets what happens in its own form, signed with the key that it knows.
 func TestFormatsOfWebhooks(t *testing.T) {
 	t.Parallel()
@@ -28,7 +29,7 @@ func TestFormatsOfWebhooks(t *testing.T) {
 		ana := f.as(t, "ana")
 		ref := ana.sandbox(t)
 		hooks := map[string]*hook{}
-		for _, format := range []string{"evolution", "waha", "wuzapi"} {
+		for _, format := range []string{"cloud", "evolution", "waha", "wuzapi"} {
 			h := ana.hook(t, ref, http.StatusOK)
 			ep := ana.call(t, "PATCH", "/references/hookconf/"+h.id, fmt.Sprintf(`{"format":%q,"events":["message","status","data"]}`, format)).json(200)
 			require.Equal(t, format, ep["format"])
@@ -39,6 +40,10 @@ func TestFormatsOfWebhooks(t *testing.T) {
 		out := ana.send(t, ref, "Hi")["id"].(string)
 
 		for format, want := range map[string][][]string{
+			"cloud": {
+				{`"object":"whatsapp_business_account"`, fmt.Sprintf(`"phone_number_id":"%d"`, ref), `"body":"Hello"`, `"from":"ana@sandbox"`, in},
+				{`"status":"delivered"`, `"recipient_id":"ana@sandbox"`, out},
+			},
 			"evolution": {
 				{`"event":"messages.upsert","instance":"Shop"`, `"conversation":"Hello"`, in},
 				{`"event":"send.message","instance":"Shop"`, `"conversation":"Hi"`, out},
@@ -83,7 +88,7 @@ func TestOldSignaturesOfFormats(t *testing.T) {
 	for _, c := range []struct {
 		format, header string
 		hash           func() hash.Hash
-	}{{"waha", "X-Webhook-Hmac", sha512.New}, {"wuzapi", "X-Hmac-Signature", sha256.New}} {
+	}{{"cloud", "X-Hub-Signature-256", sha256.New}, {"waha", "X-Webhook-Hmac", sha512.New}, {"wuzapi", "X-Hmac-Signature", sha256.New}} {
 		h := ana.hook(t, ref, http.StatusOK)
 		ana.call(t, "POST", "/references/registerWebHook", fmt.Sprintf(`{"reference":%d,"webhook":%q,"format":%q,"secret":%q}`,
 			ref, h.URL, c.format, "whsec_"+base64.StdEncoding.EncodeToString([]byte(oldKey)))).json(200)
@@ -91,7 +96,7 @@ func TestOldSignaturesOfFormats(t *testing.T) {
 		r := h.first(t, 1)[0]
 		mac := hmac.New(c.hash, []byte(oldKey))
 		_, _ = mac.Write(r.body)
-		require.Equal(t, hex.EncodeToString(mac.Sum(nil)), r.header.Get(c.header))
+		require.Equal(t, hex.EncodeToString(mac.Sum(nil)), strings.TrimPrefix(r.header.Get(c.header), "sha256="))
 	}
 }
 

@@ -13,19 +13,20 @@ import (
 
 // Format is the form of another project's webhooks.
 type Format struct {
-	// Name is how an endpoint asks for it: "evolution", "waha", "wuzapi".
+	// Name is how an endpoint asks for it: "cloud", "evolution", "waha", "wuzapi".
 	Name string
 
+	types   []messaging.EventType // of events that it has in some form
 	has     func(*published) bool
 	body    func(*published) any
 	headers func(d Signed) http.Header // nil: none
 }
 
-// types are those of the events that each format has in some form.
-var types = []messaging.EventType{messaging.EventMessage, messaging.EventStatus, messaging.EventCalls, messaging.EventSession}
+// allTypes are those of the events that the formats of gateways have in some form.
+var allTypes = []messaging.EventType{messaging.EventMessage, messaging.EventStatus, messaging.EventCalls, messaging.EventSession}
 
 // Formats are all there are, by their names' order.
-func Formats() []*Format { return []*Format{evolution, waha, wuzapi} }
+func Formats() []*Format { return []*Format{cloud, evolution, waha, wuzapi} }
 
 // Find returns the format of a name, or nil.
 func Find(name string) *Format {
@@ -63,13 +64,16 @@ type Reference struct {
 	Self    string // who the reference speaks for: "16505550100@s.whatsapp.net"; "": unknown
 	Profile string // the name of that account, or ""
 	BaseURL string // where the server is reached, without a slash at the end
+	// Number and Business are the Cloud API's ids of the number and of its account;
+	// "": the ID of the reference.
+	Number, Business string
 }
 
 // Has says whether the format has something like an event of this type with
 // this payload; without one, whether it has any event of the type.
 func (f *Format) Has(eventType string, payload []byte) bool {
 	if payload == nil {
-		return slices.Contains(types, messaging.EventType(eventType))
+		return slices.Contains(f.types, messaging.EventType(eventType))
 	}
 	t, err := read(Event{Type: eventType, Payload: payload})
 	return err == nil && f.has(t)

@@ -1,5 +1,5 @@
-// Package compat writes what happens on a reference as webhooks of Evolution API,
-// WAHA and wuzapi, so that a receiver that was written for one of them continues
+// Package compat writes what happens on a reference as webhooks of Meta's Cloud API,
+// Evolution API, WAHA and wuzapi, so that a receiver that was written for one of them continues
 // without a change. It is pure: a payload of package messaging goes in, theirs
 // comes out.
 //

@@ -6,7 +6,7 @@ import (
 )
 
 // evolution is Evolution API 2: https://doc.evolution-api.com/v2/en/configuration/webhooks
-var evolution = &Format{Name: "evolution", has: hasAny, body: evolutionBody}
+var evolution = &Format{Name: "evolution", types: allTypes, has: hasAny, body: evolutionBody}
 
 // hasAny is for a format that has a likeness of every event of a reference.
 func hasAny(t *published) bool {

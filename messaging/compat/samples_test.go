@@ -57,6 +57,9 @@ func TestSamples(t *testing.T) {
 		})
 	}
 	for _, f := range compat.Formats() {
+		if f.Name == "cloud" {
+			continue // see TestCloudIsRead
+		}
 		require.Greater(t, seen[f.Name], 15, f.Name)
 	}
 }

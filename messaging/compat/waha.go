@@ -14,7 +14,7 @@ import (
 )
 
 // waha is WAHA: https://waha.devlike.pro/docs/how-to/events/
-var waha = &Format{Name: "waha", has: wahaHas, body: wahaBody, headers: wahaHeaders}
+var waha = &Format{Name: "waha", types: allTypes, has: wahaHas, body: wahaBody, headers: wahaHeaders}
 
 // wahaCalls are the events of calls. That one ended after it was accepted has no
 // event; an unanswered call is told as rejected.

@@ -13,7 +13,7 @@ import (
 )
 
 // wuzapi is wuzapi with WEBHOOK_FORMAT=json: https://github.com/asternic/wuzapi
-var wuzapi = &Format{Name: "wuzapi", has: wuzapiHas, body: wuzapiBody, headers: wuzapiHeaders}
+var wuzapi = &Format{Name: "wuzapi", types: allTypes, has: wuzapiHas, body: wuzapiBody, headers: wuzapiHeaders}
 
 // wuzapiReceipts are the states of receipts; it is silent about other statuses.
 var wuzapiReceipts = map[string]bool{"DELIVERED": true, "READ": true}

@@ -775,8 +775,8 @@ type Endpoint struct {
 	Enabled    bool     `json:"enabled"`
 	EndpointID string   `json:"endpointId"`
 	Events     []string `json:"events"`
-	// Format of the requests: trunkline, or that of Evolution API, WAHA or wuzapi. One of trunkline,
-	// evolution, waha, wuzapi.
+	// Format of the requests: trunkline, or that of Meta's Cloud API, Evolution API, WAHA or wuzapi.
+	// One of trunkline, cloud, evolution, waha, wuzapi.
 	Format  string   `json:"format"`
 	Headers []Header `json:"headers"`
 	// Id of the reference, as a string.
@@ -1964,7 +1964,7 @@ type Published struct {
 
 type PutRequest struct {
 	// Format of the requests. Default: trunkline for a new webhook; for an existing one, no change.
-	// One of trunkline, evolution, waha, wuzapi.
+	// One of trunkline, cloud, evolution, waha, wuzapi.
 	Format  *string  `json:"format,omitzero"`
 	Headers []Header `json:"headers,omitzero"`
 	// Id of the reference, as a string or an integer.
@@ -2040,8 +2040,8 @@ type RegisterAnswer struct {
 	Enabled    *bool    `json:"enabled,omitzero"`
 	EndpointID string   `json:"endpointId,omitzero"`
 	Events     []string `json:"events,omitzero"`
-	// Format of the requests: trunkline, or that of Evolution API, WAHA or wuzapi. One of trunkline,
-	// evolution, waha, wuzapi.
+	// Format of the requests: trunkline, or that of Meta's Cloud API, Evolution API, WAHA or wuzapi.
+	// One of trunkline, cloud, evolution, waha, wuzapi.
 	Format  string   `json:"format,omitzero"`
 	Headers []Header `json:"headers,omitzero"`
 	// Id of the reference, as a string.
@@ -2066,8 +2066,9 @@ type RegisterRequest struct {
 	// Kinds of events: message, status, data, calls, subscription, session. Default: all except
 	// session.
 	Events []string `json:"events,omitzero"`
-	// Format of the requests: trunkline, or that of Evolution API, WAHA or wuzapi, which have no data
-	// and subscription events. Default: trunkline. One of trunkline, evolution, waha, wuzapi.
+	// Format of the requests: trunkline, or that of Meta's Cloud API, Evolution API, WAHA or wuzapi,
+	// which have no data and subscription events. Default: trunkline. One of trunkline, cloud,
+	// evolution, waha, wuzapi.
 	Format  *string  `json:"format,omitzero"`
 	Headers []Header `json:"headers,omitzero"`
 	// Id of the reference, as a string or an integer.
@@ -2915,8 +2916,8 @@ type WebhooksReplayRequest struct {
 type WebhooksUpdateRequest struct {
 	Enabled *bool    `json:"enabled,omitzero"`
 	Events  []string `json:"events,omitzero"`
-	// Format of the requests, including deliveries that already wait. One of trunkline, evolution,
-	// waha, wuzapi.
+	// Format of the requests, including deliveries that already wait. One of trunkline, cloud,
+	// evolution, waha, wuzapi.
 	Format *string `json:"format,omitzero"`
 	// Replaces all headers. The value •••• keeps the stored value.
 	Headers []Header `json:"headers,omitzero"`

@@ -197,7 +197,13 @@ func TestCloudAPIClients(t *testing.T) {
 
 	file := filepath.Join(dir, "all.mjs")
 	require.NoError(t, os.WriteFile(file, []byte(cloudAPIProgram), 0o600))
-	require.Equal(t, "done", run(exec.CommandContext(t.Context(), node, file, base, reference)))
+	_, port, err := net.SplitHostPort(testkit.FreeAddress(t))
+	require.NoError(t, err)
+	const secret = "the secret of an app at Meta"
+	hook := exec.CommandContext(t.Context(), "bash", "-ec", "APP_SECRET='"+secret+"'\n"+
+		guide.Block(t, "webhook", `"reference": 1`, `"reference": `+reference, "https://example.org/meta", "http://127.0.0.1:"+port+"/", "localhost:3000", n.host))
+	require.Contains(t, run(hook), `"format":"cloud"`)
+	require.Equal(t, "done", run(exec.CommandContext(t.Context(), node, file, base, reference, port, secret)))
 	n.terminate(t)
 }
 

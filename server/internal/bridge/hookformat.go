@@ -69,6 +69,9 @@ func (s *HookFormats) aboutReference(ctx context.Context, d webhook.Draft, ev *c
 	}
 	ev.Reference.Name = r.Name
 	ev.Reference.Self, ev.Reference.Profile = s.selfOf(r.Type, r.Session.Account)
+	if r.Type == cloud.Kind {
+		ev.Reference.Number, ev.Reference.Business = r.Settings["phoneNumberId"], r.Settings["businessAccountId"]
+	}
 	ev.QR = r.Session.QR
 	if r.Session.PairingCode != nil {
 		ev.PairingCode = *r.Session.PairingCode

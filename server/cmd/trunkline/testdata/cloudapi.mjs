@@ -1,10 +1,35 @@
 // Sends all types of messages and a file with two libraries for Meta's Cloud API.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import Client from "@great-detail/whatsapp";
 import { GraphApiError, WhatsAppClient } from "@kapso/whatsapp-cloud-api";
+import { normalizeWebhook, verifySignature } from "@kapso/whatsapp-cloud-api/server";
 
-const [base, number] = process.argv.slice(2);
+const [base, number, port, appSecret] = process.argv.slice(2);
 const to = "16505551234";
+
+// The receiver of webhooks.
+const written = Promise.withResolvers(); // the first message
+const reported = Promise.withResolvers(); // the first status
+const receiver = createServer(async (request, response) => {
+  const rawBody = Buffer.concat(await request.toArray());
+  response.end();
+  if (!verifySignature({ appSecret, rawBody, signatureHeader: request.headers["x-hub-signature-256"] })) {
+    written.reject(new Error("the signature is not valid"));
+  }
+  const events = normalizeWebhook(JSON.parse(rawBody.toString()));
+  if (events.phoneNumberId !== number) {
+    written.reject(new Error(`another number: ${events.phoneNumberId}`));
+  }
+  if (events.messages.length > 0) {
+    written.resolve(events.messages[0]);
+  }
+  if (events.statuses.length > 0) {
+    reported.resolve(events.statuses[0]);
+  }
+}).listen(Number(port), "127.0.0.1");
+await once(receiver, "listening");
 const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 
 const kapso = new WhatsAppClient({ baseUrl: base, accessToken: process.env.TOKEN });
@@ -38,4 +63,15 @@ const client = new Client({ prefixUrl: base, graphVersion: "v23.0/", request: { 
 const text = await client.message.createMessage({ phoneNumberID: number, to, type: "text", text: { body: "Hi" } }).json();
 assert.equal(text.messaging_product, "whatsapp");
 assert.deepEqual(text.contacts.map((c) => c.input), [to]);
+
+// A contact writes: the webhook is Meta's.
+const write = await fetch(`${base}/sandbox/${number}/messages`, {
+  method: "POST", headers: { Authorization: `Bearer ${process.env.TOKEN}`, "Content-Type": "application/json" },
+  body: JSON.stringify({ from: to, type: "text", text: "Is anybody there?" }),
+});
+assert.equal(write.status, 201);
+assert.equal((await written.promise).id, (await write.json()).id);
+assert.ok((await reported.promise).id);
+receiver.close();
+receiver.closeAllConnections();
 console.log("done");

@@ -28,7 +28,7 @@ type endpoint struct {
 	Headers    []view.Header        `json:"headers" nullable:"false"`
 	Events     []string             `json:"events" nullable:"false"`
 	Include    []string             `json:"include" nullable:"false"`
-	Format     string               `json:"format" enum:"trunkline,evolution,waha,wuzapi" doc:"Format of the requests: trunkline, or that of Evolution API, WAHA or wuzapi."`
+	Format     string               `json:"format" enum:"trunkline,cloud,evolution,waha,wuzapi" doc:"Format of the requests: trunkline, or that of Meta's Cloud API, Evolution API, WAHA or wuzapi."`
 	Enabled    bool                 `json:"enabled"`
 	State      webhook.State        `json:"state" enum:"ok,paused,disabled"`
 	LastError  *string              `json:"lastError"`
@@ -108,7 +108,7 @@ type hookconf struct {
 		ID      referenceText `json:"id"`
 		Webhook string        `json:"webhook" minLength:"1" maxLength:"2048" example:"https://example.org/in"`
 		Headers []view.Header `json:"headers,omitempty" maxItems:"50"`
-		Format  string        `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"Format of the requests. Default: trunkline for a new webhook; for an existing one, no change."`
+		Format  string        `json:"format,omitempty" enum:"trunkline,cloud,evolution,waha,wuzapi" doc:"Format of the requests. Default: trunkline for a new webhook; for an existing one, no change."`
 	}
 }
 
@@ -160,7 +160,7 @@ type endpointChange struct {
 		Headers      *[]view.Header `json:"headers,omitempty" maxItems:"50" doc:"Replaces all headers. The value •••• keeps the stored value."`
 		Events       *[]string      `json:"events,omitempty" maxItems:"12"`
 		Include      *[]string      `json:"include,omitempty" maxItems:"4"`
-		Format       *string        `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"Format of the requests, including deliveries that already wait."`
+		Format       *string        `json:"format,omitempty" enum:"trunkline,cloud,evolution,waha,wuzapi" doc:"Format of the requests, including deliveries that already wait."`
 		Enabled      *bool          `json:"enabled,omitempty"`
 		RotateSecret bool           `json:"rotateSecret,omitempty" doc:"Whether to create a new secret. For 24 hours, deliveries are signed with both the old and the new secret."`
 	}

@@ -24,7 +24,7 @@ type registration struct {
 		Headers     []view.Header        `json:"headers,omitempty" maxItems:"50"`
 		Events      []string             `json:"events,omitempty" maxItems:"12" doc:"Kinds of events: message, status, data, calls, subscription, session. Default: all except session."`
 		Include     []string             `json:"include,omitempty" maxItems:"4" doc:"extracted: deliver message events after the extractors have read the message."`
-		Format      string               `json:"format,omitempty" enum:"trunkline,evolution,waha,wuzapi" doc:"Format of the requests: trunkline, or that of Evolution API, WAHA or wuzapi, which have no data and subscription events. Default: trunkline."`
+		Format      string               `json:"format,omitempty" enum:"trunkline,cloud,evolution,waha,wuzapi" doc:"Format of the requests: trunkline, or that of Meta's Cloud API, Evolution API, WAHA or wuzapi, which have no data and subscription events. Default: trunkline."`
 		Secret      string               `json:"secret,omitempty" maxLength:"200" doc:"Signing secret: whsec_ and base64 of 24 to 64 bytes. Default: a new secret."`
 		Provider    bool                 `json:"provider,omitempty" doc:"true: subscribe at the reference's network instead of registering a webhook."`
 		CallbackURL string               `json:"callbackUrl,omitempty" maxLength:"2048" doc:"With provider: the address that the network posts its events to."`

@@ -5,7 +5,7 @@ import type { Endpoint } from './target'
 export type Format = Endpoint['format']
 
 /** names are of projects, and so the same in every language. */
-const names: Record<Format, string> = { trunkline: 'Trunkline', evolution: 'Evolution API', waha: 'WAHA', wuzapi: 'wuzapi' }
+const names: Record<Format, string> = { trunkline: 'Trunkline', cloud: 'Meta Cloud API', evolution: 'Evolution API', waha: 'WAHA', wuzapi: 'wuzapi' }
 const formats = Object.keys(names) as Format[]
 
 /** nameOf is the project in whose form an endpoint gets its requests. */
