@@ -264,7 +264,7 @@ func (s *Service) wire(d *database.DB, kinds map[provider.Kind]provider.Provider
 	s.settings = &settings.Box{Store: s.store, Logger: s.opts.Logger, Changed: s.referencesChanged}
 	s.inbox = inbox.New(&inbox.Inbox{
 		Store: s.store, Trace: s.opts.Trace, Received: s.liveness.Inbound,
-		Unnamed: func(people []store.Person) { s.names.Enqueue(people) }, Count: s.opts.Observer.received,
+		Unnamed: func(people []store.Person) { s.names.Enqueue(people) }, Count: s.opts.Observer.received, Reply: s.replyToCall,
 	})
 	s.connections = connection.New(&connection.Manager{
 		Store: s.store, Settings: s.settings, Logger: s.opts.Logger, Exclusive: s.opts.Exclusive, Inbox: s.inbox,

@@ -25,7 +25,7 @@ type Reference struct {
 	Account      string               `json:"-"`
 	Name         string               `json:"name"`
 	Type         provider.Kind        `json:"type"`
-	Settings     map[string]string    `json:"settings" doc:"The settings. Of secrets, only the last four characters are returned."`
+	Settings     map[string]any       `json:"settings" doc:"The settings: strings, or objects of strings and booleans. Of secrets, only the last four characters are returned."`
 	Session      Session              `json:"session"`
 	Capabilities Capabilities         `json:"capabilities"`
 	CreatedAt    UnixTime             `json:"createdAt"`
@@ -41,19 +41,26 @@ type Capabilities struct {
 	Groups    bool             `json:"groups"`
 	Typing    bool             `json:"typing"`
 	Receipts  bool             `json:"receipts"`
+	Calls     bool             `json:"calls" doc:"Whether it can reject calls."`
 }
 
 // NewReference is what a reference is made from.
 type NewReference struct {
 	Name     string
 	Type     provider.Kind
-	Settings map[string]string
+	Settings map[string]string // by [provider.Setting.Name], as [FlatSettings] returns them
 }
+
+// FlatSettings returns settings by [provider.Setting.Name]: {"calls": {"reject":
+// true}} is "calls.reject": "true". null is "", which removes a setting, or all
+// settings of an object. It returns an [*Invalid] for each value that is not a
+// string, a boolean, null or an object of these, joined.
+func FlatSettings(in map[string]any) (map[string]string, error) { return settings.Flat(in) }
 
 // ReferenceChange holds what is to be changed; nil members stay.
 type ReferenceChange struct {
 	Name     *string
-	Settings map[string]string // merged: absent names stay
+	Settings map[string]string // by [provider.Setting.Name]; merged: absent names stay
 }
 
 // References are the references of an account.
@@ -291,7 +298,7 @@ func (s *Service) view(r *store.Reference) (Reference, error) {
 	session := session.View(r, s.now())
 	session.Health.Reports = settings.Inspect(p, values, r)
 	return Reference{
-		ID: r.ID, Account: r.Account, Name: r.Name, Type: r.Kind, Settings: settings.Masked(p, values),
+		ID: r.ID, Account: r.Account, Name: r.Name, Type: r.Kind, Settings: settings.Nested(p, settings.Masked(p, values)),
 		Session: session, Capabilities: capabilities(p.Capabilities()),
 		CreatedAt: payload.TimeOf(r.CreatedUS), UpdatedAt: payload.TimeOf(r.UpdatedUS),
 	}, nil
@@ -299,7 +306,7 @@ func (s *Service) view(r *store.Reference) (Reference, error) {
 
 func capabilities(c provider.Capabilities) Capabilities {
 	out := Capabilities{
-		Send: c.Send, Media: c.Media, Templates: c.Templates, Groups: c.Groups, Typing: c.Typing, Receipts: c.Receipts,
+		Send: c.Send, Media: c.Media, Templates: c.Templates, Groups: c.Groups, Typing: c.Typing, Receipts: c.Receipts, Calls: c.Calls,
 	}
 	if out.Send == nil {
 		out.Send = []string{}

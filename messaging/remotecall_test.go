@@ -113,6 +113,12 @@ func TestRemoteCall(t *testing.T) {
 			require.Equal(t, 2, w.called(name), name)
 		}
 
+		here.receive(t, ref, callStep("c2", provider.CallRinging))
+		rejected, err := there.acc.Calls().Reject(t.Context(), ref, "111", "c2")
+		require.NoError(t, err)
+		require.Equal(t, provider.CallRejected, rejected.Status)
+		require.Equal(t, 1, w.called("reject"))
+
 		for _, refusal := range refusals() {
 			w.refuse(refusal)
 			_, want := here.acc.Groups().Get(t.Context(), ref, "1@g.us")

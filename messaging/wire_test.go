@@ -88,10 +88,14 @@ func (w *wire) closes() int {
 
 type wireProvider struct{ w *wire }
 
-func (wireProvider) Kind() provider.Kind          { return kindWire }
-func (wireProvider) Settings() []provider.Setting { return nil }
+func (wireProvider) Kind() provider.Kind { return kindWire }
+
+func (wireProvider) Settings() []provider.Setting {
+	return []provider.Setting{{Name: "calls.reject", Boolean: true}, {Name: "calls.reply"}}
+}
+
 func (wireProvider) Capabilities() provider.Capabilities {
-	return provider.Capabilities{Send: []string{"text"}}
+	return provider.Capabilities{Send: []string{"text"}, Calls: true}
 }
 func (wireProvider) NewMessageID() string { return "wire-" + uuid.NewString() }
 

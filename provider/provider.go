@@ -12,7 +12,7 @@
 // [Eraser], [Defaulter], [Completer] or [Inspector], and a session a [Checker],
 // [Linker], [Subscriber], [Reader], [AboutReader], [Typist], [MediaFetcher],
 // [MediaUploader], [TemplateManager], [GroupManager], [NumberChecker],
-// [RateLimiter] or [Namer].
+// [CallRejecter], [RateLimiter] or [Namer].
 //
 // Package sandbox is the shortest complete implementation. Package providertest
 // has the test suite that every implementation passes.
@@ -61,7 +61,9 @@ func (s Settings) LogValue() slog.Value {
 
 // Setting describes one setting of a kind of reference.
 type Setting struct {
-	Name     string // camelCase, as in JSON
+	// Name is camelCase, as in JSON. With a dot, as in "calls.reject", it is a
+	// member of an object of settings.
+	Name     string
 	Doc      string // one sentence
 	Required bool
 	Secret   bool // encrypted in the database, never shown in full
@@ -157,6 +159,7 @@ type Capabilities struct {
 	Groups    bool
 	Typing    bool
 	Receipts  bool
+	Calls     bool // sessions are a [CallRejecter]
 	Names     bool // sessions are a [Namer]: messages do not contain names
 	// Tags are the values of [Outbound.Tag], with how long after the contact's
 	// last message each allows sends. nil: there are none.

@@ -13,7 +13,21 @@ type Call struct {
 	Video    bool
 	At       time.Time
 	Duration time.Duration // of a call that has ended
+
+	// RejectedBy says with [CallRejected] that this program rejected the call,
+	// and why.
+	RejectedBy CallRejection
+	Reply      string // with RejectedBy: a text to send to the caller, or ""
 }
+
+// CallRejection is why this program rejected a call.
+type CallRejection string
+
+// The values of [CallRejection].
+const (
+	RejectedBySetting CallRejection = "setting" // a setting of the reference
+	RejectedByAPI     CallRejection = "api"     // a call of [CallRejecter]
+)
 
 // CallStatus is how far a call has come.
 type CallStatus string

@@ -73,6 +73,7 @@ func chatDoors(t *testing.T, c client) []chatRoute {
 		{"dry run", "body.chatId", "POST", fixed("/chats/send?dryRun=1"), in(map[string]any{"message": map[string]any{"type": "text", "text": "door"}})},
 		{"read", "body.chatId", "POST", fixed("/chats/read"), in(nil)},
 		{"change", "body.chatId", "PATCH", fixed("/chats"), in(map[string]any{"botActive": 1})},
+		{"call", "body.chatId", "POST", fixed("/chats/call/reject"), in(map[string]any{"callId": "c"})},
 		{"group edit", "body.chatId", "PATCH", fixed("/chats/group"), in(map[string]any{"subject": "S"})},
 		{"group", "query.chatId", "GET", inPath("/chats/group", "chatId"), nil},
 		{"new group", "body.participants[0]", "POST", fixed("/chats/group"), func(ref int, id string) map[string]any {

@@ -19,7 +19,7 @@ func session(ref int, state, connected string) string {
 func sandboxReference(ref int, name string) string {
 	return fmt.Sprintf(`{"id":%d,"name":%q,"type":"provider-sandbox","settings":{},"session":%s,
 		"capabilities":{"send":["text","template","buttons","list","location","contacts","reaction","edit","revoke","poll","interactive","image","video","document","audio","sticker"],"media":"<object>","window":null,
-			"templates":true,"groups":true,"typing":true,"receipts":true},
+			"templates":true,"groups":true,"typing":true,"receipts":true,"calls":false},
 		"createdAt":"<now>","updatedAt":"<now>"}`, ref, name, session(ref, "CONNECTED", `"<now>"`))
 }
 
@@ -29,7 +29,7 @@ func cloudReference(ref int, name, session string) string {
 		"session":%s,
 		"capabilities":{"send":["text","image","video","audio","document","sticker","template","buttons","list","location","contacts","reaction","interactive"],
 			"media":{"image":5242880,"video":16777216,"audio":16777216,"document":104857600,"sticker":512000},
-			"window":24,"templates":true,"groups":true,"typing":true,"receipts":true},
+			"window":24,"templates":true,"groups":true,"typing":true,"receipts":true,"calls":false},
 		"createdAt":"<now>","updatedAt":"<now>"}`, ref, name, session)
 }
 

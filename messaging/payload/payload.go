@@ -47,6 +47,8 @@ type CallPayload struct {
 	Status           provider.CallStatus  `json:"status" enum:"ringing,accepted,rejected,missed,ended" example:"ringing"`
 	Video            bool                 `json:"video"`
 	MessageTimestamp UnixTime             `json:"messageTimestamp" example:"1772366400"`
+
+	RejectedBy provider.CallRejection `json:"rejectedBy,omitempty" enum:"setting,api" doc:"With the status rejected: what of this server rejected it, settings.calls or a request. Absent if the call was rejected on the phone."`
 }
 
 // SessionPayload is what integrators receive when a session changes its state.

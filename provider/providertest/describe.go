@@ -13,7 +13,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-var camelCase = regexp.MustCompile(`^[a-z][A-Za-z0-9]*$`)
+var camelCase = regexp.MustCompile(`^[a-z][A-Za-z0-9]*(\.[a-z][A-Za-z0-9]*)?$`)
 
 func description(t *testing.T, f *fixture) {
 	p := f.Provider
@@ -39,6 +39,8 @@ func description(t *testing.T, f *fixture) {
 	require.Equal(t, c.Names, named, "who has no names can ask for them")
 	_, types := session.(provider.Typist)
 	require.Equal(t, c.Typing, types, "typing can be shown")
+	_, rejects := session.(provider.CallRejecter)
+	require.Equal(t, c.Calls, rejects, "calls can be rejected")
 	_, manages := session.(provider.TemplateManager)
 	_, reviews := p.(provider.TemplateReviewer)
 	require.Equal(t, c.Templates, manages || reviews, "templates can be managed")

@@ -110,7 +110,7 @@ func (rc *receiver) translate(c *whatsmeow.Client, e any) ([]provider.Event, err
 			rc.contacts.markStale() // the next connection fetches all contacts
 		}
 	case *events.CallOffer, *events.CallOfferNotice, *events.CallAccept, *events.CallReject, *events.CallTerminate:
-		return rc.calls.call(e), nil
+		return rc.calls.steps(c, e)
 	case *events.GroupInfo, *events.JoinedGroup:
 		return rc.groups.events(e), nil
 	case *events.IdentityChange:

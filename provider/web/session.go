@@ -20,6 +20,7 @@ type session struct {
 	*groups
 	*resolver
 	*sendRate
+	*callReader
 	conn     *connection
 	contacts *contactSync
 	history  *history
@@ -32,6 +33,7 @@ var (
 	_ provider.MediaFetcher  = (*session)(nil)
 	_ provider.GroupManager  = (*session)(nil)
 	_ provider.NumberChecker = (*session)(nil)
+	_ provider.CallRejecter  = (*session)(nil)
 	_ provider.RateLimiter   = (*session)(nil)
 )
 
@@ -75,12 +77,13 @@ func newSession(conn *connection, inbox provider.Inbox, store *guarded, rates Ra
 		groups:       groups,
 		resolver:     people,
 		sendRate:     rate,
+		callReader:   &callReader{conn: conn, people: people},
 		conn:         conn,
 		contacts:     &contactSync{conn: conn, inbox: inbox, people: people, db: store.db, store: &store.contactStore},
 		history:      &history{conn: conn, inbox: inbox, messages: messages, db: store.db},
 	}
 	return s, &receiver{
-		conn: conn, inbox: inbox, people: people, messages: messages, calls: &callReader{conn: conn, people: people},
+		conn: conn, inbox: inbox, people: people, messages: messages, calls: s.callReader,
 		groups: groups, media: s.mediaFetcher, presence: s.presence, history: s.history, restriction: restriction,
 		contacts: &store.contactStore,
 	}

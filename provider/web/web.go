@@ -142,6 +142,7 @@ func (*Provider) Capabilities() provider.Capabilities {
 		Groups:   true,
 		Typing:   true,
 		Receipts: true,
+		Calls:    true,
 	}
 }
 
@@ -150,6 +151,8 @@ const (
 	settingOnline  = "markOnline"
 	settingHistory = "historySync"
 	settingProxy   = "proxyUrl"
+	settingReject  = "calls.reject"
+	settingReply   = "calls.reply"
 )
 
 // Settings lists the settings of a reference, none of which is required.
@@ -158,6 +161,8 @@ func (*Provider) Settings() []provider.Setting {
 		{Name: settingOnline, Doc: "true shows the account as online while it is connected: its phone then stays silent. Default: false.", Boolean: true},
 		{Name: settingHistory, Doc: "true imports the messages of the phone's last months when the reference is linked. Default: false.", Boolean: true},
 		{Name: settingProxy, Doc: "Address of the HTTP or SOCKS5 proxy through which this reference connects: http, https or socks5.", Secret: true, Schemes: proxySchemes},
+		{Name: settingReject, Doc: "true rejects the calls of people as soon as they ring. Default: false.", Boolean: true},
+		{Name: settingReply, Doc: "The text that is sent to the caller of a call that calls.reject has rejected. Default: none."},
 	}
 }
 

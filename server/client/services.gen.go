@@ -2253,6 +2253,20 @@ func (s *Messaging) AllReferences(ctx context.Context, p *ReferencesParams) iter
 	})
 }
 
+// RejectCall is POST /chats/call/reject: Reject a call while it rings.
+//
+// The answer shows the call as it is then; a caller may hang up at the same time. A call that is
+// rejected already stays so. A call that was accepted, missed or has ended is a 409. References
+// whose capability `calls` is false answer `unsupported`.
+//
+// Needs the permission `chats.send`.
+//
+// A call that is rejected already stays so.
+func (s *Messaging) RejectCall(ctx context.Context, in RejectCallRequest) (*Call, error) {
+	r := request{id: "Messaging_RejectCall", method: http.MethodPost, path: "/chats/call/reject", body: in}
+	return answer[Call](ctx, s.c, &r)
+}
+
 // ReplayDeadLetter is POST /reference/{id}/dead-letters/{letterId}/replay: Read an item of a
 // callback again.
 //

@@ -367,10 +367,22 @@ type Budgets struct {
 	Items []BudgetState `json:"items"`
 }
 
+type Call struct {
+	ChatID string `json:"chatId"`
+	// Id of the call, as in its events.
+	ID string `json:"id"`
+	// Id of the reference.
+	Reference int64 `json:"reference"`
+	// One of ringing, accepted, rejected, missed, ended.
+	Status string `json:"status"`
+}
+
 type CancelRequest struct {
 }
 
 type Capabilities struct {
+	// Whether it can reject calls.
+	Calls  bool `json:"calls"`
 	Groups bool `json:"groups"`
 	// Maximum size in bytes, by type.
 	Media    map[string]int64 `json:"media"`
@@ -570,12 +582,13 @@ type CreateProjectRequest struct {
 
 type CreateReferenceRequest struct {
 	Name string `json:"name"`
-	// The settings of the type. provider-web: all optional: markOnline, historySync and proxyUrl;
-	// provider-cloud: phoneNumberId and accessToken, and optionally businessAccountId (default: asked
-	// from the network), appSecret and verifyToken (default: the server's); provider-messenger: pageId
-	// and accessToken, and optionally appSecret and verifyToken (default: the server's);
-	// provider-sandbox: optionally lateIds.
-	Settings map[string]string `json:"settings,omitzero"`
+	// The settings of the type: strings or booleans, or objects of these. provider-web: all optional:
+	// markOnline, historySync, proxyUrl and calls, an object with reject and reply; provider-cloud:
+	// phoneNumberId and accessToken, and optionally businessAccountId (default: asked from the
+	// network), appSecret and verifyToken (default: the server's); provider-messenger: pageId and
+	// accessToken, and optionally appSecret and verifyToken (default: the server's); provider-sandbox:
+	// optionally lateIds.
+	Settings map[string]json.RawMessage `json:"settings,omitzero"`
 	// provider-web, provider-cloud, provider-messenger or provider-sandbox.
 	Type string `json:"type"`
 }
@@ -2023,9 +2036,10 @@ type Reference struct {
 	ID      int64   `json:"id"`
 	Name    string  `json:"name"`
 	Session Session `json:"session"`
-	// The settings. Of secrets, only the last four characters are returned.
-	Settings map[string]string `json:"settings"`
-	Type     string            `json:"type"`
+	// The settings: strings, or objects of strings and booleans. Of secrets, only the last four
+	// characters are returned.
+	Settings map[string]json.RawMessage `json:"settings"`
+	Type     string                     `json:"type"`
 	// UNIX seconds.
 	UpdatedAt Time `json:"updatedAt"`
 }
@@ -2083,6 +2097,14 @@ type RegisterRequest struct {
 	Secret *string `json:"secret,omitzero"`
 	// URL to deliver events to. Required without provider.
 	Webhook *string `json:"webhook,omitzero"`
+}
+
+type RejectCallRequest struct {
+	// The id in the event of the call.
+	CallID string `json:"callId"`
+	ChatID string `json:"chatId"`
+	// Id of the reference.
+	Reference int64 `json:"reference"`
 }
 
 type RemoteCreateRequest struct {
@@ -2755,8 +2777,9 @@ type UpdateProjectRequest struct {
 
 type UpdateReferenceRequest struct {
 	Name *string `json:"name,omitzero"`
-	// Merged with the stored settings by name. A name that is absent keeps its value.
-	Settings map[string]string `json:"settings,omitzero"`
+	// Merged with the stored settings by name, also within an object. A name that is absent keeps its
+	// value. null removes a setting, or all of an object.
+	Settings map[string]json.RawMessage `json:"settings,omitzero"`
 }
 
 type UpdateUserRequest struct {

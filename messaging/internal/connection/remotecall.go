@@ -38,6 +38,7 @@ type remoteCall struct {
 	Who     []provider.Address         `json:"who,omitempty"`
 	Change  provider.ParticipantChange `json:"change,omitempty"`
 	Reset   bool                       `json:"reset,omitempty"`
+	CallID  string                     `json:"callId,omitempty"`
 }
 
 type remoteMethod string
@@ -50,6 +51,7 @@ const (
 	callParticipants remoteMethod = "participants"
 	callInvite       remoteMethod = "invite"
 	callLeave        remoteMethod = "leave"
+	callReject       remoteMethod = "reject_call"
 )
 
 // remoteAnswer is what came of a remote call.
@@ -71,6 +73,7 @@ type forwarder struct {
 var (
 	_ provider.NumberChecker = forwarder{}
 	_ provider.GroupManager  = forwarder{}
+	_ provider.CallRejecter  = forwarder{}
 )
 
 func (f forwarder) CheckNumber(ctx context.Context, who provider.Address) (provider.NumberCheck, error) {
@@ -105,6 +108,11 @@ func (f forwarder) GroupInvite(ctx context.Context, chat provider.Address, reset
 
 func (f forwarder) LeaveGroup(ctx context.Context, chat provider.Address) error {
 	_, err := f.manager.callRemote(ctx, f.ref, remoteCall{Call: callLeave, Chat: chat})
+	return err
+}
+
+func (f forwarder) RejectCall(ctx context.Context, chat provider.Address, callID string) error {
+	_, err := f.manager.callRemote(ctx, f.ref, remoteCall{Call: callReject, Chat: chat, CallID: callID})
 	return err
 }
 

@@ -36,10 +36,11 @@ func TestRemoteError_IsUncertainWhenUnknown(t *testing.T) {
 }
 
 func TestRemoteCall_RepeatsWhatChangesNothing(t *testing.T) {
-	require.True(t, remoteCall{Call: callNumber}.isReadOnly())
-	require.True(t, remoteCall{Call: callInvite}.isReadOnly())
-	require.False(t, remoteCall{Call: callInvite, Reset: true}.isReadOnly())
-	require.False(t, remoteCall{Call: callLeave}.isReadOnly())
+	require.True(t, remoteCall{Call: callNumber}.isRepeatable())
+	require.True(t, remoteCall{Call: callInvite}.isRepeatable())
+	require.True(t, remoteCall{Call: callReject}.isRepeatable())
+	require.False(t, remoteCall{Call: callInvite, Reset: true}.isRepeatable())
+	require.False(t, remoteCall{Call: callLeave}.isRepeatable())
 }
 
 // forwarded is err after its way from another node.

@@ -61,7 +61,7 @@ func (m *Manager) executeRemoteCall(ctx context.Context, id int64, row remoteCal
 	if err := json.Unmarshal([]byte(row.Request), &e); err != nil {
 		return remoteAnswer{Error: &remoteError{Kind: remoteUncertain}}, nil //nolint:nilerr // of another version: it will not get better
 	}
-	if m.starts.Began(id, row.StartedUS) && !e.isReadOnly() {
+	if m.starts.Began(id, row.StartedUS) && !e.isRepeatable() {
 		return remoteAnswer{Error: &remoteError{Kind: remoteUncertain, Message: remoteInterrupted}}, nil
 	}
 	sess, err := m.leases.session(row.Reference)
@@ -78,9 +78,10 @@ func (m *Manager) executeRemoteCall(ctx context.Context, id int64, row remoteCal
 	return answer, nil
 }
 
-// isReadOnly reports whether the call changes nothing, so that it may be made again.
-func (c remoteCall) isReadOnly() bool {
-	return c.Call == callNumber || c.Call == callGroup || c.Call == callInvite && !c.Reset
+// isRepeatable reports whether the call may be made again: it changes nothing, or
+// nothing more the second time.
+func (c remoteCall) isRepeatable() bool {
+	return c.Call == callNumber || c.Call == callGroup || c.Call == callReject || c.Call == callInvite && !c.Reset
 }
 
 // beginRemoteCall notes durably that the call is about to be made, or reports that
@@ -116,14 +117,26 @@ func (m *Manager) storeRemoteAnswer(ctx context.Context, id int64, a remoteAnswe
 
 // run makes the call on a session.
 func (c remoteCall) run(ctx context.Context, sess provider.Session) (a remoteAnswer, err error) {
-	if c.Call == callNumber {
+	switch c.Call {
+	case callNumber:
 		checker, ok := sess.(provider.NumberChecker)
 		if !ok {
 			return a, &provider.Unsupported{What: "looking numbers up"}
 		}
 		a.Number, err = checker.CheckNumber(ctx, c.Chat)
 		return a, err
+	case callReject:
+		rejecter, ok := sess.(provider.CallRejecter)
+		if !ok {
+			return a, &provider.Unsupported{What: "rejecting calls"}
+		}
+		return a, rejecter.RejectCall(ctx, c.Chat, c.CallID)
 	}
+	return c.runGroup(ctx, sess)
+}
+
+// runGroup makes the call if it is about groups.
+func (c remoteCall) runGroup(ctx context.Context, sess provider.Session) (a remoteAnswer, err error) {
 	m, ok := sess.(provider.GroupManager)
 	if !ok {
 		return a, &provider.Unsupported{What: "managing groups"}

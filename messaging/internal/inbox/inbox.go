@@ -25,6 +25,8 @@ type Inbox struct {
 	Received func(id provider.ReferenceID, at time.Time)
 	// Unnamed takes the people who wrote and have no name yet.
 	Unnamed func(people []store.Person)
+	// Reply has a batch send a text to the caller of a call that was rejected.
+	Reply func(ctx context.Context, u *store.Batch, l store.ReferenceInfo, chatID, text string) error
 	// Count counts what was new.
 	Count func(kind provider.Kind, what string, n int)
 
@@ -153,6 +155,9 @@ func (b *Inbox) write(ctx context.Context, as []ingest.Event, first func(ctx con
 			}
 		}
 		if err := ingest.Apply(ctx, u, as, counts); err != nil {
+			return err
+		}
+		if err := b.replyToCalls(ctx, u, as); err != nil {
 			return err
 		}
 		unnamed = u.Unnamed

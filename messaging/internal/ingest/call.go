@@ -55,7 +55,7 @@ func called(u *store.Batch, l store.ReferenceInfo, e *provider.Call) {
 	c, at := u.ChatOf(store.Person{Reference: l, Address: e.Chat}), store.NetworkTime(u, e.At)
 	row.Chat, row.Status, row.Changed = c.ID, status, true
 	c.ActivityUS = max(c.ActivityUS, at)
-	if !e.Mine && !c.IsGroup {
+	if !e.Mine && !c.IsGroup && e.RejectedBy == "" {
 		c.SetName(e.From, at)
 		noteInbound(c, l, at, 0)
 	}
@@ -64,7 +64,7 @@ func called(u *store.Batch, l store.ReferenceInfo, e *provider.Call) {
 		ID: store.NewID(), Type: payload.EventCalls, Account: l.Account, Reference: l.ID, Key: store.ChatKey(l.ID, c.ID), ChatID: c.ChatID, At: u.Now,
 		Payload: payload.MustEncode(payload.CallPayload{
 			Reference: l.ID, Ref: l.ID, RemoteJID: c.Address().RemoteJID(), ChatID: c.ChatID, ID: e.CallID, Status: status, Video: e.Video,
-			MessageTimestamp: payload.TimeOf(at),
+			MessageTimestamp: payload.TimeOf(at), RejectedBy: e.RejectedBy,
 		}),
 		Traceparent: u.Traceparent,
 	})

@@ -45,6 +45,9 @@ func validateReport(e provider.Event) provider.Event {
 func validateCall(c provider.Call, r provider.Raw) provider.Event {
 	c.Raw, c.CallID, c.At = r, text.Sanitize(c.CallID), sanitize.Time(c.At)
 	c.Chat, c.From = sanitize.Address(c.Chat), sanitize.Contact(c.From)
+	if c.Status != provider.CallRejected {
+		c.RejectedBy, c.Reply = "", ""
+	}
 	if !sanitize.IsName(c.CallID) || !sanitize.IsName(c.Chat.ChatID) || callSteps[c.Status] == 0 {
 		return nil
 	}

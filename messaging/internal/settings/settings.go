@@ -41,7 +41,7 @@ func Check(p provider.Provider, in provider.Settings) (provider.Settings, error)
 	}
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(in)) {
-		if !known[name] {
+		if !known[name] && !(in[name] == "" && isObject(p, name)) {
 			wrong = append(wrong, &payload.Invalid{Field: "settings." + name, Message: "is not a setting of " + string(p.Kind())})
 		}
 	}
@@ -89,6 +89,9 @@ func (b *Box) Merge(ctx context.Context, tx *database.Tx, r *store.Reference, ch
 	shown := Masked(p, old)
 	merged := maps.Clone(old)
 	for name, v := range change {
+		if v == "" {
+			maps.DeleteFunc(merged, func(of, _ string) bool { return strings.HasPrefix(of, name+".") })
+		}
 		if v != shown[name] || v == "" {
 			merged[name] = v
 		}

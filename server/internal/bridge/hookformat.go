@@ -70,7 +70,8 @@ func (s *HookFormats) aboutReference(ctx context.Context, d webhook.Draft, ev *c
 	ev.Reference.Name = r.Name
 	ev.Reference.Self, ev.Reference.Profile = s.selfOf(r.Type, r.Session.Account)
 	if r.Type == cloud.Kind {
-		ev.Reference.Number, ev.Reference.Business = r.Settings["phoneNumberId"], r.Settings["businessAccountId"]
+		ev.Reference.Number, _ = r.Settings["phoneNumberId"].(string)
+		ev.Reference.Business, _ = r.Settings["businessAccountId"].(string)
 	}
 	ev.QR = r.Session.QR
 	if r.Session.PairingCode != nil {

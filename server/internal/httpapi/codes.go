@@ -94,6 +94,7 @@ var furtherCodes = map[string][]string{
 	"Messaging_MarkRead":        {codeAmbiguousChat},
 	"Messaging_Messages":        {codeAmbiguousChat},
 	"Messaging_PreviewTemplate": {CodeUnsupported},
+	"Messaging_RejectCall":      {CodeUnsupported, codeSessionNotConnected, codeAmbiguousChat},
 
 	"Messaging_ReplayDeadLetter": {CodeUnsupported},
 

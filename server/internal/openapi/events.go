@@ -145,6 +145,9 @@ var eventKinds = []outgoingEvent{
 		examples: map[string]any{"ringing": messaging.CallPayload{
 			Reference: 1, Ref: 1, RemoteJID: exampleContact, ChatID: exampleChat, ID: "wacid.HBgL", Status: provider.CallRinging,
 			MessageTimestamp: messaging.UnixTime{Time: exampleTime},
+		}, "rejected": messaging.CallPayload{
+			Reference: 1, Ref: 1, RemoteJID: exampleContact, ChatID: exampleChat, ID: "wacid.HBgL", Status: provider.CallRejected,
+			MessageTimestamp: messaging.UnixTime{Time: exampleTime}, RejectedBy: provider.RejectedBySetting,
 		}},
 	},
 	{

@@ -52,6 +52,7 @@ var Repetition = map[string]string{ //nolint:gosec // sentences, and no credenti
 	"Messaging_ReplayDeadLetters": "A repeated request replays only those that remain.",
 
 	"Messaging_MarkRead":        "A repeated request marks only messages that have arrived since.",
+	"Messaging_RejectCall":      "A call that is rejected already stays so.",
 	"Messaging_CreateGroup":     "A repeated request creates another group.",
 	"Messaging_SaveMedia":       "A repeated request stores another file.",
 	"Messaging_CreateTemplate":  "The network refuses a repeated request: the name exists in that language.",

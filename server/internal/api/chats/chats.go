@@ -25,6 +25,7 @@ type API struct{ Messaging *messaging.Service }
 func (a *API) Register(api *httpapi.API) {
 	a.chatRoutes(api)
 	a.groupRoutes(api)
+	a.callRoutes(api)
 	a.templateRoutes(api)
 }
 

@@ -2,6 +2,7 @@ package references
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/trunklinehq/trunkline/server/internal/view"
@@ -79,24 +80,30 @@ func (a *API) Register(api *httpapi.API) {
 
 type newReference struct {
 	Body struct {
-		Name     string            `json:"name" minLength:"1" maxLength:"200" example:"Shop"`
-		Type     provider.Kind     `json:"type" doc:"provider-web, provider-cloud, provider-messenger or provider-sandbox." example:"provider-sandbox"`
-		Settings map[string]string `json:"settings,omitempty" doc:"The settings of the type. provider-web: all optional: markOnline, historySync and proxyUrl; provider-cloud: phoneNumberId and accessToken, and optionally businessAccountId (default: asked from the network), appSecret and verifyToken (default: the server's); provider-messenger: pageId and accessToken, and optionally appSecret and verifyToken (default: the server's); provider-sandbox: optionally lateIds."`
+		Name     string         `json:"name" minLength:"1" maxLength:"200" example:"Shop"`
+		Type     provider.Kind  `json:"type" doc:"provider-web, provider-cloud, provider-messenger or provider-sandbox." example:"provider-sandbox"`
+		Settings map[string]any `json:"settings,omitempty" doc:"The settings of the type: strings or booleans, or objects of these. provider-web: all optional: markOnline, historySync, proxyUrl and calls, an object with reject and reply; provider-cloud: phoneNumberId and accessToken, and optionally businessAccountId (default: asked from the network), appSecret and verifyToken (default: the server's); provider-messenger: pageId and accessToken, and optionally appSecret and verifyToken (default: the server's); provider-sandbox: optionally lateIds."`
 	}
 }
 
 // Resolve checks the settings as the type has them, so that they are named with
 // what else is missing.
 func (in *newReference) Resolve(c huma.Context) []error {
-	return httpapi.ResolveErrors(httpapi.CheckerOf[*messaging.Service](c).CheckReference(in.reference()), httpapi.Translators{Problem})
+	n, err := in.reference()
+	return httpapi.ResolveErrors(errors.Join(err, httpapi.CheckerOf[*messaging.Service](c).CheckReference(n)), httpapi.Translators{Problem})
 }
 
-func (in *newReference) reference() messaging.NewReference {
-	return messaging.NewReference{Name: in.Body.Name, Type: in.Body.Type, Settings: in.Body.Settings}
+func (in *newReference) reference() (messaging.NewReference, error) {
+	settings, err := messaging.FlatSettings(in.Body.Settings)
+	return messaging.NewReference{Name: in.Body.Name, Type: in.Body.Type, Settings: settings}, err
 }
 
 func (a *API) createReference(ctx context.Context, c httpapi.Call, in *newReference) (messaging.Reference, error) {
-	return a.Messaging.For(c.Account).References().Create(ctx, in.reference())
+	n, err := in.reference()
+	if err != nil {
+		return messaging.Reference{}, err
+	}
+	return a.Messaging.For(c.Account).References().Create(ctx, n)
 }
 
 type referenceFilter struct {
@@ -116,13 +123,17 @@ func (a *API) getReference(ctx context.Context, c httpapi.Call, in *referenceID)
 type changeReference struct {
 	ID   provider.ReferenceID `path:"id" minimum:"1" doc:"Id of the reference."`
 	Body struct {
-		Name     *string           `json:"name,omitempty" minLength:"1" maxLength:"200"`
-		Settings map[string]string `json:"settings,omitempty" doc:"Merged with the stored settings by name. A name that is absent keeps its value."`
+		Name     *string        `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Settings map[string]any `json:"settings,omitempty" doc:"Merged with the stored settings by name, also within an object. A name that is absent keeps its value. null removes a setting, or all of an object."`
 	}
 }
 
 func (a *API) updateReference(ctx context.Context, c httpapi.Call, in *changeReference) (messaging.Reference, error) {
-	return a.Messaging.For(c.Account).References().Update(ctx, in.ID, messaging.ReferenceChange{Name: in.Body.Name, Settings: in.Body.Settings})
+	settings, err := messaging.FlatSettings(in.Body.Settings)
+	if err != nil {
+		return messaging.Reference{}, err
+	}
+	return a.Messaging.For(c.Account).References().Update(ctx, in.ID, messaging.ReferenceChange{Name: in.Body.Name, Settings: settings})
 }
 
 func (a *API) deleteReference(ctx context.Context, c httpapi.Call, in *referenceID) (jobs.Deleting, error) {
