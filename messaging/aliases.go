@@ -56,6 +56,8 @@ type (
 	Participant = payload.Participant
 	// Poll is [payload.Poll].
 	Poll = payload.Poll
+	// Passkey is [payload.Passkey].
+	Passkey = payload.Passkey
 	// QR is [payload.QR].
 	QR = payload.QR
 	// Quote is [payload.Quote].

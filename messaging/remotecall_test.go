@@ -119,6 +119,15 @@ func TestRemoteCall(t *testing.T) {
 		require.Equal(t, provider.CallRejected, rejected.Status)
 		require.Equal(t, 1, w.called("reject"))
 
+		w.asksPasskey(t, here, ref, &provider.PasskeyRequest{Options: &provider.PasskeyOptions{Challenge: "Y2g"}})
+		_, err = there.acc.Sessions().AnswerPasskey(t.Context(), ref, credential())
+		require.NoError(t, err)
+		w.asksPasskey(t, here, ref, &provider.PasskeyRequest{Code: "ABCD-1234"})
+		_, err = there.acc.Sessions().ConfirmPasskey(t.Context(), ref)
+		require.NoError(t, err)
+		require.Equal(t, []int{1, 1}, []int{w.called("passkey signed"), w.called("confirm")})
+		require.NoError(t, w.scan(t.Context(), ref))
+
 		for _, refusal := range refusals() {
 			w.refuse(refusal)
 			_, want := here.acc.Groups().Get(t.Context(), ref, "1@g.us")

@@ -48,13 +48,14 @@ const (
 type Connection struct {
 	State   ConnectionState
 	At      time.Time
-	QR      string         // while pairing: the text of the code to scan, or ""
-	Code    string         // while pairing: the code to type on the phone, or ""
-	Expires time.Time      // of QR or Code
-	Account *Account       // with [Connected]: the account that the reference speaks for
-	Reason  ConnectionCode // why it is not connected or is restricted; "": nothing is wrong
-	Detail  string         // the reason as a sentence
-	Until   time.Time      // when the problem ends by itself; zero: not known
+	QR      string          // while pairing: the text of the code to scan, or ""
+	Code    string          // while pairing: the code to type on the phone, or ""
+	Passkey *PasskeyRequest // while pairing: what the network asks the owner for, or nil
+	Expires time.Time       // of QR, Code or Passkey
+	Account *Account        // with [Connected]: the account that the reference speaks for
+	Reason  ConnectionCode  // why it is not connected or is restricted; "": nothing is wrong
+	Detail  string          // the reason as a sentence
+	Until   time.Time       // when the problem ends by itself; zero: not known
 }
 
 // ConnectionCode is why a reference is not connected. Users see it.

@@ -10,7 +10,7 @@
 // provider may be a [Caller], if its network posts callbacks, [Connector],
 // [Validator], [Splitter], [Identifier], [LateIdentifier], [TemplateReviewer],
 // [Eraser], [Defaulter], [Completer] or [Inspector], and a session a [Checker],
-// [Linker], [Subscriber], [Reader], [AboutReader], [Typist], [MediaFetcher],
+// [Linker], [PasskeyLinker], [Subscriber], [Reader], [AboutReader], [Typist], [MediaFetcher],
 // [MediaUploader], [TemplateManager], [GroupManager], [NumberChecker],
 // [CallRejecter], [RateLimiter] or [Namer].
 //

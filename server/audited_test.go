@@ -130,6 +130,7 @@ var elsewhere = map[string]string{
 var unlogged = map[string]string{
 	"POST /chats/send":                           "messages are a record themselves",
 	"POST /chats/read":                           "reading is no change",
+	"POST /reference/session/passkey":            "it continues a start, which is logged",
 	"POST /chats/call/reject":                    "the call is a record itself",
 	"POST /sandbox/{reference}/messages":         "is a message that comes",
 	"POST /webhooks/provider":                    "the network calls it",

@@ -101,6 +101,7 @@ var permissions = map[string]string{
 	"DELETE /chats":                               string(auth.UsersManage),
 	"PATCH /chats/group":                          string(auth.ChatsSend),
 	"POST /chats/group":                           string(auth.ChatsSend),
+	"POST /reference/session/passkey":             string(auth.SessionsManage),
 	"POST /chats/call/reject":                     string(auth.ChatsSend),
 	"PATCH /chats":                                string(auth.ChatsSend),
 	"POST /chats/read":                            string(auth.ChatsSend),

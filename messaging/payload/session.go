@@ -35,6 +35,7 @@ type Session struct {
 	Health      Health               `json:"health"`
 	LastError   *SessionError        `json:"lastError"`
 	Node        *string              `json:"node"`
+	Passkey     *Passkey             `json:"passkey,omitempty" doc:"What the network asks the owner of the account for before it links the reference. Absent if it does not."`
 }
 
 // QR is a code to be scanned.
@@ -42,6 +43,13 @@ type QR struct {
 	Code      string   `json:"code"`
 	Image     string   `json:"image" doc:"A data: URL of a PNG."`
 	ExpiresAt UnixTime `json:"expiresAt"`
+}
+
+// Passkey is what a network asks the owner of an account for.
+type Passkey struct {
+	Options   *provider.PasskeyOptions `json:"options" doc:"To be signed with the owner's passkey: the PublicKeyCredentialRequestOptionsJSON of WebAuthn. null once it is signed."`
+	Code      *string                  `json:"code" doc:"A code to compare with the one on the phone; null if there is none." example:"ABCD-1234"`
+	ExpiresAt UnixTime                 `json:"expiresAt"`
 }
 
 // SessionAccount is who a reference speaks for.

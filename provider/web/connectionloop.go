@@ -40,6 +40,7 @@ type connectionLoop struct {
 	conn        *connection
 	inbox       provider.Inbox
 	clients     *clients
+	passkeys    *passkeys
 	onConnected func(*whatsmeow.Client) // runs in the background after each connection
 
 	tries      int       // attempts since the last stable connection
@@ -207,8 +208,12 @@ func (r *connectionLoop) handle(g signal) {
 		r.restart()
 	case *events.PairError:
 		r.stop(provider.UnknownReason, "The phone did not accept this device.", time.Time{})
-	case *events.PairPasskeyRequest, *events.PairPasskeyError:
-		r.stop(provider.PasskeyRequired, "The account requires a passkey to link a device. Switch the passkey off on the phone, then link again.", time.Time{})
+	case *events.PairPasskeyRequest:
+		r.askPasskey(e)
+	case *events.PairPasskeyConfirmation:
+		r.comparePasskey(e)
+	case *events.PairPasskeyError:
+		r.passkeyFailed(e.Error)
 	case *events.Connected:
 		if r.conn.current().IsConnected() { // false: it was lost while whatsmeow reported it
 			r.isConnected()

@@ -103,19 +103,6 @@ func TestCode(t *testing.T) {
 	})
 }
 
-// TestPasskey says what to do about an account that asks for a passkey.
-func TestPasskey(t *testing.T) {
-	each(t, func(t *testing.T, db *sqlx.DB) {
-		f := newReference(t, db, &webtest.PhoneOptions{Passkey: true})
-		f.open(t)
-		require.NoError(t, f.session.(provider.Linker).Link(soon(t), ""))
-		shown := await(t, f.inbox, func(c *provider.Connection) bool { return c.QR != "" })
-		_, err := f.owner.Scan(soon(t), shown.QR)
-		require.ErrorIs(t, err, webtest.ErrPasskey)
-		require.Equal(t, provider.PasskeyRequired, f.inbox.state(t, provider.Disconnected).Reason)
-	})
-}
-
 // TestUnlink takes a reference off its phone and forgets it.
 func TestUnlink(t *testing.T) {
 	each(t, func(t *testing.T, db *sqlx.DB) {

@@ -31,6 +31,7 @@ type linking struct {
 	started        bool
 	loginRequested bool // the network has asked the new device to log in
 	stored         bool // the new device's keys are stored
+	passkey        bool // the network has asked for a passkey
 	phone          string
 	left           []string // QR codes that were not shown yet
 	shown          int      // codes of this round
@@ -67,7 +68,7 @@ func (r *connectionLoop) begin(phone string) {
 // codes shows the first of the QR codes that the network sent.
 func (r *connectionLoop) codes(codes []string) {
 	l := &r.linking
-	l.left, l.shown = codes, 0
+	l.left, l.shown, l.passkey = codes, 0, false
 	l.round++
 	r.tries = 0
 	if l.phone != "" {
@@ -81,6 +82,9 @@ func (r *connectionLoop) codes(codes []string) {
 func (r *connectionLoop) nextCode() {
 	l := &r.linking
 	switch {
+	case l.passkey:
+		r.stop(provider.PasskeyRequired, "No passkey was given in time. "+passkeyAdvice, time.Time{})
+		return
 	case len(l.left) == 0 && l.round >= maxRounds, l.phone != "" && l.shown > 0:
 		r.stop(provider.UnknownReason, "No phone linked the device while codes were shown.", time.Time{})
 		return
@@ -102,6 +106,7 @@ func (r *connectionLoop) nextCode() {
 
 // isPaired records that the new device's keys are stored, and plans its login.
 func (r *connectionLoop) isPaired() {
+	r.passkeys.answered()
 	r.linking.stored, r.linking.expires = true, time.Time{}
 	if r.linking.loginRequested {
 		r.restart()

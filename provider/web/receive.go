@@ -50,7 +50,7 @@ func (rc *receiver) handle(c *whatsmeow.Client, e any) (ok bool) {
 		return false
 	}
 	switch e.(type) {
-	case *events.QR, *events.PairSuccess, *events.PairError, *events.PairPasskeyRequest, *events.PairPasskeyError,
+	case *events.QR, *events.PairSuccess, *events.PairError, *events.PairPasskeyRequest, *events.PairPasskeyError, *events.PairPasskeyConfirmation,
 		*events.ManualLoginReconnect, *events.Connected, *events.Disconnected, *events.KeepAliveTimeout, *events.LoggedOut,
 		*events.StreamReplaced, *events.TemporaryBan, *events.ClientOutdated, *events.ConnectFailure, *events.StreamError:
 		return rc.conn.signal(rc.conn.ctx, signal{c, e}) == nil

@@ -21,13 +21,14 @@ type session struct {
 	*resolver
 	*sendRate
 	*callReader
+	*passkeys
 	conn     *connection
 	contacts *contactSync
 	history  *history
 }
 
 var (
-	_ provider.Linker        = (*session)(nil)
+	_ provider.PasskeyLinker = (*session)(nil)
 	_ provider.Reader        = (*session)(nil)
 	_ provider.Typist        = (*session)(nil)
 	_ provider.MediaFetcher  = (*session)(nil)
@@ -56,7 +57,7 @@ func (p *Provider) Open(ctx context.Context, ref provider.Reference, inbox provi
 	if dev != nil {
 		conn.client, err = clients.newClient(dev)
 	}
-	loop := &connectionLoop{conn: conn, inbox: inbox, clients: clients, onConnected: s.onConnected}
+	loop := &connectionLoop{conn: conn, inbox: inbox, clients: clients, passkeys: s.passkeys, onConnected: s.onConnected}
 	go loop.run(err)
 	return s, nil
 }
@@ -78,6 +79,7 @@ func newSession(conn *connection, inbox provider.Inbox, store *guarded, rates Ra
 		resolver:     people,
 		sendRate:     rate,
 		callReader:   &callReader{conn: conn, people: people},
+		passkeys:     &passkeys{conn: conn},
 		conn:         conn,
 		contacts:     &contactSync{conn: conn, inbox: inbox, people: people, db: store.db, store: &store.contactStore},
 		history:      &history{conn: conn, inbox: inbox, messages: messages, db: store.db},

@@ -673,9 +673,9 @@ func (s *Auth) AcceptInvitation(ctx context.Context, in AcceptInvitationRequest)
 // A scoped token is refused.
 //
 // A repeated request answers 422: the challenge was answered.
-func (s *Auth) AddPasskey(ctx context.Context, in AddPasskeyRequest) (*Passkey, error) {
+func (s *Auth) AddPasskey(ctx context.Context, in AddPasskeyRequest) (*PasskeyView, error) {
 	r := request{id: "Auth_AddPasskey", method: http.MethodPost, path: "/user/passkeys", body: in}
-	return answer[Passkey](ctx, s.c, &r)
+	return answer[PasskeyView](ctx, s.c, &r)
 }
 
 // BeginPasskey is POST /user/passkeys/begin: Start to add a passkey.
@@ -907,9 +907,9 @@ func (s *Auth) Methods(ctx context.Context) (*Methods, error) {
 // A scoped token is refused.
 //
 // Changes nothing.
-func (s *Auth) Passkeys(ctx context.Context) (*Page[Passkey], error) {
+func (s *Auth) Passkeys(ctx context.Context) (*Page[PasskeyView], error) {
 	r := request{id: "Auth_Passkeys", method: http.MethodGet, path: "/user/passkeys"}
-	return answer[Page[Passkey]](ctx, s.c, &r)
+	return answer[Page[PasskeyView]](ctx, s.c, &r)
 }
 
 // Permissions is GET /user/permissions: List the caller's permissions, and all permissions and
@@ -1853,6 +1853,21 @@ func (s *MCP) Functions(ctx context.Context) (*FunctionList, error) {
 
 // Messaging: References, their sessions, chats, messages, groups and templates.
 type Messaging struct{ c *Client }
+
+// AnswerPasskey is POST /reference/session/passkey: Link a reference with the passkey of its owner.
+//
+// If `passkey` of the session has `options`, send `credential`: what the owner's passkey signed. If
+// it has a `code`, compare it with the code on the phone, and send `confirmed`. If the session asks
+// for neither, the answer is a 409.
+//
+// Needs the permission `sessions.manage`.
+//
+// A repeated answer is sent again while the session asks for it. Once the reference is linked, it
+// is a 409.
+func (s *Messaging) AnswerPasskey(ctx context.Context, in AnswerPasskeyRequest) (*Session, error) {
+	r := request{id: "Messaging_AnswerPasskey", method: http.MethodPost, path: "/reference/session/passkey", body: in}
+	return answer[Session](ctx, s.c, &r)
+}
 
 // ChatsParams are what [Messaging.Chats] may be told; nil: nothing.
 type ChatsParams struct {

@@ -139,6 +139,15 @@ type AiflowUpdateRequest struct {
 	Name  *string         `json:"name,omitzero"`
 }
 
+type AnswerPasskeyRequest struct {
+	// true: the code of the session is the one on the phone.
+	Confirmed *bool `json:"confirmed,omitzero"`
+	// The result of navigator.credentials.get: PublicKeyCredential.toJSON().
+	Credential *PasskeyCredential `json:"credential,omitzero"`
+	// Id of the reference.
+	Reference int64 `json:"reference"`
+}
+
 type ApproveRequest struct {
 	Approved bool   `json:"approved"`
 	StepID   string `json:"stepId"`
@@ -1808,6 +1817,50 @@ type Passages struct {
 }
 
 type Passkey struct {
+	// A code to compare with the one on the phone; null if there is none.
+	Code *string `json:"code"`
+	// UNIX seconds.
+	ExpiresAt Time `json:"expiresAt"`
+	// To be signed with the owner's passkey: the PublicKeyCredentialRequestOptionsJSON of WebAuthn.
+	// null once it is signed.
+	Options *PasskeyOptions `json:"options"`
+}
+
+type PasskeyAssertion struct {
+	AuthenticatorData string  `json:"authenticatorData"`
+	ClientDataJSON    string  `json:"clientDataJSON"`
+	Signature         string  `json:"signature"`
+	UserHandle        *string `json:"userHandle,omitzero"`
+}
+
+type PasskeyCredential struct {
+	// Not used.
+	AuthenticatorAttachment *string `json:"authenticatorAttachment,omitzero"`
+	// Not used.
+	ClientExtensionResults map[string]json.RawMessage `json:"clientExtensionResults,omitzero"`
+	// Same value as rawId.
+	ID string `json:"id"`
+	// Id of the passkey. Base64url without padding, as all bytes here.
+	RawID    string           `json:"rawId"`
+	Response PasskeyAssertion `json:"response"`
+	// One of public-key.
+	Type string `json:"type"`
+}
+
+type PasskeyOptions struct {
+	// The passkeys that may answer; empty: any of the site.
+	AllowCredentials []ProviderPasskeyCredential `json:"allowCredentials"`
+	// Base64url without padding.
+	Challenge  string                     `json:"challenge"`
+	Extensions map[string]json.RawMessage `json:"extensions,omitzero"`
+	// The site to which the passkey belongs. Browsers sign only on pages of this site.
+	RpID string `json:"rpId"`
+	// Milliseconds that the person has.
+	Timeout          *int64  `json:"timeout,omitzero"`
+	UserVerification *string `json:"userVerification,omitzero"`
+}
+
+type PasskeyView struct {
 	// UNIX seconds.
 	CreatedAt Time   `json:"createdAt"`
 	ID        string `json:"id"`
@@ -1966,6 +2019,13 @@ type ProjectFileView struct {
 	Size int64 `json:"size"`
 	// One of text/plain, text/markdown, text/csv, application/json, text/html.
 	Type string `json:"type"`
+}
+
+type ProviderPasskeyCredential struct {
+	// Base64url without padding.
+	ID         string   `json:"id"`
+	Transports []string `json:"transports,omitzero"`
+	Type       string   `json:"type"`
 }
 
 type Published struct {
@@ -2460,7 +2520,10 @@ type Session struct {
 	LastError   *SessionError `json:"lastError"`
 	Node        *string       `json:"node"`
 	PairingCode *string       `json:"pairingCode"`
-	QR          *QR           `json:"qr"`
+	// What the network asks the owner of the account for before it links the reference. Absent if it
+	// does not.
+	Passkey *Passkey `json:"passkey,omitzero"`
+	QR      *QR      `json:"qr"`
 	// Id of the reference.
 	Reference int64 `json:"reference"`
 	// One of STOPPED, STARTING, PAIRING, CONNECTED, RECONNECTING, LOGGED_OUT, FAILED.

@@ -39,6 +39,7 @@ type remoteCall struct {
 	Change  provider.ParticipantChange `json:"change,omitempty"`
 	Reset   bool                       `json:"reset,omitempty"`
 	CallID  string                     `json:"callId,omitempty"`
+	Passkey *provider.PasskeyAnswer    `json:"passkey,omitempty"`
 }
 
 type remoteMethod string
@@ -52,6 +53,8 @@ const (
 	callInvite       remoteMethod = "invite"
 	callLeave        remoteMethod = "leave"
 	callReject       remoteMethod = "reject_call"
+	callPasskey      remoteMethod = "answer_passkey"
+	callPasskeyCode  remoteMethod = "confirm_passkey"
 )
 
 // remoteAnswer is what came of a remote call.
@@ -74,6 +77,7 @@ var (
 	_ provider.NumberChecker = forwarder{}
 	_ provider.GroupManager  = forwarder{}
 	_ provider.CallRejecter  = forwarder{}
+	_ provider.PasskeyLinker = forwarder{}
 )
 
 func (f forwarder) CheckNumber(ctx context.Context, who provider.Address) (provider.NumberCheck, error) {
@@ -113,6 +117,16 @@ func (f forwarder) LeaveGroup(ctx context.Context, chat provider.Address) error 
 
 func (f forwarder) RejectCall(ctx context.Context, chat provider.Address, callID string) error {
 	_, err := f.manager.callRemote(ctx, f.ref, remoteCall{Call: callReject, Chat: chat, CallID: callID})
+	return err
+}
+
+func (f forwarder) AnswerPasskey(ctx context.Context, answer provider.PasskeyAnswer) error {
+	_, err := f.manager.callRemote(ctx, f.ref, remoteCall{Call: callPasskey, Passkey: &answer})
+	return err
+}
+
+func (f forwarder) ConfirmPasskey(ctx context.Context) error {
+	_, err := f.manager.callRemote(ctx, f.ref, remoteCall{Call: callPasskeyCode})
 	return err
 }
 

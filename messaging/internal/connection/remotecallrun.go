@@ -131,8 +131,24 @@ func (c remoteCall) run(ctx context.Context, sess provider.Session) (a remoteAns
 			return a, &provider.Unsupported{What: "rejecting calls"}
 		}
 		return a, rejecter.RejectCall(ctx, c.Chat, c.CallID)
+	case callPasskey, callPasskeyCode:
+		return a, c.runPasskey(ctx, sess)
 	}
 	return c.runGroup(ctx, sess)
+}
+
+// runPasskey makes the call if it is about a passkey.
+func (c remoteCall) runPasskey(ctx context.Context, sess provider.Session) error {
+	linker, ok := sess.(provider.PasskeyLinker)
+	switch {
+	case !ok:
+		return &provider.Unsupported{What: "linking with a passkey"}
+	case c.Call == callPasskeyCode:
+		return linker.ConfirmPasskey(ctx)
+	case c.Passkey == nil:
+		return &provider.Unsupported{What: string(c.Call)}
+	}
+	return linker.AnswerPasskey(ctx, *c.Passkey)
 }
 
 // runGroup makes the call if it is about groups.

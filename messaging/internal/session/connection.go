@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 
 	"rsc.io/qr"
 
@@ -17,6 +18,10 @@ import (
 func ApplyConnection(r *store.Reference, c *provider.Connection, node string, u *store.Batch) {
 	now := database.Micros(u.Now)
 	r.QR, r.PairingCode, r.PairingUS, r.Node = text.Sanitize(c.QR), text.Sanitize(c.Code), database.Micros(c.Expires), node
+	r.Passkey = ""
+	if c.Passkey != nil {
+		r.Passkey = string(payload.MustEncode(c.Passkey))
+	}
 	switch c.State {
 	case provider.Connecting:
 		if r.State != payload.StateConnected && r.State != payload.StateReconnecting {
@@ -61,4 +66,17 @@ func qrView(r *store.Reference, nowUS int64) *payload.QR {
 		Code: r.QR, Image: "data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG()),
 		ExpiresAt: payload.TimeOf(r.PairingUS),
 	}
+}
+
+// passkeyView is a request for a passkey that can still be answered.
+func passkeyView(r *store.Reference, nowUS int64) *payload.Passkey {
+	var asked provider.PasskeyRequest
+	if r.Passkey == "" || r.PairingUS <= nowUS || json.Unmarshal([]byte(r.Passkey), &asked) != nil {
+		return nil
+	}
+	out := &payload.Passkey{Options: asked.Options, ExpiresAt: payload.TimeOf(r.PairingUS)}
+	if asked.Code != "" {
+		out.Code = &asked.Code
+	}
+	return out
 }

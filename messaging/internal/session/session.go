@@ -21,6 +21,7 @@ func View(r *store.Reference, now time.Time) payload.Session {
 		if r.PairingCode != "" && r.PairingUS > database.Micros(now) {
 			s.PairingCode = &r.PairingCode
 		}
+		s.Passkey = passkeyView(r, database.Micros(now))
 	}
 	if r.Node != "" {
 		s.Node = &r.Node
@@ -50,7 +51,7 @@ func Save(ctx context.Context, u *store.Batch, r *store.Reference, before store.
 	switch {
 	case r.State != before.State:
 		publish(u, r)
-	case r.QR != before.QR, r.PairingCode != before.PairingCode:
+	case r.QR != before.QR, r.PairingCode != before.PairingCode, r.Passkey != before.Passkey:
 		u.Publish(r.Account, r.ID, string(payload.EventSession), View(r, u.Now)) // for who looks on; nothing has changed for others
 	}
 	return Write(ctx, u.Tx, r)
@@ -60,9 +61,9 @@ func Save(ctx context.Context, u *store.Batch, r *store.Reference, before store.
 func Write(ctx context.Context, tx *database.Tx, r *store.Reference) error {
 	_, err := tx.ExecContext(ctx, `UPDATE messaging_reference SET state = $1, proved = $2, remote_id = $3, remote_name = $4, remote_biz = $5,
 		connected_us = $6, probe_us = $7, error_code = $8, error_message = $9, error_us = $10, error_retry_us = $11,
-		qr = $12, pairing_code = $13, pairing_until_us = $14, node = $15 WHERE id = $16`,
+		qr = $12, pairing_code = $13, pairing_until_us = $14, passkey = $15, node = $16 WHERE id = $17`,
 		r.State, r.Proved, r.RemoteID, r.RemoteName, r.RemoteBiz, r.ConnectedUS, r.ProbeUS,
-		r.ErrorCode, r.ErrorMessage, r.ErrorUS, r.ErrorRetryUS, r.QR, r.PairingCode, r.PairingUS, r.Node, r.ID)
+		r.ErrorCode, r.ErrorMessage, r.ErrorUS, r.ErrorRetryUS, r.QR, r.PairingCode, r.PairingUS, r.Passkey, r.Node, r.ID)
 	if err != nil {
 		return fmt.Errorf("storing a session: %w", err)
 	}

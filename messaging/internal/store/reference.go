@@ -39,6 +39,7 @@ type Reference struct {
 	QR           string               `db:"qr"`
 	PairingCode  string               `db:"pairing_code"`
 	PairingUS    int64                `db:"pairing_until_us"`
+	Passkey      string               `db:"passkey"` // as JSON; "": none is asked for
 	Node         string               `db:"node"`
 	CreatedUS    int64                `db:"created_us"`
 	UpdatedUS    int64                `db:"updated_us"`
@@ -46,7 +47,7 @@ type Reference struct {
 
 // ReferenceColumns are the columns of [Reference].
 const ReferenceColumns = `id, account, name, kind, settings, callback_url, revision, state, proved, signed_us, remote_id, remote_name, remote_biz, connected_us,
-	inbound_us, ack_us, probe_us, error_code, error_message, error_us, error_retry_us, qr, pairing_code, pairing_until_us, node,
+	inbound_us, ack_us, probe_us, error_code, error_message, error_us, error_retry_us, qr, pairing_code, pairing_until_us, passkey, node,
 	created_us, updated_us`
 
 // Deleted says whether the reference is being deleted: its account

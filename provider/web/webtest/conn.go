@@ -38,9 +38,10 @@ type conn struct {
 	last   bool          // the last node is queued: no other follows
 
 	// Guarded by the server's lock.
-	device    *Device // nil until logged in
-	greeted   bool    // the server has offered pairing, accepted or refused the login
-	active    bool    // the client wants what is queued for it
+	device    *Device         // nil until logged in
+	passkey   *passkeyPairing // nil: no passkey was asked for
+	greeted   bool            // the server has offered pairing, accepted or refused the login
+	active    bool            // the client wants what is queued for it
 	deaf      bool
 	conflict  *Conflict              // in which this is the older connection, or nil
 	confirmed bool                   // the conflict was recorded

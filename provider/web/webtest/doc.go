@@ -4,9 +4,9 @@
 // keys.
 //
 // The server implements what whatsmeow uses: the Noise handshake and frames,
-// pairing by QR and by code, login and the ways to lose it, pre-keys, messages to
-// people and groups, receipts, retries, media, history, app state, calls and
-// presence. Where the behaviour of the real server is not known, it does the
+// pairing by QR, by code and with a passkey, login and the ways to lose it,
+// pre-keys, messages to people and groups, receipts, retries, media, history, app
+// state, calls and presence. Where the behaviour of the real server is not known, it does the
 // minimum that a client needs. It does not ban clients by itself.
 //
 // The server delivers nodes that a device has not acknowledged again when the

@@ -22,8 +22,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// ErrPasskey is returned when a phone does not link a device because it
-// requires a passkey. The client is notified.
+// ErrPasskey is returned when a phone does not link a device yet because it
+// requires a passkey. The client is asked for one, and linked when it has answered
+// as [Passkey.Sign] does.
 var ErrPasskey = errors.New("webtest: a passkey is required")
 
 // qrPrefix is the prefix of a QR code.
@@ -73,22 +74,10 @@ func (p *Phone) Scan(ctx context.Context, qr string) (*Device, error) {
 	case !hmac.Equal(keys[0], c.noise[:]):
 		return nil, errors.New("webtest: the keys of the QR code are not those of its client")
 	case p.opts.Passkey:
-		c.askPasskey()
+		c.askPasskey(p, keys[2])
 		return nil, ErrPasskey
 	}
 	return p.link(ctx, c, keys[1], keys[2])
-}
-
-// askPasskey tells the client that the account requires a passkey.
-func (c *conn) askPasskey() {
-	c.send(node{
-		Tag:   "notification",
-		Attrs: attrs{"from": types.ServerJID, "type": "passkey_prologue_request", "id": c.s.newID(), "t": time.Now().Unix()},
-		Content: []node{{
-			Tag:     "passkey_request_options",
-			Content: []byte(`{"challenge":"d2VidGVzdA","timeout":60000,"rpId":"whatsapp.com","allowCredentials":[],"userVerification":"required"}`),
-		}},
-	})
 }
 
 // link signs the client's identity for the account, and has the client sign it.
@@ -254,7 +243,7 @@ func (p *Phone) EnterCode(ctx context.Context, code string) (*Device, error) {
 	case cp == nil || len(cp.wrapped) != 80:
 		return nil, errors.New("webtest: no client shows a code for this number")
 	case p.opts.Passkey:
-		cp.conn.askPasskey()
+		cp.conn.askPasskey(p, nil)
 		return nil, ErrPasskey
 	}
 	theirs, err := underCode(code, cp.wrapped)

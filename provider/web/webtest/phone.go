@@ -18,6 +18,9 @@ type PhoneOptions struct {
 	Hidden bool
 	// Passkey makes the phone require a passkey to link a device.
 	Passkey bool
+	// ForgetsHandoff makes the phone not continue after the first answer of a
+	// passkey. After another answer its owner has to compare a code.
+	ForgetsHandoff bool
 	// InviteOnly makes adding the phone to a group fail: it has to be invited.
 	InviteOnly bool
 	// NoReadReceipts keeps read receipts between the devices of the account.
@@ -46,6 +49,7 @@ type Phone struct {
 	requests *deviceRequests
 	calls    *PhoneCalls
 	groups   *PhoneGroups
+	passkey  *Passkey // nil: none is required
 
 	// Guarded by the server's lock.
 	changed     bell
@@ -92,6 +96,9 @@ func (s *Server) AddPhone(o *PhoneOptions) *Phone {
 	p.inbox = &phoneInbox{p: p, byID: map[messageKey]*Message{}, reported: map[receiptKey]Receipt{}}
 	p.outbox = &phoneOutbox{p: p, sent: map[string]*outgoing{}}
 	p.requests, p.calls, p.groups = &deviceRequests{p}, &PhoneCalls{p: p}, &PhoneGroups{p}
+	if p.opts.Passkey {
+		p.passkey = newPasskey(p)
+	}
 	p.self = &Device{s: s, phone: p, keys: p.public()}
 	p.devices[0] = p.self
 	s.phones[p.jid.User], s.lids[p.lid.User] = p, p

@@ -85,6 +85,7 @@ func (c *conn) handleQuery(n *node) {
 		c.result(n)
 	case key == "md set link_code_companion_reg":
 		c.linkCode(n, &child)
+	case c.loggedIn() == nil && c.linkPasskey(n, &child):
 	case c.loggedIn() == nil:
 		c.refuse(n, 401, "not-authorized")
 	case str(n, "xmlns") == "w:g2":

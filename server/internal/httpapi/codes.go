@@ -81,6 +81,7 @@ var furtherCodes = map[string][]string{
 	"Extractor_Evaluate":        {CodeBudgetExceeded},
 	"Extractor_Try":             {CodeBudgetExceeded, codeAmbiguousChat},
 	"Knowledge_Add":             {CodeUnsupported, codeQuotaStorage},
+	"Messaging_AnswerPasskey":   {CodeUnsupported, codeSessionNotConnected},
 	"Messaging_CheckNumber":     {CodeUnsupported, codeSessionNotConnected, codeAmbiguousChat},
 	"Messaging_CreateGroup":     {CodeUnsupported, codeSessionNotConnected, codeAmbiguousChat},
 	"Messaging_CreateTemplate":  {CodeUnsupported},

@@ -45,6 +45,7 @@ var Repetition = map[string]string{ //nolint:gosec // sentences, and no credenti
 	"Messaging_CreateReference": "A repeated request adds another reference.",
 	"Messaging_StartSession":    "A session that is started already does not change.",
 	"Messaging_Logout":          "A session that has ended does not change.",
+	"Messaging_AnswerPasskey":   "A repeated answer is sent again while the session asks for it. Once the reference is linked, it is a 409.",
 	"Messaging_Send": "A repeated request sends another message, unless both have the same `Idempotency-Key`: for 24 hours, the answer is then the message's " +
 		"current record with `Idempotent-Replayed: true`. The same key with another body answers 409.",
 

@@ -74,6 +74,7 @@ func (a *API) Register(api *httpapi.API) {
 		About:  "After the response it is no longer found, receives nothing, and waiting messages are not sent. A job erases its data.",
 		Errors: []int{http.StatusNotFound},
 	}, auth.ReferencesWrite, a.deleteReference)
+	a.registerPasskey(api)
 	a.registerTriggers(api)
 	a.registerDeadLetters(api)
 }
