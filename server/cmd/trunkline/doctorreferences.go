@@ -22,7 +22,7 @@ import (
 var referenceCures = map[string]string{ //nolint:gosec // texts, no credentials
 	"credentials":         "give the reference a new access token, and start its session",
 	"logged_out_on_phone": "link the reference again: trunkline pair",
-	"passkey_required":    "link the reference again, and confirm on the phone",
+	"passkey_required":    "link the reference again, and answer the request for a passkey",
 	"client_outdated":     "upgrade trunkline: WhatsApp no longer accepts this version",
 	"replaced":            "stop the other program that uses this linked device",
 	"banned":              "ask WhatsApp for a review in the app",

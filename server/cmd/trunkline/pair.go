@@ -102,6 +102,7 @@ type session struct {
 	PairingCode *string
 	Account     *struct{ ID, Name string }
 	LastError   *struct{ Message string }
+	Passkey     *struct{ Code *string }
 }
 
 // show shows a person what to do, and reports whether everything is done.
@@ -121,7 +122,12 @@ func (s session) show(to *screen) (over bool, err error) {
 		}
 		return true, errors.New("the reference was not linked: " + why)
 	}
+	const route, guide = "POST /reference/session/passkey", "docs/whatsapp-web.md, Accounts with a passkey"
 	switch {
+	case s.Passkey != nil && s.Passkey.Code != nil:
+		to.say("Does the phone show the code " + *s.Passkey.Code + "? Then confirm it with " + route + " (" + guide + ")")
+	case s.Passkey != nil:
+		to.say("WhatsApp asks for the passkey of the account. Answer within five minutes with " + route + " (" + guide + ")")
 	case s.PairingCode != nil:
 		to.say("On the phone: WhatsApp > Linked devices > Link a device > Link with phone number instead. The code: " + *s.PairingCode)
 	case s.QR != nil:

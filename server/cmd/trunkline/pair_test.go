@@ -90,6 +90,46 @@ func TestPair(t *testing.T) {
 	n.terminate(t)
 }
 
+// TestPairPasskey says what to do about an account with a passkey, and ends when the
+// reference is linked.
+func TestPairPasskey(t *testing.T) {
+	t.Parallel()
+	r := newWebEnv(t)
+	n := r.launch(t, "--data", t.TempDir())
+	r.balancer.open(n)
+	r.signUp(t)
+	ref := int(r.call(t, 201, "POST", "/reference", `{"name":"Shop","type":"provider-web"}`)["id"].(float64))
+	cmd, out, printed := pair(t, n, "", "--token", r.token, "--reference", fmt.Sprint(ref))
+	line, err := out.ReadString('\n')
+	require.NoError(t, err, printed)
+	require.Contains(t, line, "Linked devices")
+	modules(t, out)
+	owner := r.fake.AddPhone(&webtest.PhoneOptions{Passkey: true, ForgetsHandoff: true})
+	_, err = owner.Scan(within(t), r.session(t, ref)["qr"].(map[string]any)["code"].(string))
+	require.ErrorIs(t, err, webtest.ErrPasskey)
+	says := func(what string) {
+		t.Helper()
+		for !strings.Contains(line, what) {
+			line, err = out.ReadString('\n')
+			require.NoError(t, err, printed)
+		}
+		require.Contains(t, line, "POST /reference/session/passkey")
+	}
+	says("WhatsApp asks for the passkey")
+	challenge := r.session(t, ref)["passkey"].(map[string]any)["options"].(map[string]any)["challenge"].(string)
+	for range 2 {
+		r.call(t, 200, "POST", "/reference/session/passkey", fmt.Sprintf(`{"reference":%d,"credential":%s}`, ref, owner.Passkey().Sign(challenge)))
+	}
+	says("Does the phone show the code ")
+	require.Contains(t, line, owner.Passkey().Code()+"?")
+	r.call(t, 200, "POST", "/reference/session/passkey", fmt.Sprintf(`{"reference":%d,"confirmed":true}`, ref))
+	rest, err := io.ReadAll(out)
+	require.NoError(t, err)
+	require.Contains(t, string(rest), "Connected: "+number(owner))
+	require.NoError(t, cmd.Wait(), printed)
+	n.terminate(t)
+}
+
 // TestPairRefused says in one line why a line cannot be linked.
 func TestPairRefused(t *testing.T) {
 	t.Parallel()
