@@ -1,15 +1,20 @@
 import { useMutation } from '@tanstack/react-query'
+import { useRef } from 'react'
 import { Problem } from '../api/client'
 import { t } from '../text'
 import { toast } from './toast'
 
 /**
  * useAct runs something that changes the server. What is wrong with a field is
- * shown there (see Problem.at); anything else in a corner.
+ * shown there (see Problem.at); anything else in a corner. It runs what was
+ * drawn last: the library takes a new function only after the screen was
+ * painted, and Enter may come before that.
  */
 export function useAct<Input, Output>(run: (input: Input) => Promise<Output>, options?: { said?: string; then?: (output: Output, input: Input) => unknown; quiet?: boolean }) {
+  const latest = useRef(run)
+  latest.current = run
   const act = useMutation<Output, Error, Input>({
-    mutationFn: run,
+    mutationFn: (input) => latest.current(input),
     onSuccess: async (output, input) => {
       if (options?.said) toast('ok', options.said)
       await options?.then?.(output, input)

@@ -8,7 +8,7 @@ import type { Reference } from '../../ui/reference-choice'
 import { Badge, Button, Notice } from '../../ui/parts'
 import type { Chat } from './chats'
 import { Forms, kindsOf } from './forms'
-import { longest, tooLong } from './long'
+import { after, longest, tooLong } from './long'
 import { type Message, preview } from './preview'
 import { Templates } from './templates'
 import { upload as uploadFile } from './upload'
@@ -41,8 +41,7 @@ export function Composer({ reference, chat, answering, done }: { reference: Refe
     {
       then: async (_, message) => {
         attempt.current = { text: '', key: '' }
-        // What was written meanwhile stays.
-        if ('type' in message && message.type === 'text' && latest.current === message.text) write('')
+        if ('type' in message && message.type === 'text') write(after(message.text, latest.current))
         done()
         await client.invalidateQueries({ queryKey: ['messages', reference.id, chat.id] })
       },
@@ -50,9 +49,9 @@ export function Composer({ reference, chat, answering, done }: { reference: Refe
   )
   const upload = useAct(async (chosen: File) => {
     const media = await uploadFile(reference.id, chosen)
-    const captioned = text.trim() !== '' && media.type !== 'audio'
-    await send.mutateAsync({ ...media, ...(captioned ? { caption: text.trim() } : {}) })
-    if (captioned) write('')
+    const caption = media.type === 'audio' ? '' : latest.current.trim()
+    await send.mutateAsync({ ...media, ...(caption ? { caption } : {}) })
+    if (caption) write(after(caption, latest.current))
   })
   const take = (event: { currentTarget: HTMLTextAreaElement; preventDefault: () => void }, data: DataTransfer | null) => {
     const pasted = data?.getData('text') ?? ''

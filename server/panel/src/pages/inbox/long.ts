@@ -15,3 +15,9 @@ interface Selected {
 export function tooLong(field: Selected, pasted: string): boolean {
   return field.value.length - (field.selectionEnd - field.selectionStart) + pasted.length > longest
 }
+
+/** after is what stays of a text when a part of it was sent: what was written meanwhile. */
+export function after(sent: string, now: string): string {
+  const text = now.trimStart()
+  return text.startsWith(sent.trimStart()) ? text.slice(sent.trimStart().length).trimStart() : now
+}

@@ -10,6 +10,7 @@ import { useGo } from '../../ui/query-state'
 import { Virtual } from '../../ui/virtual'
 import { Attachment } from './attachment'
 import { Words } from './bubble'
+import { after } from './long'
 import { type MediaContent, upload } from './upload'
 
 /** Shown is a message as the simulated phone shows it. */
@@ -55,8 +56,9 @@ export function Phone({ reference, chatId }: { reference: number; chatId: string
     if (news.data.reference === reference && (news.kind === 'message' || news.kind === 'status')) void client.invalidateQueries({ queryKey: key })
   })
   const write = useAct((content: Written) => got(api.POST('/sandbox/{reference}/messages', { params: { path: { reference } }, body: { from, name: name.trim(), ...content } as never })), {
-    then: async () => {
-      setText('')
+    then: async (_, content) => {
+      const sent = 'text' in content ? content.text : 'caption' in content ? content.caption : ''
+      if (sent) setText((now) => after(sent, now))
       await client.invalidateQueries({ queryKey: key })
       if (!chatId) go(`/inbox/${reference}/${encodeURIComponent(`${from}@sandbox`)}`)
     },

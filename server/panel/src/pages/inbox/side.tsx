@@ -33,8 +33,8 @@ export function Side({ reference, chatId }: { reference: number; chatId: string 
       </div>
       <Handoff chat={one} may={may} change={change.mutate} />
       <Contact key={one.updatedAt} chat={one} may={may} change={change.mutate} wrong={change.wrong} busy={change.isPending} />
-      <Values title={t('side.variables')} values={one.variables} may={may} set={(variables) => change.mutate({ variables })} />
-      <Values title={t('side.fields')} values={one.fields} may={may} set={(fields) => change.mutate({ fields })} />
+      <Values title={t('side.variables')} values={one.variables} may={may} set={(variables, then) => change.mutate({ variables }, { onSuccess: then })} />
+      <Values title={t('side.fields')} values={one.fields} may={may} set={(fields, then) => change.mutate({ fields }, { onSuccess: then })} />
       <Erase reference={reference} chatId={chatId} />
     </section>
   )
@@ -104,14 +104,15 @@ function Contact({ chat, may, change, wrong, busy }: { chat: Chat; may: boolean;
 }
 
 /** Values are names with JSON values; an empty value removes one. */
-function Values({ title, values, may, set }: { title: string; values: Record<string, unknown>; may: boolean; set: (values: Record<string, unknown>) => void }) {
+function Values({ title, values, may, set }: { title: string; values: Record<string, unknown>; may: boolean; set: (values: Record<string, unknown>, then: () => void) => void }) {
   const [name, setName] = useState('')
   const [value, setValue] = useState('')
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    set({ [name]: value === '' ? null : read(value) })
-    setName('')
-    setValue('')
+    set({ [name]: value === '' ? null : read(value) }, () => {
+      setName('')
+      setValue('')
+    })
   }
   return (
     <details>

@@ -15,18 +15,19 @@ export function Hooks({ reference }: { reference: number }) {
   const [webhook, setWebhook] = useState('')
   const [headers, setHeaders] = useState<Header[]>([])
   const refresh = () => client.invalidateQueries({ queryKey: key })
-  const add = useAct(() => got(api.POST('/references/hookconf', { body: { id: String(reference), webhook, headers } })), {
+  const add = useAct((sent: { webhook: string; headers: Header[] }) => got(api.POST('/references/hookconf', { body: { id: String(reference), ...sent } })), {
     said: t('hooks.added'),
-    then: async () => {
-      setWebhook('')
-      setHeaders([])
+    then: async (_, sent) => {
+      // What was written meanwhile stays.
+      setWebhook((now) => (now === sent.webhook ? '' : now))
+      setHeaders((now) => (now === sent.headers ? [] : now))
       await refresh()
     },
   })
   const remove = useAct((endpointId: string) => got(api.DELETE('/references/hookconf/{endpointId}', { params: { path: { endpointId } } })), { then: refresh })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    add.mutate(undefined)
+    add.mutate({ webhook, headers })
   }
   return (
     <section className="card stack" aria-labelledby="hooks">
