@@ -89,6 +89,7 @@ function Again({ user, done, close }: { user: User; done: () => void; close: () 
   return (
     <Dialog title={t('session.ended')} close={close}>
       <form
+        data-kept
         className="stack"
         onSubmit={(event) => {
           event.preventDefault()

@@ -87,7 +87,7 @@ function Jump({ close }: { close: () => void }) {
           if (found[0]) open(found[0].path)
         }}
       >
-        <input className="input" aria-label={t('keys.jump')} value={text} onChange={(event) => setText(event.target.value)} autoFocus />
+        <input className="input" data-kept aria-label={t('keys.jump')} value={text} onChange={(event) => setText(event.target.value)} autoFocus />
         <ul className="stack">
           {found.map((place) => (
             <li key={place.path}>

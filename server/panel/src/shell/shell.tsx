@@ -5,6 +5,7 @@ import { follow, useLink } from '../api/live'
 import { logOut, useUser } from '../session'
 import { languages, type Language, speak, t, useLanguage } from '../text'
 import { Boundary } from '../ui/boundary'
+import { Leave } from '../ui/dialog'
 import { Icon } from '../ui/icon'
 import { Button, Notice } from '../ui/parts'
 import { Toasts } from '../ui/toast'
@@ -64,6 +65,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <Boundary place={location}>{children}</Boundary>
       </main>
       <Keys />
+      <Leave />
       <Toasts />
     </div>
   )

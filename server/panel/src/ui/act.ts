@@ -3,6 +3,7 @@ import { useRef } from 'react'
 import { Problem } from '../api/client'
 import { t } from '../text'
 import { toast } from './toast'
+import { saved } from './typed'
 
 /**
  * useAct runs something that changes the server. What is wrong with a field is
@@ -16,6 +17,7 @@ export function useAct<Input, Output>(run: (input: Input) => Promise<Output>, op
   const act = useMutation<Output, Error, Input>({
     mutationFn: (input) => latest.current(input),
     onSuccess: async (output, input) => {
+      saved()
       if (options?.said) toast('ok', options.said)
       await options?.then?.(output, input)
     },

@@ -26,7 +26,7 @@ export function useReference(id: string | undefined) {
     reference,
     references: reference && !found ? [...listed, reference] : listed,
     isPending: all.isPending || (alone.isPending && alone.fetchStatus !== 'idle'),
-    error: all.error ?? (found ? null : alone.error),
+    error: (all.data ? null : all.error) ?? (reference ? null : alone.error),
     refetch: () => Promise.all([all.refetch(), ...(alone.error ? [alone.refetch()] : [])]),
   }
 }

@@ -154,7 +154,7 @@ function Drawn({ engine, opened, draft, shown, run, marks, history, node, select
   const versions = useVersions(engine, opened.id, old)
   const ran = old ? versions.data?.find((one) => one.version === run.version)?.document : undefined
   if (palette.isPending || (old && versions.isPending)) return <Loading />
-  if (palette.error) return <Failed error={palette.error} again={() => void palette.refetch()} />
+  if (palette.error && !palette.data) return <Failed error={palette.error} again={() => void palette.refetch()} />
   return (
     <Suspense fallback={<Loading />}>
       <Canvas

@@ -42,7 +42,7 @@ export function FlowReferences({ opened }: { opened: Opened }) {
     },
   })
   if (references.isPending || bound.isPending) return <Loading />
-  if (bound.error) return <Failed error={bound.error} again={() => void bound.refetch()} />
+  if (bound.error && !bound.data) return <Failed error={bound.error} again={() => void bound.refetch()} />
   const of = (reference: number) => bound.data.items.find((one) => one.reference === reference)
   // What was chosen is shown at once; a refusal takes it back.
   const listens = (reference: number) => (act.isPending && act.variables.reference === reference ? act.variables.enabled : (of(reference)?.enabled ?? false))

@@ -80,7 +80,7 @@ export function LatestRuns({ engine, id, open }: { engine: Engine; id: string; o
     if (news.kind === 'run' && news.data.flowId === id) void client.invalidateQueries({ queryKey: key })
   })
   if (list.isPending) return <Loading />
-  if (list.error) return <Failed error={list.error} again={() => void list.refetch()} />
+  if (list.error && !list.data) return <Failed error={list.error} again={() => void list.refetch()} />
   if (list.data.items.length === 0) return <Empty title={t('runs.none')}>{t('runs.noneText')}</Empty>
   return (
     <div className="stack">

@@ -19,7 +19,7 @@ export function Catalogue({ open }: { open: string | undefined }) {
   const [search, setSearch] = useFilter('search', true)
   const list = useFunctions()
   if (list.isPending) return <Loading />
-  if (list.error) return <Failed error={list.error} again={() => void list.refetch()} />
+  if (list.error && !list.data) return <Failed error={list.error} again={() => void list.refetch()} />
   const { functions, version } = list.data
   if (open !== undefined) {
     const one = functions.find((one) => one.name === open)

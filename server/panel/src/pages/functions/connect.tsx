@@ -67,7 +67,7 @@ function Make({ made }: { made: (token: string) => void }) {
     },
   })
   if (list.isPending) return <Loading />
-  if (list.error) return <Failed error={list.error} again={() => void list.refetch()} />
+  if (list.error && !list.data) return <Failed error={list.error} again={() => void list.refetch()} />
   const groups = new Map<string, Descriptor[]>()
   for (const one of list.data.functions) groups.set(one.permission, [...(groups.get(one.permission) ?? []), one])
   return (

@@ -16,7 +16,7 @@ export function Knowledge() {
   const [asked, choose] = useFilter('project')
   const projects = usePages(['projects', 'all'], (cursor) => got(api.GET('/aiflow/project/list', { params: { query: { limit: 200, ...(cursor ? { cursor } : {}) } } })))
   if (projects.isPending) return <Loading />
-  if (projects.error) return <Failed error={projects.error} again={() => void projects.refetch()} />
+  if (projects.error && !projects.data) return <Failed error={projects.error} again={() => void projects.refetch()} />
   const project = projects.items.find((one) => one.id === asked) ?? projects.items[0]
   if (!project) {
     return (

@@ -46,7 +46,7 @@ export function Uses({ id, wanted, credential }: { id: string; wanted: Wanted; c
     staleTime: 0,
   })
   if (found.isPending) return <Loading />
-  if (found.error) return <Failed error={found.error} again={() => void found.refetch()} />
+  if (found.error && !found.data) return <Failed error={found.error} again={() => void found.refetch()} />
   if (found.data.length === 0) return <p className="mute">{t('uses.none')}</p>
   return (
     <div>

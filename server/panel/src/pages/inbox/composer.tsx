@@ -73,7 +73,7 @@ export function Composer({ reference, chat, answering, done }: { reference: Refe
   const said = send.problem?.errors[0]?.message ?? send.problem?.message
   return (
     <>
-      <form className="composer" onSubmit={submit}>
+      <form className="composer" data-kept onSubmit={submit}>
         <Window chat={chat} />
         {answering && (
           <p className="row">

@@ -5,6 +5,7 @@ import { Check, Input, TextArea } from '../../ui/field'
 import { Dialog } from '../../ui/dialog'
 import type { Reference } from '../../ui/reference-choice'
 import { Button, Notice } from '../../ui/parts'
+import { leave } from '../../ui/typed'
 
 type Content = Schemas['SendInputBody']['message']
 
@@ -39,7 +40,7 @@ export function Forms({ reference, close, send, busy, problem }: Props) {
       <div className="stack">
         <div className="tabs" role="group" aria-label={t('forms.kind')}>
           {kinds.map((one) => (
-            <button key={one} type="button" aria-current={one === kind ? 'page' : undefined} onClick={() => setKind(one)}>
+            <button key={one} type="button" aria-current={one === kind ? 'page' : undefined} onClick={(event) => leave(() => setKind(one), event.currentTarget.closest('dialog') ?? undefined)}>
               {t(`forms.${one}`)}
             </button>
           ))}

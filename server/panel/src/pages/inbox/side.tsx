@@ -32,7 +32,7 @@ export function Side({ reference, chatId }: { reference: number; chatId: string 
         </span>
       </div>
       <Handoff chat={one} may={may} change={change.mutate} />
-      <Contact key={one.updatedAt} chat={one} may={may} change={change.mutate} wrong={change.wrong} busy={change.isPending} />
+      <Contact chat={one} may={may} change={change.mutateAsync} wrong={change.wrong} busy={change.isPending} />
       <Values title={t('side.variables')} values={one.variables} may={may} set={(variables, then) => change.mutate({ variables }, { onSuccess: then })} />
       <Values title={t('side.fields')} values={one.fields} may={may} set={(fields, then) => change.mutate({ fields }, { onSuccess: then })} />
       <Erase reference={reference} chatId={chatId} />
@@ -61,14 +61,18 @@ function Handoff({ chat, may, change }: { chat: Chat; may: boolean; change: (bod
   )
 }
 
-function Contact({ chat, may, change, wrong, busy }: { chat: Chat; may: boolean; change: (body: Change) => void; wrong: (member: string) => string | undefined; busy: boolean }) {
-  const [name, setName] = useState(chat.name)
-  const [language, setLanguage] = useState(chat.language ?? '')
-  const [tags, setTags] = useState(chat.tags.join(', '))
+function Contact({ chat, may, change, wrong, busy }: { chat: Chat; may: boolean; change: (body: Change) => Promise<unknown>; wrong: (member: string) => string | undefined; busy: boolean }) {
+  // What is being changed stays as it is typed, whatever else changes meanwhile.
+  const [edits, setEdits] = useState<{ name?: string; language?: string; tags?: string }>({})
+  const { name, language, tags } = { name: chat.name, language: chat.language ?? '', tags: chat.tags.join(', '), ...edits }
+  const set = (member: keyof typeof edits) => (event: { target: { value: string } }) => setEdits((before) => ({ ...before, [member]: event.target.value }))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const list = tags.split(',').map((tag) => tag.trim())
-    change({ name, tags: list.filter(Boolean), ...(language ? { language } : {}) })
+    void change({ name, tags: list.filter(Boolean), ...(language ? { language } : {}) }).then(
+      () => setEdits((now) => (now === edits ? {} : now)),
+      () => undefined,
+    )
   }
   return (
     <form className="stack" onSubmit={submit}>
@@ -88,10 +92,10 @@ function Contact({ chat, may, change, wrong, busy }: { chat: Chat; may: boolean;
           </>
         )}
       </dl>
-      <Input label={t('side.name')} dir="auto" value={name} onChange={(event) => setName(event.target.value)} wrong={wrong('name')} disabled={!may} />
-      <Input label={t('side.language')} value={language} onChange={(event) => setLanguage(event.target.value)} wrong={wrong('language')} disabled={!may} />
-      <Input label={t('side.tags')} hint={t('side.tagsHint')} value={tags} onChange={(event) => setTags(event.target.value)} wrong={wrong('tags')} disabled={!may} />
-      <Check label={t('side.optedOut')} checked={chat.optedOut} onChange={(event) => change({ optedOut: event.target.checked })} disabled={!may} />
+      <Input label={t('side.name')} dir="auto" value={name} onChange={set('name')} wrong={wrong('name')} disabled={!may} />
+      <Input label={t('side.language')} value={language} onChange={set('language')} wrong={wrong('language')} disabled={!may} />
+      <Input label={t('side.tags')} hint={t('side.tagsHint')} value={tags} onChange={set('tags')} wrong={wrong('tags')} disabled={!may} />
+      <Check label={t('side.optedOut')} checked={chat.optedOut} onChange={(event) => void change({ optedOut: event.target.checked }).catch(() => undefined)} disabled={!may} />
       {may && (
         <div>
           <Button type="submit" busy={busy}>

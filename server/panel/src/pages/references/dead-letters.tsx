@@ -39,7 +39,7 @@ export function DeadLetters({ reference }: { reference: number }) {
       },
     },
   )
-  if (list.error) return <Failed error={list.error} again={() => void list.refetch()} />
+  if (list.error && !list.data) return <Failed error={list.error} again={() => void list.refetch()} />
   if (list.items.length === 0) return null
   return (
     <section className="card stack" aria-labelledby="dead-letters">

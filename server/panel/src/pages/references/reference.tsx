@@ -24,7 +24,7 @@ export function Reference({ id }: { id: number }) {
   const maySession = useMay('sessions.manage')
   const mayRead = useMay('chats.read')
   if (reference.isPending) return <Loading />
-  if (reference.error) return <Failed error={reference.error} again={() => void reference.refetch()} />
+  if (reference.error && !reference.data) return <Failed error={reference.error} again={() => void reference.refetch()} />
   const one = reference.data
   const kind = one.type as Kind
   const unlinked = kind === 'provider-web' && !one.session.account

@@ -17,7 +17,7 @@ export function RunPage({ engine, id }: { engine: 'bot' | 'flow'; id: string }) 
   const path = { params: { path: { runId: id } } }
   const run = useQuery({ queryKey: key, queryFn: () => got(engine === 'bot' ? api.GET('/bot/run/{runId}', path) : api.GET('/aiflow/run/{runId}', path)), staleTime: 0 })
   if (run.isPending) return <Loading />
-  if (run.error) return <Failed error={run.error} again={() => void run.refetch()} />
+  if (run.error && !run.data) return <Failed error={run.error} again={() => void run.refetch()} />
   const one = run.data
   const refresh = () => client.invalidateQueries({ queryKey: key })
   return (

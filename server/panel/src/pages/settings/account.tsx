@@ -18,7 +18,7 @@ export function AccountPart() {
   const account = useQuery({ queryKey: ['account'], queryFn: () => got(api.GET('/account')) })
   const probe = useQuery({ queryKey: ['probe'], queryFn: () => got(api.GET('/probe')) })
   if (account.isPending) return <Loading />
-  if (account.error) return <Failed error={account.error} again={() => void account.refetch()} />
+  if (account.error && !account.data) return <Failed error={account.error} again={() => void account.refetch()} />
   const { id, plan, status, currentPeriodEnd, usage, quotas } = account.data
   return (
     <>

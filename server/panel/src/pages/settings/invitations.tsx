@@ -20,7 +20,7 @@ export function Invitations() {
       revoke(null)
     },
   })
-  if (list.error) return <Failed error={list.error} again={() => void list.refetch()} />
+  if (list.error && !list.data) return <Failed error={list.error} again={() => void list.refetch()} />
   if (list.items.length === 0) return null
   return (
     <section className="stack" aria-labelledby="invitations">

@@ -18,7 +18,7 @@ export function usePermissions() {
  */
 export function Permissions({ value, change, wrong }: { value: string[]; change: (next: string[]) => void; wrong: string | undefined }) {
   const list = usePermissions()
-  if (list.error) return <Failed error={list.error} again={() => void list.refetch()} />
+  if (list.error && !list.data) return <Failed error={list.error} again={() => void list.refetch()} />
   const catalogue = list.data?.catalogue ?? []
   const own = list.data?.permissions ?? []
   const limitable = new Set(catalogue.filter((one) => one.limitable).map((one) => one.name))

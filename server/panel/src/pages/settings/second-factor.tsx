@@ -14,7 +14,7 @@ type Step = 'enrol' | 'recovery' | 'disable'
 export function SecondFactor() {
   const [step, setStep] = useState<Step | null>(null)
   const state = useQuery({ queryKey: ['second-factor'], queryFn: () => got(api.GET('/user/second-factor')) })
-  if (state.error) return <Failed error={state.error} again={() => void state.refetch()} />
+  if (state.error && !state.data) return <Failed error={state.error} again={() => void state.refetch()} />
   const close = () => {
     setStep(null)
     void client.invalidateQueries({ queryKey: ['second-factor'] })

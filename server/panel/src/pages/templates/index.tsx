@@ -22,7 +22,7 @@ export default function Templates() {
   const references = useReferences()
   const go = useGo()
   if (references.isPending) return <Loading />
-  if (references.error) return <Failed error={references.error} again={() => void references.refetch()} />
+  if (references.error && !references.data) return <Failed error={references.error} again={() => void references.refetch()} />
   const able = references.data.items.filter((reference) => reference.capabilities.templates)
   const reference = able.find((one) => String(one.id) === id) ?? able[0]
   if (!reference) {

@@ -27,7 +27,7 @@ export function Budgets() {
     </Button>
   )
   if (list.isPending) return <Loading />
-  if (list.error) return <Failed error={list.error} again={() => void list.refetch()} />
+  if (list.error && !list.data) return <Failed error={list.error} again={() => void list.refetch()} />
   return (
     <>
       {items.length === 0 ? (

@@ -7,7 +7,7 @@ import { Badge, Copy, Curl, Failed, Loading, Notice } from '../../ui/parts'
 export function Models() {
   const list = useQuery({ queryKey: ['models'], queryFn: () => got(api.GET('/aiflow/model')) })
   if (list.isPending) return <Loading />
-  if (list.error) return <Failed error={list.error} again={() => void list.refetch()} />
+  if (list.error && !list.data) return <Failed error={list.error} again={() => void list.refetch()} />
   return (
     <>
       <p className="mute">{t('usage.modelsText')}</p>

@@ -23,7 +23,7 @@ export function Prices() {
     },
   })
   if (prices.isPending) return <Loading />
-  if (prices.error) return <Failed error={prices.error} again={() => void prices.refetch()} />
+  if (prices.error && !prices.data) return <Failed error={prices.error} again={() => void prices.refetch()} />
   return (
     <>
       <Missing set={may ? (provider, model) => edit({ provider, model }) : undefined} />
@@ -107,7 +107,7 @@ function Own({ items, edit, remove }: { items: Price[]; edit: ((price: Price) =>
 function Missing({ set }: { set: ((provider: string, model: string) => void) | undefined }) {
   const list = useQuery({ queryKey: ['usage', 'missing'], queryFn: () => got(api.GET('/aiusage/missing-pricing')) })
   const items = list.data?.items ?? []
-  if (list.error) return <Failed error={list.error} again={() => void list.refetch()} />
+  if (list.error && !list.data) return <Failed error={list.error} again={() => void list.refetch()} />
   return (
     <section className="card stack" aria-labelledby="missing">
       <h2 id="missing">{t('usage.missing')}</h2>
