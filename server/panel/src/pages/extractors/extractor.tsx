@@ -114,7 +114,7 @@ function Known({ extractor }: { extractor: Extractor }) {
       </p>
       {!extractor.enabled && <Notice tone="warn">{t('extractors.offText')}</Notice>}
       {extractor.trainingError && <Notice tone="bad">{extractor.trainingError}</Notice>}
-      <div className="extractor-two">
+      <div className="extractor-two" data-kept>
         <form
           className="card stack"
           aria-label={t('extractors.looksFor')}

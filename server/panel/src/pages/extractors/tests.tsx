@@ -30,7 +30,7 @@ export function Tests({ extractor, config, changed, change, save, saving, proble
   const set = (next: Test[]) => change({ ...config, tests: next })
   const intents = extractor.kind === 'intent' ? list<Intent>(config.intents).map((intent) => intent.name) : null
   return (
-    <section className="card stack" aria-labelledby="tests">
+    <section className="card stack" aria-labelledby="tests" data-kept>
       <div className="row spread">
         <h2 id="tests">{t('extractors.tests')}</h2>
         <div className="row">

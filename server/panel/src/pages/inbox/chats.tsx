@@ -72,6 +72,7 @@ const Row = memo(function Row({ chat, reference, open, kept }: { chat: Chat; ref
         <span className="row">
           {chat.handoff && <Badge tone="warn">{t(chat.handoff.taken ? 'inbox.person' : 'inbox.asked')}</Badge>}
           {chat.activeBot && <Badge tone="brand">{t('inbox.bot')}</Badge>}
+          {chat.lastMessage?.mine && chat.lastMessage.status === 'FAIL' && <Badge tone="bad">{t('status.FAIL')}</Badge>}
           {chat.unread > 0 && (
             <Badge tone="ok">
               {chat.unread}

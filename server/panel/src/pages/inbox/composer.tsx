@@ -16,8 +16,8 @@ import { upload as uploadFile } from './upload'
 type Content = Schemas['SendInputBody']['message']
 
 /** Composer writes to the chat. What is typed is kept until it is sent, also over a reload. */
-export function Composer({ reference, chat, answering, done }: { reference: Reference; chat: Chat; answering: Message | null; done: () => void }) {
-  const stored = `trunkline.draft.${reference.id}.${chat.id}`
+export function Composer({ reference, chatId, chat, answering, done }: { reference: Reference; chatId: string; chat: Chat | null | undefined; answering: Message | null; done: () => void }) {
+  const stored = `trunkline.draft.${reference.id}.${chatId}`
   const [text, setText] = useState(() => sessionStorage.getItem(stored) ?? '')
   const [open, setOpen] = useState<'template' | 'form' | null>(null)
   const [held, setHeld] = useState('') // what was pasted, and is too long for a message
@@ -33,7 +33,7 @@ export function Composer({ reference, chat, answering, done }: { reference: Refe
   const attempt = useRef({ text: '', key: '' })
   const send = useAct(
     async (message: Content) => {
-      const body = { reference: reference.id, chatId: chat.id, message, ...(answering ? { context: { messageId: answering.id } } : {}) }
+      const body = { reference: reference.id, chatId, message, ...(answering ? { context: { messageId: answering.id } } : {}) }
       const said = JSON.stringify(body)
       if (attempt.current.text !== said) attempt.current = { text: said, key: fresh() }
       return got(api.POST('/chats/send', { body, params: { header: { 'Idempotency-Key': attempt.current.key } } }))
@@ -43,7 +43,7 @@ export function Composer({ reference, chat, answering, done }: { reference: Refe
         attempt.current = { text: '', key: '' }
         if ('type' in message && message.type === 'text') write(after(message.text, latest.current))
         done()
-        await client.invalidateQueries({ queryKey: ['messages', reference.id, chat.id] })
+        await client.invalidateQueries({ queryKey: ['messages', reference.id, chatId] })
       },
     },
   )
@@ -74,7 +74,7 @@ export function Composer({ reference, chat, answering, done }: { reference: Refe
   return (
     <>
       <form className="composer" data-kept onSubmit={submit}>
-        <Window chat={chat} />
+        {chat && <Window chat={chat} />}
         {answering && (
           <p className="row">
             <Badge>{t('inbox.reply')}</Badge>

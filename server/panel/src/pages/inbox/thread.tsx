@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { Link } from 'wouter'
 import { api, got } from '../../api/client'
 import { useNews } from '../../api/live'
@@ -42,7 +42,7 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
       void refreshHead(key, read, idOf)
     }, 60)
   })
-  useRead(id, chatId, messages.at(-1), maySend)
+  useRead(id, chatId, chat.data?.unread ?? 0, messages.at(-1)?.id, maySend)
   return (
     <section className="thread" aria-label={chat.data?.name || chatId}>
       <header className="thread-head">
@@ -74,7 +74,7 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
       <p className="hidden" aria-live="polite">
         {messages.at(-1)?.direction === 'in' ? t('inbox.newMessage') : ''}
       </p>
-      {maySend && chat.data && <Composer reference={reference} chat={chat.data} answering={answering} done={() => setAnswering(null)} />}
+      {maySend && <Composer reference={reference} chatId={chatId} chat={chat.data} answering={answering} done={() => setAnswering(null)} />}
       {explained && <Explain reference={id} chatId={chatId} message={explained} close={() => setExplained(null)} />}
     </section>
   )
@@ -86,8 +86,15 @@ export function useChat(reference: number, chatId: string) {
   const query = useQuery({
     queryKey: key,
     queryFn: async () => {
-      const page = await got(api.GET('/chats/list', { params: { query: { reference, search: chatId, limit: 200 } } }))
-      return page.items.find((one) => one.id === chatId) ?? null
+      // The list also has the chats of whose ids this id is only a part.
+      let cursor: string | undefined
+      for (let pages = 0; pages < 10; pages++) {
+        const page = await got(api.GET('/chats/list', { params: { query: { reference, search: chatId, limit: 200, ...(cursor ? { cursor } : {}) } } }))
+        const found = page.items.find((one) => one.id === chatId)
+        if (found || !page.next) return found ?? null
+        cursor = page.next
+      }
+      return null
     },
   })
   useNews((news) => {
@@ -96,13 +103,21 @@ export function useChat(reference: number, chatId: string) {
   return query
 }
 
-/** useRead says that the thread was read, when something new is in sight. */
-function useRead(reference: number, chatId: string, last: Message | undefined, may: boolean) {
-  const id = last?.direction === 'in' && last.status !== 'READ' ? last.id : ''
+const watchShown = (tell: () => void) => {
+  document.addEventListener('visibilitychange', tell)
+  return () => document.removeEventListener('visibilitychange', tell)
+}
+
+/** useRead says that the thread was read, while it is in sight and has unread messages, whoever wrote the last one. */
+function useRead(reference: number, chatId: string, unread: number, last: string | undefined, may: boolean) {
+  const shown = useSyncExternalStore(watchShown, () => !document.hidden)
+  const due = may && shown && unread > 0 ? last : undefined
   useEffect(() => {
-    if (!id || !may || document.hidden) return
-    void got(api.POST('/chats/read', { body: { reference, chatId } })).catch(() => undefined)
-  }, [id, may])
+    if (!due) return
+    got(api.POST('/chats/read', { body: { reference, chatId } }))
+      .then(() => Promise.all([['chat', reference, chatId], ['chats', reference]].map((queryKey) => client.invalidateQueries({ queryKey }))))
+      .catch(() => undefined)
+  }, [due])
 }
 
 function BotSwitch({ reference, chatId, active, may }: { reference: number; chatId: string; active: boolean; may: boolean }) {
