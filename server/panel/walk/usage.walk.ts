@@ -100,6 +100,7 @@ test('a missing price is set, and earlier calls are priced again', async () => {
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByRole('dialog').getByRole('alert').waitFor()
   await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Discard' }).click()
 })
 
 test('a budget shows how much of it is used', async () => {
@@ -125,4 +126,15 @@ test('usage fits a phone', async () => {
     await visitor.fits()
     await visitor.look(`usage-phone-${part || 'overview'}`)
   }
+})
+
+test('a budget that is spent is on Home', async () => {
+  const { page } = visitor
+  await server.call(token, 'PUT', '/aiusage/budget', { items: [{ scope: 'account', period: 'month', tokens: 100 }] })
+  await page.goto(`${server.url}/panel/`)
+  const alarms = page.getByRole('region', { name: 'Budget alarms' })
+  await alarms.getByText('%').waitFor()
+  await visitor.look('home-budget')
+  await alarms.getByRole('link', { name: 'Budget of the account' }).click()
+  await page.getByRole('heading', { name: 'Usage' }).waitFor()
 })

@@ -36,8 +36,24 @@ export function useLink(): Link {
   )
 }
 
+/** stale is what is read again, wherever it is shown, when something happens; soon, as much may happen at once. */
+const stale: Partial<Record<Kind, string[]>> = { session: ['references', 'reference'], delivery: ['hooks', 'deliveries', 'echo'], run: ['runs'] }
+const soon = 100 // ms
+const due = new Set<Kind>()
+
+function refresh(kind: Kind) {
+  const keys = stale[kind]
+  if (!keys || due.has(kind)) return
+  due.add(kind)
+  setTimeout(() => {
+    due.delete(kind)
+    for (const key of keys) void client.invalidateQueries({ queryKey: [key] })
+  }, soon)
+}
+
 function hear(news: News) {
   if (news.kind === 'resync') void client.invalidateQueries()
+  refresh(news.kind)
   ears.forEach((ear) => ear(news))
 }
 

@@ -547,10 +547,7 @@ export const en = {
 
   'hooks.add': 'Add',
   'hooks.added': 'The webhook was added.',
-  'hooks.disabled': 'disabled',
   'hooks.new': 'New webhook',
-  'hooks.ok': 'ok',
-  'hooks.paused': 'paused',
   'hooks.remove': 'Remove {url}',
   'hooks.url': 'URL',
 

@@ -548,10 +548,7 @@ export const es: PageTexts = {
 
   'hooks.add': 'Añadir',
   'hooks.added': 'El webhook está configurado.',
-  'hooks.disabled': 'desactivado',
   'hooks.new': 'Nuevo webhook',
-  'hooks.ok': 'bien',
-  'hooks.paused': 'en pausa',
   'hooks.remove': 'Quitar {url}',
   'hooks.url': 'URL',
 

@@ -548,10 +548,7 @@ export const pt: PageTexts = {
 
   'hooks.add': 'Adicionar',
   'hooks.added': 'O webhook está configurado.',
-  'hooks.disabled': 'desativado',
   'hooks.new': 'Novo webhook',
-  'hooks.ok': 'bem',
-  'hooks.paused': 'pausado',
   'hooks.remove': 'Remover {url}',
   'hooks.url': 'URL',
 

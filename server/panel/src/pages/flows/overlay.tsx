@@ -1,8 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import { useNews } from '../../api/live'
-import { client } from '../../api/query'
 import { t, time } from '../../text'
 import { Badge, Button, Empty, Failed, Loading, Notice } from '../../ui/parts'
 import { type Engine, type RunDetail } from './engine'
@@ -23,9 +21,6 @@ export interface Overlaid {
 export function useOverlay(engine: Engine, id: string): Overlaid {
   const key = ['runs', 'one', id]
   const query = useQuery({ queryKey: key, queryFn: () => engine.run(id), enabled: id !== '', staleTime: 0 })
-  useNews((news) => {
-    if (news.kind === 'run' && news.data.id === id) void client.invalidateQueries({ queryKey: key })
-  })
   const [chosen, setChosen] = useState<number | null>(null)
   useEffect(() => setChosen(null), [id])
   const last = (query.data?.steps.length ?? 0) - 1
@@ -76,9 +71,6 @@ export function RunPanel({ engine, of, close }: { engine: Engine; of: Overlaid; 
 export function LatestRuns({ engine, id, open }: { engine: Engine; id: string; open: (run: string) => void }) {
   const key = ['runs', 'latest', id]
   const list = useQuery({ queryKey: key, queryFn: () => engine.runs(id), staleTime: 0 })
-  useNews((news) => {
-    if (news.kind === 'run' && news.data.flowId === id) void client.invalidateQueries({ queryKey: key })
-  })
   if (list.isPending) return <Loading />
   if (list.error && !list.data) return <Failed error={list.error} again={() => void list.refetch()} />
   if (list.data.items.length === 0) return <Empty title={t('runs.none')}>{t('runs.noneText')}</Empty>

@@ -3,14 +3,14 @@ import { Link, useLocation } from 'wouter'
 import { api, got, type Schemas } from '../../api/client'
 import { client } from '../../api/query'
 import { useMay } from '../../session'
-import { t } from '../../text'
+import { number, t } from '../../text'
 import { useAct } from '../../ui/act'
 import { Icon } from '../../ui/icon'
-import { Badge, Button, Failed, Loading, Notice, PageHead } from '../../ui/parts'
+import { Badge, Button, Failed, Loading, PageHead } from '../../ui/parts'
 import { StateBadge } from '../../ui/state'
+import { BudgetAlarms, FailedRuns, Failing } from './warnings'
 
 type Reference = Schemas['MessagingReference']
-type Endpoint = Schemas['Endpoint']
 
 /** Home says what to do first, and how everything is. */
 export default function Home() {
@@ -18,57 +18,80 @@ export default function Home() {
   const mayHooks = useMay('webhooks.manage')
   const mayChats = useMay('chats.read')
   const mayBots = useMay('bots.manage')
-  const references = useQuery({ queryKey: ['references'], queryFn: () => got(api.GET('/reference/list', { params: { query: { limit: 200 } } })), enabled: mayReferences })
-  const items = references.data?.items ?? []
-  const ids = items.slice(0, 20).map((reference) => reference.id)
-  const endpoints = useQuery({ queryKey: ['home', 'endpoints', ids], queryFn: () => each(ids, endpointsOf), enabled: mayHooks && ids.length > 0 })
-  const chats = useQuery({ queryKey: ['home', 'chats', ids], queryFn: () => each(ids, chatsOf), enabled: mayChats && ids.length > 0 })
-  const bots = useQuery({ queryKey: ['home', 'bots', ids], queryFn: () => each(ids, botsOf), enabled: mayBots && ids.length > 0 })
+  const mayFlows = useMay('flows.manage')
+  const references = useQuery({ queryKey: ['references', 'all'], queryFn: allReferences, enabled: mayReferences })
+  const items = references.data ?? []
+  const ids = items.map((reference) => reference.id)
+  const endpoints = useQuery({ queryKey: ['hooks', 'all', ids], queryFn: () => each(ids, endpointsOf), enabled: mayHooks && ids.length > 0 })
+  const chats = useQuery({ queryKey: ['home', 'chats', ids], queryFn: () => each(ids, chatsOf, true), enabled: mayChats && ids.length > 0 })
+  const bots = useQuery({ queryKey: ['bots', 'all'], queryFn: () => got(api.GET('/bot/list', { params: { query: { limit: 200 } } })), enabled: mayBots })
+  const may = { reference: mayReferences, message: mayChats, webhook: mayHooks, bot: mayBots || mayFlows }
   if (mayReferences && references.isPending) return <Loading />
   return (
     <div className="page">
       <PageHead title={t('home.title')} />
-      {references.error && <Failed error={references.error} again={() => void references.refetch()} />}
-      {mayReferences && <Steps references={items} hooks={(endpoints.data ?? []).length > 0} messages={(chats.data ?? []).length > 0} bots={(bots.data ?? []).some((bot) => bot.version > 0)} />}
-      {mayReferences && (
-        <div className="card stack">
-          <h2>{t('home.references')}</h2>
-          {items.length === 0 ? (
-            <p className="mute">{t('home.noReferences')}</p>
-          ) : (
-            <ul className="stack">
-              {items.map((reference) => (
-                <li key={reference.id} className="row spread">
-                  <Link href={`/references/${reference.id}`}>{reference.name}</Link>
-                  <StateBadge session={reference.session} />
-                </li>
-              ))}
-            </ul>
-          )}
-        </div>
-      )}
+      {references.error && !references.data && <Failed error={references.error} again={() => void references.refetch()} />}
+      {mayReferences && <Steps references={items} may={may} hooks={(endpoints.data ?? []).length > 0} messages={(chats.data ?? []).length > 0} bots={(bots.data?.items ?? []).some((bot) => bot.version > 0)} />}
       {mayHooks && <Failing endpoints={endpoints.data ?? []} />}
+      <FailedRuns />
+      <BudgetAlarms />
+      {mayReferences && <States references={items} />}
     </div>
   )
 }
 
-async function each<T>(ids: number[], read: (id: number) => Promise<T[]>): Promise<T[]> {
-  return (await Promise.all(ids.map(read))).flat()
+/** States says how the references are, those that are not connected first. */
+function States({ references }: { references: Reference[] }) {
+  const order = references.toSorted((a, b) => Number(a.session.state === 'CONNECTED') - Number(b.session.state === 'CONNECTED'))
+  const connected = references.filter((one) => one.session.state === 'CONNECTED').length
+  return (
+    <section className="card stack" aria-labelledby="home-references">
+      <h2 id="home-references">{t('home.references')}</h2>
+      {references.length === 0 ? <p className="mute">{t('home.noReferences')}</p> : <p className="mute">{t('home.connected', { n: number(connected), of: number(references.length) })}</p>}
+      <ul className="stack">
+        {order.slice(0, 10).map((reference) => (
+          <li key={reference.id} className="row spread">
+            <Link href={`/references/${reference.id}`}>{reference.name}</Link>
+            <StateBadge session={reference.session} />
+          </li>
+        ))}
+      </ul>
+      {references.length > 10 && <Link href="/references">{t('home.allReferences')}</Link>}
+    </section>
+  )
+}
+
+async function allReferences(): Promise<Reference[]> {
+  const all: Reference[] = []
+  let cursor: string | null | undefined
+  do {
+    const page = await got(api.GET('/reference/list', { params: { query: { limit: 200, ...(cursor ? { cursor } : {}) } } }))
+    all.push(...page.items)
+    cursor = page.next
+  } while (cursor)
+  return all
+}
+
+/** each reads something of every reference, a few at a time, or until one has it. */
+async function each<T>(ids: number[], read: (id: number) => Promise<T[]>, one = false): Promise<T[]> {
+  const all: T[] = []
+  for (let at = 0; at < ids.length && !(one && all.length > 0); at += 10) all.push(...(await Promise.all(ids.slice(at, at + 10).map(read))).flat())
+  return all
 }
 
 const endpointsOf = (reference: number) => got(api.GET('/references/hookconf', { params: { query: { reference } } })).then((page) => page.items)
 const chatsOf = (reference: number) => got(api.GET('/chats/list', { params: { query: { reference, limit: 1 } } })).then((page) => page.items)
-const botsOf = (reference: number) => got(api.GET('/bot/list', { params: { query: { reference, limit: 50 } } })).then((page) => page.items)
 
-function Steps({ references, hooks, messages, bots }: { references: Reference[]; hooks: boolean; messages: boolean; bots: boolean }) {
+function Steps({ references, may, hooks, messages, bots }: { references: Reference[]; may: Record<string, boolean>; hooks: boolean; messages: boolean; bots: boolean }) {
   const sandbox = references.find((reference) => reference.type === 'provider-sandbox')
   const first = sandbox ?? references[0]
-  const steps = [
+  const all = [
     { name: 'reference', done: references.length > 0, action: <CreateSandbox /> },
     { name: 'message', done: messages, action: first && <Go to={`/inbox/${first.id}`} label={t('home.message')} /> },
     { name: 'webhook', done: hooks, action: first && <Go to={`/webhooks/${first.id}`} label={t('home.webhook')} /> },
     { name: 'bot', done: bots, action: first && <Go to="/flows" label={t('home.bot')} /> },
   ] as const
+  const steps = all.filter((step) => may[step.name])
   if (steps.every((step) => step.done)) return null
   return (
     <section className="card stack" aria-labelledby="first-steps">
@@ -115,23 +138,5 @@ function CreateSandbox() {
     <Button tone="main" busy={act.isPending} onClick={() => act.mutate(undefined)}>
       {t('home.create')}
     </Button>
-  )
-}
-
-function Failing({ endpoints }: { endpoints: Endpoint[] }) {
-  const failing = endpoints.filter((endpoint) => endpoint.state !== 'ok')
-  return (
-    <section className="card stack" aria-labelledby="failing">
-      <h2 id="failing">{t('home.failing')}</h2>
-      {failing.length === 0 ? (
-        <p className="mute">{t('home.noFailing')}</p>
-      ) : (
-        failing.map((endpoint) => (
-          <Notice key={endpoint.endpointId} tone="warn">
-            <Link href={`/webhooks/${endpoint.reference}`}>{endpoint.webhook}</Link> – {endpoint.lastError ?? endpoint.state}
-          </Notice>
-        ))
-      )}
-    </section>
   )
 }

@@ -6,7 +6,8 @@ import { t } from '../../text'
 import { useAct } from '../../ui/act'
 import { Input } from '../../ui/field'
 import { Headers, type Header } from '../../ui/headers'
-import { Badge, Button } from '../../ui/parts'
+import { EndpointBadge } from '../../ui/endpoint-state'
+import { Button } from '../../ui/parts'
 
 /** Hooks is the box for a new webhook, with those that there are. */
 export function Hooks({ reference }: { reference: number }) {
@@ -45,7 +46,7 @@ export function Hooks({ reference }: { reference: number }) {
         {list.data?.items.map((one) => (
           <li key={one.endpointId} className="row spread">
             <span className="grow mono">{one.webhook}</span>
-            <Badge tone={one.state === 'ok' ? 'ok' : one.state === 'paused' ? 'warn' : 'bad'}>{t(`hooks.${one.state}`)}</Badge>
+            <EndpointBadge endpoint={one} />
             <Button icon="trash" label={t('hooks.remove', { url: one.webhook })} tone="quiet" onClick={() => remove.mutate(one.endpointId)} />
           </li>
         ))}

@@ -1,8 +1,7 @@
 import { useState } from 'react'
 import { Link, useParams } from 'wouter'
 import { api, got } from '../../api/client'
-import { useNews } from '../../api/live'
-import { client, usePages } from '../../api/query'
+import { usePages } from '../../api/query'
 import { useMay } from '../../session'
 import { t } from '../../text'
 import { Button, Curl, Empty, Failed, Loading, More, PageHead } from '../../ui/parts'
@@ -15,11 +14,6 @@ import './references.css'
 /** References lists the references, or shows one. */
 export default function References() {
   const { id } = useParams<{ id?: string }>()
-  useNews((news) => {
-    if (news.kind !== 'session') return
-    void client.invalidateQueries({ queryKey: ['references'] })
-    void client.invalidateQueries({ queryKey: ['reference', Number(news.data.reference)] })
-  })
   return id ? <Reference key={id} id={Number(id)} /> : <List />
 }
 

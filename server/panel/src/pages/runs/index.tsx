@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from 'wouter'
 import { api, got } from '../../api/client'
-import { useNews } from '../../api/live'
-import { client, usePages } from '../../api/query'
+import { usePages } from '../../api/query'
 import { useMay } from '../../session'
 import { t, time } from '../../text'
 import { Select } from '../../ui/field'
@@ -16,9 +15,6 @@ import './runs.css'
 /** Runs lists what flows and bots did, or shows one run. */
 export default function Runs() {
   const { engine, id } = useParams<{ engine?: string; id?: string }>()
-  useNews((news) => {
-    if (news.kind === 'run') void client.invalidateQueries({ queryKey: ['runs'] })
-  })
   return id ? <RunPage key={id} engine={engine === 'bot' ? 'bot' : 'flow'} id={id} /> : <List />
 }
 

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { api, got, type Schemas } from '../../api/client'
-import { useNews } from '../../api/live'
 import { client, usePages } from '../../api/query'
 import { t, time } from '../../text'
 import { useAct } from '../../ui/act'
@@ -30,9 +29,6 @@ export function Deliveries({ reference, endpoints }: { reference: number; endpoi
   }
   const key = ['deliveries', reference, query]
   const list = usePages(key, (cursor) => got(api.GET('/references/deliveries', { params: { query: { ...query, ...(cursor ? { cursor } : {}) } } })))
-  useNews((news) => {
-    if (news.kind === 'delivery' && news.data.reference === reference) void client.invalidateQueries({ queryKey: ['deliveries', reference] })
-  })
   const any = { value: '', label: t('all') }
   return (
     <section className="card stack" aria-labelledby="deliveries">

@@ -1,15 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, got } from '../../api/client'
-import { useNews } from '../../api/live'
-import { client } from '../../api/query'
 import { t, time } from '../../text'
 
 /** Echo shows what the built-in receiver was sent. */
 export function Echo({ reference }: { reference: number }) {
   const list = useQuery({ queryKey: ['echo', reference], queryFn: () => got(api.GET('/sandbox/{reference}/echo', { params: { path: { reference } } })) })
-  useNews((news) => {
-    if (news.kind === 'delivery') void client.invalidateQueries({ queryKey: ['echo', reference] })
-  })
   const items = list.data?.items ?? []
   return (
     <section className="card stack" aria-labelledby="echo">

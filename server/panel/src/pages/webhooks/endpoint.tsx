@@ -5,7 +5,8 @@ import { t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import { Confirm, Dialog } from '../../ui/dialog'
 import { type Header, Headers } from '../../ui/headers'
-import { Badge, Button, Code, Notice } from '../../ui/parts'
+import { EndpointBadge, EndpointTrouble } from '../../ui/endpoint-state'
+import { Button, Code, Notice } from '../../ui/parts'
 import { Answer } from './attempts'
 import { Events } from './events'
 import { type Format, FormatChoice, nameOf } from './format'
@@ -27,14 +28,14 @@ export function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
     <article className="card stack" aria-label={endpoint.webhook}>
       <div className="row spread">
         <strong className="mono grow">{endpoint.webhook}</strong>
-        <Badge tone={endpoint.state === 'ok' ? 'ok' : endpoint.state === 'paused' ? 'warn' : 'bad'}>{t(`hooks.${endpoint.state}`)}</Badge>
+        <EndpointBadge endpoint={endpoint} />
       </div>
       <p className="small mute">
         {endpoint.format !== 'trunkline' && `${nameOf(endpoint.format)} · `}
         {endpoint.events.join(', ')}
         {endpoint.headers.length > 0 && ` · ${endpoint.headers.map((header) => header.key).join(', ')}`} · {time(endpoint.createdAt)}
       </p>
-      {endpoint.lastError && endpoint.state !== 'ok' && <Notice tone="warn">{endpoint.lastError}</Notice>}
+      <EndpointTrouble endpoint={endpoint} />
       {test.data && <Answer attempt={test.data} />}
       <div className="row">
         <Button tone="main" busy={test.isPending} onClick={() => test.mutate(undefined)}>
