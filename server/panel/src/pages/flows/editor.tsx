@@ -150,7 +150,7 @@ function Opened({ engine, opened, draft, shown }: Props) {
 /** Drawn is the canvas: of the draft, or of the version that a run went through. */
 function Drawn({ engine, opened, draft, shown, run, marks, history, node, select }: Props & { node: string; select: (id: string) => void; run: RunDetail | undefined; marks: ReturnType<typeof marksOf> | undefined; history: History }) {
   const palette = useQuery({ queryKey: ['palette'], queryFn: () => got(api.GET('/aiflow/palette')), staleTime: Infinity })
-  const old = run !== undefined && run.version > 0
+  const old = run !== undefined && run.version > 0 && !run.function // the version is that of the flow that called the function
   const versions = useVersions(engine, opened.id, old)
   const ran = old ? versions.data?.find((one) => one.version === run.version)?.document : undefined
   if (palette.isPending || (old && versions.isPending)) return <Loading />

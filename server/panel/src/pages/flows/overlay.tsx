@@ -50,6 +50,11 @@ export function RunPanel({ engine, of, close }: { engine: Engine; of: Overlaid; 
         <Link className="button" href={`/runs/${engine.name}/${run.id}`}>
           {t('edit.runPage')}
         </Link>
+        {run.parent && (
+          <Link className="button" href={`/runs/${engine.name}/${run.parent}`}>
+            {t('run.parent')}
+          </Link>
+        )}
         <Button onClick={close}>{t('edit.backToDraft')}</Button>
       </div>
       {steps.length > 0 && (
@@ -100,7 +105,7 @@ export function LatestRuns({ engine, id, open }: { engine: Engine; id: string; o
 export function RunSign({ run }: { run: RunDetail }) {
   return (
     <p className="run-sign">
-      <Badge tone="brand">{t('edit.showsRun')}</Badge> <span className="small mute">{t(run.version > 0 ? 'edit.showsVersion' : 'edit.showsDraft', { n: run.version })}</span>
+      <Badge tone="brand">{t('edit.showsRun')}</Badge> <span className="small mute">{t(run.function ? 'edit.showsFunction' : run.version > 0 ? 'edit.showsVersion' : 'edit.showsDraft', { n: run.version })}</span>
     </p>
   )
 }

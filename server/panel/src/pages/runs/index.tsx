@@ -61,6 +61,7 @@ function List() {
                 <StatusBadge run={run} />
                 <strong className="grow clip" dir="auto">
                   {owner(run)}
+                  {run.function && ` › ${run.function}`}
                 </strong>
                 <span className="mute" dir="auto">
                   {run.chatId}

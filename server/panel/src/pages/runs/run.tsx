@@ -29,9 +29,12 @@ export function RunPage({ engine, id }: { engine: 'bot' | 'flow'; id: string }) 
             {t('run.chat')}
           </Link>
         )}
-        <Link className="button" href={`/flows/${engine}/${one.flowId}?run=${id}`}>
-          {t('run.flow')}
-        </Link>
+        {one.parent && (
+          <Link className="button" href={`/runs/${engine}/${one.parent}`}>
+            {t('run.parent')}
+          </Link>
+        )}
+        <FlowLink run={one} engine={engine} />
         {engine === 'flow' && <Acts run={one} done={refresh} />}
       </PageHead>
       {one.error && (
@@ -44,12 +47,62 @@ export function RunPage({ engine, id }: { engine: 'bot' | 'flow'; id: string }) 
         <h2 id="steps">{t('run.steps')}</h2>
         <Steps run={one} approve={engine === 'flow' ? <Approve run={one} done={refresh} /> : null} />
       </section>
+      {engine === 'flow' && <Children id={id} />}
       <details className="card">
         <summary>{t('run.values')}</summary>
         <Code>{JSON.stringify({ input: one.input, output: one.output, variables: one.variables }, null, 2)}</Code>
       </details>
       <Curl path={engine === 'bot' ? `/bot/run/${id}` : `/aiflow/run/${id}`} />
     </div>
+  )
+}
+
+/** FlowLink leads to the run on the canvas: of its flow, or of the function that it executes. */
+function FlowLink({ run, engine }: { run: Run; engine: 'bot' | 'flow' }) {
+  const slug = run.function
+  const own = useQuery({
+    queryKey: ['function-flow', run.flowId, slug],
+    enabled: Boolean(slug),
+    queryFn: async () => {
+      const { projectId } = await got(api.GET('/aiflow/flow/{flowId}', { params: { path: { flowId: run.flowId } } }))
+      let cursor: string | null | undefined
+      do {
+        const page = await got(api.GET('/aiflow/flow/list', { params: { query: { projectId, limit: 200, ...(cursor ? { cursor } : {}) } } }))
+        const found = page.items.find((one) => one.draft.kind === 'function' && one.draft.slug === slug)
+        if (found) return found.id
+        cursor = page.next
+      } while (cursor)
+      return null // it was deleted
+    },
+  })
+  const flow = slug ? own.data : run.flowId
+  if (!flow) return null
+  return (
+    <Link className="button" href={`/flows/${engine}/${flow}?run=${run.id}`}>
+      {t('run.flow')}
+    </Link>
+  )
+}
+
+/** Children are the runs that a run started. */
+function Children({ id }: { id: string }) {
+  const list = useQuery({ queryKey: ['runs', 'children', id], queryFn: () => got(api.GET('/aiflow/run', { params: { query: { parent: id, limit: 200 } } })) })
+  if (!list.data?.items.length) return null
+  return (
+    <section className="card" aria-labelledby="children">
+      <h2 id="children">{t('run.children')}</h2>
+      <ul className="rows">
+        {list.data.items.map((run) => (
+          <li key={run.id}>
+            <Link className="row spread run-row" href={`/runs/flow/${run.id}`} data-row>
+              <StatusBadge run={run} />
+              <span className="grow">{run.function}</span>
+              <span className="small mute">{time(run.startedAt)}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

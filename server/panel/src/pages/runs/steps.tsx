@@ -13,9 +13,9 @@ export function Steps({ run, approve }: { run: Detail; approve: ReactNode }) {
   for (const entry of run.agent ?? []) entries.set(entry.node, [...(entries.get(entry.node) ?? []), entry])
   return (
     <ol className="steps-tree">
-      {run.steps.map((step) => (
+      {run.steps.map((step, at) => (
         <li key={step.seq} style={{ marginInlineStart: `${Math.min(step.path.length, 8) * 20}px` }}>
-          <StepRow step={step} />
+          <StepRow step={step} waits={run.endedAt === null && at === run.steps.length - 1} />
           {step.type === 'agent' && <Turns entries={entries.get(step.node) ?? []} />}
         </li>
       ))}
@@ -24,7 +24,8 @@ export function Steps({ run, approve }: { run: Detail; approve: ReactNode }) {
   )
 }
 
-function StepRow({ step }: { step: Step }) {
+/** StepRow is one step. Without an output it waits, or it was the last of its graph. */
+function StepRow({ step, waits }: { step: Step; waits: boolean }) {
   return (
     <details>
       <summary className="row" data-row>
@@ -33,7 +34,7 @@ function StepRow({ step }: { step: Step }) {
         <span className="mute">{step.type}</span>
         {step.path.length > 0 && <span className="small mute">{step.path.join(' › ')}</span>}
         {step.output && <Badge tone={step.error ? 'bad' : 'ok'}>{step.output}</Badge>}
-        {!step.output && !step.error && <Badge tone="warn">{t('run.waiting')}</Badge>}
+        {!step.output && !step.error && (waits ? <Badge tone="warn">{t('run.waiting')}</Badge> : step.type === 'end' && <Badge tone="ok">{t('run.done')}</Badge>)}
         {step.error && <Badge tone="bad">{step.error.code}</Badge>}
         {step.retry !== null && <Badge tone="warn">{t('run.retried', { n: step.retry })}</Badge>}
         <span className="small mute">{step.durationMs >= 10_000 ? `${number(step.durationMs / 1000, { maximumFractionDigits: 0 })} s` : `${number(step.durationMs)} ms`}</span>
