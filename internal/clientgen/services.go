@@ -173,8 +173,12 @@ func writeWalk(b *bytes.Buffer, op *operation, args []argument, params, item str
 	for _, a := range args {
 		names = append(names, a.name)
 	}
-	names[len(names)-1] = "&q"
-	fmt.Fprintf(b, "var q %s\nif p != nil {\nq = *p\n}\n", params)
-	set := "q." + strings.Join(cursors, ", q.") + " = cursor" + strings.Repeat(`, ""`, len(cursors)-1)
+	q := "q"
+	if slices.Contains(names, q) {
+		q = "params"
+	}
+	names[len(names)-1] = "&" + q
+	fmt.Fprintf(b, "var %[1]s %[2]s\nif p != nil {\n%[1]s = *p\n}\n", q, params)
+	set := q + "." + strings.Join(cursors, ", "+q+".") + " = cursor" + strings.Repeat(`, ""`, len(cursors)-1)
 	fmt.Fprintf(b, "return walk(func(cursor string) (*Page[%s], error) {\nif cursor != \"\" {\n%s\n}\nreturn s.%s(ctx, %s)\n})\n}\n\n", item, set, op.name, strings.Join(names, ", "))
 }
