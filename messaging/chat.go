@@ -105,8 +105,8 @@ func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search st
 		func(c *store.Chat) Chat { return view(c, last[c.LastMessage]) }), nil
 }
 
-// hasTextIndex reports whether the names of chats have a full-text index of SQLite: not
-// if SQLite was built without them.
+// hasTextIndex reports whether the names of chats, and the words of messages, have
+// full-text indexes of SQLite: not if SQLite was built without them.
 func (s *Service) hasTextIndex(ctx context.Context) (has bool, err error) {
 	if s.db.Dialect != database.SQLite {
 		return false, nil
@@ -114,7 +114,7 @@ func (s *Service) hasTextIndex(ctx context.Context) (has bool, err error) {
 	if known := s.textIndex.Load(); known != nil {
 		return *known, nil
 	}
-	err = s.db.GetContext(ctx, &has, `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'messaging_chat_search')`)
+	err = s.db.GetContext(ctx, &has, `SELECT count(*) = 2 FROM sqlite_master WHERE name IN ('messaging_chat_search', 'messaging_search_words')`)
 	if err == nil {
 		s.textIndex.Store(&has)
 	}

@@ -45,7 +45,7 @@ func TestMergesAreBounded(t *testing.T) {
 				commits := testkit.ObserveCommits(t, db)
 				f.receive(t, ref, text("both", "", "x", both))
 				require.NoError(t, f.svc.FinishMerges(t.Context()))
-				commits.RequireBounded(t, int64(n), 550)
+				commits.RequireBounded(t, int64(n), 550+searchRows(db, 500))
 
 				require.Equal(t, 1, count(t, db, `SELECT count(*) FROM messaging_chat`))
 				require.Zero(t, count(t, db, `SELECT count(*) FROM messaging_merge`))

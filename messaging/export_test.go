@@ -104,3 +104,8 @@ func OccupyCallbacks(ctx context.Context, h http.Handler) {
 	}
 	<-busy
 }
+
+// IndexBacklog indexes some of the messages of before there was an index.
+func (s *Service) IndexBacklog(ctx context.Context) (done bool, err error) {
+	return s.store.IndexBacklog(ctx)
+}

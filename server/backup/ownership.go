@@ -32,6 +32,7 @@ var rules = map[string]string{
 	"keyring_check":            "",
 	"messaging_change":         "", // readers of the stream are beyond them
 	"messaging_library":        "",
+	"messaging_search_backlog": "",
 	"queue_job":                `partition_id IN (SELECT id FROM queue_partition WHERE ` + itsSubscriber + `)`,
 	"queue_node":               "",
 	"queue_partition":          itsSubscriber,

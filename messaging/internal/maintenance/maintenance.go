@@ -58,6 +58,7 @@ func (t *Tasks) Run(ctx context.Context) error {
 		return periodic.RunActive(ctx, t.Store.DB, time.Minute, nil, t.Logger, "deleting expired rows of messages", t.DeleteExpired)
 	})
 	g.Go(func() error { return t.follow(ctx) })
+	g.Go(func() error { return t.indexBacklog(ctx) })
 	return g.Wait()
 }
 
@@ -85,6 +86,29 @@ func (t *Tasks) follow(ctx context.Context) error {
 			t.Logger.WarnContext(ctx, "maintaining messages", slog.Any("error", err))
 		}
 	}
+}
+
+// backlogRetry is how long the indexing of old messages waits after an error.
+const backlogRetry = time.Minute
+
+// indexBacklog indexes the messages that were stored before there was an index, in small
+// transactions.
+func (t *Tasks) indexBacklog(ctx context.Context) error {
+	for ctx.Err() == nil {
+		done, err := t.Store.IndexBacklog(database.Chore(ctx))
+		if done {
+			return nil
+		}
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		t.Logger.WarnContext(ctx, "indexing old messages", slog.Any("error", err))
+		select {
+		case <-time.After(backlogRetry):
+		case <-ctx.Done():
+		}
+	}
+	return nil
 }
 
 // due finds what the tasks would work on.

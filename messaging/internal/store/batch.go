@@ -53,6 +53,7 @@ type Batch struct {
 	ActiveChats   Ordered[*Chat] // of which only what messages change has changed
 	DirtyMessages Ordered[*Message]
 	Rewritten     Ordered[*Message] // of which the body or the place in the chat has changed
+	unindexed     Ordered[*Message] // that a search does not find yet
 	newAliases    []ChatName
 	Hidden        Ordered[HiddenID]
 	Events        []payload.Event
@@ -179,7 +180,11 @@ func (u *Batch) Flush(ctx context.Context) error {
 
 // writeOften writes what most batches change, with one statement on PostgreSQL.
 func (u *Batch) writeOften(ctx context.Context) error {
-	if err := u.Store.DB.ExecTogether(ctx, u.Tx, u.activity(), u.messages(), u.outbound(), u.changes()); err != nil {
+	found, lost, err := searchRows(ctx, u)
+	if err != nil {
+		return err
+	}
+	if err := u.Store.DB.ExecTogether(ctx, u.Tx, u.activity(), u.messages(), u.outbound(), u.changes(), found, lost); err != nil {
 		return fmt.Errorf("updating chats and messages: %w", moved(err))
 	}
 	return nil

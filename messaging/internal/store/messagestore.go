@@ -72,6 +72,7 @@ func (u *Batch) Add(ctx context.Context, ms []*Message) error {
 		m := byKey[r.MessageKey]
 		m.Seq = r.Seq
 		u.Messages[r.Seq], u.Added[r.MessageKey] = m, m
+		u.unindexed.Add(m)
 	}
 	return nil
 }
