@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -191,5 +192,36 @@ func TestMarkRead(t *testing.T) {
 		read(`,"messageId":"`+first+`"`).is(200, `{"success":true,"unread":1}`)
 		read("").is(200, `{"success":true,"unread":0}`)
 		read("").is(200, `{"success":true,"unread":0}`)
+	})
+}
+
+// TestSearchMessages searches in the chats that a caller may read.
+func TestSearchMessages(t *testing.T) {
+	t.Parallel()
+	onDatabases(t, nil, func(t *testing.T, f fixture) {
+		ana, ben := f.as(t, "ana"), f.as(t, "ben")
+		one, two := ana.sandbox(t), ana.sandbox(t)
+		ana.write(t, one, "ana", "Hello from Málaga")
+		const search = "/chats/messages/search?q=malaga"
+		ana.call(t, "GET", search, "").is(200, `{"items":[{"message":`+strings.ReplaceAll(message(one, false, "DELIVERED", "Hello from Málaga", ""), "Ana", "ana")+
+			`,"chatName":"ana","excerpt":[{"text":"Hello from ","match":false},{"text":"Málaga","match":true}]}],"next":null}`)
+		ana.write(t, two, "ana", "Bye from Málaga")
+		_, cleo := ana.member(t, "cleo", fmt.Sprintf("chats.read@%d", two))
+		found := func(c client, more string) (texts []string) {
+			for _, item := range c.call(t, "GET", search+more, "").json(200)["items"].([]any) {
+				texts = append(texts, item.(map[string]any)["message"].(map[string]any)["text"].(string))
+			}
+			return texts
+		}
+		require.ElementsMatch(t, []string{"Bye from Málaga", "Hello from Málaga"}, found(ana, ""))
+		require.Equal(t, []string{"Bye from Málaga"}, found(cleo, ""), "the reference that cleo may read")
+		require.Equal(t, []string{"Bye from Málaga"}, found(cleo, fmt.Sprintf("&reference=%d&chatId=ana", two)))
+		require.Empty(t, found(ben, ""), "another account")
+		for _, c := range []client{cleo, ben} {
+			c.call(t, "GET", search+fmt.Sprintf("&reference=%d", one), "").problem(404, "not_found")
+		}
+		ana.call(t, "GET", search+"&chatId=ana", "").problem(422, "validation")
+		ana.call(t, "GET", search+fmt.Sprintf("&reference=%d&chatId=nobody", one), "").problem(404, "not_found")
+		ana.call(t, "GET", search+"&cursor=x", "").problem(422, "validation")
 	})
 }

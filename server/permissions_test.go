@@ -86,6 +86,7 @@ var permissions = map[string]string{
 	"POST /reference/session/logout":              string(auth.SessionsManage),
 	"GET /chats/list":                             string(auth.ChatsRead),
 	"GET /chats/messages":                         string(auth.ChatsRead),
+	"GET /chats/messages/search":                  string(auth.ChatsRead),
 	"GET /messages/{messageId}":                   string(auth.ChatsRead),
 	"GET /chats/stream":                           string(auth.ChatsRead),
 	"GET /sandbox/{reference}/echo":               string(auth.ChatsRead),

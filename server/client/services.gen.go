@@ -2328,6 +2328,56 @@ func (s *Messaging) Resolve(ctx context.Context, reference int64, id string) (*I
 	return answer[Identity](ctx, s.c, &r)
 }
 
+// SearchMessagesParams are what [Messaging.SearchMessages] may be told; nil: nothing.
+type SearchMessagesParams struct {
+	// Only messages of this reference. If absent, of all references on which the caller has the
+	// permission.
+	Reference *int64 `query:"reference"`
+	// Only messages of this chat of the reference: any id of the chat, current or former.
+	ChatID string `query:"chatId"`
+	// UNIX seconds. Only messages from this time or later.
+	From *int64 `query:"from"`
+	// UNIX seconds. Only messages from before this time.
+	To *int64 `query:"to"`
+	// Only messages of this type. One of text, image, video, document, audio.
+	Type string `query:"type"`
+	// Maximum number of items on the page. A number above 200 counts as 200.
+	Limit *int64 `query:"limit"`
+	// The next of the previous page.
+	Cursor string `query:"cursor"`
+}
+
+// SearchMessages is GET /chats/messages/search: Search the messages of all chats, newest first.
+//
+// Finds messages that have all words of `q`, in any order, in their text, caption, title, file name
+// or `extracted` values. The last word may be the beginning of a word. Words between quotation
+// marks follow each other. Case and accents do not matter. A message that was edited is found by
+// its new text, a deleted one is not found. A page can have fewer than `limit` messages, or none,
+// and a `next`: a request looks at no more than 500 messages that have the words.
+//
+// Needs the permission `chats.read`.
+//
+// Changes nothing.
+func (s *Messaging) SearchMessages(ctx context.Context, q string, p *SearchMessagesParams) (*Page[FoundMessage], error) {
+	r := request{id: "Messaging_SearchMessages", method: http.MethodGet, path: "/chats/messages/search", params: p}
+	r.inQuery("q", q)
+	return answer[Page[FoundMessage]](ctx, s.c, &r)
+}
+
+// AllSearchMessages walks through all pages of [Messaging.SearchMessages]. After an error it ends.
+func (s *Messaging) AllSearchMessages(ctx context.Context, q string, p *SearchMessagesParams) iter.Seq2[FoundMessage, error] {
+	var params SearchMessagesParams
+	if p != nil {
+		params = *p
+	}
+	return walk(func(cursor string) (*Page[FoundMessage], error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		return s.SearchMessages(ctx, q, &params)
+	})
+}
+
 // SendParams are what [Messaging.Send] may be told; nil: nothing.
 type SendParams struct {
 	// How long to wait for the first attempt, in seconds. 0: do not wait.

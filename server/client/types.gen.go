@@ -1210,6 +1210,14 @@ type Form struct {
 	Name string          `json:"name"`
 }
 
+type FoundMessage struct {
+	ChatName string `json:"chatName"`
+	// The text around the first match, in parts that follow each other. If the message was edited, it
+	// is of the new text.
+	Excerpt []Part  `json:"excerpt"`
+	Message Message `json:"message"`
+}
+
 type FunctionDiff struct {
 	// Version of the function; 0: a version from before the project was imported; null: none.
 	From *int64 `json:"from"`
@@ -1792,6 +1800,12 @@ type OrderItem struct {
 	ProductID string  `json:"productId"`
 	// Quantity of the item.
 	Quantity float64 `json:"quantity"`
+}
+
+type Part struct {
+	// Whether the search matches this part.
+	Match bool   `json:"match"`
+	Text  string `json:"text"`
 }
 
 type Participant struct {

@@ -41,6 +41,15 @@ func (a *API) chatRoutes(api *httpapi.API) {
 		Errors:  []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.listMessages)
 	httpapi.Register(api, httpapi.Operation{
+		ID: "Messaging_SearchMessages", On: httpapi.Listing("query.reference"), Method: http.MethodGet, Path: "/chats/messages/search",
+		Summary: "Search the messages of all chats, newest first",
+		About: "Finds messages that have all words of `q`, in any order, in their text, caption, title, file name or `extracted` values. The last word may be " +
+			"the beginning of a word. Words between quotation marks follow each other. Case and accents do not matter. A message that was edited is found by " +
+			"its new text, a deleted one is not found. A page can have fewer than `limit` messages, or none, and a `next`: a request looks at no more than 500 " +
+			"messages that have the words.",
+		Errors: []int{http.StatusNotFound},
+	}, auth.ChatsRead, a.searchMessages)
+	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Message", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/messages/{messageId}",
 		Summary: "Read a message by one of its ids or its clientId",
 		About: "The id is the network's id, the `requestId` of the send or the `clientId` of the send. " +
