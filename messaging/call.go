@@ -51,7 +51,7 @@ func (a *Calls) Reject(ctx context.Context, ref provider.ReferenceID, chatID, ca
 		return Call{}, err
 	}
 	out := Call{Reference: row.ID, ChatID: c.ChatID, ID: text.Sanitize(callID)}
-	if out.Status, err = a.s.callStatus(ctx, row.ID, c.ID, out.ID); err != nil {
+	if out.Status, err = a.status(ctx, row.ID, c.ID, out.ID); err != nil {
 		return Call{}, err
 	}
 	switch {
@@ -65,7 +65,7 @@ func (a *Calls) Reject(ctx context.Context, ref provider.ReferenceID, chatID, ca
 	if err := a.reject(ctx, row, c.Address(), out.ID); err != nil {
 		return Call{}, err
 	}
-	out.Status, err = a.s.callStatus(ctx, row.ID, c.ID, out.ID)
+	out.Status, err = a.status(ctx, row.ID, c.ID, out.ID)
 	return out, err
 }
 
@@ -94,9 +94,9 @@ func (a *Calls) reject(ctx context.Context, row *store.Reference, chat provider.
 	}})
 }
 
-// callStatus returns how far a call of a chat has come.
-func (s *Service) callStatus(ctx context.Context, ref provider.ReferenceID, chat int64, callID string) (status provider.CallStatus, err error) {
-	err = s.db.GetContext(ctx, &status, `SELECT status FROM messaging_call WHERE reference = $1 AND call_id = $2 AND chat = $3`, ref, callID, chat)
+// status returns how far a call of a chat has come.
+func (a *Calls) status(ctx context.Context, ref provider.ReferenceID, chat int64, callID string) (status provider.CallStatus, err error) {
+	err = a.s.db.GetContext(ctx, &status, `SELECT status FROM messaging_call WHERE reference = $1 AND call_id = $2 AND chat = $3`, ref, callID, chat)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", &Missing{Field: "callId", Message: "must be the id of a call in this chat"}
 	}

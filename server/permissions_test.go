@@ -206,8 +206,10 @@ var permissions = map[string]string{
 }
 
 // pages are what the router has beside operations; nobody needs a token for
-// them, but for /mcp: see TestProtocolHandler.
+// them, but for /mcp and the routes of the Cloud API: see TestProtocolHandler and
+// TestCloudAPI_Refused.
 var pages = []string{
+	"POST /{version}/{object}/messages", "POST /{version}/{object}/media", "GET /{version}/{object}",
 	"GET /mcp", "POST /mcp", "DELETE /mcp", "GET /.well-known/oauth-protected-resource/mcp",
 	"GET /", "GET /panel", "GET /panel/", "GET /files/", "GET /swagger", "GET /swagger/", "GET /swagger/init.js", "GET /swagger/openapi.json",
 	"GET /swagger/swagger-ui-bundle.js", "GET /swagger/swagger-ui.css",
