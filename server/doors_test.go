@@ -170,10 +170,10 @@ func belongings(t *testing.T, c client, other string) map[string]any {
 }
 
 // namesOther are members and parameters that end like ids and name nothing of
-// an account's: a chat's id and what a sender calls a message say nothing
+// an account's: ids of calls and chats and what a sender calls a message say nothing
 // without their reference, nor a step's without its run, nor an object's of the
 // audit log, which has only the entries of the account.
-var namesOther = []string{"chatId", "clientId", "stepId", "objectId"}
+var namesOther = []string{"callId", "chatId", "clientId", "stepId", "objectId"}
 
 // within are filters by ids: one that leads nowhere finds nothing.
 var within = map[string]int{

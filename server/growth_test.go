@@ -138,7 +138,8 @@ func (g *grown) grow(t *testing.T, n int) {
 
 // bounded are the blocks of what may read more where there is more, up to so many: a
 // search that finds its words in messages, but not behind each other, looks at 500.
-var bounded = map[string]int{"search, a phrase of none": 10_000}
+// So does one for a word that many messages have, whose newest it sorts.
+var bounded = map[string]int{"search, a phrase of none": 10_000, "search, a word of some": 2000, "search, one letter": 2000}
 
 // searched is how many blocks a search may read because it looks at one window of 12.7
 // days after the other; there is a message a minute.

@@ -14,7 +14,7 @@ func TestLists_ClampTheirLimit(t *testing.T) {
 	f := setup(t, nil)
 	ana := f.as(t, "ana")
 	ref := ana.sandbox(t)
-	values := map[string]string{"reference": fmt.Sprint(ref), "chatId": "bob@sandbox", "from": "bob", "phone": "16505551234", "messageId": "x"}
+	values := map[string]string{"reference": fmt.Sprint(ref), "chatId": "bob@sandbox", "from": "bob", "phone": "16505551234", "messageId": "x", "q": "hello"}
 	lists := 0
 	for path, item := range ana.call(t, "GET", "/swagger/openapi.json", "").json(200)["paths"].(map[string]any) {
 		get, _ := item.(map[string]any)["get"].(map[string]any)

@@ -53,10 +53,12 @@ func (a *API) Mount(r *mux.Router) {
 		{http.MethodPost, mediaPath, a.upload},
 		{http.MethodGet, objectPath, a.object},
 	} {
-		r.Path(route.path).MatcherFunc(func(r *http.Request, _ *mux.RouteMatch) bool { return version.MatchString(r.URL.Path) }).
-			Methods(route.method).HandlerFunc(a.as(route.serve))
+		// The version comes first: a path that matches would hide the 405 of other routes.
+		r.MatcherFunc(isVersioned).Path(route.path).Methods(route.method).HandlerFunc(a.as(route.serve))
 	}
 }
+
+func isVersioned(r *http.Request, _ *mux.RouteMatch) bool { return version.MatchString(r.URL.Path) }
 
 // call is a request of a caller.
 type call struct {

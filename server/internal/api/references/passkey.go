@@ -31,6 +31,9 @@ type passkeyBody struct {
 
 func (a *API) answerPasskey(ctx context.Context, c httpapi.Call, in *passkeyBody) (messaging.Session, error) {
 	b, sessions := in.Body, a.Messaging.For(c.Account).Sessions()
+	if now, err := sessions.Status(ctx, b.Reference); err != nil {
+		return now, err
+	}
 	switch {
 	case b.Credential == nil && !b.Confirmed:
 		return messaging.Session{}, &messaging.Invalid{Field: "credential", Message: "is required, or confirmed"}

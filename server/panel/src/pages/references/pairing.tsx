@@ -6,6 +6,7 @@ import { useAct } from '../../ui/act'
 import { Input } from '../../ui/field'
 import { Button, Copy } from '../../ui/parts'
 import type { Reference } from './kind'
+import { Passkey } from './passkey'
 
 /** Pairing links a phone: by a QR code, which is replaced as it rotates, or by a code that is typed there. */
 export function Pairing({ reference }: { reference: Reference }) {
@@ -21,6 +22,7 @@ export function Pairing({ reference }: { reference: Reference }) {
   }
   if (session.state === 'STARTING') return <p role="status">{t('pairing.starting')}</p>
   if (session.state === 'RECONNECTING') return <p role="status">{t('pairing.reconnecting')}</p>
+  if (session.passkey) return <Passkey reference={reference.id} asked={session.passkey} />
   return (
     <div className="stack">
       {session.qr && (

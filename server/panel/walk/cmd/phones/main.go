@@ -21,11 +21,11 @@ const timeout = 30 * time.Second
 
 // order is what a walk tells the phones.
 type order struct {
-	Do      string `json:"do"`      // phone, scan, type, write, unlink
+	Do      string `json:"do"`      // phone, scan, type, sign, write, unlink
 	Phone   string `json:"phone"`   // the number of who does it
 	Name    string `json:"name"`    // of a new phone
 	Passkey bool   `json:"passkey"` // a new phone asks for one
-	Code    string `json:"code"`    // what the QR code says, or what is typed
+	Code    string `json:"code"`    // what the QR code says, what is typed, or the challenge to be signed
 	Text    string `json:"text"`
 	To      string `json:"to"` // the number of another phone
 }
@@ -34,6 +34,7 @@ type order struct {
 type answer struct {
 	Environ []string `json:"environ,omitempty"` // the first answer
 	Phone   string   `json:"phone,omitempty"`   // the number of a new phone
+	Signed  string   `json:"signed,omitempty"`  // the answer of its passkey
 	Error   string   `json:"error,omitempty"`
 }
 
@@ -55,42 +56,50 @@ func main() {
 		a := &answer{}
 		if wrong := json.Unmarshal(in.Bytes(), &o); wrong != nil {
 			a.Error = wrong.Error()
-		} else if a.Phone, wrong = p.do(&o); wrong != nil {
+		} else if wrong = p.do(&o, a); wrong != nil {
 			a.Error = wrong.Error()
 		}
 		err = out.Encode(a)
 	}
 }
 
-// do obeys; it returns the number of a phone that is new.
-func (p *phones) do(o *order) (string, error) {
+// do obeys, and writes what came of it.
+func (p *phones) do(o *order, a *answer) error {
 	if o.Do == "phone" {
 		phone := p.fake.AddPhone(&webtest.PhoneOptions{Name: o.Name, Passkey: o.Passkey})
-		p.known[phone.JID().User] = phone
-		return phone.JID().User, nil
+		a.Phone = phone.JID().User
+		p.known[a.Phone] = phone
+		return nil
 	}
 	phone := p.known[o.Phone]
 	if phone == nil {
-		return "", fmt.Errorf("there is no phone %q", o.Phone)
+		return fmt.Errorf("there is no phone %q", o.Phone)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	switch o.Do {
 	case "scan":
-		return "", p.link(ctx, phone, o.Code, phone.Scan)
+		if phone.Passkey() != nil { // the walk answers for the passkey meanwhile
+			go func() { _, _ = phone.Scan(context.Background(), o.Code) }()
+			return nil
+		}
+		return p.link(ctx, phone, o.Code, phone.Scan)
+	case "sign":
+		a.Signed = string(phone.Passkey().Sign(o.Code))
+		return nil
 	case "type":
-		return "", p.link(ctx, phone, o.Code, phone.EnterCode)
+		return p.link(ctx, phone, o.Code, phone.EnterCode)
 	case "write":
-		return "", p.write(ctx, phone, o)
+		return p.write(ctx, phone, o)
 	case "unlink":
 		device := p.devices[o.Phone]
 		if device == nil {
-			return "", fmt.Errorf("the phone %q has linked nothing", o.Phone)
+			return fmt.Errorf("the phone %q has linked nothing", o.Phone)
 		}
 		device.Remove()
-		return "", nil
+		return nil
 	default:
-		return "", fmt.Errorf("unknown order %q", o.Do)
+		return fmt.Errorf("unknown order %q", o.Do)
 	}
 }
 
