@@ -70,6 +70,8 @@ type session interface {
 	provider.MediaFetcher
 	provider.GroupManager
 	provider.NumberChecker
+	provider.CallRejecter
+	provider.PasskeyLinker
 }
 
 type watchedSession struct {

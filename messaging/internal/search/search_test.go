@@ -82,7 +82,7 @@ func TestQuery_Excerpt(t *testing.T) {
 		{`"hello world"`, "say hello world, hello", "say [hello world], hello"},
 		{"cafe", "two cafe\u0301s", "two [cafe\u0301s]"},
 		{"650 555 1234", "call +1 (650) 555-1234", "call +1 ([650) 555-1234]"},
-		{"cafe soc", long, "…" + strings.Repeat("before ", 7) + "the [Café] [society]" + strings.Repeat(" after", 27) + "…"},
+		{"cafe soc", long, "…" + strings.Repeat("before ", 7) + "the [Café] [society]" + strings.Repeat(" after", 29) + "…"},
 		{"議室", "明天的会議室", "明天的会[議室]"},
 	} {
 		var got strings.Builder
