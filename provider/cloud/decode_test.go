@@ -67,10 +67,11 @@ func TestDecodeRequest_Invalid(t *testing.T) {
 	for body, want := range map[string][]string{
 		`"text"`: {"body"},
 		`{}`:     {"messaging_product", "to", "text"},
-		`{"messaging_product":"sms","to":["1"],"type":"video","video":{"id":"1","link":"2"}}`:                    {"messaging_product", "to", "video"},
-		`{"messaging_product":"whatsapp","to":"1","type":"location","location":{"latitude":"x"}}`:                {"location.latitude", "location.longitude"},
-		`{"messaging_product":"whatsapp","status":"delivered"}`:                                                  {"status", "message_id"},
-		`{"messaging_product":"whatsapp","to":"1","type":"template","template":{"name":"x","language":"en_US"}}`: {"template.language.code"},
+		`{"messaging_product":"sms","to":["1"],"type":"video","video":{"id":"1","link":"2"}}`:                           {"messaging_product", "to", "video"},
+		`{"messaging_product":"whatsapp","to":"1","type":"location","location":{"latitude":"x"}}`:                       {"location.latitude", "location.longitude"},
+		`{"messaging_product":"whatsapp","to":"1","type":"contacts","contacts":[` + strings.Repeat(`{},`, 257) + `{}]}`: {"contacts"},
+		`{"messaging_product":"whatsapp","status":"delivered"}`:                                                         {"status", "message_id"},
+		`{"messaging_product":"whatsapp","to":"1","type":"template","template":{"name":"x","language":"en_US"}}`:        {"template.language.code"},
 	} {
 		_, err := cloud.DecodeRequest([]byte(body))
 		require.Equal(t, want, fieldsOf(err), body)
