@@ -2,12 +2,14 @@ package search_test
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/messaging/internal/search"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 )
 
 // TestWindows has the windows of a search, and their shorter spans, be met by each
@@ -114,4 +116,29 @@ func FuzzParse(f *testing.F) {
 		}
 		require.Contains(t, text, strings.Trim(all.String(), "…"))
 	})
+}
+
+// TestLongTexts holds what anybody may send to a cost that grows with its length only.
+func TestLongTexts(t *testing.T) {
+	for name, part := range map[string]string{
+		"one word": "x", "decomposed": "e\u0301\u0327", "hangul": "각", "ligatures": "ﷺ", "words": "ab ", "digits": "1",
+		"groups of digits": "1 ", "a group a line": "12\n", "no space": "会", "emoji": "👍🏽", "joined": "👩\u200d", "quotes": `"`,
+		"quoted": `"a" `, "not UTF-8": "\xff", "spaces": " ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			cost := func(size int) uint64 {
+				text := strings.Repeat(part, size/len(part))
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				search.Words(text, 1, 2, 3)
+				search.Text(&payload.Body{Text: text})
+				search.Parse("x 1 会 1 1 1 1 1 1 1").Excerpt(text)
+				search.Parse(text[:len(text)/64])
+				runtime.ReadMemStats(&after)
+				return after.TotalAlloc - before.TotalAlloc
+			}
+			small, large := cost(1<<16), cost(1<<18)
+			require.Less(t, large, 6*small+1<<20, "four times the text")
+		})
+	}
 }

@@ -25,8 +25,10 @@ func Text(b *payload.Body) string {
 		}
 	}
 	var out []string
+	seen := map[string]bool{}
 	for _, l := range lines {
-		if l = strings.TrimSpace(l); l != "" && !slices.Contains(out, l) {
+		if l = strings.TrimSpace(l); l != "" && !seen[l] {
+			seen[l] = true
 			out = append(out, l)
 		}
 	}

@@ -16,8 +16,12 @@ type token struct {
 	start, end int    // bytes of the text
 }
 
-// maxWord is how many characters of a word are compared.
-const maxWord = 40
+// maxWord is how many characters of a word are compared, and maxFolded those that are
+// kept of it until it is composed: none is composed of more than four.
+const (
+	maxWord   = 40
+	maxFolded = 4 * maxWord
+)
 
 // apart are the scripts that do not put spaces between words: each character is a word.
 var apart = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
@@ -82,7 +86,14 @@ func picture(r rune) bool { return r >= 0x2190 && unicode.Is(unicode.So, r) }
 // tokens returns the words of a text in their order.
 func tokens(text string) []token {
 	var all []token
-	open := false // the last word may go on
+	var folded []rune // of the last word
+	open := false     // the last word may go on
+	finish := func() {
+		if n := len(all); n > 0 {
+			all[n-1].word = cut(string(folded))
+		}
+		folded = folded[:0]
+	}
 	for i, r := range text {
 		end := i + utf8.RuneLen(r)
 		if r == utf8.RuneError {
@@ -113,17 +124,19 @@ func tokens(text string) []token {
 			}
 			continue
 		case open && !single:
-			last := &all[len(all)-1]
-			last.word += word
-			last.end = end
+			all[len(all)-1].end = end
 		default:
-			all = append(all, token{word, i, end})
+			finish()
+			all = append(all, token{"", i, end})
+		}
+		for _, r := range word {
+			if len(folded) < maxFolded {
+				folded = append(folded, r)
+			}
 		}
 		open = !single
 	}
-	for i, t := range all {
-		all[i].word = cut(t.word)
-	}
+	finish()
 	return all
 }
 
@@ -154,10 +167,14 @@ func numbers(text string, all []token) []token {
 		for n < len(all) && isNumber(all[n].word) && (n == i || isBetween(text[all[n-1].end:all[n].start])) {
 			n++
 		}
-		for ; i < n-1; i++ {
-			if joined := join(all[i:n]); minNumber <= len(joined.word) && len(joined.word) <= maxNumber {
-				out = append(out, joined)
-			}
+		from, digits := n, 0
+		for from > i && digits+len(all[from-1].word) <= maxNumber {
+			from--
+			digits += len(all[from].word)
+		}
+		for ; from < n-1 && digits >= minNumber; from++ {
+			out = append(out, join(all[from:n]))
+			digits -= len(all[from].word)
 		}
 		i = max(n, i+1)
 	}
