@@ -84,7 +84,7 @@ func TestCallsTakeTheirSteps(t *testing.T) {
 		require.Equal(t, "Ana", c.Name)
 		require.Equal(t, epoch.Add(24*time.Hour), c.WindowExpiresAt.Time, "a call opens the window")
 		require.Zero(t, c.Unread)
-		page, err := f.acc.Chats(t.Context(), ref, "", messaging.List{})
+		page, err := f.acc.Chats(t.Context(), ref, messaging.ChatFilter{})
 		require.NoError(t, err)
 		require.Len(t, page.Items, 1)
 		require.Equal(t, 2, count(t, db, `SELECT count(*) FROM messaging_raw WHERE body <> ''`), "the two that say nothing")
@@ -165,7 +165,7 @@ func TestPhoneBookNamesContacts(t *testing.T) {
 		require.Empty(t, f.news(t, "chat"), "a phone book of thousands says nothing")
 		f.receive(t, ref, text("m1", "111", "hi", func(m *provider.Message) { m.From.Name, m.From.Username = "ana ✨", "ana.l" }))
 		list := func(search string) (names []string) {
-			page, err := f.acc.Chats(t.Context(), ref, search, messaging.List{})
+			page, err := f.acc.Chats(t.Context(), ref, messaging.ChatFilter{Search: search})
 			require.NoError(t, err)
 			for _, c := range page.Items {
 				names = append(names, c.Name)

@@ -5,14 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/trunklinehq/trunkline/internal/page"
 
 	"github.com/trunklinehq/trunkline/internal/audit"
 	"github.com/trunklinehq/trunkline/internal/database"
-	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
 	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
@@ -55,54 +50,6 @@ type ChatChange struct {
 	Ask       *HandoffAsk // for a person
 	EndAsk    bool        // no person is asked for any more; one who has come stays
 	ActiveBot *ActiveBot  // the zero value: none
-}
-
-// chatNames is what a search looks through: the names and the id of a chat, in lines.
-// PostgreSQL has an index on exactly this expression, of
-// migrations/00014_chat_search.postgres.sql.
-const chatNames = "lower(c.label || '\n' || c.title || '\n' || c.name || '\n' || c.username || '\n' || c.chat_id)"
-
-// Chats lists the chats of a reference, the newest activity first. search matches
-// parts of names and ids.
-func (a *Account) Chats(ctx context.Context, ref provider.ReferenceID, search string, l List) (Page[Chat], error) {
-	before, limit, err := position(l, 2)
-	if err != nil {
-		return Page[Chat]{}, err
-	}
-	if _, err := store.ReferenceOf(ctx, a.s.db, a.id, ref); err != nil {
-		return Page[Chat]{}, err
-	}
-	p := store.Params{ref}
-	from, where := `messaging_chat c`, `c.reference = $1 AND c.activity_us > 0`
-	if search = strings.TrimSpace(text.Sanitize(search)); search != "" {
-		like := p.Add("%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(search)) + "%")
-		where += ` AND ` + chatNames + ` LIKE ` + like + ` ESCAPE '\'`
-		indexed, err := a.s.hasTextIndex(ctx)
-		if err != nil {
-			return Page[Chat]{}, fmt.Errorf("searching chats: %w", err)
-		}
-		if indexed && utf8.RuneCountInString(search) >= 3 { // characters, as the index has them
-			phrase := p.Add(`"` + strings.ReplaceAll(search, `"`, `""`) + `"`)
-			from = `(SELECT rowid FROM messaging_chat_search WHERE messaging_chat_search MATCH ` + phrase + `) AS found CROSS JOIN messaging_chat c`
-			where += ` AND c.id = found.rowid`
-		}
-	}
-	q := `SELECT ` + store.ChatColumns + ` FROM ` + from + ` WHERE ` + where
-	if before != nil {
-		at, id := p.Add(before[0]), p.Add(before[1])
-		q += ` AND c.activity_slot <= ` + p.Add(before[0]/store.ActivitySlot) +
-			` AND (c.activity_us, c.id) < (CAST(` + at + ` AS BIGINT), CAST(` + id + ` AS BIGINT))`
-	}
-	var rows []*store.Chat
-	if err := a.s.db.SelectContext(ctx, &rows, q+` ORDER BY c.activity_slot DESC, c.activity_us DESC, c.id DESC LIMIT `+p.Add(limit+1), p...); err != nil {
-		return Page[Chat]{}, fmt.Errorf("listing chats: %w", err)
-	}
-	last, err := lastMessages(ctx, a.s.db, rows)
-	if err != nil {
-		return Page[Chat]{}, err
-	}
-	return page.CutAt(rows, limit, func(c *store.Chat) string { return page.Cursor{c.ActivityUS, c.ID}.String() },
-		func(c *store.Chat) Chat { return view(c, last[c.LastMessage]) }), nil
 }
 
 // hasTextIndex reports whether the names of chats, and the words of messages, have

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trunklinehq/trunkline/internal/text"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
@@ -16,6 +17,7 @@ import (
 const (
 	maxTags       = 100
 	maxTag        = 100
+	tagLength     = "must have 1 to 100 characters"
 	maxChatObject = 64 << 10 // bytes of variables, and of fields
 )
 
@@ -55,15 +57,21 @@ func applyChange(c *store.Chat, ch ChatChange, nowUS int64) error {
 	)
 }
 
+// cleanTag returns a tag as it is kept, and whether it may be one.
+func cleanTag(tag string) (clean string, ok bool) {
+	clean = strings.TrimSpace(text.Sanitize(tag))
+	return clean, clean != "" && utf8.RuneCountInString(clean) <= maxTag
+}
+
 func setTags(c *store.Chat, tags []string) error {
 	if len(tags) > maxTags {
 		return &Invalid{Field: "tags", Message: fmt.Sprintf("must be at most %d", maxTags)}
 	}
 	out := []string{}
 	for i, t := range tags {
-		t = strings.TrimSpace(text.Sanitize(t))
-		if t == "" || len(t) > maxTag {
-			return &Invalid{Field: fmt.Sprintf("tags[%d]", i), Message: fmt.Sprintf("must have 1 to %d characters", maxTag)}
+		t, ok := cleanTag(t)
+		if !ok {
+			return &Invalid{Field: fmt.Sprintf("tags[%d]", i), Message: tagLength}
 		}
 		if !slices.Contains(out, t) {
 			out = append(out, t)

@@ -359,7 +359,7 @@ func TestDeleteChat_PhoneBook(t *testing.T) {
 			return contact(provider.ContactSaved, "111", minute, func(c *provider.ContactChange) { c.Name = "Ana from work" })
 		}
 		list := func() []messaging.Chat {
-			page, err := f.acc.Chats(t.Context(), ref, "", messaging.List{})
+			page, err := f.acc.Chats(t.Context(), ref, messaging.ChatFilter{})
 			require.NoError(t, err)
 			return page.Items
 		}

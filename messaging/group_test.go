@@ -28,7 +28,7 @@ func TestGroups(t *testing.T) {
 		require.Equal(t, []messaging.GroupMember{{ChatID: "ana@sandbox"}, {ChatID: "ben@sandbox"}}, made.Participants)
 		c := f.chat(t, ref, made.ChatID)
 		require.Equal(t, []string{"group", "Friends"}, []string{c.Kind, c.Name})
-		chats, err := f.acc.Chats(t.Context(), ref, "", messaging.List{})
+		chats, err := f.acc.Chats(t.Context(), ref, messaging.ChatFilter{})
 		require.NoError(t, err)
 		require.Len(t, chats.Items, 1, "it is listed at once")
 		shown, err := f.acc.Groups().Get(t.Context(), ref, strings.ToUpper(made.ChatID))

@@ -27,7 +27,7 @@ func TestCursorsAreChecked(t *testing.T) {
 		for _, bad := range badCursors {
 			_, err := f.acc.References().List(ctx, "", messaging.List{Cursor: bad})
 			requireInvalid(t, err, "cursor")
-			_, err = f.acc.Chats(ctx, ref, "", messaging.List{Cursor: bad})
+			_, err = f.acc.Chats(ctx, ref, messaging.ChatFilter{List: messaging.List{Cursor: bad}})
 			requireInvalid(t, err, "cursor")
 			_, err = f.acc.Screen().List(ctx, ref, "", messaging.List{Cursor: bad})
 			requireInvalid(t, err, "cursor")
@@ -37,7 +37,7 @@ func TestCursorsAreChecked(t *testing.T) {
 			requireInvalid(t, err, "after")
 		}
 		for _, limit := range []int{-1, -201} {
-			_, err := f.acc.Chats(ctx, ref, "", messaging.List{Limit: limit})
+			_, err := f.acc.Chats(ctx, ref, messaging.ChatFilter{List: messaging.List{Limit: limit}})
 			requireInvalid(t, err, "limit")
 			_, err = f.acc.Messages(ctx, ref, "111", messaging.History{Limit: limit})
 			requireInvalid(t, err, "limit")
@@ -123,7 +123,7 @@ func TestChatsAreListedAndSearched(t *testing.T) {
 		list := func(search string) (got []string) {
 			l := messaging.List{Limit: 2}
 			for {
-				page, err := f.acc.Chats(t.Context(), ref, search, l)
+				page, err := f.acc.Chats(t.Context(), ref, messaging.ChatFilter{Search: search, List: l})
 				require.NoError(t, err)
 				for _, c := range page.Items {
 					got = append(got, c.ID)
@@ -191,7 +191,7 @@ func TestUpdateChat(t *testing.T) {
 		_, err = f.acc.UpdateChat(t.Context(), ref, "nobody", messaging.ChatChange{})
 		requireInvalid(t, err, "chatId")
 		require.Equal(t, c, f.chat(t, ref, "111"))
-		page, err := f.acc.Chats(t.Context(), ref, "", messaging.List{})
+		page, err := f.acc.Chats(t.Context(), ref, messaging.ChatFilter{})
 		require.NoError(t, err)
 		require.Len(t, page.Items, 1)
 	})

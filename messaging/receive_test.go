@@ -129,7 +129,7 @@ func TestChatFollowsItsMessages(t *testing.T) {
 		require.Equal(t, 1, ana.BotActive)
 
 		order := func() (ids []string) {
-			page, err := f.acc.Chats(t.Context(), ref, "", messaging.List{})
+			page, err := f.acc.Chats(t.Context(), ref, messaging.ChatFilter{})
 			require.NoError(t, err)
 			for _, c := range page.Items {
 				ids = append(ids, c.ID)

@@ -287,7 +287,7 @@ func TestTenancy(t *testing.T) {
 			"SessionStatus":   func() error { _, err := a.Sessions().Status(ctx, ref); return err },
 			"StartSession":    func() error { _, err := a.Sessions().Start(ctx, ref); return err },
 			"Logout":          func() error { _, err := a.Sessions().Logout(ctx, ref); return err },
-			"Chats":           func() error { _, err := a.Chats(ctx, ref, "", messaging.List{}); return err },
+			"Chats":           func() error { _, err := a.Chats(ctx, ref, messaging.ChatFilter{}); return err },
 			"Chat":            func() error { _, err := a.Chat(ctx, ref, "111"); return err },
 			"UpdateChat":      func() error { _, err := a.UpdateChat(ctx, ref, "111", messaging.ChatChange{}); return err },
 			"Messages":        func() error { _, err := a.Messages(ctx, ref, "111", messaging.History{}); return err },

@@ -23,7 +23,7 @@ func (f *fixture) named(t *testing.T, ref provider.ReferenceID, chat, name strin
 
 func (f *fixture) found(t *testing.T, ref provider.ReferenceID, search string) []string {
 	t.Helper()
-	page, err := f.acc.Chats(t.Context(), ref, search, messaging.List{})
+	page, err := f.acc.Chats(t.Context(), ref, messaging.ChatFilter{Search: search})
 	require.NoError(t, err)
 	ids := []string{}
 	for _, c := range page.Items {

@@ -104,6 +104,9 @@ func (s *service) getVariables(ctx context.Context, c mcp.Call, in chatArguments
 type listChats struct {
 	Reference provider.ReferenceID `json:"reference" minimum:"1" doc:"Id of the reference, as list_references returns it."`
 	Search    string               `json:"search,omitempty" maxLength:"200" private:"true" doc:"Part of a name, a phone number or an id."`
+	Unread    bool                 `json:"unread,omitempty" doc:"true: only chats with unread messages."`
+	Handoff   string               `json:"handoff,omitempty" enum:"waiting,taken" doc:"waiting: only chats in which the bot has asked for a person. taken: only chats that a person has taken over."`
+	Tag       string               `json:"tag,omitempty" maxLength:"100" doc:"Only chats with exactly this tag."`
 	Limit     int                  `json:"limit,omitempty" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of chats."`
 	Cursor    string               `json:"cursor,omitempty" maxLength:"200" doc:"The next of the previous answer."`
 }
@@ -114,7 +117,9 @@ type chatList struct {
 }
 
 func (s *service) listChats(ctx context.Context, c mcp.Call, in listChats) (chatList, error) {
-	page, err := s.account(c).Chats(ctx, in.Reference, in.Search, messaging.List{Limit: in.Limit, Cursor: in.Cursor})
+	page, err := s.account(c).Chats(ctx, in.Reference, messaging.ChatFilter{
+		Search: in.Search, Unread: in.Unread, Handoff: messaging.HandoffState(in.Handoff), Tag: in.Tag, List: messaging.List{Limit: in.Limit, Cursor: in.Cursor},
+	})
 	if err != nil {
 		return chatList{}, err
 	}

@@ -1873,6 +1873,15 @@ func (s *Messaging) AnswerPasskey(ctx context.Context, in AnswerPasskeyRequest) 
 type ChatsParams struct {
 	// Only chats with this text in a name or an id.
 	Search string `query:"search"`
+	// 1: only chats with unread messages.
+	Unread *int64 `query:"unread"`
+	// waiting: only chats in which the bot has asked for a person. taken: only chats that a person has
+	// taken over. One of waiting, taken.
+	Handoff string `query:"handoff"`
+	// Only chats with exactly this tag.
+	Tag string `query:"tag"`
+	// UNIX seconds. Only chats that changed after this time.
+	UpdatedAfter *int64 `query:"updatedAfter"`
 	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
 	// The next of the previous page.
@@ -1880,6 +1889,9 @@ type ChatsParams struct {
 }
 
 // Chats is GET /chats/list: List the chats of a reference, latest activity first.
+//
+// A page with `unread`, `handoff`, `tag` or `updatedAfter` can have fewer than `limit` chats, or
+// none, and a `next`: a request looks at no more than 1,000 chats.
 //
 // Needs the permission `chats.read`.
 //

@@ -33,7 +33,9 @@ func (a *API) chatRoutes(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Chats", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/list",
 		Summary: "List the chats of a reference, latest activity first",
-		Errors:  []int{http.StatusNotFound},
+		About: "A page with `unread`, `handoff`, `tag` or `updatedAfter` can have fewer than `limit` chats, or none, and a `next`: a request looks at no " +
+			"more than 1,000 chats.",
+		Errors: []int{http.StatusNotFound},
 	}, auth.ChatsRead, a.listChats)
 	httpapi.Register(api, httpapi.Operation{
 		ID: "Messaging_Messages", On: httpapi.At("query.reference"), Method: http.MethodGet, Path: "/chats/messages",
@@ -78,11 +80,19 @@ func (a *API) chatRoutes(api *httpapi.API) {
 type chatFilter struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 	Search    string               `query:"search" maxLength:"200" doc:"Only chats with this text in a name or an id."`
+	Unread    int                  `query:"unread" minimum:"0" maximum:"1" doc:"1: only chats with unread messages."`
+	Handoff   string               `query:"handoff" enum:"waiting,taken" doc:"waiting: only chats in which the bot has asked for a person. taken: only chats that a person has taken over."`
+	Tag       string               `query:"tag" maxLength:"100" doc:"Only chats with exactly this tag."`
+	Updated   int64                `query:"updatedAfter" minimum:"0" maximum:"253402300799" doc:"UNIX seconds. Only chats that changed after this time."`
 	httpapi.PageInput
 }
 
 func (a *API) listChats(ctx context.Context, c httpapi.Call, in *chatFilter) (view.Page[messaging.Chat], error) {
-	p, err := a.Messaging.For(c.Account).Chats(ctx, in.Reference, in.Search, in.List())
+	f := messaging.ChatFilter{Search: in.Search, Unread: in.Unread == 1, Handoff: messaging.HandoffState(in.Handoff), Tag: in.Tag, List: in.List()}
+	if in.Updated > 0 {
+		f.UpdatedAfter = time.Unix(in.Updated, 0)
+	}
+	p, err := a.Messaging.For(c.Account).Chats(ctx, in.Reference, f)
 	return view.PageOf(p, view.AsIs), httpapi.InQuery(err)
 }
 
