@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -183,8 +184,8 @@ func TestHandOver(t *testing.T) {
 // TestTakeOver takes the references of a node that says nothing any more.
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
-	t.Run("postgres", func(t *testing.T) {
-		db, w := testkit.Open(t, testkit.PostgresURL(t)), newWire()
+	synctest.Test(t, func(t *testing.T) {
+		db, w := testkit.Open(t, testkit.SQLiteURL(t)), newWire()
 		f := node(t, db, w, false)
 		ref := f.linked(t, w)
 		old := w.session(ref)

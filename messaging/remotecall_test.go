@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -166,9 +167,8 @@ func refusals() []error {
 // refused after a while, and never made.
 func TestRemoteCallNobodyTakes(t *testing.T) {
 	t.Parallel()
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		db, w := testkit.Open(t, testkit.PostgresURL(t)), newWire()
+	synctest.Test(t, func(t *testing.T) {
+		db, w := testkit.Open(t, testkit.SQLiteURL(t)), newWire()
 		f := node(t, db, w, false)
 		ref := f.linked(t, w)
 		db.MustExec(`UPDATE messaging_lease SET node = 'other', fence = fence + 1, until_us = until_us + 3600000000`)
