@@ -330,6 +330,7 @@ func TestErase(t *testing.T) {
 // TestErasurePages erases ten times as much: a page of calls is read at a time, and
 // a transaction changes no more.
 func TestErasurePages(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{110, 1100} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			eachDatabase(t, func(t *testing.T, db *sqlx.DB) {

@@ -298,6 +298,7 @@ func TestFilesSurviveACrash(t *testing.T) {
 }
 
 func TestFilesThatAreRefused(t *testing.T) {
+	t.Parallel()
 	body := []byte("%PDF-1.4 no picture at all")
 	for name, c := range map[string]struct {
 		fetch func(w io.Writer) error

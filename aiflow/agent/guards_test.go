@@ -82,6 +82,7 @@ func played(t testing.TB, provider string, steps ...llmtest.Step) (model llm.Mod
 // they meet, the run ends, says why, and the ledger has what the model counted,
 // also when that is a server of the two providers' kinds.
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		config config

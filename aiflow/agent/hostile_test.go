@@ -86,6 +86,7 @@ func TestSecretsAreRemembered(t *testing.T) {
 // TestNothingBeginsInAnEndedRun cancels and erases runs while a tool is called:
 // the agent neither asks its model again nor calls another tool.
 func TestNothingBeginsInAnEndedRun(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		end  func(context.Context, *fixture, string) error

@@ -45,6 +45,7 @@ func (f *fixture) decide(t testing.TB, d runtime.Detail, approved bool) runtime.
 }
 
 func TestApproval(t *testing.T) {
+	t.Parallel()
 	script := func() *llmtest.Script {
 		return llmtest.NewScript(llmtest.Call(order("1", "find", "A"), order("2", "drop", "A"), order("3", "drop", "B")), llmtest.Say("Dropped."))
 	}
@@ -148,6 +149,7 @@ func TestApprovalOutlivesTheNode(t *testing.T) {
 // TestConsentIsForOneCall holds consent to what was shown: it is no consent to
 // another tool of the same name, nor for ever.
 func TestConsentIsForOneCall(t *testing.T) {
+	t.Parallel()
 	waiting := func(t *testing.T, db *sqlx.DB, made *calls, model *llmtest.Script, tools *[]llm.Tool) (*fixture, runtime.Detail) {
 		*tools = []llm.Tool{made.deleting()}
 		f := running(t, db, change{model: model, agent: func(o *agent.Options) {

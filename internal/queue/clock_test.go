@@ -30,6 +30,7 @@ func noteTime(t *testing.T, db *sqlx.DB) {
 // TestClockSetBack_Ready sets the clock back while work is ready and no node runs. The
 // next one to run does it.
 func TestClockSetBack_Ready(t *testing.T) {
+	t.Parallel()
 	for _, step := range clockSteps {
 		t.Run(step.String(), func(t *testing.T) {
 			each(t, func(t *testing.T, db *sqlx.DB) {
@@ -130,6 +131,7 @@ func TestClockSetForward_LateNode(t *testing.T) {
 // work in hand for long. All leases and heartbeats then seem to have ended long ago; no
 // node takes the work of the other.
 func TestClockSetForward(t *testing.T) {
+	t.Parallel()
 	for _, step := range clockSteps {
 		t.Run(step.String(), func(t *testing.T) {
 			testkit.EachURL(t, func(t *testing.T, url string) {

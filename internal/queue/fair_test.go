@@ -18,6 +18,7 @@ import (
 // gets no more than its share: half as much as they have is the bound, however many
 // jobs wait. It counts jobs, so it says the same on any machine.
 func TestBacklog(t *testing.T) {
+	t.Parallel()
 	const (
 		others = 40
 		jobs   = 5

@@ -124,6 +124,7 @@ func TestUnlink(t *testing.T) {
 
 // TestEnds are the ways in which a network ends a connection for good.
 func TestEnds(t *testing.T) {
+	t.Parallel()
 	ends := map[string]struct {
 		do     func(*webtest.Device)
 		state  provider.ConnectionState
@@ -165,6 +166,7 @@ func TestEnds(t *testing.T) {
 
 // TestComesBack are the ways in which a connection is lost and comes back.
 func TestComesBack(t *testing.T) {
+	t.Parallel()
 	losses := map[string]func(*webtest.Device){
 		"cut":     func(d *webtest.Device) { d.Drop() },
 		"outage":  func(d *webtest.Device) { d.StreamError("503") },

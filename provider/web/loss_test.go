@@ -133,6 +133,7 @@ func TestCallIsNotLost(t *testing.T) {
 // TestDatabaseAway takes the keys away in the middle of a decryption: the
 // message comes again when they are back, once, and before those behind it.
 func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
 	for _, table := range []string{"whatsmeow_sessions", "whatsmeow_event_buffer"} {
 		t.Run(table, func(t *testing.T) {
 			each(t, func(t *testing.T, db *sqlx.DB) {

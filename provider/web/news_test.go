@@ -149,6 +149,7 @@ func inboxAway(end func(*testing.T, *fixture)) loss {
 // TestPhoneBookIsNotLost has a database that is away at each step of a change in
 // the phone's book, which the network tells once.
 func TestPhoneBookIsNotLost(t *testing.T) {
+	t.Parallel()
 	heal := func(_ *testing.T, f *fixture) { f.inbox.fail.Store(0) }
 	for name, l := range map[string]loss{
 		"inbox": inboxAway(heal),
@@ -234,6 +235,7 @@ func past(ana *webtest.Phone, group string, percent uint32) *waHistorySync.Histo
 
 // TestHistory imports what the phone hands over, within a message or as a file.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	for name, inline := range map[string]bool{"inline": true, "file": false} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, db *sqlx.DB) {

@@ -76,6 +76,7 @@ func sleeper(t testing.TB, whenBusy string) runtime.Source {
 }
 
 func TestWhenBusy(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string][]string{
 		"ignore":    {"begin a", "end a", "begin c"},
 		"interrupt": {"begin a", "begin b", "end b", "begin c"},
