@@ -270,7 +270,7 @@ func (b *turnBatch) updateRuns(ctx context.Context) error {
 	}
 	seqs, err := database.SelectRows[int64](ctx, b.h.db, b.tx, database.Rows{
 		Before: `UPDATE flow_run SET status = v.column2, waits = v.column3, event = v.column4, state = v.column5, turn = v.column6,
-			output = v.column7, error = v.column8, ended_us = v.column9 FROM (`,
+			output = v.column7, error = v.column8, ended_us = v.column9, cancelled = (v.column2 = 'cancelled') FROM (`,
 		After: `) AS v WHERE flow_run.seq = v.column1 AND flow_run.turn = v.column10 AND flow_run.ended_us = 0 AND flow_run.inbox = v.column11
 			RETURNING flow_run.seq`,
 		Types:  []string{"BIGINT", "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "TEXT", "TEXT", "BIGINT", "BIGINT", "TEXT"},

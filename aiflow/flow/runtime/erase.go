@@ -176,6 +176,9 @@ func (a *Account) DeleteAll(ctx context.Context) error {
 			return fmt.Errorf("erasing runs: %w", err)
 		}
 	}
+	if err := a.r.db.InTx(ctx, func(tx *database.Tx) error { return a.r.started.ForgetTx(ctx, tx, a.id) }); err != nil {
+		return fmt.Errorf("erasing runs: %w", err)
+	}
 	return a.r.eraser.dropDocuments(ctx, a.r.opts.Now()) // they may hold secrets
 }
 
@@ -196,7 +199,7 @@ func (e *eraser) deleteRuns(ctx context.Context, which string, args ...any) (int
 		seqs[i] = row.Seq
 	}
 	in, values := e.db.Dialect.InNumbers("seq", 1, seqs)
-	err = e.inSteps(ctx, `UPDATE flow_run SET ended_us = started_us + 1, status = 'cancelled', waits = '', event = '', state = '', turn = turn + 1
+	err = e.inSteps(ctx, `UPDATE flow_run SET ended_us = started_us + 1, status = 'cancelled', cancelled = TRUE, waits = '', event = '', state = '', turn = turn + 1
 		WHERE seq IN (SELECT seq FROM flow_run WHERE ended_us = 0 AND `+in+` LIMIT %d)`, values...)
 	if err != nil {
 		return 0, err

@@ -72,6 +72,8 @@ func (f Filter) where(account string, before int64) (string, []any) {
 		terms = append(terms, `r.ended_us = 0`)
 	case Failed:
 		terms = append(terms, `r.error <> ''`)
+	case Cancelled:
+		terms = append(terms, `r.cancelled`)
 	}
 	add(f.Status != "", `r.status = $`, f.Status)
 	add(f.Reference != 0, `r.reference = $`, f.Reference)
@@ -234,14 +236,4 @@ func (r *Runtime) ActiveQuery(first int, keys []string) (text string, args []any
 	runs, args := r.db.Dialect.In("inbox", first, anyOf(keys))
 	inputs, more := r.db.Dialect.In("inbox", first+len(args), anyOf(keys))
 	return `SELECT inbox FROM flow_run WHERE ended_us = 0 AND ` + runs + ` UNION SELECT inbox FROM flow_input WHERE ` + inputs, append(args, more...)
-}
-
-// Started counts the runs of an account that have begun since a moment and are
-// still kept, those that other runs began apart.
-func (r *Runtime) Started(ctx context.Context, q database.Reader, account string, since time.Time) (n int64, err error) {
-	err = q.GetContext(ctx, &n, `SELECT count(*) FROM flow_run WHERE account = $1 AND started_us >= $2 AND parent = ''`, account, database.Micros(since))
-	if err != nil {
-		return 0, fmt.Errorf("counting runs: %w", err)
-	}
-	return n, nil
 }

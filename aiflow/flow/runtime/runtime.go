@@ -20,6 +20,7 @@ import (
 	"github.com/trunklinehq/trunkline/internal/groupcommit"
 	"github.com/trunklinehq/trunkline/internal/guard"
 	"github.com/trunklinehq/trunkline/internal/queue"
+	"github.com/trunklinehq/trunkline/internal/usagecounter"
 )
 
 // Options configures a [Runtime].
@@ -133,6 +134,7 @@ type Runtime struct {
 	timers    *timers
 	schedules *schedules
 	eraser    eraser
+	started   *usagecounter.Counter
 }
 
 const (
@@ -151,6 +153,9 @@ var migrations embed.FS
 // Migrate creates or upgrades the tables of this package. [New] does it, too.
 func Migrate(ctx context.Context, db *sqlx.DB) error {
 	if err := queue.Migrate(ctx, db); err != nil {
+		return err
+	}
+	if err := usagecounter.Migrate(ctx, db); err != nil {
 		return err
 	}
 	return database.Migrate(ctx, db, "flow", migrations)
@@ -191,6 +196,7 @@ func New(ctx context.Context, db *sqlx.DB, host ChatService, opts *Options) (*Ru
 	}
 	r.waits.db = r.db
 	r.programs.db, r.programs.types, r.programs.now = r.db, r.opts.Types, r.opts.Now
+	r.started = newCounter(r.db, &r.opts)
 	r.inbox, r.eraser = newInbox(r.db, r.turns, r.opts.Now), eraser{r.db}
 	r.runs = &runStore{r.db, r.inbox, &r.programs, &r.engines, &r.opts}
 	r.timers = &timers{r.db, r.inbox, make(chan struct{}, 1), &r.opts}
@@ -240,6 +246,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 	g.Go(func() error { return r.timers.watch(gctx) })
 	g.Go(func() error { return r.schedules.watch(gctx) })
 	g.Go(func() error { return r.prune(gctx) })
+	g.Go(func() error { return r.started.Run(gctx) })
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("runtime: %w", err)
 	}
