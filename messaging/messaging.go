@@ -24,6 +24,7 @@ import (
 	"github.com/trunklinehq/trunkline/messaging/internal/callback"
 	"github.com/trunklinehq/trunkline/messaging/internal/connection"
 	"github.com/trunklinehq/trunkline/messaging/internal/contact"
+	"github.com/trunklinehq/trunkline/messaging/internal/contactcount"
 	"github.com/trunklinehq/trunkline/messaging/internal/handler"
 	"github.com/trunklinehq/trunkline/messaging/internal/inbox"
 	"github.com/trunklinehq/trunkline/messaging/internal/maintenance"
@@ -150,28 +151,29 @@ type Service struct {
 	store *store.Store
 	opts  Options
 
-	sends       *queue.Queue
-	files       *queue.Queue         // to be fetched
-	inbound     *queue.Queue         // for Options.OnMessage
-	textIndex   atomic.Pointer[bool] // see hasTextIndex
-	used        *usagecounter.Counter
-	attachments *attachment.Files
-	privacy     *privacy.Records
-	sender      *outbox.Sender
-	handler     *handler.Caller
-	writer      *outbox.Writer
-	settings    *settings.Box
-	inbox       *inbox.Inbox
-	connections *connection.Manager
-	callbacks   *callback.Router
-	liveness    session.Liveness
-	maintenance *maintenance.Tasks
-	recipients  *recipient.Resolver
-	waits       *wait.Waiters
-	templates   *template.Copies
-	names       *contact.Names
-	numbers     *contact.Numbers
-	chatsByID   *groupcommit.Reads[int64, accountChat]
+	sends         *queue.Queue
+	files         *queue.Queue         // to be fetched
+	inbound       *queue.Queue         // for Options.OnMessage
+	textIndex     atomic.Pointer[bool] // see hasTextIndex
+	used          *usagecounter.Counter
+	contactCounts *contactcount.Counter
+	attachments   *attachment.Files
+	privacy       *privacy.Records
+	sender        *outbox.Sender
+	handler       *handler.Caller
+	writer        *outbox.Writer
+	settings      *settings.Box
+	inbox         *inbox.Inbox
+	connections   *connection.Manager
+	callbacks     *callback.Router
+	liveness      session.Liveness
+	maintenance   *maintenance.Tasks
+	recipients    *recipient.Resolver
+	waits         *wait.Waiters
+	templates     *template.Copies
+	names         *contact.Names
+	numbers       *contact.Numbers
+	chatsByID     *groupcommit.Reads[int64, accountChat]
 }
 
 //go:embed migrations/*.sql
@@ -252,6 +254,7 @@ func New(ctx context.Context, db *sqlx.DB, opts *Options) (*Service, error) {
 // needs of the others.
 func (s *Service) wire(d *database.DB, kinds map[provider.Kind]provider.Provider, guarded *guard.Guard) {
 	s.used = newCounter(d, &s.opts)
+	s.contactCounts = &contactcount.Counter{DB: d, Logger: s.opts.Logger, Now: time.Now}
 	s.store = &store.Store{
 		DB: d, Kinds: kinds, Now: s.now, KeepsFiles: s.opts.Media != nil, Handles: s.opts.OnMessage != nil, PublishEvents: s.publishEvents, PublishChats: s.publishChats,
 		ChatView: func(u *store.Batch, c *store.Chat) any { return chatView(u, c) },
@@ -355,6 +358,7 @@ func (s *Service) Run(ctx context.Context) error {
 	g.Go(func() error { return s.templates.Run(gctx) })
 	g.Go(func() error { return s.names.Run(gctx) })
 	g.Go(func() error { return s.used.Run(gctx) })
+	g.Go(func() error { return s.contactCounts.Run(gctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("messaging: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trunklinehq/trunkline/internal/database"
 	"github.com/trunklinehq/trunkline/internal/usagecounter"
+	"github.com/trunklinehq/trunkline/messaging/internal/contactcount"
 )
 
 // Usage is what an account has and has done.
@@ -74,11 +75,10 @@ func (s *Service) References(ctx context.Context, q database.Reader, account str
 	return n, err
 }
 
-// Contacts counts the chats of an account with people.
+// Contacts counts the chats of an account with people. It is cheap, however many there
+// are.
 func (s *Service) Contacts(ctx context.Context, q database.Reader, account string, _ time.Time) (n int64, err error) {
-	err = q.GetContext(ctx, &n, `SELECT count(*) FROM messaging_chat AS c JOIN messaging_reference AS r ON r.id = c.reference
-		WHERE r.account = $1 AND NOT c.is_group`, account)
-	return n, err
+	return contactcount.Of(ctx, q, account)
 }
 
 // MediaBytes are the bytes of the files that an account keeps.

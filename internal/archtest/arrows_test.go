@@ -32,6 +32,7 @@ var dependencies = []arrow{
 	{from: "messaging/internal/callback", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
 	{from: "messaging/internal/connection", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
 	{from: "messaging/internal/contact", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
+	{from: "messaging/internal/contactcount"},
 	{from: "messaging/internal/forged"},
 	{from: "messaging/internal/handler", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
 	{from: "messaging/internal/inbox", may: []string{"messaging/internal"}, exact: []string{"messaging/payload", "provider"}},
