@@ -15,6 +15,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/trunklinehq/trunkline/aiflow/llm"
+	"github.com/trunklinehq/trunkline/aiflow/llm/usage"
 	"github.com/trunklinehq/trunkline/internal/testkit"
 )
 
@@ -129,18 +130,31 @@ func (g *grown) grow(t *testing.T, n int) {
 	}
 	g.rows = n
 	// As the workers leave them, who count what is older than a minute.
-	for counter, ids := range map[string]string{"messaging": `SELECT MAX(seq) FROM messaging_message`, "webhook": `SELECT MAX(id) FROM webhook_attempt`} {
+	for counter, ids := range map[string]string{
+		"flow": `SELECT MAX(seq) FROM flow_run`, "messaging": `SELECT MAX(seq) FROM messaging_message`, "webhook": `SELECT MAX(id) FROM webhook_attempt`,
+	} {
 		g.exec(t, `DELETE FROM usagecounter_mark WHERE name = '`+counter+`'`)
 		g.exec(t, `INSERT INTO usagecounter_mark (name, counted) VALUES ('`+counter+`', (`+ids+`))`)
 	}
+	g.exec(t, `DELETE FROM messaging_contact_count`)
+	g.exec(t, `INSERT INTO messaging_contact_count (reference, counted, n) SELECT reference, MAX(id), COUNT(*) FROM messaging_chat WHERE NOT is_group GROUP BY reference`)
+	g.exec(t, `DELETE FROM usage_slot`)
+	g.exec(t, `UPDATE usage_account SET rolled_us = 0`)
+	ledger, err := usage.New(t.Context(), g.db, nil)
+	require.NoError(t, err)
+	require.NoError(t, ledger.RollUp(t.Context()))
 	g.exec(t, `ANALYZE`)
 }
 
 // bounded are the blocks of what may read more where there is more, up to so many: a
 // search that finds its words in messages, but not behind each other, looks at 500.
-// So does one for a word that many messages have, whose newest it sorts. A list of chats
+// So does one for a word that many messages have, whose newest it sorts. A report reads
+// the calls of the last half hour, of which there is one a second, and a list of chats
 // with a filter looks at 1,000, twice.
-var bounded = map[string]int{"chats, of a tag": 5000, "search, a phrase of none": 10_000, "search, a word of some": 2000, "search, one letter": 2000}
+var bounded = map[string]int{
+	"search, a phrase of none": 10_000, "search, a word of some": 2000, "search, one letter": 2000, "chats, of a tag": 5000,
+	"usage by day": 4000, "usage by day and model": 4000, "usage by hour and flow": 4000, "usage by reference": 4000, "usage of a model": 4000,
+}
 
 // searched is how many blocks a search may read because it looks at one window of 12.7
 // days after the other; there is a message a minute.
@@ -238,6 +252,8 @@ func (g *grown) measure(t *testing.T) map[string]int {
 		"runs, failed, of a flow":     "/aiflow/run?status=failed&flowId=" + g.flow,
 		"runs, running":               "/aiflow/run?status=running",
 		"runs, waiting":               "/aiflow/run?status=waiting",
+		"runs, cancelled":             "/aiflow/run?status=cancelled",
+		"runs, cancelled, of a flow":  "/aiflow/run?status=cancelled&flowId=" + g.flow,
 		"run":                         "/aiflow/run/" + g.run,
 		"audit":                       "/audit",
 		"audit, of an object":         "/audit?objectId=object77",
@@ -247,6 +263,12 @@ func (g *grown) measure(t *testing.T) map[string]int {
 		"audit, of a user":            "/audit?user=nobody",
 		"audit, of operators":         "/audit?kind=operator",
 		"usage, ten minutes":          fmt.Sprintf("/aiusage/rollup?groupBy=hour&from=%d&to=%d", g.began.Add(-10*time.Minute).Unix(), g.began.Add(time.Minute).Unix()),
+		"usage by day":                "/aiusage/rollup?groupBy=day",
+		"usage by day and model":      "/aiusage/rollup?groupBy=day,model&timezone=Asia/Kathmandu",
+		"usage by hour and flow":      fmt.Sprintf("/aiusage/rollup?groupBy=hour,flow&from=%d", g.began.Add(-20*24*time.Hour).Unix()),
+		"usage by reference":          "/aiusage/rollup?groupBy=reference,feature",
+		"usage of a model":            "/aiusage/rollup?groupBy=month&model=gpt-5",
+		"account":                     "/account",
 		"calls of models":             "/aiusage/detail",
 		"calls of models, of a chat":  "/aiusage/detail?chat=c7@sandbox&" + ref,
 		"calls of models, of a model": "/aiusage/detail?model=other",

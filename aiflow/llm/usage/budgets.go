@@ -36,7 +36,7 @@ func (a *Account) Budgets(ctx context.Context) ([]BudgetState, error) {
 }
 
 func (a *Account) budgetsTx(ctx context.Context, tx *database.Tx) ([]BudgetState, error) {
-	if err := lock(ctx, tx, a.id); err != nil {
+	if _, err := lock(ctx, tx, a.id); err != nil {
 		return nil, err
 	}
 	var rows []budgetRow
@@ -84,7 +84,7 @@ func (a *Account) SetBudgets(ctx context.Context, budgets []Budget) error {
 }
 
 func (a *Account) setBudgetsTx(ctx context.Context, tx *database.Tx, budgets []Budget) error {
-	if err := lock(ctx, tx, a.id); err != nil {
+	if _, err := lock(ctx, tx, a.id); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM usage_budget WHERE account = $1`, a.id); err != nil {

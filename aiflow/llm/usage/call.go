@@ -147,7 +147,8 @@ func (l *Ledger) BeginTx(ctx context.Context, tx *database.Tx, c Call) (*Entry, 
 
 func (l *Ledger) beginTx(ctx context.Context, tx *database.Tx, e *Entry) error {
 	c := &e.call
-	if err := lock(ctx, tx, c.Account); err != nil {
+	rolled, err := lock(ctx, tx, c.Account)
+	if err != nil {
 		return err
 	}
 	p, found, err := l.priceTx(ctx, tx, c.Account, c.Provider, c.Model)
@@ -170,14 +171,20 @@ func (l *Ledger) beginTx(ctx context.Context, tx *database.Tx, e *Entry) error {
 		c.Run, c.User, c.Provider, c.Model, CostUnknown, e.reserved.Tokens, e.reserved.Cost); err != nil {
 		return err
 	}
+	if database.Micros(e.began) < rolled { // by a clock that is behind
+		if err := sumTx(ctx, tx, 1, `seq = $2`, e.seq); err != nil {
+			return err
+		}
+	}
 	return countTx(ctx, tx, e, e.reserved)
 }
 
-// lock locks the account, so that no other transaction counts for it until tx ends.
-func lock(ctx context.Context, tx *database.Tx, account string) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO usage_account (account) VALUES ($1)
-		ON CONFLICT (account) DO UPDATE SET account = excluded.account`, account)
-	return err
+// lock locks the account, so that no other transaction counts for it until tx ends. It
+// returns the time before which its calls are in slots: see [sumTx].
+func lock(ctx context.Context, tx *database.Tx, account string) (rolled int64, err error) {
+	err = tx.GetContext(ctx, &rolled, `INSERT INTO usage_account (account) VALUES ($1)
+		ON CONFLICT (account) DO UPDATE SET account = excluded.account RETURNING rolled_us`, account)
+	return rolled, err
 }
 
 // Complete records the outcome of a call: its answer or its error. It does so even
@@ -206,7 +213,8 @@ func (l *Ledger) CompleteTx(ctx context.Context, tx *database.Tx, e *Entry, r *l
 }
 
 func (l *Ledger) completeTx(ctx context.Context, tx *database.Tx, e *Entry, o outcome) (Cost, error) {
-	if err := lock(ctx, tx, e.call.Account); err != nil {
+	rolled, err := lock(ctx, tx, e.call.Account)
+	if err != nil {
 		return Cost{}, err
 	}
 	cost, err := l.costTx(ctx, tx, e.call.Account, &o)
@@ -218,15 +226,26 @@ func (l *Ledger) completeTx(ctx context.Context, tx *database.Tx, e *Entry, o ou
 		uncertain = amount{Tokens: o.usage.Input + o.usage.Output, Cost: cost.Nano}
 	}
 	u := o.usage
-	res, err := tx.ExecContext(ctx, `UPDATE usage_call SET provider = $1, model = $2, cost_status = $3, error = $4, measured = $5, input = $6,
+	var late []int64 // the call, if it is in a slot
+	if database.Micros(e.began) < rolled {
+		late = []int64{e.seq}
+	}
+	var n int64
+	err = l.resumTx(ctx, tx, late, func() error {
+		res, err := tx.ExecContext(ctx, `UPDATE usage_call SET provider = $1, model = $2, cost_status = $3, error = $4, measured = $5, input = $6,
 		cached = $7, cache_write = $8, cache_write_1h = $9, output = $10, reasoning = $11, cost = $12, price_source = $13, price_version = $14,
 		held_tokens = $15, held_cost = $16, duration_us = $17 WHERE seq = $18 AND cost_status = $19`,
-		o.provider, o.model, cost.Status, o.code, u.Known, u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h, u.Output, u.Reasoning,
-		cost.null(), cost.Source, cost.Version, uncertain.Tokens, uncertain.Cost, o.duration.Microseconds(), e.seq, CostUnknown)
+			o.provider, o.model, cost.Status, o.code, u.Known, u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h, u.Output, u.Reasoning,
+			cost.null(), cost.Source, cost.Version, uncertain.Tokens, uncertain.Cost, o.duration.Microseconds(), e.seq, CostUnknown)
+		if err == nil {
+			n, err = res.RowsAffected()
+		}
+		return err
+	})
 	if err != nil {
 		return Cost{}, err
 	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 { // completed already, or erased with its account
+	if n == 0 { // completed already, or erased with its account
 		return cost, err
 	}
 	return cost, countTx(ctx, tx, e, amount{uncertain.Tokens - e.reserved.Tokens, uncertain.Cost - e.reserved.Cost})

@@ -12,6 +12,10 @@
 // actual cost after it has ended. If a program is killed meanwhile, the ledger has
 // counted too much rather than too little.
 //
+// Sums of the calls of quarters, hours and days are kept, so that a report reads only the
+// newest calls, and those at its ends. Calls that change later change their sums in the
+// same transaction. Reports by chat or run read each call.
+//
 // Money is counted in whole nano-USD, prices in nano-USD per million tokens. The
 // tables begin with usage_; rows are deleted only with their account. The ledger
 // has no texts of requests or answers.

@@ -49,7 +49,7 @@ func (a *Account) erase(ctx context.Context, reference, until int64, which func(
 		for n := int64(1); n > 0; {
 			err := a.l.db.Write(ctx, func(tx *database.Tx) error {
 				ctx := context.WithoutCancel(ctx)
-				if err := lock(ctx, tx, a.id); err != nil {
+				if _, err := lock(ctx, tx, a.id); err != nil {
 					return err
 				}
 				res, err := tx.ExecContext(ctx, fmt.Sprintf(s.statement, in, chunk), append([]any{a.id, reference, until}, args...)...)
@@ -69,8 +69,14 @@ func (a *Account) erase(ctx context.Context, reference, until int64, which func(
 // DeleteAll removes everything of the account. It works in small durable steps, and
 // may be called again after an error or a crash.
 func (a *Account) DeleteAll(ctx context.Context) error {
+	err := a.l.db.InSteps(ctx, `DELETE FROM usage_call WHERE seq IN (SELECT seq FROM usage_call WHERE account = $1 LIMIT $2)`, a.id, chunk)
+	if err == nil {
+		err = a.deleteSlots(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("erasing calls of models: %w", err)
+	}
 	for _, statement := range []string{
-		`DELETE FROM usage_call WHERE seq IN (SELECT seq FROM usage_call WHERE account = $1 LIMIT $2)`,
 		`DELETE FROM usage_budget WHERE seq IN (SELECT seq FROM usage_budget WHERE account = $1 LIMIT $2)`,
 		`DELETE FROM usage_price WHERE (account, provider, model) IN (SELECT account, provider, model FROM usage_price WHERE account = $1 LIMIT $2)`,
 		`DELETE FROM usage_spent WHERE (account, scope, reference, scope_id, starts_us, ends_us) IN

@@ -126,7 +126,13 @@ func (s *Sum) add(o *Sum) {
 	s.Unpriced += o.Unpriced
 }
 
-// sums are the columns of a [Sum].
+// sums are the columns of a [Sum], of calls.
 const sums = `COUNT(*) AS calls, COUNT(NULLIF(error, '')) AS errors, CAST(COALESCE(SUM(input), 0) AS BIGINT) AS input,
 	CAST(COALESCE(SUM(cached), 0) AS BIGINT) AS cached, CAST(COALESCE(SUM(output), 0) AS BIGINT) AS output,
 	CAST(COALESCE(SUM(reasoning), 0) AS BIGINT) AS reasoning, CAST(COALESCE(SUM(cost), 0) AS BIGINT) AS cost, COUNT(*) - COUNT(cost) AS unpriced`
+
+// sumsOfSums are the columns of a [Sum], of rows that have them.
+const sumsOfSums = `CAST(COALESCE(SUM(calls), 0) AS BIGINT) AS calls, CAST(COALESCE(SUM(errors), 0) AS BIGINT) AS errors,
+	CAST(COALESCE(SUM(input), 0) AS BIGINT) AS input, CAST(COALESCE(SUM(cached), 0) AS BIGINT) AS cached,
+	CAST(COALESCE(SUM(output), 0) AS BIGINT) AS output, CAST(COALESCE(SUM(reasoning), 0) AS BIGINT) AS reasoning,
+	CAST(COALESCE(SUM(cost), 0) AS BIGINT) AS cost, CAST(COALESCE(SUM(unpriced), 0) AS BIGINT) AS unpriced`

@@ -59,7 +59,7 @@ func (a *Account) SetPricing(ctx context.Context, items []Price) error {
 	}
 	err := a.l.db.Write(ctx, func(tx *database.Tx) error {
 		ctx := context.WithoutCancel(ctx)
-		if err := lock(ctx, tx, a.id); err != nil {
+		if _, err := lock(ctx, tx, a.id); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM usage_price WHERE account = $1`, a.id); err != nil {
@@ -123,7 +123,8 @@ func (a *Account) Reprice(ctx context.Context, from, to time.Time) (changed int,
 
 // repriceTx prices the next calls after (at, seq).
 func (a *Account) repriceTx(ctx context.Context, tx *database.Tx, at, seq, to int64) (rows []callRow, changed int, err error) {
-	if err := lock(ctx, tx, a.id); err != nil {
+	rolled, err := lock(ctx, tx, a.id)
+	if err != nil {
 		return nil, 0, err
 	}
 	err = tx.SelectContext(ctx, &rows, `SELECT `+callColumns+` FROM usage_call WHERE account = $1 AND (at_us, seq) > ($2, $3) AND at_us < $4
@@ -137,12 +138,16 @@ func (a *Account) repriceTx(ctx context.Context, tx *database.Tx, at, seq, to in
 	}
 	all := append(tables{own}, *a.l.prices.Load()...)
 	var values []any
+	var late []int64 // calls in slots
 	for i := range rows {
 		c, ok := rows[i].priceAgain(all)
 		if !ok {
 			continue
 		}
 		changed++
+		if rows[i].At < rolled {
+			late = append(late, rows[i].Seq)
+		}
 		known := 0
 		if c.Known {
 			known = 1
@@ -152,11 +157,13 @@ func (a *Account) repriceTx(ctx context.Context, tx *database.Tx, at, seq, to in
 	if changed == 0 {
 		return rows, 0, nil
 	}
-	err = a.l.db.ExecRows(ctx, tx, database.Rows{
-		Before: `UPDATE usage_call SET cost = CASE list.column3 WHEN 1 THEN list.column2 END, held_cost = list.column2, cost_status = list.column4,
+	err = a.l.resumTx(ctx, tx, late, func() error {
+		return a.l.db.ExecRows(ctx, tx, database.Rows{
+			Before: `UPDATE usage_call SET cost = CASE list.column3 WHEN 1 THEN list.column2 END, held_cost = list.column2, cost_status = list.column4,
 			price_source = list.column5, price_version = list.column6 FROM (`,
-		After: `) AS list WHERE seq = list.column1`,
-		Types: []string{"BIGINT", "BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT"}, Values: values,
+			After: `) AS list WHERE seq = list.column1`,
+			Types: []string{"BIGINT", "BIGINT", "BIGINT", "TEXT", "TEXT", "TEXT"}, Values: values,
+		})
 	})
 	if err != nil {
 		return nil, 0, err

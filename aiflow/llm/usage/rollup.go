@@ -93,9 +93,14 @@ func (a *Account) Rollup(ctx context.Context, r Report) (Rollup, error) {
 	if err != nil {
 		return Rollup{}, err
 	}
-	q := query{db: a.l.db, groups: g}
-	q.where, q.args = r.where(a.id)
-	q.whenever, q.any = r.whenever(a.id)
+	q := query{db: a.l.db, groups: g, from: database.Micros(r.From), to: database.Micros(r.To)}
+	q.where, q.args = r.whenever(a.id)
+	if !r.perCall() {
+		q.rolled, err = a.rolled(ctx)
+	}
+	if err != nil {
+		return Rollup{}, err
+	}
 	out := Rollup{Items: []Row{}}
 	switch {
 	case len(g.times) == 0:
@@ -106,7 +111,7 @@ func (a *Account) Rollup(ctx context.Context, r Report) (Rollup, error) {
 		err = q.byBoth(ctx, r.buckets(g.times, zone), &out)
 	}
 	if err == nil && out.Truncated {
-		err = q.db.GetContext(ctx, &out.Total, `SELECT `+sums+` FROM usage_call WHERE `+q.where, q.args...)
+		err = q.db.GetContext(ctx, &out.Total, q.sum(nil), q.args...)
 	}
 	if err != nil {
 		return Rollup{}, fmt.Errorf("summing calls of models: %w", err)
@@ -125,18 +130,6 @@ func loadZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// query reads the sums of a report.
-type query struct {
-	db     *database.DB
-	groups groups
-	where  string
-	args   []any
-	// whenever and any are where and args without the times, for queries with the
-	// times of buckets: a database uses only one pair of bounds.
-	whenever string
-	any      []any
-}
-
 // group is a row of a query.
 type group struct {
 	Bucket int
@@ -150,13 +143,13 @@ const dearest = ` ORDER BY cost DESC, output DESC, input DESC, calls DESC`
 
 // byValue fills a report without times.
 func (q *query) byValue(ctx context.Context, out *Rollup) error {
-	columns, by := q.groups.columns[0]+` AS key`, `1`
+	by := `1`
 	if len(q.groups.columns) == 2 {
-		columns, by = columns+`, `+q.groups.columns[1]+` AS key2`, `1, 2`
+		by = `1, 2`
 	}
 	var found []group
-	err := q.db.SelectContext(ctx, &found, fmt.Sprintf(`SELECT %s, %s FROM usage_call WHERE %s GROUP BY %s%s, %s LIMIT %d`,
-		columns, sums, q.where, by, dearest, by, maxRows+1), q.args...)
+	err := q.db.SelectContext(ctx, &found, fmt.Sprintf(`%s%s, %s LIMIT %d`,
+		q.sum(q.groups.columns), dearest, by, maxRows+1), q.args...)
 	if err != nil {
 		return err
 	}
@@ -189,39 +182,6 @@ func (q *query) byTime(ctx context.Context, bs []bucket, out *Rollup) error {
 		out.Total.add(&f.Sum)
 	}
 	return nil
-}
-
-// inBuckets sums by bucket and a column; bs are not empty, and each begins where the one
-// before ends. Without a further condition it returns at most one group more than the
-// maximum of rows.
-func (q *query) inBuckets(ctx context.Context, bs []bucket, column, and string, more []any) ([]group, error) {
-	limit := ""
-	if and == "" {
-		limit = fmt.Sprintf(" LIMIT %d", maxRows+1)
-	}
-	number, from := q.numbered(bs)
-	var found []group
-	err := q.db.SelectContext(ctx, &found, `SELECT `+number+` AS bucket, `+column+` AS key, `+sums+` FROM `+from+
-		` AND `+q.whenever+and+` GROUP BY 1, 2`+limit, append(slices.Clone(q.any), more...)...)
-	return found, err
-}
-
-// numbered returns an expression for the number of a call's bucket, and the tables and
-// the condition that give the calls of all buckets. PostgreSQL reads one range of an
-// index, and SQLite one for each bucket.
-func (q *query) numbered(bs []bucket) (number, from string) {
-	var list strings.Builder
-	if q.db.Dialect == database.Postgres {
-		for _, b := range bs {
-			fmt.Fprintf(&list, ",%d", b.starts)
-		}
-		return `width_bucket(at_us, CAST('{` + list.String()[1:] + `}' AS BIGINT[])) - 1`,
-			fmt.Sprintf(`usage_call WHERE at_us >= %d AND at_us < %d`, bs[0].starts, bs[len(bs)-1].ends)
-	}
-	for i, b := range bs {
-		fmt.Fprintf(&list, ",(%d,%d,%d)", i, b.starts, b.ends)
-	}
-	return `bucket.column1`, `(VALUES ` + list.String()[1:] + `) AS bucket CROSS JOIN usage_call WHERE at_us >= bucket.column2 AND at_us < bucket.column3`
 }
 
 // byBoth fills a report by a time and another group.
@@ -286,8 +246,7 @@ func keysOf(found []group, total *Sum) []string {
 func (q *query) shown(ctx context.Context, bs []bucket) ([]string, []group, error) {
 	column := q.groups.columns[0]
 	var all []group
-	err := q.db.SelectContext(ctx, &all, fmt.Sprintf(`SELECT %s AS key, %s FROM usage_call WHERE %s GROUP BY 1%s, 1 LIMIT %d`,
-		column, sums, q.where, dearest, maxRows), q.args...)
+	err := q.db.SelectContext(ctx, &all, fmt.Sprintf(`%s%s, 1 LIMIT %d`, q.sum(q.groups.columns), dearest, maxRows), q.args...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -305,7 +264,7 @@ func (q *query) shown(ctx context.Context, bs []bucket) ([]string, []group, erro
 	for i, key := range seen {
 		values[i] = key
 	}
-	in, more := q.db.Dialect.In(column, len(q.any)+1, values)
+	in, more := q.db.Dialect.In(column, len(q.args)+1, values)
 	found, err := q.inBuckets(ctx, times, column, " AND "+in, more)
 	return keys, found, err
 }

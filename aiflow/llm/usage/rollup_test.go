@@ -84,15 +84,12 @@ func TestRows(t *testing.T) {
 // many records calls of several chats, at times before the clock.
 func many(t *testing.T, db *sqlx.DB, at time.Time, chats int) {
 	t.Helper()
-	const one = `INSERT INTO usage_call (id, account, at_us, reference, chat_id, feature, project, flow, run, caller, provider, model,
+	_, err := db.ExecContext(t.Context(), fmt.Sprintf(`INSERT INTO usage_call (id, account, at_us, reference, chat_id, feature, project, flow, run, caller, provider, model,
 		cost_status, error, measured, input, cached, cache_write, cache_write_1h, output, reasoning, cost, price_source, price_version, held_tokens, held_cost, duration_us)
-		VALUES ($1, 'one', $2, 1, $1, 'agent', '', '', '', '', 'openai', 'gpt-5', 'priced', '', TRUE, 10, 0, 0, 0, 1, 0, $3, '', '', 0, 0, 1)`
-	tx := db.MustBegin()
-	for i := range chats {
-		_, err := tx.ExecContext(t.Context(), one, fmt.Sprintf("c%05d", i), at.Add(-time.Duration(i%100)*time.Hour).UnixMicro(), i+1)
-		require.NoError(t, err)
-	}
-	require.NoError(t, tx.Commit())
+		WITH RECURSIVE n (i, id) AS (SELECT 0, 'c00000' UNION ALL SELECT i + 1, 'c' || substr(CAST(100001 + i AS TEXT), 2) FROM n WHERE i < %d)
+		SELECT id, 'one', %d - i %% 100 * 3600000000, 1, id, 'agent', '', '', '', '', 'openai', 'gpt-5', 'priced', '', TRUE, 10, 0, 0, 0, 1, 0, i + 1, '', '', 0, 0, 1 FROM n`,
+		chats-1, at.UnixMicro()))
+	require.NoError(t, err)
 }
 
 // TestTruncated limits the rows, but not the total.

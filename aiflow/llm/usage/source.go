@@ -242,8 +242,8 @@ func (l *Ledger) storeCopy(ctx context.Context, row sourceRow) error {
 // password.
 func keyOf(name string) string { return versionOf([]byte(name)) }
 
-// Run refreshes prices and deletes ended windows of budgets until ctx ends. Any
-// number of processes may run it.
+// Run refreshes prices, deletes ended windows of budgets and rolls calls up until ctx
+// ends. Any number of processes may run it.
 func (l *Ledger) Run(ctx context.Context) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -254,6 +254,9 @@ func (l *Ledger) Run(ctx context.Context) error {
 		}
 		if err := l.forgetSpent(ctx); err != nil && ctx.Err() == nil {
 			l.opts.Logger.WarnContext(ctx, "forgetting what budgets have counted failed", slog.Any("error", err))
+		}
+		if err := l.RollUp(ctx); err != nil && ctx.Err() == nil {
+			l.opts.Logger.WarnContext(ctx, "rolling calls of models up failed: reports read the calls", slog.Any("error", err))
 		}
 		select {
 		case <-tick.C:
