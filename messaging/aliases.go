@@ -56,6 +56,8 @@ type (
 	Participant = payload.Participant
 	// Poll is [payload.Poll].
 	Poll = payload.Poll
+	// PollResult is [payload.PollResult].
+	PollResult = payload.PollResult
 	// Passkey is [payload.Passkey].
 	Passkey = payload.Passkey
 	// QR is [payload.QR].

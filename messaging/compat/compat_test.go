@@ -133,7 +133,7 @@ func messages() []happened {
 		{name: "reaction", payload: came(extras("reacted with 🙏", messaging.Extras{Reaction: &provider.Reaction{MessageID: "3EB0AA", Emoji: "🙏"}}))},
 		{name: "reaction taken back", payload: came(extras("took a reaction back", messaging.Extras{Reaction: &provider.Reaction{MessageID: "3EB0AA"}}))},
 		{name: "poll", payload: sent(extras("Which? 1. A 2. B", messaging.Extras{Poll: &ballot}))},
-		{name: "vote", payload: came(extras("B", messaging.Extras{Poll: &messaging.Poll{
+		{name: "vote", payload: came(extras("B", messaging.Extras{Reply: &provider.Reply{ID: "B", Title: "B"}, Poll: &messaging.Poll{
 			Question: "Which?", Options: ballot.Options, MessageID: "3EB0AA", Selected: []string{"B"},
 		}}))},
 		{name: "vote in a group", chat: group, payload: inGroup(came(extras("", messaging.Extras{Participant: member, Poll: &messaging.Poll{

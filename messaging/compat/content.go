@@ -124,7 +124,7 @@ func (t *published) votes(voter string) []object {
 }
 
 // isVote says whether a message is a vote on a poll.
-func isVote(m *messaging.MessagePayload) bool { return m.Poll != nil && m.Poll.MessageID != "" }
+func isVote(m *messaging.MessagePayload) bool { return m.Poll.IsVote() }
 
 // respelled is a value whose members have other names: a function gives the name
 // and the value of each.

@@ -1926,8 +1926,17 @@ type Poll struct {
 	Multiple  bool     `json:"multiple"`
 	Options   []string `json:"options"`
 	Question  string   `json:"question"`
-	// Of a vote: the options that are selected now.
+	// Of a poll, in records: its options with the votes until now. Absent before the first vote.
+	Results []PollResult `json:"results,omitzero"`
+	// Of a vote: the options that are selected now. Absent if the vote was withdrawn.
 	Selected []string `json:"selected,omitzero"`
+}
+
+type PollResult struct {
+	Option string `json:"option"`
+	// The remoteJid of each person who selects it now, in the order of the votes.
+	Voters []string `json:"voters"`
+	Votes  int64    `json:"votes"`
 }
 
 type PreviewTemplateRequest struct {

@@ -15,6 +15,7 @@ type inboundBatch struct {
 	found   foundMessages                         // what statuses are about, of messages stored before
 	earlies map[store.MessageKey][]earlyStatusRow // statuses that came before new messages
 	arrived map[*store.Message]bool               // new messages that were announced
+	polls   map[store.MessageKey]votedPoll        // in which inbound events vote; nil: none does
 	side    sideRecords
 	counts  Counts
 }
@@ -36,7 +37,7 @@ func Apply(ctx context.Context, u *store.Batch, as []Event, counts Counts) error
 	if err := u.Open(ctx, people(as), others); err != nil {
 		return err
 	}
-	for _, read := range []func(context.Context, *inboundBatch) error{func(ctx context.Context, b *inboundBatch) error { return storeMessages(ctx, u, b) }, func(ctx context.Context, b *inboundBatch) error { return storeReports(ctx, u, b) }, func(ctx context.Context, b *inboundBatch) error { return loadKnown(ctx, u, b) }, func(ctx context.Context, b *inboundBatch) error { return loadCalls(ctx, u, b) }, func(ctx context.Context, b *inboundBatch) error { return loadWatermarked(ctx, u, b) }} {
+	for _, read := range []func(context.Context, *inboundBatch) error{func(ctx context.Context, b *inboundBatch) error { return readVotes(ctx, u, b) }, func(ctx context.Context, b *inboundBatch) error { return storeMessages(ctx, u, b) }, func(ctx context.Context, b *inboundBatch) error { return storeReports(ctx, u, b) }, func(ctx context.Context, b *inboundBatch) error { return loadKnown(ctx, u, b) }, func(ctx context.Context, b *inboundBatch) error { return loadCalls(ctx, u, b) }, func(ctx context.Context, b *inboundBatch) error { return loadWatermarked(ctx, u, b) }} {
 		if err := read(ctx, b); err != nil {
 			return err
 		}
@@ -107,12 +108,13 @@ func ingestOne(ctx context.Context, u *store.Batch, b *inboundBatch, i int) erro
 	switch e := a.Event.(type) {
 	case *provider.Message:
 		if !b.isNew[i] {
-			return receivedAgain(ctx, u, a, e, b.rows[i])
+			return receivedAgain(ctx, u, b, a, e, b.rows[i])
 		}
 		b.arrived[b.rows[i]] = true
 		if err := messageReceived(ctx, u, a.Reference, e, b.rows[i]); err != nil {
 			return err
 		}
+		countVote(u, b, a, b.rows[i])
 		applyEarlyStatuses(u, a.Reference, b.rows[i], b.earlies[store.MessageKey{Reference: a.Reference.ID, ID: e.ID}])
 		count("message")
 		if kind := b.side.addUnknown(a.Reference.ID, e, u.Now); kind != "" {

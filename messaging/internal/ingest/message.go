@@ -199,14 +199,14 @@ func noteInbound(c *store.Chat, l store.ReferenceInfo, atUS, untilUS int64) {
 
 // receivedAgain takes from a message that came again what it adds to imported history:
 // the file that was missing there, or that it is no history.
-func receivedAgain(ctx context.Context, u *store.Batch, a Event, e *provider.Message, m *store.Message) error {
+func receivedAgain(ctx context.Context, u *store.Batch, b *inboundBatch, a Event, e *provider.Message, m *store.Message) error {
 	if m == nil || u.Chats[m.Chat] == nil {
 		return nil
 	}
 	var was payload.Body
 	_ = json.Unmarshal([]byte(m.Body), &was) // written by this package
 	if now, hidden := e.Content.(provider.Unknown); was.Undecryptable() && (!hidden || now.Kind != provider.Undecryptable) {
-		return readable(u, a, e, m)
+		return readable(u, b, a, e, m)
 	}
 	if m.PastUS == 0 {
 		return nil
@@ -229,13 +229,14 @@ func receivedAgain(ctx context.Context, u *store.Batch, a Event, e *provider.Mes
 
 // readable gives a message that could not be read its content, and announces
 // it once more.
-func readable(u *store.Batch, a Event, e *provider.Message, m *store.Message) error {
+func readable(u *store.Batch, b *inboundBatch, a Event, e *provider.Message, m *store.Message) error {
 	c := u.Chats[m.Chat]
 	m.Body = c.Understand(e, a.body)
 	setMissingFile(m, e)
 	u.DirtyMessages.Add(m)
 	u.Rewritten.Add(m)
 	expect(u, a.Reference, e, m)
+	countVote(u, b, a, m)
 	if !e.Historical {
 		u.Questions.Answer(c, e)
 		u.Emit(a.Reference.Account, payload.EventMessage, c, m)

@@ -2,16 +2,18 @@ package privacy
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/trunklinehq/trunkline/messaging/internal/attachment"
 	"github.com/trunklinehq/trunkline/messaging/internal/store"
+	"github.com/trunklinehq/trunkline/messaging/payload"
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-// eraseInGroups deletes what a contact wrote in groups.
+// eraseInGroups deletes what a contact wrote in groups, and its votes there.
 func (s *Records) eraseInGroups(ctx context.Context, f *Data) error {
 	for part := range slices.Chunk(f.Elsewhere, eraseStep) {
 		seqs := make([]int64, len(part))
@@ -20,6 +22,36 @@ func (s *Records) eraseInGroups(ctx context.Context, f *Data) error {
 		}
 		if err := s.Store.InBatch(ctx, func(u *store.Batch) error { return eraseLocated(ctx, u, seqs) }); err != nil {
 			return err
+		}
+	}
+	for part := range slices.Chunk(f.polls, eraseStep) {
+		if err := s.Store.InBatch(ctx, func(u *store.Batch) error { return uncount(ctx, u, part, f.remoteJIDs()) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// uncount removes the votes of a contact from the results of polls.
+func uncount(ctx context.Context, u *store.Batch, polls []store.Located, jids []string) error {
+	seqs := make([]int64, len(polls))
+	for i, m := range polls {
+		seqs[i] = m.Seq
+	}
+	if err := u.LoadLocked(ctx, seqs); err != nil {
+		return err
+	}
+	for _, seq := range seqs {
+		m := u.Messages[seq]
+		if m == nil {
+			continue // deleted meanwhile
+		}
+		var body payload.Body
+		_ = json.Unmarshal([]byte(m.Body), &body) // written by this package
+		if body.Poll != nil && body.Poll.Counts(jids) {
+			body.Poll.Count(jids, nil)
+			m.Body = string(payload.MustEncode(body))
+			u.Rewritten.Add(m)
 		}
 	}
 	return nil

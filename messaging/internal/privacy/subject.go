@@ -24,6 +24,7 @@ type Data struct {
 	Known     []string        // those of them by which it is or was known
 	foreign   []string        // ids of other people with the same digits, each before ""
 	Elsewhere []store.Located // what the contact wrote in groups
+	polls     []store.Located // polls of groups that count the contact's vote
 	Reports   []int64         // messaging_raw.id
 	Dead      []int64         // messaging_dead_letter.id
 	stream    []int64         // messaging_change.id, once it was looked for
@@ -111,6 +112,7 @@ func dataOf(v *subject) *Data {
 func (f *Data) limitTo(upTo extent) {
 	later := func(limit int64) func(int64) bool { return func(id int64) bool { return id > limit } }
 	f.Elsewhere = slices.DeleteFunc(f.Elsewhere, func(m store.Located) bool { return m.Seq > upTo.Message })
+	f.polls = slices.DeleteFunc(f.polls, func(m store.Located) bool { return m.Seq > upTo.Message })
 	f.Reports = slices.DeleteFunc(f.Reports, later(upTo.Report))
 	f.Dead = slices.DeleteFunc(f.Dead, later(upTo.Dead))
 	f.stream = slices.DeleteFunc(f.stream, later(upTo.Feed))
@@ -280,7 +282,19 @@ func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// writtenInGroups finds what a contact wrote in other chats. Messages do not
+// remoteJIDs are the names of the contact in payloads, each once.
+func (f *Data) remoteJIDs() []string {
+	var jids []string
+	for _, id := range f.IDs {
+		if jid := store.BareID(id) + "::single"; !slices.Contains(jids, jid) {
+			jids = append(jids, jid)
+		}
+	}
+	return jids
+}
+
+// writtenInGroups finds what a contact wrote in other chats, and the polls there
+// that count the contact's vote. Messages do not
 // know their writers by a column: it is rarely asked for.
 func (s *Records) writtenInGroups(ctx context.Context, q database.Reader, l store.ReferenceInfo, f *Data) error {
 	if f.group {
@@ -291,14 +305,14 @@ func (s *Records) writtenInGroups(ctx context.Context, q database.Reader, l stor
 		return err
 	}
 	p := store.Params{l.ID}
-	var jids, any []string
-	for _, id := range f.IDs {
-		jid := store.BareID(id) + "::single"
-		if !slices.Contains(jids, jid) {
-			jids = append(jids, jid)
-			any = append(any, s.contains(`m.body`, p.Add(`"participant":{"remoteJid":`+string(payload.MustEncode(jid)))))
-		}
+	jids := f.remoteJIDs()
+	var any, counted []string
+	for _, jid := range jids {
+		name := string(payload.MustEncode(jid))
+		any = append(any, s.contains(`m.body`, p.Add(`"participant":{"remoteJid":`+name)))
+		counted = append(counted, s.contains(`m.body`, p.Add(name)))
 	}
+	any = append(any, s.contains(`m.body`, p.Add(`"voters":[`))+` AND (`+strings.Join(counted, ` OR `)+`)`)
 	const columns = `SELECT m.seq, m.chat, m.reference, m.id, m.past_us, '' AS own_id, m.body FROM messaging_message m `
 	var rows []struct {
 		store.Located
@@ -314,6 +328,8 @@ func (s *Records) writtenInGroups(ctx context.Context, q database.Reader, l stor
 		_ = json.Unmarshal([]byte(r.Body), &body) // written by this package
 		if body.Participant != nil && slices.Contains(jids, body.Participant.RemoteJID) && f.matches(kind, body.Participant.ChatID) {
 			f.Elsewhere = append(f.Elsewhere, r.Located)
+		} else if body.Poll != nil && body.Poll.Counts(jids) {
+			f.polls = append(f.polls, r.Located)
 		}
 	}
 	slices.SortFunc(f.Elsewhere, func(a, b store.Located) int {

@@ -32,6 +32,8 @@ func PlainText(c provider.Content) payload.Body {
 			Text:   numberedText(v.Question, store.ChoicesOf(v)),
 			Extras: payload.Extras{Poll: &payload.Poll{Question: v.Question, Options: v.Options, Multiple: v.Multiple}},
 		}
+	case provider.Vote:
+		return voteBody(v)
 	case provider.Edit:
 		return payload.Body{Text: v.Text, Extras: payload.Extras{Edited: &payload.MessageRef{MessageID: v.MessageID}}}
 	case provider.Location:
@@ -70,6 +72,19 @@ func receivedText(c provider.Content) payload.Body {
 		return payload.Body{Text: strings.TrimSpace("Unsupported message " + v.Kind), Extras: payload.Extras{Unsupported: &v}}
 	}
 	return receivedText(provider.Unknown{Kind: c.Type()})
+}
+
+// voteBody says what a vote chooses. One option is also an answer, as that to a
+// question in numbered text.
+func voteBody(v provider.Vote) payload.Body {
+	b := payload.Body{Text: strings.Join(v.Options, ", "), Extras: payload.Extras{Poll: &payload.Poll{MessageID: v.MessageID, Selected: v.Options}}}
+	switch len(v.Options) {
+	case 0:
+		b.Text = "Vote removed"
+	case 1:
+		b.Reply = &provider.Reply{ID: v.Options[0], Title: v.Options[0]}
+	}
+	return b
 }
 
 // numberedText writes a question with its answers below each other.

@@ -58,6 +58,9 @@ func Content(c provider.Content) provider.Content {
 	case provider.Text:
 		v.Text = text.Sanitize(v.Text)
 		return v
+	case provider.Vote:
+		v.MessageID = text.Sanitize(v.MessageID)
+		return v
 	case provider.Unknown:
 		v.Kind, v.Body = text.Sanitize(v.Kind), JSON(v.Body)
 		return v

@@ -12,9 +12,9 @@ import (
 
 // Text is what can be found of a message, in lines: its text, caption, title and file
 // name, and the values that extractors found in it. "" for what says nothing by itself,
-// such as a reaction.
+// such as a reaction or a vote.
 func Text(b *payload.Body) string {
-	if b.Reaction != nil || b.Revoked != nil || b.Unsupported != nil {
+	if b.Reaction != nil || b.Revoked != nil || b.Unsupported != nil || b.Poll.IsVote() {
 		return ""
 	}
 	lines := []string{b.Text, b.Caption, b.Title, b.FileName}

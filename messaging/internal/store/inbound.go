@@ -12,8 +12,8 @@ import (
 
 // queueInbound queues, for the handler of the program, the messages of contacts that
 // are announced now. Their chats are locked, so the jobs of a chat have the order of its
-// events. Messages that only change others are left out, and those that cannot be read
-// yet: these are announced again.
+// events. Messages that only change others are left out, votes that were withdrawn, and
+// those that cannot be read yet: these are announced again.
 func queueInbound(ctx context.Context, u *Batch) error {
 	if !u.Store.Handles {
 		return nil
@@ -28,7 +28,7 @@ func queueInbound(ctx context.Context, u *Batch) error {
 		if err := json.Unmarshal(ev.Payload, &p); err != nil {
 			return fmt.Errorf("reading a message: %w", err)
 		}
-		if p.Reaction != nil || p.Revoked != nil || p.Edited != nil || p.Undecryptable() {
+		if p.Reaction != nil || p.Revoked != nil || p.Edited != nil || p.Undecryptable() || p.Poll.IsVote() && len(p.Poll.Selected) == 0 {
 			continue
 		}
 		events = append(events, ev)

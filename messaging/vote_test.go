@@ -1,0 +1,142 @@
+package messaging_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/trunklinehq/trunkline/internal/testkit"
+	"github.com/trunklinehq/trunkline/messaging"
+	"github.com/trunklinehq/trunkline/provider"
+)
+
+// hashed is a vote as a network reports it that hashes the options.
+func hashed(poll string, options ...string) provider.Vote {
+	v := provider.Vote{MessageID: poll}
+	for _, o := range options {
+		sum := sha256.Sum256([]byte(o))
+		v.Hashes = append(v.Hashes, sum[:])
+	}
+	return v
+}
+
+func vote(id, chat string, v provider.Vote, change ...func(*provider.Message)) *provider.Message {
+	return text(id, chat, "", append(change, func(m *provider.Message) { m.Content = v })...)
+}
+
+// ask sends a poll to contact 111, and returns its id.
+func (f *fixture) ask(t testing.TB, ref provider.ReferenceID) string {
+	t.Helper()
+	req := say(ref, "")
+	req.Content = days
+	return f.send(t, req).ID
+}
+
+func result(option string, voters ...string) messaging.PollResult {
+	return messaging.PollResult{Option: option, Votes: int64(len(voters)), Voters: append([]string{}, voters...)}
+}
+
+// TestVotes counts what a contact selects, and shows each vote as a message.
+func TestVotes(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		var seen calls
+		f := setup(t, db, handled(func(_ context.Context, m messaging.Message, _ *messaging.Replier) error {
+			seen.add(m.Text)
+			return nil
+		}))
+		ref := f.openChat(t, testKind)
+		poll := f.ask(t, ref)
+		results := func() []messaging.PollResult { return f.message(t, ref, "111", poll).Poll.Results }
+		require.Nil(t, results())
+
+		monday := vote("v1", "111", hashed(poll, "Monday"))
+		f.receive(t, ref, monday, monday)
+		f.receive(t, ref, monday)
+		m := f.message(t, ref, "111", "v1")
+		require.Equal(t, "Monday", m.Text)
+		require.Equal(t, &messaging.Poll{Question: days.Question, Options: days.Options, MessageID: poll, Selected: []string{"Monday"}}, m.Poll)
+		require.Equal(t, &provider.Reply{ID: "Monday", Title: "Monday"}, m.Reply)
+		require.Equal(t, []messaging.PollResult{result("Monday", "111::single"), result("Tuesday"), result("2")}, results())
+		var published messaging.MessagePayload
+		for _, e := range f.sink.all(t) {
+			if e.MessageID == "v1" {
+				require.NoError(t, json.Unmarshal(e.Payload, &published))
+			}
+		}
+		require.Equal(t, m.Poll, published.Poll)
+
+		f.receive(t, ref, vote("v2", "111", hashed(poll, "2", "Tuesday")))
+		m = f.message(t, ref, "111", "v2")
+		require.Equal(t, "Tuesday, 2", m.Text)
+		require.Nil(t, m.Reply)
+		require.Equal(t, []messaging.PollResult{result("Monday"), result("Tuesday", "111::single"), result("2", "111::single")}, results())
+		mine := func(m *provider.Message) {
+			m.Mine, m.From = true, provider.Contact{Address: provider.Address{ChatID: "5", Phone: "5"}}
+		}
+		f.receive(t, ref, vote("v3", "111", hashed(poll, "2"), mine))
+		require.Equal(t, result("2", "111::single", "5::single"), results()[2])
+		f.receive(t, ref, vote("v4", "111", provider.Vote{MessageID: poll, Options: []string{"Monday"}}), vote("v5", "111", hashed(poll)))
+		require.Equal(t, "Vote removed", f.message(t, ref, "111", "v5").Text)
+		require.Equal(t, []messaging.PollResult{result("Monday"), result("Tuesday"), result("2", "5::single")}, results())
+		f.handledAll(t)
+		require.Equal(t, []string{"hello", "Monday", "Tuesday, 2", "Monday"}, seen.all(), "a withdrawn vote is not handled")
+	})
+}
+
+// TestVotes_InGroup counts several voters of a poll that comes with a vote in it.
+func TestVotes_InGroup(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := setup(t, db, config{})
+		ref := f.reference(t, testKind)
+		group := provider.Address{ChatID: "777@g.us", Group: true}
+		by := func(from provider.Address, id string, c provider.Content) *provider.Message {
+			return &provider.Message{ID: id, Chat: group, At: epoch, From: provider.Contact{Address: from}, Content: c}
+		}
+		ana, ben := provider.Address{ChatID: "1@lid", LID: "1"}, provider.Address{ChatID: "222", Phone: "222"}
+		f.receive(t, ref, by(ana, "poll", days), by(ana, "v1", hashed("poll", "Monday")), by(ben, "v2", hashed("poll", "Monday")))
+		ana.Phone = "111"
+		f.receive(t, ref, by(ana, "v3", hashed("poll", "Monday", "2")))
+		results := func() []messaging.PollResult { return f.message(t, ref, group.ChatID, "poll").Poll.Results }
+		require.Equal(t, []messaging.PollResult{result("Monday", "222::single", "111::single"), result("Tuesday"), result("2", "111::single")}, results())
+
+		f.receive(t, ref, text("m1", "222", "so that there is a chat"))
+		require.NoError(t, f.acc.DeleteChat(t.Context(), ref, "222"))
+		require.Equal(t, []messaging.PollResult{result("Monday", "111::single"), result("Tuesday"), result("2", "111::single")}, results())
+	})
+}
+
+// TestVotes_Unreadable shows votes that fit no poll of their chat as messages
+// that cannot be shown, and counts one that can be read later.
+func TestVotes_Unreadable(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := setup(t, db, config{})
+		ref := f.openChat(t, testKind)
+		poll := f.ask(t, ref)
+		for id, m := range map[string]*provider.Message{
+			"unknown poll":   vote("unknown poll", "111", hashed("other", "Monday")),
+			"unknown option": vote("unknown option", "111", hashed(poll, "Monday", "Sunday")),
+			"unknown name":   vote("unknown name", "111", provider.Vote{MessageID: poll, Options: []string{"Sunday"}}),
+			"other chat":     vote("other chat", "222", hashed(poll, "Monday")),
+			"no poll":        vote("no poll", "111", hashed("unknown poll", "Monday")),
+		} {
+			f.receive(t, ref, m)
+			got := f.message(t, ref, m.Chat.ChatID, id)
+			require.Equal(t, &provider.Unknown{Kind: "poll_vote"}, got.Unsupported, id)
+			require.Equal(t, []string{"message:DELIVERED"}, f.sink.of(t, id), id)
+		}
+		require.Nil(t, f.message(t, ref, "111", poll).Poll.Results)
+
+		f.receive(t, ref, text("late", "111", "", func(m *provider.Message) { m.Content = provider.Unknown{Kind: provider.Undecryptable} }))
+		f.receive(t, ref, vote("late", "111", hashed(poll, "Tuesday")))
+		require.Equal(t, "Tuesday", f.message(t, ref, "111", "late").Text)
+		require.Equal(t, result("Tuesday", "111::single"), f.message(t, ref, "111", poll).Poll.Results[1])
+		require.Equal(t, []string{"message:DELIVERED", "message:DELIVERED"}, f.sink.of(t, "late"))
+	})
+}
