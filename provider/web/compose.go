@@ -32,6 +32,8 @@ func (s *sender) compose(ctx context.Context, c *whatsmeow.Client, to types.JID,
 		}}, nil
 	case provider.Contacts:
 		return contacts(x, about), nil
+	case provider.Poll:
+		return composePoll(ctx, c, to, out.ID, x, about)
 	case provider.Reaction:
 		sender, err := s.senders.sender(ctx, c, to, x.MessageID, out.About)
 		switch {

@@ -84,6 +84,22 @@ func (l *lids) GetManyLIDsForPNs(ctx context.Context, pns []types.JID) (map[type
 	return out, nil
 }
 
+// forms returns an id and the other id of the same person, if it is known.
+func (l *lids) forms(ctx context.Context, j types.JID) ([]types.JID, error) {
+	var other types.JID
+	var err error
+	switch j.Server {
+	case types.DefaultUserServer:
+		other, err = l.GetLIDForPN(ctx, j)
+	case types.HiddenUserServer:
+		other, err = l.GetPNForLID(ctx, j)
+	}
+	if err != nil || other.IsEmpty() {
+		return []types.JID{j}, err
+	}
+	return []types.JID{j, other}, nil
+}
+
 func (l *lids) other(ctx context.Context, j types.JID, server, query string) (types.JID, error) {
 	var user string
 	err := l.g.db.GetContext(ctx, &user, query, l.g.ref.ID, j.User)

@@ -65,7 +65,8 @@ func (mr *messageReader) content(c *whatsmeow.Client, e *events.Message) (conten
 		}
 		return provider.Reaction{MessageID: r.GetKey().GetID(), Emoji: r.GetText()}, "", nil
 	case msg.GetPollUpdateMessage() != nil:
-		return provider.Unknown{Kind: "poll_vote"}, "", nil // in a contact's poll: this provider sends none
+		vote, err := mr.vote(c, e)
+		return vote, "", err
 	case msg.GetSecretEncryptedMessage() != nil:
 		inner, err := c.DecryptSecretEncryptedMessage(mr.conn.ctx, e)
 		if err != nil {

@@ -95,7 +95,8 @@ func (rc *receiver) translate(c *whatsmeow.Client, e any) ([]provider.Event, err
 		}
 		return rc.messages.message(c, e)
 	case *events.UndecryptableMessage:
-		if e.DecryptFailMode == events.DecryptFailHide || !shown(e.Info) || e.Info.Category == "peer" {
+		hidden := e.DecryptFailMode == events.DecryptFailHide && e.Info.Type != "poll" // phones hide votes, which a program waits for
+		if hidden || !shown(e.Info) || e.Info.Category == "peer" {
 			return nil, nil
 		}
 		return rc.messages.envelope(e.Info, provider.Unknown{Kind: provider.Undecryptable}), nil

@@ -97,6 +97,7 @@ func (d *devices) adopt(dev *store.Device, inner *sqlstore.Container, g *guarded
 	dev.Sessions = &sessions{dev.Sessions, g}
 	dev.AppState = &versions{dev.AppState, g}
 	dev.Contacts = &contactNames{dev.Contacts, g}
+	dev.MsgSecrets = &messageKeys{dev.MsgSecrets, &lids{g}}
 }
 
 // container stores the device of one reference.

@@ -2,17 +2,13 @@ package webtest
 
 import (
 	"context"
-	"crypto/hkdf"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"go.mau.fi/whatsmeow"
-	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
 	"google.golang.org/protobuf/proto"
@@ -146,10 +142,13 @@ func (ob *phoneOutbox) sealEach(ctx context.Context, o *outgoing, devices []*Dev
 }
 
 // finish damages the copy of a linked device if the test wants it, and adds the
-// kind of the file.
+// kind of the file and that phones do not show a failure.
 func (o *outgoing) finish(d *Device, enc *node, m *waE2E.Message) {
 	if media := mediaOf(m); media != "" {
 		enc.Attrs["mediatype"] = media
+	}
+	if hiddenOf(m) {
+		enc.Attrs["decrypt-fail"] = "hide"
 	}
 	if sealed := body(*enc); o.damage > 0 && d.number > 0 {
 		sealed[len(sealed)/2] ^= 1 // inside of the encrypted text
@@ -189,6 +188,15 @@ func kindOf(m *waE2E.Message) string {
 	return "text"
 }
 
+// hiddenOf reports whether phones do not show that a message could not be
+// decrypted.
+func hiddenOf(m *waE2E.Message) bool {
+	if sent := m.GetDeviceSentMessage(); sent != nil {
+		m = sent.GetMessage()
+	}
+	return m.GetReactionMessage() != nil || m.GetPollUpdateMessage() != nil || editOf(m) != ""
+}
+
 // mediaOf returns the kind of a message's file, or "".
 func mediaOf(m *waE2E.Message) string {
 	switch {
@@ -221,46 +229,4 @@ func editOf(m *waE2E.Message) string {
 		return string(types.EditAttributeAdminRevoke)
 	}
 	return ""
-}
-
-// Vote votes in a poll that the phone has received, for options by name.
-// Without options it withdraws the vote. Only devices that have the poll can
-// decrypt the vote.
-func (p *Phone) Vote(ctx context.Context, poll *Message, options ...string) (id string, err error) {
-	secret := poll.Content.GetMessageContextInfo().GetMessageSecret()
-	if len(secret) == 0 {
-		return "", errors.New("webtest: the message is not a poll")
-	}
-	author, voter := poll.From.ToNonAD(), p.form(poll.From, 0)
-	key := &waCommon.MessageKey{RemoteJID: proto.String(author.String()), FromMe: proto.Bool(false), ID: &poll.ID}
-	to := author
-	if poll.Chat.Server == types.GroupServer {
-		to = poll.Chat
-		key.RemoteJID, key.Participant = proto.String(to.String()), proto.String(author.String())
-	}
-	vote, err := proto.Marshal(&waE2E.PollVoteMessage{SelectedOptions: whatsmeow.HashPollOptions(options)})
-	if err != nil {
-		return "", err
-	}
-	sealed, err := sealVote(secret, poll.ID, author, voter, vote)
-	if err != nil {
-		return "", fmt.Errorf("webtest: encrypting a vote: %w", err)
-	}
-	return p.Send(ctx, Outgoing{To: to, Message: &waE2E.Message{PollUpdateMessage: &waE2E.PollUpdateMessage{
-		PollCreationMessageKey: key, Vote: sealed, SenderTimestampMS: proto.Int64(time.Now().UnixMilli()),
-	}}})
-}
-
-func sealVote(secret []byte, poll string, author, voter types.JID, vote []byte) (*waE2E.PollEncValue, error) {
-	key, err := hkdf.Key(sha256.New, secret, nil, poll+author.String()+voter.String()+string(whatsmeow.EncSecretPollVote), 32)
-	if err != nil {
-		return nil, err
-	}
-	gcm, err := newGCM(key)
-	if err != nil {
-		return nil, err
-	}
-	iv := make([]byte, gcm.NonceSize())
-	_, _ = rand.Read(iv) // never fails
-	return &waE2E.PollEncValue{EncPayload: gcm.Seal(nil, iv, vote, []byte(poll+"\x00"+voter.String())), EncIV: iv}, nil
 }
