@@ -49,6 +49,9 @@ type Setup struct {
 	// Say makes the contact write a text. It is for kinds that connect and
 	// receive by themselves, and optional.
 	Say func(t *testing.T, text string)
+	// Vote makes the contact vote in the poll with an id, which was sent to it. It
+	// is for kinds that send polls, and optional.
+	Vote func(t *testing.T, poll string, options ...string)
 	// Callback returns the signed callback by which the network reports a text
 	// of the contact. It is required for a [provider.Caller].
 	Callback func(t *testing.T, text string) (http.Header, []byte)
@@ -93,6 +96,7 @@ func Run(t *testing.T, h Harness) {
 		"NumberChecker":    numberChecker,
 		"Checker":          checker,
 		"Receives":         receives,
+		"Votes":            votes,
 		"CallerKeys":       callerKeys,
 		"CallerSignatures": callerSignatures,
 		"CallerEvents":     callerEvents,

@@ -1,6 +1,8 @@
 package providertest
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -35,6 +37,33 @@ func (f *fixture) holds(t *testing.T, m *provider.Message) {
 	back, err := f.Provider.Address(m.Chat.ChatID)
 	require.NoError(t, err, "it can be answered")
 	require.Equal(t, m.Chat.ChatID, back.ChatID)
+}
+
+// votes: a vote names its poll and has everything that the contact chooses now,
+// by name or by hash.
+func votes(t *testing.T, f *fixture) {
+	if f.Vote == nil {
+		return
+	}
+	require.True(t, f.sends("poll"))
+	session := f.open(t)
+	poll := provider.Poll{Question: "Which days?", Options: []string{"Monday", "Tuesday", "Sunday"}, Multiple: true}
+	receipt, err := session.Send(t.Context(), provider.Outbound{ID: f.id("own poll"), To: f.to, Content: poll})
+	require.NoError(t, err)
+	for _, options := range [][]string{{"Tuesday"}, {"Monday", "Sunday"}, {}} {
+		f.Vote(t, receipt.MessageID, options...)
+		m := f.inbox.message(t)
+		require.False(t, m.Mine)
+		require.Equal(t, f.to.ChatID, m.Chat.ChatID)
+		v, ok := m.Content.(provider.Vote)
+		require.Truef(t, ok, "it is a %T", m.Content)
+		require.Equal(t, receipt.MessageID, v.MessageID)
+		require.Len(t, append(v.Hashes, make([][]byte, len(v.Options))...), len(options))
+		for _, o := range options {
+			hash := sha256.Sum256([]byte(o))
+			require.True(t, slices.Contains(v.Options, o) || slices.ContainsFunc(v.Hashes, func(h []byte) bool { return bytes.Equal(h, hash[:]) }), o)
+		}
+	}
 }
 
 // caller returns the reference's callback, if its kind has callbacks.

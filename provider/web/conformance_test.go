@@ -32,6 +32,11 @@ func TestConformance(t *testing.T) {
 					_, err := ana.SendText(soon(t), f.owner.LID(), text)
 					require.NoError(t, err)
 				},
+				Vote: func(t *testing.T, poll string, options ...string) {
+					got := slices.IndexFunc(ana.Messages(), func(m webtest.Message) bool { return m.ID == poll })
+					_, err := ana.Vote(soon(t), &ana.Messages()[got], options...)
+					require.NoError(t, err)
+				},
 			}
 		},
 		ChatIDs: []string{
