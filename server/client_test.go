@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,14 +78,22 @@ func onDatabases(t *testing.T, change func(*server.Config), fn func(t *testing.T
 // working runs the workers of a server until the test ends.
 func working(t *testing.T, f fixture) fixture {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	workers(t, f)
+	return f
+}
+
+// workers runs the workers of a server until the test ends or stop is called.
+func workers(t *testing.T, f fixture) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
+	stop = sync.OnceFunc(func() {
+		cancel()
 		require.NoError(t, <-done)
 	})
-	return f
+	t.Cleanup(stop)
+	return stop
 }
 
 // cloudNumber is a number of the fake network.

@@ -16,13 +16,20 @@ import (
 // withWeb is a server with WhatsApp Web on a fake network, and its user ana.
 func withWeb(t *testing.T) (*webtest.Server, client) {
 	t.Helper()
+	fake, config := fakeWeb(t)
+	return fake, working(t, setup(t, config)).as(t, "ana")
+}
+
+// fakeWeb is a fake network, and what makes a server use it.
+func fakeWeb(t *testing.T) (*webtest.Server, func(*server.Config)) {
+	t.Helper()
 	fake := webtest.Start(&webtest.Options{Logger: slog.New(slog.DiscardHandler)})
 	t.Cleanup(fake.Close)
 	root := fake.RootKey()
-	return fake, working(t, setup(t, func(c *server.Config) {
+	return fake, func(c *server.Config) {
 		local(c)
 		addWeb(t, c, web.Options{HTTPClient: fake.HTTPClient(), RootKey: &root, Rates: web.Rates{Messages: -1, Outreach: -1}})
-	})).as(t, "ana")
+	}
 }
 
 // session waits until the session of a reference is as done wants, and returns it.
