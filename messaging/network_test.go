@@ -176,7 +176,7 @@ func (p *testProvider) Open(_ context.Context, ref provider.Reference, inbox pro
 type ownIDsProvider struct{ testProvider }
 
 func (p *ownIDsProvider) Capabilities() provider.Capabilities {
-	return provider.Capabilities{Send: []string{"text"}, Receipts: true}
+	return provider.Capabilities{Send: []string{"text", "poll", "vote"}, Receipts: true}
 }
 
 func (p *ownIDsProvider) NewMessageID() string {

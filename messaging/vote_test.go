@@ -140,3 +140,56 @@ func TestVotes_Unreadable(t *testing.T) {
 		require.Equal(t, []string{"message:DELIVERED", "message:DELIVERED"}, f.sink.of(t, "late"))
 	})
 }
+
+// TestVotes_OfAccount votes in a contact's poll. A vote that the network refuses
+// is not counted.
+func TestVotes_OfAccount(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := setup(t, db, config{})
+		ref := f.openChat(t, ownIDsKind, "222")
+		_, err := db.ExecContext(t.Context(), `UPDATE messaging_reference SET remote_id = '5' WHERE id = $1`, ref)
+		require.NoError(t, err)
+		poll := func(m *provider.Message) { m.Content = days }
+		f.receive(t, ref, text("poll", "111", "", poll), text("theirs", "222", "", poll))
+		cast := func(id string, options ...string) (messaging.Message, error) {
+			req := say(ref, "")
+			req.Content = provider.Vote{MessageID: id, Options: append([]string{}, options...)}
+			sent, err := f.acc.Send(t.Context(), req)
+			return sent.Message, err
+		}
+		for field, v := range map[string]provider.Vote{
+			"message.messageId":  {MessageID: "open.111", Options: []string{"Monday"}},
+			"message.options[1]": {MessageID: "poll", Options: []string{"Monday", "Sunday"}},
+			"message.options":    {MessageID: "poll", Options: []string{"Monday", "Tuesday"}},
+		} {
+			_, err := cast(v.MessageID, v.Options...)
+			var bad *messaging.Invalid
+			require.ErrorAs(t, err, &bad, field)
+			require.Equal(t, field, bad.Field)
+		}
+		for _, id := range []string{"nothing", "theirs"} {
+			_, err := cast(id, "Monday")
+			var bad *messaging.Invalid
+			require.ErrorAs(t, err, &bad, id)
+			require.Equal(t, "message.messageId", bad.Field)
+		}
+		results := func() []messaging.PollResult { return f.message(t, ref, "111", "poll").Poll.Results }
+		f.net.fail(&provider.Rejected{Code: "forgotten", Message: "No"})
+		_, err = cast("poll", "Monday")
+		require.Error(t, err)
+		require.Nil(t, results())
+
+		f.net.fail()
+		m, err := cast("poll", "Tuesday")
+		require.NoError(t, err)
+		require.Equal(t, "Tuesday", m.Text)
+		require.Empty(t, m.SentAs)
+		require.Nil(t, m.Reply)
+		require.Equal(t, &messaging.Poll{Question: days.Question, Options: days.Options, MessageID: "poll", Selected: []string{"Tuesday"}}, m.Poll)
+		require.Equal(t, []messaging.PollResult{result("Monday"), result("Tuesday", "5::single"), result("2")}, results())
+		_, err = cast("poll")
+		require.NoError(t, err)
+		require.Equal(t, []messaging.PollResult{result("Monday"), result("Tuesday"), result("2")}, results())
+	})
+}

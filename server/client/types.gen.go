@@ -556,7 +556,7 @@ type Content struct {
 	Template *TemplateCall `json:"template,omitzero"`
 	Text     string        `json:"text,omitzero"`
 	// Which of them it is. One of text, template, buttons, list, location, contacts, reaction, edit,
-	// revoke, poll, interactive, image, video, document, audio, sticker.
+	// revoke, poll, vote, interactive, image, video, document, audio, sticker.
 	Type string `json:"type"`
 	// URL from which the network fetches the file.
 	URL string `json:"url,omitzero"`

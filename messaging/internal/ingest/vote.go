@@ -81,7 +81,7 @@ func findPolls(ctx context.Context, u *store.Batch, as []Event, keys []store.Mes
 	out := map[store.MessageKey]votedPoll{}
 	for _, a := range as {
 		if e, ok := a.Event.(*provider.Message); ok {
-			if p := pollIn(a.body); p != nil {
+			if p := PollIn(a.body); p != nil {
 				out[store.MessageKey{Reference: a.Reference.ID, ID: e.ID}] = votedPoll{Poll: *p, chat: chatOf(u, a, e)}
 			}
 		}
@@ -101,7 +101,7 @@ func findPolls(ctx context.Context, u *store.Batch, as []Event, keys []store.Mes
 	}
 	for _, l := range at {
 		if m := u.Messages[l.Seq]; m != nil {
-			if p := pollIn(m.Body); p != nil {
+			if p := PollIn(m.Body); p != nil {
 				out[l.MessageKey] = votedPoll{Poll: *p, chat: m.Chat, seq: l.Seq}
 			}
 		}
@@ -109,8 +109,8 @@ func findPolls(ctx context.Context, u *store.Batch, as []Event, keys []store.Mes
 	return out, nil
 }
 
-// pollIn returns the poll that a body asks, or nil.
-func pollIn(body string) *payload.Poll {
+// PollIn returns the poll that a body asks, or nil.
+func PollIn(body string) *payload.Poll {
 	if !strings.Contains(body, `"poll":`) {
 		return nil
 	}
@@ -133,6 +133,9 @@ func readVote(a Event, e provider.Message, v provider.Vote, poll payload.Poll) E
 		e.Content = provider.Unknown{Kind: unreadableVote}
 	}
 	body := bodyOf(&e)
+	if e.Mine {
+		body.Reply = nil // it answers nothing here
+	}
 	if fits {
 		body.Poll.Question, body.Poll.Options, body.Poll.Multiple = poll.Question, poll.Options, poll.Multiple
 	}
@@ -166,19 +169,23 @@ func countVote(u *store.Batch, b *inboundBatch, a Event, m *store.Message) {
 	if in := b.polls[key]; in.seq != 0 {
 		poll = u.Messages[in.seq]
 	}
-	if poll == nil || poll.Chat != m.Chat {
-		return
+	if poll != nil && poll.Chat == m.Chat {
+		CountVote(u, a.Reference, poll, voters(u.Chats[m.Chat], e), v.Options)
 	}
+}
+
+// CountVote counts what a voter chooses among the results of a poll, and shows
+// the poll on the stream. names are those of the voter: see [payload.Poll.Count].
+func CountVote(u *store.Batch, l store.ReferenceInfo, poll *store.Message, names, selected []string) {
 	var body payload.Body
 	_ = json.Unmarshal([]byte(poll.Body), &body) // written by this package
 	if body.Poll == nil {
 		return
 	}
-	body.Poll.Count(voters(u.Chats[m.Chat], e), v.Options)
+	body.Poll.Count(names, selected)
 	poll.Body = string(payload.MustEncode(body))
 	u.Rewritten.Add(poll)
-	c := u.Chats[poll.Chat]
-	u.Publish(a.Reference.Account, poll.Reference, string(payload.EventMessage), poll.Record(payload.MustEncode(poll.Head(c))))
+	u.Publish(l.Account, poll.Reference, string(payload.EventMessage), poll.Record(payload.MustEncode(poll.Head(u.Chats[poll.Chat]))))
 }
 
 // voters returns the names under which a voter may have been counted. The first

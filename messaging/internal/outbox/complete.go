@@ -70,6 +70,11 @@ func complete(ctx context.Context, u *store.Batch, l store.ReferenceInfo, m *sto
 			return err
 		}
 	}
+	if a.receipt != nil {
+		if err := countOwnVote(ctx, u, l, m); err != nil {
+			return err
+		}
+	}
 	if m.Announced {
 		return nil // a status was faster
 	}

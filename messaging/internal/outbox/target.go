@@ -17,6 +17,8 @@ func Target(c provider.Content) string {
 		return v.MessageID
 	case provider.Revoke:
 		return v.MessageID
+	case provider.Vote:
+		return v.MessageID
 	}
 	return ""
 }
@@ -31,6 +33,9 @@ func AimedAt(c provider.Content, id string) provider.Content {
 		v.MessageID = id
 		return v
 	case provider.Revoke:
+		v.MessageID = id
+		return v
+	case provider.Vote:
 		v.MessageID = id
 		return v
 	}

@@ -100,6 +100,9 @@ func (w *Writer) queuePart(ctx context.Context, u *store.Batch, d prepared) (*st
 		return nil, err
 	}
 	body := d.body()
+	if err := fillVote(u, &body, content, c); err != nil {
+		return nil, err
+	}
 	if replyTo != "" {
 		body.Context = &payload.Quote{MessageID: replyTo}
 	}
@@ -153,6 +156,7 @@ func aimed(ctx context.Context, u *store.Batch, d prepared, c *store.Chat) (prov
 		return nil, err
 	}
 	_, reaction := d.content.(provider.Reaction)
+	_, vote := d.content.(provider.Vote)
 	switch {
 	case reaction && len(at) == 0:
 		return d.content, nil
@@ -162,7 +166,7 @@ func aimed(ctx context.Context, u *store.Batch, d prepared, c *store.Chat) (prov
 	if err := u.Load(ctx, []int64{at[0].Seq}); err != nil {
 		return nil, err
 	}
-	if m := u.Messages[at[0].Seq]; !reaction && m != nil && !m.Mine {
+	if m := u.Messages[at[0].Seq]; !reaction && !vote && m != nil && !m.Mine {
 		return nil, &payload.Invalid{Field: "message.messageId", Message: "must be the id of a message from the account"}
 	}
 	return AimedAt(d.content, at[0].ID), nil

@@ -28,7 +28,7 @@ func checkText(v provider.Text) error {
 	return required("text", v.Text)
 }
 
-// checkQuestion is for contents with answers to choose from.
+// checkQuestion is for contents with answers to choose from, and votes.
 func checkQuestion(c provider.Content) error {
 	switch v := c.(type) {
 	case provider.Buttons:
@@ -43,6 +43,8 @@ func checkQuestion(c provider.Content) error {
 		return checkList(v)
 	case provider.Poll:
 		return checkPoll(v)
+	case provider.Vote:
+		return checkVote(v)
 	}
 	return nil
 }
@@ -66,8 +68,12 @@ func checkPoll(v provider.Poll) error {
 	if len(v.Options) < 2 || len(v.Options) > maxPollOptions {
 		return &payload.Invalid{Field: "message.options", Message: fmt.Sprintf("must have 2 to %d", maxPollOptions)}
 	}
+	return checkOptions(v.Options)
+}
+
+func checkOptions(options []string) error {
 	seen := map[string]bool{}
-	for i, o := range v.Options {
+	for i, o := range options {
 		if err := required(Indexed("options", i), o); err != nil {
 			return err
 		}
@@ -77,6 +83,19 @@ func checkPoll(v provider.Poll) error {
 		seen[o] = true
 	}
 	return nil
+}
+
+func checkVote(v provider.Vote) error {
+	if err := required("messageId", v.MessageID); err != nil {
+		return err
+	}
+	if v.Options == nil {
+		return &payload.Invalid{Field: "message.options", Message: "is required"}
+	}
+	if len(v.Options) > maxPollOptions {
+		return &payload.Invalid{Field: "message.options", Message: fmt.Sprintf("must be at most %d", maxPollOptions)}
+	}
+	return checkOptions(v.Options)
 }
 
 func checkCards(v provider.Contacts) error {

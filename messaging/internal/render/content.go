@@ -29,12 +29,13 @@ var contentTypes = withMedia(map[string]func(json.RawMessage) (provider.Content,
 	"edit":        decodeAs[provider.Edit],
 	"revoke":      decodeAs[provider.Revoke],
 	"poll":        decodeAs[provider.Poll],
+	"vote":        decodeAs[provider.Vote],
 	"interactive": decodeAs[provider.Interactive],
 })
 
 // ContentTypes lists the types that [DecodeContent] reads.
 func ContentTypes() []string {
-	return append([]string{"text", "template", "buttons", "list", "location", "contacts", "reaction", "edit", "revoke", "poll", "interactive"},
+	return append([]string{"text", "template", "buttons", "list", "location", "contacts", "reaction", "edit", "revoke", "poll", "vote", "interactive"},
 		mediaContents...)
 }
 
@@ -203,7 +204,7 @@ func CheckContent(c provider.Content) error {
 		return checkText(v)
 	case provider.Template:
 		return checkTemplate(v)
-	case provider.Buttons, provider.List, provider.Poll:
+	case provider.Buttons, provider.List, provider.Poll, provider.Vote:
 		return checkQuestion(c)
 	case provider.Media:
 		return checkMedia(v)

@@ -20,6 +20,7 @@ var ContentSchemas = map[string]reflect.Type{
 	"edit":     reflect.TypeFor[provider.Edit](),
 	"revoke":   reflect.TypeFor[provider.Revoke](),
 	"poll":     reflect.TypeFor[provider.Poll](),
+	"vote":     reflect.TypeFor[provider.Vote](),
 	"reply":    reflect.TypeFor[provider.Reply](),
 
 	"interactive": reflect.TypeFor[provider.Interactive](),
@@ -52,6 +53,7 @@ var ContentExamples = map[string]map[string]any{
 	"edit":     {"messageId": "wamid.HBgL", "text": "Hello again"},
 	"revoke":   {"messageId": "wamid.HBgL"},
 	"poll":     {"question": "Which day?", "options": []any{"Monday", "Tuesday"}},
+	"vote":     {"messageId": "3EB0C767D26A1D8C", "options": []any{"Monday"}},
 	"reply":    {"id": "yes", "title": "Yes"},
 	"interactive": {"interactive": map[string]any{
 		"type": "location_request_message", "body": map[string]any{"text": "Where are you?"}, "action": map[string]any{"name": "send_location"},
