@@ -73,6 +73,8 @@ func wholeMessage(t testing.TB, m *provider.Message) {
 		require.NotEmpty(t, c.MessageID)
 	case provider.Revoke:
 		require.NotEmpty(t, c.MessageID)
+	case provider.Vote:
+		require.NotEmpty(t, c.MessageID)
 	case provider.Reply:
 		require.NotEmpty(t, c.To)
 	case provider.Unknown:

@@ -71,14 +71,20 @@ func contents(t *testing.T, f *fixture) {
 // types.
 func (f *fixture) about(t *testing.T, session provider.Session, name string) provider.Content {
 	t.Helper()
-	if !slices.Contains([]string{"reaction", "edit", "revoke"}, name) {
+	if !slices.Contains([]string{"reaction", "edit", "revoke", "vote"}, name) {
 		return nil
 	}
-	receipt, err := session.Send(t.Context(), f.text("to be followed by a "+name))
+	first := f.text("to be followed by a " + name)
+	if name == "vote" {
+		first.Content = provider.Poll{Question: "Which day?", Options: []string{"Monday", "Tuesday"}}
+	}
+	receipt, err := session.Send(t.Context(), first)
 	require.NoError(t, err)
 	switch name {
 	case "edit":
 		return provider.Edit{MessageID: receipt.MessageID, Text: "Hello again"}
+	case "vote":
+		return provider.Vote{MessageID: receipt.MessageID, Options: []string{"Monday"}}
 	case "revoke":
 		return provider.Revoke{MessageID: receipt.MessageID}
 	}
@@ -119,6 +125,7 @@ func otherContents(t *testing.T, f *fixture) {
 		provider.Reaction{MessageID: "x"},
 		provider.Edit{MessageID: "x", Text: "y"},
 		provider.Revoke{MessageID: "x"},
+		provider.Vote{MessageID: "x", Options: []string{"y"}},
 		nil,
 	}
 	for _, c := range f.samples() {

@@ -34,6 +34,8 @@ func (s *sender) compose(ctx context.Context, c *whatsmeow.Client, to types.JID,
 		return contacts(x, about), nil
 	case provider.Poll:
 		return composePoll(ctx, c, to, out.ID, x, about)
+	case provider.Vote:
+		return s.composeVote(ctx, c, to, x, out.About)
 	case provider.Reaction:
 		sender, err := s.senders.sender(ctx, c, to, x.MessageID, out.About)
 		switch {

@@ -83,6 +83,34 @@ func pollKey(ctx context.Context, c *whatsmeow.Client, to types.JID, id string) 
 	return key, keys.PutMessageSecret(ctx, to, own, id, key)
 }
 
+// composeVote returns the message of a vote in a poll. It is encrypted with the
+// ids under which the poll was received.
+func (s *sender) composeVote(ctx context.Context, c *whatsmeow.Client, to types.JID, v provider.Vote, about *provider.About) (*waE2E.Message, error) {
+	author, err := s.senders.sender(ctx, c, to, v.MessageID, about)
+	if err != nil {
+		return nil, err
+	}
+	key, stored, err := c.Store.MsgSecrets.GetMessageSecret(ctx, to, author, v.MessageID)
+	switch {
+	case err != nil:
+		return nil, &provider.Temporary{Err: fmt.Errorf("reading the key of a poll: %w", err)}
+	case key == nil:
+		return nil, &provider.Rejected{Code: "forgotten", Message: "The key of the votes in this poll is not known."}
+	}
+	info := types.MessageInfo{ID: v.MessageID, MessageSource: types.MessageSource{
+		Chat: to, Sender: stored, IsFromMe: stored.User == c.Store.GetLID().User || stored.User == c.Store.GetJID().User,
+		IsGroup: to.Server == types.GroupServer,
+	}}
+	if !info.IsGroup && !info.IsFromMe {
+		info.Chat = stored
+	}
+	msg, err := c.BuildPollVote(ctx, &info, v.Options)
+	if err != nil {
+		return nil, &provider.Temporary{Err: fmt.Errorf("encrypting a vote: %w", err)}
+	}
+	return msg, nil
+}
+
 // vote returns what a vote in a poll chooses. The voter encrypts the vote with
 // one of the account's ids and one of its own: the message may name the others.
 func (mr *messageReader) vote(c *whatsmeow.Client, e *events.Message) (provider.Content, error) {

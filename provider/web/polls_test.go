@@ -1,12 +1,15 @@
 package web_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/trunklinehq/trunkline/provider"
 	"github.com/trunklinehq/trunkline/provider/providertest"
@@ -141,5 +144,49 @@ func TestUnreadableVotes(t *testing.T) {
 		damaged := cast(webtest.Ballot{Poll: poll, Options: []string{"soup"}, Damage: 1})
 		require.Equal(t, provider.Unknown{Kind: provider.Undecryptable}, f.inbox.message(t, damaged).Content)
 		await(t, f.inbox, func(m *provider.Message) bool { return m.ID == damaged && m.Content.Type() == "vote" })
+	})
+}
+
+// TestVotes_OfAccount votes in polls of others, and in one of the account.
+func TestVotes_OfAccount(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana, ben := paired(t, db), fake.AddPhone(nil), fake.AddPhone(nil)
+		g := ana.Groups().Create(webtest.GroupOptions{Subject: "Trip", Members: []*webtest.Phone{f.owner, ben}})
+		await(t, f.inbox, func(c *provider.GroupChange) bool { return c.Chat.ChatID == g.String() })
+		creation := &waE2E.Message{
+			PollCreationMessage: &waE2E.PollCreationMessage{
+				Name: proto.String("Lunch?"), SelectableOptionsCount: proto.Uint32(0),
+				Options: []*waE2E.PollCreationMessage_Option{{OptionName: proto.String("soup")}, {OptionName: proto.String("salad")}},
+			},
+			MessageContextInfo: &waE2E.MessageContextInfo{MessageSecret: bytes.Repeat([]byte{7}, 32)},
+		}
+		for _, to := range []types.JID{f.owner.LID(), f.owner.JID(), g} {
+			id, err := ana.Send(soon(t), webtest.Outgoing{To: to, Message: creation})
+			require.NoError(t, err)
+			m := f.inbox.message(t, id)
+			require.Equal(t, provider.Poll{Question: "Lunch?", Options: []string{"soup", "salad"}, Multiple: true}, m.Content)
+			author := ana.LID()
+			if to.Server == types.DefaultUserServer {
+				author = ana.JID()
+			}
+			cast := f.send(t, m.Chat, provider.Vote{MessageID: id, Options: []string{"salad", "soup"}})
+			got := polled(t, ana, cast)
+			key := got.Content.GetPollUpdateMessage().GetPollCreationMessageKey()
+			require.Equal(t, id, key.GetID())
+			require.False(t, key.GetFromMe())
+			names, err := ana.OpenVote(&webtest.Message{ID: id, From: author, Content: creation}, got)
+			require.NoError(t, err, "to %s", to)
+			require.Equal(t, []string{"soup", "salad"}, names)
+		}
+		own := f.send(t, f.number(t, ana), lunch)
+		poll := polled(t, ana, own)
+		names, err := ana.OpenVote(poll, polled(t, ana, f.send(t, f.number(t, ana), provider.Vote{MessageID: own, Options: []string{"bread"}})))
+		require.NoError(t, err)
+		require.Equal(t, []string{"bread"}, names)
+
+		_, err = f.session.Send(soon(t), provider.Outbound{ID: f.p.NewMessageID(), To: f.number(t, ana), Content: provider.Vote{MessageID: "3EB0UNKNOWN", Options: []string{"soup"}}})
+		var refused *provider.Rejected
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, "forgotten", refused.Code)
 	})
 }

@@ -134,7 +134,7 @@ const (
 func (*Provider) Capabilities() provider.Capabilities {
 	return provider.Capabilities{
 		Send: []string{
-			"text", "image", "video", "audio", "document", "sticker", "location", "contacts", "reaction", "edit", "revoke", "poll",
+			"text", "image", "video", "audio", "document", "sticker", "location", "contacts", "reaction", "edit", "revoke", "poll", "vote",
 		},
 		Media: map[string]int64{
 			"image": maxImage, "video": maxVideo, "audio": maxAudio, "document": maxDocument, "sticker": maxSticker,

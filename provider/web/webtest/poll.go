@@ -69,10 +69,18 @@ func (p *Phone) Cast(ctx context.Context, b Ballot) (id string, err error) {
 func secretOf(poll *Message) []byte { return poll.Content.GetMessageContextInfo().GetMessageSecret() }
 
 // OpenVote returns the names of the options that a vote in a poll chooses. The
-// vote is a message that the phone has received.
+// vote is a message that the phone has received. It is encrypted with the number
+// of the voter if the poll names its author by number, else with the LID.
 func (p *Phone) OpenVote(poll, vote *Message) ([]string, error) {
 	update := vote.Content.GetPollUpdateMessage()
-	author, voter := poll.From.ToNonAD(), vote.From.ToNonAD()
+	author := poll.From.ToNonAD()
+	p.s.mu.Lock()
+	from := p.s.phone(vote.From)
+	p.s.mu.Unlock()
+	if from == nil {
+		return nil, fmt.Errorf("webtest: %s has no account", vote.From)
+	}
+	voter := from.form(author, 0)
 	gcm, err := voteCipher(secretOf(poll), poll.ID, author, voter)
 	if err != nil {
 		return nil, err
