@@ -68,7 +68,7 @@ func TestWebPolls(t *testing.T) {
 		require.NoError(t, device.AwaitGone(t.Context()))
 		ana = client{working(t, setupOn(t, db, config)), ana.token}
 		vote := func(options ...string) map[string]any {
-			id, err := maria.Vote(t.Context(), poll, options...)
+			id, err := maria.Polls().Vote(t.Context(), poll, options...)
 			require.NoError(t, err)
 			return in.event(t, id)
 		}
@@ -93,7 +93,7 @@ func TestWebPolls(t *testing.T) {
 
 		other := *poll
 		other.ID = "3EB0UNKNOWN"
-		id, err := maria.Vote(t.Context(), &other, "soup")
+		id, err := maria.Polls().Vote(t.Context(), &other, "soup")
 		require.NoError(t, err)
 		require.Equal(t, map[string]any{"type": "poll_vote"}, in.event(t, id)["unsupported"])
 		require.Empty(t, fake.Unknown())

@@ -34,7 +34,7 @@ func TestConformance(t *testing.T) {
 				},
 				Vote: func(t *testing.T, poll string, options ...string) {
 					got := slices.IndexFunc(ana.Messages(), func(m webtest.Message) bool { return m.ID == poll })
-					_, err := ana.Vote(soon(t), &ana.Messages()[got], options...)
+					_, err := ana.Polls().Vote(soon(t), &ana.Messages()[got], options...)
 					require.NoError(t, err)
 				},
 			}

@@ -43,7 +43,7 @@ func TestPolls(t *testing.T) {
 		require.EqualValues(t, 1, creation.GetSelectableOptionsCount())
 		require.Equal(t, "salad", creation.GetOptions()[1].GetOptionName())
 		vote := func(options ...string) *provider.Message {
-			id, err := ana.Vote(soon(t), poll, options...)
+			id, err := ana.Polls().Vote(soon(t), poll, options...)
 			require.NoError(t, err)
 			return f.inbox.message(t, id)
 		}
@@ -76,7 +76,7 @@ func TestVotes_AnyIDs(t *testing.T) {
 		for _, to := range []types.JID{f.owner.LID(), f.owner.JID()} {
 			for _, author := range []types.JID{f.owner.LID(), f.owner.JID()} {
 				for _, voter := range []types.JID{ana.LID(), ana.JID()} {
-					cast, err := ana.Cast(soon(t), webtest.Ballot{Poll: poll, Options: []string{"soup"}, To: to, Author: author, Voter: voter})
+					cast, err := ana.Polls().Cast(soon(t), webtest.Ballot{Poll: poll, Options: []string{"soup"}, To: to, Author: author, Voter: voter})
 					require.NoError(t, err)
 					require.Equal(t, chosen(id, "soup"), f.inbox.message(t, cast).Content, "to %s for %s by %s", to, author, voter)
 				}
@@ -93,7 +93,7 @@ func TestPolls_InGroup(t *testing.T) {
 		await(t, f.inbox, func(c *provider.GroupChange) bool { return c.Chat.ChatID == g.String() })
 		id := f.send(t, provider.Address{ChatID: g.String(), Group: true}, lunch)
 		for _, p := range []*webtest.Phone{ana, ben} {
-			cast, err := p.Vote(soon(t), polled(t, p, id), "salad")
+			cast, err := p.Polls().Vote(soon(t), polled(t, p, id), "salad")
 			require.NoError(t, err)
 			m := f.inbox.message(t, cast)
 			require.Equal(t, chosen(id, "salad"), m.Content)
@@ -115,7 +115,7 @@ func TestPolls_SentAgain(t *testing.T) {
 		require.ErrorAs(t, err, &temporary)
 		_, err = f.session.Send(soon(t), out)
 		require.NoError(t, err)
-		cast, err := ana.Vote(soon(t), polled(t, ana, out.ID), "salad")
+		cast, err := ana.Polls().Vote(soon(t), polled(t, ana, out.ID), "salad")
 		require.NoError(t, err)
 		require.Equal(t, chosen(out.ID, "salad"), f.inbox.message(t, cast).Content)
 	})
@@ -130,7 +130,7 @@ func TestUnreadableVotes(t *testing.T) {
 		poll := polled(t, ana, id)
 		unreadable := provider.Unknown{Kind: "poll_vote"}
 		cast := func(b webtest.Ballot) string {
-			id, err := ana.Cast(soon(t), b)
+			id, err := ana.Polls().Cast(soon(t), b)
 			require.NoError(t, err)
 			return id
 		}
@@ -174,13 +174,13 @@ func TestVotes_OfAccount(t *testing.T) {
 			key := got.Content.GetPollUpdateMessage().GetPollCreationMessageKey()
 			require.Equal(t, id, key.GetID())
 			require.False(t, key.GetFromMe())
-			names, err := ana.OpenVote(&webtest.Message{ID: id, From: author, Content: creation}, got)
+			names, err := ana.Polls().Open(&webtest.Message{ID: id, From: author, Content: creation}, got)
 			require.NoError(t, err, "to %s", to)
 			require.Equal(t, []string{"soup", "salad"}, names)
 		}
 		own := f.send(t, f.number(t, ana), lunch)
 		poll := polled(t, ana, own)
-		names, err := ana.OpenVote(poll, polled(t, ana, f.send(t, f.number(t, ana), provider.Vote{MessageID: own, Options: []string{"bread"}})))
+		names, err := ana.Polls().Open(poll, polled(t, ana, f.send(t, f.number(t, ana), provider.Vote{MessageID: own, Options: []string{"bread"}})))
 		require.NoError(t, err)
 		require.Equal(t, []string{"bread"}, names)
 

@@ -101,13 +101,13 @@ func TestPollVotes(t *testing.T) {
 	require.NoError(t, err)
 	poll, err := ana.Await(ctx, nil)
 	require.NoError(t, err)
-	_, err = ana.Vote(ctx, poll, "salad")
+	_, err = ana.Polls().Vote(ctx, poll, "salad")
 	require.NoError(t, err)
 	event := await(c, func(m *events.Message) bool { return m.Message.GetPollUpdateMessage() != nil })
 	vote, err := c.DecryptPollVote(ctx, event)
 	require.NoError(t, err)
 	require.Equal(t, whatsmeow.HashPollOptions([]string{"salad"}), vote.GetSelectedOptions())
-	_, err = ana.Vote(ctx, &webtest.Message{Content: text("no poll")}, "salad")
+	_, err = ana.Polls().Vote(ctx, &webtest.Message{Content: text("no poll")}, "salad")
 	require.Error(t, err)
 }
 

@@ -30,20 +30,26 @@ type Ballot struct {
 	Damage            int    // see [Outgoing.Damage]
 }
 
+// PhonePolls votes in polls as a [Phone].
+type PhonePolls struct{ p *Phone }
+
+// Polls returns the polls of the phone.
+func (p *Phone) Polls() PhonePolls { return PhonePolls{p} }
+
 // Vote votes in a poll that the phone has received, for options by name: see
-// [Phone.Cast].
-func (p *Phone) Vote(ctx context.Context, poll *Message, options ...string) (id string, err error) {
-	return p.Cast(ctx, Ballot{Poll: poll, Options: options})
+// [PhonePolls.Cast].
+func (ps PhonePolls) Vote(ctx context.Context, poll *Message, options ...string) (id string, err error) {
+	return ps.Cast(ctx, Ballot{Poll: poll, Options: options})
 }
 
 // Cast sends a vote. Only devices that have the poll can decrypt it.
-func (p *Phone) Cast(ctx context.Context, b Ballot) (id string, err error) {
+func (ps PhonePolls) Cast(ctx context.Context, b Ballot) (id string, err error) {
 	secret := secretOf(b.Poll)
 	if len(secret) == 0 {
 		return "", errors.New("webtest: the message is not a poll")
 	}
 	from := b.Poll.From.ToNonAD()
-	author, voter, to := cmp.Or(b.Author, from), cmp.Or(b.Voter, p.form(b.Poll.From, 0)), cmp.Or(b.To, from)
+	author, voter, to := cmp.Or(b.Author, from), cmp.Or(b.Voter, ps.p.form(b.Poll.From, 0)), cmp.Or(b.To, from)
 	key := &waCommon.MessageKey{RemoteJID: proto.String(author.String()), FromMe: proto.Bool(false), ID: &b.Poll.ID}
 	if b.Poll.Chat.Server == types.GroupServer {
 		to = b.Poll.Chat
@@ -60,7 +66,7 @@ func (p *Phone) Cast(ctx context.Context, b Ballot) (id string, err error) {
 	if b.Nonce != nil {
 		sealed.EncIV = b.Nonce
 	}
-	return p.Send(ctx, Outgoing{To: to, Damage: b.Damage, Message: &waE2E.Message{PollUpdateMessage: &waE2E.PollUpdateMessage{
+	return ps.p.Send(ctx, Outgoing{To: to, Damage: b.Damage, Message: &waE2E.Message{PollUpdateMessage: &waE2E.PollUpdateMessage{
 		PollCreationMessageKey: key, Vote: sealed, SenderTimestampMS: proto.Int64(time.Now().UnixMilli()),
 	}}})
 }
@@ -68,15 +74,15 @@ func (p *Phone) Cast(ctx context.Context, b Ballot) (id string, err error) {
 // secretOf returns the key of the votes in a poll.
 func secretOf(poll *Message) []byte { return poll.Content.GetMessageContextInfo().GetMessageSecret() }
 
-// OpenVote returns the names of the options that a vote in a poll chooses. The
+// Open returns the names of the options that a vote in a poll chooses. The
 // vote is a message that the phone has received. It is encrypted with the number
 // of the voter if the poll names its author by number, else with the LID.
-func (p *Phone) OpenVote(poll, vote *Message) ([]string, error) {
+func (ps PhonePolls) Open(poll, vote *Message) ([]string, error) {
 	update := vote.Content.GetPollUpdateMessage()
 	author := poll.From.ToNonAD()
-	p.s.mu.Lock()
-	from := p.s.phone(vote.From)
-	p.s.mu.Unlock()
+	ps.p.s.mu.Lock()
+	from := ps.p.s.phone(vote.From)
+	ps.p.s.mu.Unlock()
 	if from == nil {
 		return nil, fmt.Errorf("webtest: %s has no account", vote.From)
 	}
