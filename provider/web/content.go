@@ -115,6 +115,7 @@ func answerOf(msg *waE2E.Message) provider.Content {
 func questionOf(msg *waE2E.Message) provider.Content {
 	for _, p := range []*waE2E.PollCreationMessage{
 		msg.GetPollCreationMessage(), msg.GetPollCreationMessageV2(), msg.GetPollCreationMessageV3(), msg.GetPollCreationMessageV5(),
+		msg.GetPollCreationMessageV4().GetMessage().GetPollCreationMessage(), msg.GetPollCreationMessageV6(),
 	} {
 		if p == nil {
 			continue

@@ -78,6 +78,12 @@ var kinds = map[string]struct {
 		}},
 		provider.Poll{Question: "When?", Options: []string{"now"}, Multiple: true},
 	},
+	"poll in a poll": {
+		&waE2E.Message{PollCreationMessageV4: &waE2E.FutureProofMessage{Message: &waE2E.Message{PollCreationMessage: &waE2E.PollCreationMessage{
+			Name: proto.String("Who?"), SelectableOptionsCount: proto.Uint32(1), Options: []*waE2E.PollCreationMessage_Option{{OptionName: proto.String("me")}},
+		}}}},
+		provider.Poll{Question: "Who?", Options: []string{"me"}},
+	},
 	"button": {
 		&waE2E.Message{ButtonsResponseMessage: &waE2E.ButtonsResponseMessage{
 			SelectedButtonID: proto.String("yes"), Response: &waE2E.ButtonsResponseMessage_SelectedDisplayText{SelectedDisplayText: "Yes"},
@@ -229,6 +235,27 @@ func TestUnseen(t *testing.T) {
 		f.says(t, ana, textMessage("after them"))
 		for _, id := range ids {
 			require.Zero(t, f.inbox.count(id))
+		}
+	})
+}
+
+// TestDamagedSeals has messages about another one whose nonce has a wrong
+// length, with which the cipher panics.
+func TestDamagedSeals(t *testing.T) {
+	each(t, func(t *testing.T, db *sqlx.DB) {
+		f, ana := paired(t, db), fake.AddPhone(nil)
+		first := textMessage("first")
+		first.MessageContextInfo = &waE2E.MessageContextInfo{MessageSecret: []byte("12345678901234567890123456789012")}
+		key := &waCommon.MessageKey{
+			RemoteJID: proto.String(ana.LID().String()), FromMe: proto.Bool(true), ID: proto.String(f.says(t, ana, first).ID),
+		}
+		for name, m := range map[string]*waE2E.Message{
+			"reaction": {EncReactionMessage: &waE2E.EncReactionMessage{TargetMessageKey: key, EncPayload: []byte("x"), EncIV: []byte("short")}},
+			"edit": {SecretEncryptedMessage: &waE2E.SecretEncryptedMessage{
+				TargetMessageKey: key, EncPayload: []byte("x"), EncIV: []byte("short"), SecretEncType: waE2E.SecretEncryptedMessage_EVENT_EDIT.Enum(),
+			}},
+		} {
+			require.Equal(t, provider.Unknown{Kind: provider.Undecryptable}, f.says(t, ana, m).Content, name)
 		}
 	})
 }

@@ -58,6 +58,8 @@ func (mr *messageReader) content(c *whatsmeow.Client, e *events.Message) (conten
 		return nil, "", nil
 	}
 	switch {
+	case damagedSeal(msg):
+		return provider.Unknown{Kind: provider.Undecryptable}, "", nil
 	case msg.GetEncReactionMessage() != nil:
 		r, err := c.DecryptReaction(mr.conn.ctx, e)
 		if err != nil {
@@ -75,6 +77,16 @@ func (mr *messageReader) content(c *whatsmeow.Client, e *events.Message) (conten
 		return contentOf(inner), msg.GetSecretEncryptedMessage().GetTargetMessageKey().GetID(), nil
 	}
 	return contentOf(msg), "", nil
+}
+
+// nonceLength is the length of a nonce of AES-GCM, which panics with another.
+const nonceLength = 12
+
+// damagedSeal reports whether a reaction or an edit, which is encrypted with the
+// key of the message that it is about, can never be decrypted.
+func damagedSeal(msg *waE2E.Message) bool {
+	reaction, edit := msg.GetEncReactionMessage(), msg.GetSecretEncryptedMessage()
+	return reaction != nil && len(reaction.GetEncIV()) != nonceLength || edit != nil && len(edit.GetEncIV()) != nonceLength
 }
 
 // unreadable returns the content of a message whose key is missing. An error of

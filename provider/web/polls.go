@@ -14,10 +14,7 @@ import (
 	"github.com/trunklinehq/trunkline/provider"
 )
 
-const (
-	pollKeyLength = 32
-	nonceLength   = 12 // of AES-GCM, which panics with another
-)
+const pollKeyLength = 32 // bytes
 
 // pollVote is the kind of an [provider.Unknown] that is a vote which cannot be read.
 const pollVote = "poll_vote"
