@@ -37,7 +37,7 @@ export class Phones {
   }
 
   /** tell has a phone do something, which must come to pass. */
-  async tell(order: { do: 'phone' | 'scan' | 'sign' | 'type' | 'write' | 'unlink'; phone?: string; name?: string; passkey?: boolean; code?: string; text?: string; to?: string }): Promise<Answer> {
+  async tell(order: { do: 'phone' | 'scan' | 'sign' | 'type' | 'write' | 'vote' | 'unlink'; phone?: string; name?: string; passkey?: boolean; code?: string; text?: string; to?: string }): Promise<Answer> {
     this.child.stdin?.write(`${JSON.stringify(order)}\n`)
     const answer = await this.next()
     if (answer.error) throw new Error(`${order.do}: ${answer.error}`)

@@ -584,6 +584,8 @@ export const en = {
   'inbox.title': 'Inbox',
   'inbox.tooLong': 'The pasted text has {n} characters. A message has at most {most}.',
   'inbox.unread': 'unread',
+  'inbox.vote': 'vote in a poll',
+  'inbox.votes': 'Votes',
   'inbox.why': 'What happened?',
   'inbox.windowClosed': 'The answer window is closed: you can only send templates.',
   'inbox.windowOpen': 'Free messages until {at}',

@@ -585,6 +585,8 @@ export const es: PageTexts = {
   'inbox.title': 'Conversaciones',
   'inbox.tooLong': 'Lo que pegaste tiene {n} caracteres. Un mensaje tiene como máximo {most}.',
   'inbox.unread': 'sin leer',
+  'inbox.vote': 'voto en una encuesta',
+  'inbox.votes': 'Votos',
   'inbox.why': '¿Qué pasó?',
   'inbox.windowClosed': 'La ventana de respuesta se cerró: solo se pueden enviar plantillas.',
   'inbox.windowOpen': 'Mensajes libres hasta {at}',

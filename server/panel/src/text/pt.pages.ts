@@ -585,6 +585,8 @@ export const pt: PageTexts = {
   'inbox.title': 'Conversas',
   'inbox.tooLong': 'O que você colou tem {n} caracteres. Uma mensagem tem no máximo {most}.',
   'inbox.unread': 'não lidas',
+  'inbox.vote': 'voto numa enquete',
+  'inbox.votes': 'Votos',
   'inbox.why': 'O que houve?',
   'inbox.windowClosed': 'A janela de resposta fechou: só modelos podem ser enviados.',
   'inbox.windowOpen': 'Mensagens livres até {at}',

@@ -27,7 +27,18 @@ export const Bubble = memo(function Bubble({ message, before, answer, explain }:
           )}
           {message.context && <p className="small mute">{t('inbox.answerTo')}</p>}
           {message.revoked && <p className="mute">{t('inbox.revoked')}</p>}
+          {message.poll?.messageId && <p className="small mute">{t('inbox.vote')}</p>}
           <Content message={message} />
+          {message.poll?.results && (
+            <p className="row">
+              <span className="small mute">{t('inbox.votes')}</span>
+              {message.poll.results.map((result) => (
+                <Badge key={result.option} tone={result.votes > 0 ? 'brand' : 'none'}>
+                  <bdi>{`${result.option}: ${result.votes}`}</bdi>
+                </Badge>
+              ))}
+            </p>
+          )}
           <p className="bubble-foot small">
             {message.edited && <span>{t('inbox.edited')}</span>}
             {message.mine && message.actor !== 'user' && <span>{t(`actor.${message.actor}`)}</span>}

@@ -21,7 +21,7 @@ const timeout = 30 * time.Second
 
 // order is what a walk tells the phones.
 type order struct {
-	Do      string `json:"do"`      // phone, scan, type, sign, write, unlink
+	Do      string `json:"do"`      // phone, scan, type, sign, write, vote, unlink
 	Phone   string `json:"phone"`   // the number of who does it
 	Name    string `json:"name"`    // of a new phone
 	Passkey bool   `json:"passkey"` // a new phone asks for one
@@ -91,6 +91,8 @@ func (p *phones) do(o *order, a *answer) error {
 		return p.link(ctx, phone, o.Code, phone.EnterCode)
 	case "write":
 		return p.write(ctx, phone, o)
+	case "vote":
+		return vote(ctx, phone, o.Text)
 	case "unlink":
 		device := p.devices[o.Phone]
 		if device == nil {
@@ -119,5 +121,15 @@ func (p *phones) write(ctx context.Context, phone *webtest.Phone, o *order) erro
 		return fmt.Errorf("there is no phone %q", o.To)
 	}
 	_, err := phone.SendText(ctx, to.LID(), o.Text)
+	return err
+}
+
+// vote waits for a poll, and votes in it.
+func vote(ctx context.Context, phone *webtest.Phone, option string) error {
+	poll, err := phone.Await(ctx, func(m *webtest.Message) bool { return m.Content.GetPollCreationMessage() != nil })
+	if err != nil {
+		return err
+	}
+	_, err = phone.Polls().Vote(ctx, poll, option)
 	return err
 }
