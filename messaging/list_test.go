@@ -107,6 +107,34 @@ func TestPagesWhileMessagesCome(t *testing.T) {
 	})
 }
 
+// TestPagesAroundAMessage shows what surrounds a message that is known by its id.
+func TestPagesAroundAMessage(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {
+		f := setup(t, db, config{idle: true})
+		ref := f.reference(t, testKind)
+		for n := range 7 {
+			f.receive(t, ref, text(fmt.Sprintf("m%d", n), "111", "x"), text(fmt.Sprintf("o%d", n), "222", "x"))
+		}
+		list := func(h messaging.History) []string {
+			h.Limit = 2
+			page, err := f.acc.Messages(t.Context(), ref, "111", h)
+			require.NoError(t, err)
+			var ids []string
+			for _, m := range page.Items {
+				ids = append(ids, m.ID)
+			}
+			return ids
+		}
+		require.Equal(t, []string{"m2", "m1"}, list(messaging.History{Before: "m3"}))
+		require.Equal(t, []string{"m2", "m1"}, list(messaging.History{Cursor: "m3"}))
+		require.Equal(t, []string{"m5", "m4"}, list(messaging.History{After: "m3"}))
+		require.Empty(t, list(messaging.History{After: "m6"}))
+		_, err := f.acc.Messages(t.Context(), ref, "111", messaging.History{Before: "o3"})
+		requireInvalid(t, err, "before")
+	})
+}
+
 func TestChatsAreListedAndSearched(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, db *sqlx.DB) {

@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,9 +18,9 @@ import (
 // History bounds a page of a chat's messages.
 type History struct {
 	Limit  int    // at least 1, above 200 it is 200; 0: 50
-	Before string // cursor: older than it
+	Before string // cursor, or an id of a message of the chat: older than it
 	Cursor string // the same as Before
-	After  string // cursor: newer than it
+	After  string // cursor, or an id of a message of the chat: newer than it
 
 	// What is listed; "" each: all.
 	Status    string // a status: "FAIL"
@@ -71,7 +72,7 @@ var allStatuses = []provider.Status{
 }
 
 // Messages lists a chat's messages, the newest first. Before and After take
-// the cursors of earlier pages; After pages towards the present.
+// the cursors of earlier pages, or ids of messages; After pages towards the present.
 func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID string, h History) (Page[Message], error) {
 	limit, err := page.Size(h.Limit)
 	if err != nil {
@@ -81,18 +82,18 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 	if err != nil {
 		return Page[Message]{}, err
 	}
-	before, err := page.ParseCursor(field, older, 2)
-	if err != nil {
-		return Page[Message]{}, err
-	}
-	after, err := page.ParseCursor("after", h.After, 2)
-	if err != nil {
-		return Page[Message]{}, err
-	}
-	if before != nil && after != nil {
+	if older != "" && h.After != "" {
 		return Page[Message]{}, &Invalid{Field: "after", Message: "cannot be combined with " + field}
 	}
 	c, err := a.s.recipients.Known(ctx, a.id, ref, chatID)
+	if err != nil {
+		return Page[Message]{}, err
+	}
+	before, err := a.positionIn(ctx, c, field, older)
+	if err != nil {
+		return Page[Message]{}, err
+	}
+	after, err := a.positionIn(ctx, c, "after", h.After)
 	if err != nil {
 		return Page[Message]{}, err
 	}
@@ -118,6 +119,22 @@ func (a *Account) Messages(ctx context.Context, ref provider.ReferenceID, chatID
 		slices.Reverse(out.Items)
 	}
 	return out, nil
+}
+
+// positionIn reads a position in the messages of a chat: a cursor, or any id of a message.
+func (a *Account) positionIn(ctx context.Context, c *store.Chat, field, s string) (page.Cursor, error) {
+	at, err := page.ParseCursor(field, s, 2)
+	if err == nil {
+		return at, nil
+	}
+	m, err := messageIn(ctx, a.s.db, c, text.Sanitize(s))
+	if errors.Is(err, ErrNotFound) {
+		return nil, &Invalid{Field: field, Message: "is neither a cursor of this list nor an id of a message of the chat"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return page.Cursor{m.PastUS, m.Seq}, nil
 }
 
 // Listed returns messages of a chat by their ids, the network's or ours, in

@@ -2183,11 +2183,11 @@ func (s *Messaging) Message(ctx context.Context, messageID string, reference int
 type MessagesParams struct {
 	// Maximum number of items on the page. A number above 200 counts as 200.
 	Limit *int64 `query:"limit"`
-	// A cursor. Only messages that are older.
+	// A cursor, or any id of a message of the chat. Only messages that are older.
 	Before string `query:"before"`
 	// Same as before: the next of the previous page.
 	Cursor string `query:"cursor"`
-	// A cursor. Only messages that are newer.
+	// A cursor, or any id of a message of the chat. Only messages that are newer.
 	After string `query:"after"`
 	// Only messages with this status. One of FAIL, PENDING, SENDING, DELIVERED, READ, PLAYED.
 	Status string `query:"status"`

@@ -100,9 +100,9 @@ type history struct {
 	Reference provider.ReferenceID `query:"reference" required:"true" minimum:"1" doc:"Id of the reference."`
 	ChatID    string               `query:"chatId" required:"true" minLength:"1" maxLength:"512" doc:"Any id of the chat, current or former." example:"ana@sandbox"`
 	Limit     int                  `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Before    string               `query:"before" maxLength:"200" doc:"A cursor. Only messages that are older."`
-	Cursor    string               `query:"cursor" maxLength:"200" doc:"Same as before: the next of the previous page."`
-	After     string               `query:"after" maxLength:"200" doc:"A cursor. Only messages that are newer."`
+	Before    string               `query:"before" maxLength:"512" doc:"A cursor, or any id of a message of the chat. Only messages that are older."`
+	Cursor    string               `query:"cursor" maxLength:"512" doc:"Same as before: the next of the previous page."`
+	After     string               `query:"after" maxLength:"512" doc:"A cursor, or any id of a message of the chat. Only messages that are newer."`
 	Status    string               `query:"status" enum:"FAIL,PENDING,SENDING,DELIVERED,READ,PLAYED" doc:"Only messages with this status."`
 	Direction string               `query:"direction" enum:"in,out" doc:"Only received messages, or only sent ones."`
 	ClientID  string               `query:"clientId" maxLength:"128" doc:"Only sends with this clientId."`
