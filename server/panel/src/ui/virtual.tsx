@@ -13,6 +13,8 @@ interface Options<T> {
   /** Called when what is before the first, or after the last row comes near. */
   nearStart?: () => void
   nearEnd?: () => void
+  /** Show a row, or the end, once it is there; another object shows it again. */
+  goTo?: { id: string } | 'end' | undefined
 }
 
 const overscan = 400
@@ -22,7 +24,7 @@ const overscan = 400
  * may differ in height: they are measured once drawn. What is read stays where
  * it is when rows before it come or change.
  */
-export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd, nearStart, nearEnd }: Options<T>) {
+export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd, nearStart, nearEnd, goTo }: Options<T>) {
   const box = useRef<HTMLDivElement>(null)
   const heights = useRef(new Map<string, number>())
   // What is known of the box. It is noted as it changes and never asked of the
@@ -55,6 +57,19 @@ export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd
     if (item) anchor.current = { id: id(item), delta: at - (offsets[row] ?? 0) }
   }
 
+  const gone = useRef<typeof goTo>(undefined)
+  useLayoutEffect(() => {
+    if (!goTo || goTo === gone.current) return
+    if (goTo === 'end') anchor.current = 'end'
+    else {
+      const found = items.findIndex((item) => id(item) === goTo.id)
+      if (found < 0) return
+      anchor.current = { id: goTo.id, delta: -Math.round(view.height / 3) }
+      top.current ||= 1 // what is at the very top follows what comes before it, unless it was asked for
+    }
+    gone.current = goTo
+  }, [goTo, items])
+
   useLayoutEffect(() => {
     const at = anchor.current
     let wanted = top.current
@@ -62,14 +77,14 @@ export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd
       wanted = Math.max(0, total - view.height)
     } else if (at.id && top.current > 0) {
       const found = items.findIndex((item) => id(item) === at.id)
-      if (found >= 0) wanted = (offsets[found] ?? 0) + at.delta
+      if (found >= 0) wanted = Math.max(0, (offsets[found] ?? 0) + at.delta)
     }
     const shift = wanted - top.current
     if (!box.current || Math.abs(shift) <= 1) return
     top.current = wanted
     box.current.scrollTop += shift // by, not to: somebody may be scrolling
     setView((before) => ({ ...before, top: wanted }))
-  }, [offsets, view.height])
+  }, [offsets, view.height, goTo])
 
   useLayoutEffect(() => {
     if (items.length === 0) return

@@ -7,6 +7,8 @@ import type { Message } from './preview'
 interface Props {
   message: Message
   before: Message | undefined
+  /** Whether it is what was looked for. */
+  marked?: boolean
   answer: ((message: Message) => void) | undefined
   explain: (message: Message) => void
 }
@@ -14,12 +16,12 @@ interface Props {
 const dateOf = (message: Message) => new Date(message.messageTimestamp * 1000).toDateString()
 
 /** Bubble is one message. Whatever it holds is shown as text: strangers wrote it. */
-export const Bubble = memo(function Bubble({ message, before, answer, explain }: Props) {
+export const Bubble = memo(function Bubble({ message, before, marked, answer, explain }: Props) {
   return (
     <>
       {(!before || dateOf(before) !== dateOf(message)) && <p className="day">{day(message.messageTimestamp)}</p>}
       <div className={`bubble-row ${message.mine ? 'mine' : ''}`}>
-        <div className="bubble">
+        <div className={`bubble ${marked ? 'marked' : ''}`} aria-current={marked || undefined}>
           {message.participant && (
             <p className="small" dir="auto">
               <strong>{message.participant.pushName || message.participant.remoteJid}</strong>

@@ -5,7 +5,6 @@ import { useNews } from '../../api/live'
 import { refreshHead, usePages } from '../../api/query'
 import { t, time } from '../../text'
 import { Badge, Failed, Loading } from '../../ui/parts'
-import { useFilter } from '../../ui/query-state'
 import { Virtual } from '../../ui/virtual'
 import { preview } from './preview'
 
@@ -14,8 +13,7 @@ export type Chat = Schemas['MessagingChat']
 const idOf = (chat: Chat) => chat.id
 
 /** Chats lists the chats of a reference, the newest first. */
-export function Chats({ reference, open, sandbox }: { reference: number; open: string; sandbox: boolean }) {
-  const [text, setText] = useFilter('search', true)
+export function Chats({ reference, open, sandbox, text }: { reference: number; open: string; sandbox: boolean; text: string }) {
   const search = useDeferredValue(text.trim())
   const kept = search && `?${new URLSearchParams({ search })}`
   const key = ['chats', reference, search]
@@ -32,9 +30,6 @@ export function Chats({ reference, open, sandbox }: { reference: number; open: s
   useEffect(() => () => clearTimeout(due.current), [])
   return (
     <>
-      <div className="inbox-search">
-        <input className="input" type="search" aria-label={t('inbox.search')} placeholder={t('inbox.search')} value={text} onChange={(event) => setText(event.target.value)} />
-      </div>
       {list.isPending && <Loading />}
       {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
       {list.isSuccess && list.items.length === 0 && <p className="empty">{search ? t('inbox.nothingFound') : sandbox ? t('inbox.noChatsSandbox') : t('inbox.noChats')}</p>}

@@ -4,6 +4,7 @@ import { ReferenceChoice, type Reference, useReference } from '../../ui/referenc
 import { Empty, Failed, Loading } from '../../ui/parts'
 import { useFilter } from '../../ui/query-state'
 import { Chats } from './chats'
+import { Found } from './found'
 import { Phone } from './phone'
 import { Side } from './side'
 import { Thread } from './thread'
@@ -38,7 +39,7 @@ function OfReference({ reference, references }: { reference: Reference; referenc
         <div className="inbox-line">
           <ReferenceChoice value={reference.id} references={references} to={(id) => `/inbox/${id}`} />
         </div>
-        <Chats reference={reference.id} open={chatId} sandbox={sandbox} />
+        <Listed reference={reference} references={references} open={chatId} />
       </div>
       {chatId ? <Thread key={chatId} reference={reference} chatId={chatId} /> : <div className="inbox-none">{sandbox ? <Empty title={t('inbox.choose')}>{t('inbox.writeFromPhone')}</Empty> : <Empty title={t('inbox.choose')} />}</div>}
       {(chatId || sandbox) && (
@@ -48,5 +49,27 @@ function OfReference({ reference, references }: { reference: Reference; referenc
         </div>
       )}
     </div>
+  )
+}
+
+/** Listed is the chats of the reference, or the messages of all chats, that have what is searched for. */
+function Listed({ reference, references, open }: { reference: Reference; references: Reference[]; open: string }) {
+  const [text, setText] = useFilter('search', true)
+  const [where, setWhere] = useFilter('in')
+  const label = t(where ? 'found.search' : 'inbox.search')
+  return (
+    <>
+      <div className="inbox-search">
+        <input className="input" type="search" aria-label={label} placeholder={label} value={text} maxLength={200} onChange={(event) => setText(event.target.value)} />
+      </div>
+      <div className="tabs inbox-where" role="group" aria-label={t('found.where')}>
+        {(['', 'messages'] as const).map((one) => (
+          <button key={one} type="button" aria-current={one === where ? 'page' : undefined} onClick={() => setWhere(one)}>
+            {t(one ? 'found.inMessages' : 'found.inChats')}
+          </button>
+        ))}
+      </div>
+      {where ? <Found reference={reference.id} references={references} text={text} /> : <Chats reference={reference.id} open={open} sandbox={reference.type === 'provider-sandbox'} text={text} />}
+    </>
   )
 }

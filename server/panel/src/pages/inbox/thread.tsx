@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import { Link } from 'wouter'
+import { Link, useSearchParams } from 'wouter'
 import { api, got } from '../../api/client'
 import { useNews } from '../../api/live'
 import { client, patch, refreshHead, usePages } from '../../api/query'
@@ -11,6 +11,7 @@ import type { Reference } from '../../ui/reference-choice'
 import { Badge, Button, Failed, Loading } from '../../ui/parts'
 import { useFilter } from '../../ui/query-state'
 import { Virtual } from '../../ui/virtual'
+import { useAround } from './around'
 import { Bubble } from './bubble'
 import { Composer } from './composer'
 import { Explain } from './explain'
@@ -25,11 +26,14 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
   const key = ['messages', id, chatId]
   const read = (before: string | undefined) => got(api.GET('/chats/messages', { params: { query: { reference: id, chatId, limit: 100, ...(before ? { before } : {}) } } }))
   const list = usePages(key, read)
-  const messages = useMemo(() => list.items.toReversed(), [list.data])
+  const [wanted, setWanted] = useFilter('message', true)
+  const around = useAround(id, chatId, wanted, list.data && list.items, () => setWanted(''))
+  const messages = useMemo(() => (around?.items ?? list.items).toReversed(), [around?.items ?? list.items])
+  const goTo = useMemo(() => (wanted ? { id: messages.find((one) => one.requestId === wanted)?.id ?? wanted } : undefined), [wanted])
   const [answering, setAnswering] = useState<Message | null>(null)
   const [explained, setExplained] = useState<Message | null>(null)
   const [, setSide] = useFilter('show')
-  const [search] = useFilter('search')
+  const [params] = useSearchParams()
   const maySend = useMay('chats.send')
   const due = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(due.current), [])
@@ -46,7 +50,7 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
   return (
     <section className="thread" aria-label={chat.data?.name || chatId}>
       <header className="thread-head">
-        <Link className="button quiet square back" href={`/inbox/${id}${search && `?${new URLSearchParams({ search })}`}`} aria-label={t('inbox.back')}>
+        <Link className="button quiet square back" href={`/inbox/${id}${kept(params)}`} aria-label={t('inbox.back')}>
           ‹
         </Link>
         <h2 className="grow clip" dir="auto">
@@ -67,9 +71,12 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
         className="thread-list"
         fromEnd
         nearStart={() => {
-          if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
+          if (around) around.readOlder()
+          else if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
         }}
-        row={(message, at) => <Bubble message={message} before={messages[at - 1]} answer={maySend ? setAnswering : undefined} explain={setExplained} />}
+        nearEnd={() => around?.readNewer()}
+        goTo={goTo}
+        row={(message, at) => <Bubble message={message} before={messages[at - 1]} marked={message.id === goTo?.id} answer={maySend ? setAnswering : undefined} explain={setExplained} />}
       />
       <p className="hidden" aria-live="polite">
         {messages.at(-1)?.direction === 'in' ? t('inbox.newMessage') : ''}
@@ -78,6 +85,14 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
       {explained && <Explain reference={id} chatId={chatId} message={explained} close={() => setExplained(null)} />}
     </section>
   )
+}
+
+/** kept is what an address says of the list, which stays when another chat is opened. */
+export function kept(params: URLSearchParams): string {
+  const next = new URLSearchParams(params)
+  next.delete('message')
+  next.delete('show')
+  return next.size > 0 ? `?${next}` : ''
 }
 
 /** useChat is one chat of a reference. */
