@@ -108,7 +108,7 @@ test('what is written while a message is on its way stays, and is not sent with 
   await messages().getByText('first', { exact: true }).waitFor()
   await expect.poll(() => message().inputValue()).toBe('second')
   expect(sends).toBe(1)
-  await page.unroute('**/chats/send')
+  await page.unrouteAll({ behavior: 'wait' })
 })
 
 test('an address of a reference that is not there shows no other reference', async () => {

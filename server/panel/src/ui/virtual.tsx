@@ -14,7 +14,9 @@ interface Options<T> {
   nearStart?: () => void
   nearEnd?: () => void
   /** Show a row, or the end, once it is there; another object shows it again. */
-  goTo?: { id: string } | 'end' | undefined
+  goTo?: { id: string | null } | undefined
+  /** Called when the end comes in sight, or goes out of it. */
+  atEnd?: (yes: boolean) => void
 }
 
 const overscan = 400
@@ -24,7 +26,7 @@ const overscan = 400
  * may differ in height: they are measured once drawn. What is read stays where
  * it is when rows before it come or change.
  */
-export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd, nearStart, nearEnd, goTo }: Options<T>) {
+export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd, nearStart, nearEnd, goTo, atEnd }: Options<T>) {
   const box = useRef<HTMLDivElement>(null)
   const heights = useRef(new Map<string, number>())
   // What is known of the box. It is noted as it changes and never asked of the
@@ -60,7 +62,7 @@ export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd
   const gone = useRef<typeof goTo>(undefined)
   useLayoutEffect(() => {
     if (!goTo || goTo === gone.current) return
-    if (goTo === 'end') anchor.current = 'end'
+    if (goTo.id === null) anchor.current = 'end'
     else {
       const found = items.findIndex((item) => id(item) === goTo.id)
       if (found < 0) return
@@ -82,9 +84,18 @@ export function Virtual<T>({ items, id, estimate, row, label, className, fromEnd
     const shift = wanted - top.current
     if (!box.current || Math.abs(shift) <= 1) return
     top.current = wanted
-    box.current.scrollTop += shift // by, not to: somebody may be scrolling
+    // By, not to: somebody may be scrolling. At the end the browser itself has moved what became shorter.
+    if (at === 'end') box.current.scrollTop = wanted
+    else box.current.scrollTop += shift
     setView((before) => ({ ...before, top: wanted }))
   }, [offsets, view.height, goTo])
+
+  const ended = useRef(true)
+  useLayoutEffect(() => {
+    const yes = anchor.current === 'end'
+    if (yes !== ended.current) atEnd?.(yes)
+    ended.current = yes
+  })
 
   useLayoutEffect(() => {
     if (items.length === 0) return

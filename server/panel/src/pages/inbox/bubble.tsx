@@ -1,14 +1,16 @@
-import { memo } from 'react'
+import { memo, useState } from 'react'
 import { day, t, time } from '../../text'
 import { Badge, Button } from '../../ui/parts'
 import { Attachment } from './attachment'
 import type { Message } from './preview'
+import type { Retry } from './view'
 
 interface Props {
   message: Message
   before: Message | undefined
   /** Whether it is what was looked for. */
   marked?: boolean
+  again?: ((message: Message) => Retry | undefined) | undefined
   answer: ((message: Message) => void) | undefined
   explain: (message: Message) => void
 }
@@ -16,7 +18,7 @@ interface Props {
 const dateOf = (message: Message) => new Date(message.messageTimestamp * 1000).toDateString()
 
 /** Bubble is one message. Whatever it holds is shown as text: strangers wrote it. */
-export const Bubble = memo(function Bubble({ message, before, marked, answer, explain }: Props) {
+export const Bubble = memo(function Bubble({ message, before, marked, again, answer, explain }: Props) {
   return (
     <>
       {(!before || dateOf(before) !== dateOf(message)) && <p className="day">{day(message.messageTimestamp)}</p>}
@@ -61,21 +63,48 @@ export const Bubble = memo(function Bubble({ message, before, marked, answer, ex
               {message.error.message}
             </p>
           )}
+          {message.mine && message.status === 'FAIL' && <Again message={message} again={again} />}
         </div>
         <div className="bubble-acts">
-          {answer && (
+          {answer && message.id !== message.clientId && (
             <Button tone="quiet" onClick={() => answer(message)}>
               {t('inbox.reply')}
             </Button>
           )}
-          <Button tone="quiet" onClick={() => explain(message)}>
-            {t('inbox.why')}
-          </Button>
+          {message.id !== message.clientId && (
+            <Button tone="quiet" onClick={() => explain(message)}>
+              {t('inbox.why')}
+            </Button>
+          )}
         </div>
       </div>
     </>
   )
 })
+
+/** Again offers what can be done about a message that failed. */
+function Again({ message, again }: { message: Message; again: Props['again'] }) {
+  const [done, setDone] = useState(false)
+  const retry = again?.(message)
+  if (!retry || done) return null
+  return (
+    <p className="row">
+      <Button
+        onClick={() => {
+          retry.run()
+          setDone(!retry.discard)
+        }}
+      >
+        {t('again')}
+      </Button>
+      {retry.discard && (
+        <Button tone="quiet" onClick={retry.discard}>
+          {t('leave.discard')}
+        </Button>
+      )}
+    </p>
+  )
+}
 
 const marks: Record<Message['status'], string> = { PENDING: '◷', SENDING: '✓', DELIVERED: '✓✓', READ: '✓✓', PLAYED: '▶', FAIL: '!' }
 

@@ -1,7 +1,6 @@
-import { type DragEvent, type FormEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { type DragEvent, type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { fresh } from '../../api/alive'
-import { api, got, type Schemas } from '../../api/client'
-import { client } from '../../api/query'
+import { api, got, type Problem } from '../../api/client'
 import { number, t, time } from '../../text'
 import { useAct } from '../../ui/act'
 import type { Reference } from '../../ui/reference-choice'
@@ -9,14 +8,26 @@ import { Badge, Button, Notice } from '../../ui/parts'
 import type { Chat } from './chats'
 import { Forms, kindsOf } from './forms'
 import { after, longest, tooLong } from './long'
+import { type Content, discard, type Outgoing, reasonOf, submit as enqueue } from './outgoing'
 import { type Message, preview } from './preview'
 import { Templates } from './templates'
 import { upload as uploadFile } from './upload'
 
-type Content = Schemas['SendInputBody']['message']
+interface Props {
+  reference: Reference
+  chatId: string
+  chat: Chat | null | undefined
+  answering: Message | null
+  /** Called when the message that is answered is answered. */
+  done: () => void
+  /** Called when something was added to the thread. */
+  sending: () => void
+  /** Called when the server has answered. */
+  sent: () => unknown
+}
 
 /** Composer writes to the chat. What is typed is kept until it is sent, also over a reload. */
-export function Composer({ reference, chatId, chat, answering, done }: { reference: Reference; chatId: string; chat: Chat | null | undefined; answering: Message | null; done: () => void }) {
+export function Composer({ reference, chatId, chat, answering, done, sending, sent }: Props) {
   const stored = `trunkline.draft.${reference.id}.${chatId}`
   const [text, setText] = useState(() => sessionStorage.getItem(stored) ?? '')
   const [open, setOpen] = useState<'template' | 'form' | null>(null)
@@ -39,11 +50,11 @@ export function Composer({ reference, chatId, chat, answering, done }: { referen
       return got(api.POST('/chats/send', { body, params: { header: { 'Idempotency-Key': attempt.current.key } } }))
     },
     {
-      then: async (_, message) => {
+      then: async () => {
         attempt.current = { text: '', key: '' }
-        if ('type' in message && message.type === 'text') write(after(message.text, latest.current))
         done()
-        await client.invalidateQueries({ queryKey: ['messages', reference.id, chatId] })
+        sending()
+        await sent()
       },
     },
   )
@@ -59,18 +70,37 @@ export function Composer({ reference, chatId, chat, answering, done }: { referen
     event.preventDefault()
     setHeld(pasted)
   }
+  const [refusal, setRefusal] = useState<Problem>()
+  const shown = useRef(true)
+  useEffect(() => () => void (shown.current = false), [])
+  /** refused puts what was written back, to be changed, unless something else was written meanwhile. */
+  const refused = (item: Outgoing, why: Problem) => {
+    if (!shown.current || latest.current || !('text' in item.content)) return false
+    discard(item.chat, [item.key])
+    write(item.content.text)
+    setRefusal(why)
+    return true
+  }
   const submit = (event?: FormEvent) => {
     event?.preventDefault()
-    if (text.trim() && !send.isPending) send.mutate({ type: 'text', text })
+    const words = latest.current
+    if (!words.trim()) return
+    setRefusal(undefined)
+    enqueue(reference.id, chatId, { type: 'text', text: words }, answering?.id, { sent, refused })
+    write('')
+    done()
+    sending()
   }
-  const closed = send.problem?.code === 'window_closed'
+  const problem = send.problem ?? refusal
+  const closed = problem?.code === 'window_closed'
   const { templates } = reference.capabilities
   const show = (next: typeof open) => {
     send.reset()
+    setRefusal(undefined)
     setOpen(next)
   }
   const sendOpen = (message: Content) => send.mutate(message, { onSuccess: () => setOpen(null) })
-  const said = send.problem?.errors[0]?.message ?? send.problem?.message
+  const said = problem && reasonOf(problem)
   return (
     <>
       <form className="composer" data-kept onSubmit={submit}>
@@ -84,7 +114,7 @@ export function Composer({ reference, chatId, chat, answering, done }: { referen
             <Button tone="quiet" icon="close" label={t('cancel')} onClick={done} />
           </p>
         )}
-        {send.problem && !open && (
+        {problem && !open && (
           <Notice tone="bad">
             {said} {closed && templates && <Button onClick={() => show('template')}>{t('inbox.template')}</Button>}
           </Notice>
@@ -133,7 +163,7 @@ export function Composer({ reference, chatId, chat, answering, done }: { referen
               if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
             }}
           />
-          <Button type="submit" tone="main" icon="send" busy={send.isPending}>
+          <Button type="submit" tone="main" icon="send">
             {t('inbox.send')}
           </Button>
         </div>

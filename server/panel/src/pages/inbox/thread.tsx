@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { api, got } from '../../api/client'
 import { useNews } from '../../api/live'
@@ -16,6 +16,7 @@ import { Bubble } from './bubble'
 import { Composer } from './composer'
 import { Explain } from './explain'
 import type { Message } from './preview'
+import { Newest, useAgain, useShown, useView } from './view'
 
 const idOf = (message: Message) => message.id
 
@@ -28,8 +29,9 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
   const list = usePages(key, read)
   const [wanted, setWanted] = useFilter('message', true)
   const around = useAround(id, chatId, wanted, list.data && list.items, () => setWanted(''))
-  const messages = useMemo(() => (around?.items ?? list.items).toReversed(), [around?.items ?? list.items])
-  const goTo = useMemo(() => (wanted ? { id: messages.find((one) => one.requestId === wanted)?.id ?? wanted } : undefined), [wanted])
+  const refresh = () => refreshHead(key, read, idOf)
+  const messages = useShown(id, chatId, list.items, around?.items)
+  const { goTo, marked, newest, view } = useView(messages, wanted, () => setWanted(''))
   const [answering, setAnswering] = useState<Message | null>(null)
   const [explained, setExplained] = useState<Message | null>(null)
   const [, setSide] = useFilter('show')
@@ -43,10 +45,11 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
     if (news.kind !== 'message') return
     due.current ??= setTimeout(() => {
       due.current = undefined
-      void refreshHead(key, read, idOf)
+      void refresh()
     }, 60)
   })
-  useRead(id, chatId, chat.data?.unread ?? 0, messages.at(-1)?.id, maySend)
+  useRead(id, chatId, chat.data?.unread ?? 0, list.items[0]?.id, maySend)
+  const again = useAgain(id, chatId, refresh)
   return (
     <section className="thread" aria-label={chat.data?.name || chatId}>
       <header className="thread-head">
@@ -63,25 +66,31 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
       </header>
       {list.isPending && <Loading />}
       {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
-      <Virtual
-        items={messages}
-        id={idOf}
-        estimate={64}
-        label={t('inbox.thread')}
-        className="thread-list"
-        fromEnd
-        nearStart={() => {
-          if (around) around.readOlder()
-          else if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
-        }}
-        nearEnd={() => around?.readNewer()}
-        goTo={goTo}
-        row={(message, at) => <Bubble message={message} before={messages[at - 1]} marked={message.id === goTo?.id} answer={maySend ? setAnswering : undefined} explain={setExplained} />}
-      />
+      <div className="thread-body">
+        <Virtual
+          items={messages}
+          id={idOf}
+          estimate={64}
+          label={t('inbox.thread')}
+          className="thread-list"
+          fromEnd
+          nearStart={() => {
+            if (around) around.readOlder()
+            else if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
+          }}
+          nearEnd={() => around?.readNewer()}
+          goTo={goTo}
+          atEnd={view.atEnd}
+          row={(message, at) => (
+            <Bubble message={message} before={messages[at - 1]} marked={message.id === marked} again={again} answer={maySend ? setAnswering : undefined} explain={setExplained} />
+          )}
+        />
+        {(view.away || around) && <Newest count={around ? 0 : view.count} go={newest} />}
+      </div>
       <p className="hidden" aria-live="polite">
         {messages.at(-1)?.direction === 'in' ? t('inbox.newMessage') : ''}
       </p>
-      {maySend && <Composer reference={reference} chatId={chatId} chat={chat.data} answering={answering} done={() => setAnswering(null)} />}
+      {maySend && <Composer reference={reference} chatId={chatId} chat={chat.data} answering={answering} done={() => setAnswering(null)} sending={newest} sent={refresh} />}
       {explained && <Explain reference={id} chatId={chatId} message={explained} close={() => setExplained(null)} />}
     </section>
   )

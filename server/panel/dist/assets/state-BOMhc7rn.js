@@ -1,5 +1,0 @@
-<<<<<<<< HEAD:server/panel/dist/assets/state-RdCqaeg2.js
-import{a as e,j as t}from"./field-wlnAgj2D.js";import{_ as n}from"./vendor-Du7MmxHV.js";var r={CONNECTED:`ok`,PAIRING:`warn`,STARTING:`warn`,RECONNECTING:`warn`,STOPPED:`none`,LOGGED_OUT:`bad`,FAILED:`bad`};function i({session:i,brief:a}){return n(`span`,{className:`row`,children:[!a&&i.lastError&&i.state!==`CONNECTED`&&n(`span`,{className:`small mute`,children:i.lastError.message}),n(e,{tone:r[i.state],children:t(`state.${i.state}`)})]})}export{i as t};
-========
-import{a as e,j as t}from"./field-CDpO52xf.js";import{_ as n}from"./vendor-Du7MmxHV.js";var r={CONNECTED:`ok`,PAIRING:`warn`,STARTING:`warn`,RECONNECTING:`warn`,STOPPED:`none`,LOGGED_OUT:`bad`,FAILED:`bad`};function i({session:i,brief:a}){return n(`span`,{className:`row`,children:[!a&&i.lastError&&i.state!==`CONNECTED`&&n(`span`,{className:`small mute`,children:i.lastError.message}),n(e,{tone:r[i.state],children:t(`state.${i.state}`)})]})}export{i as t};
->>>>>>>> b2397154 (panel: search the messages of all conversations):server/panel/dist/assets/state-BOMhc7rn.js
