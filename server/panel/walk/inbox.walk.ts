@@ -108,6 +108,7 @@ test('files go from the phone to the thread, and back', async () => {
   await screen.getByRole('img', { name: 'Picture' }).waitFor()
   await expect.poll(() => page.getByLabel('Write as the contact').inputValue()).toBe('')
   await page.locator('input[type=file]').first().setInputFiles({ name: 'prices.txt', mimeType: 'text/plain', buffer: Buffer.from('20 €') })
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
   await screen.getByRole('link', { name: 'prices.txt' }).waitFor()
   await thread.getByRole('link', { name: 'prices.txt' }).waitFor()
   await visitor.look('inbox-files')

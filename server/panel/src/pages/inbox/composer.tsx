@@ -7,11 +7,12 @@ import type { Reference } from '../../ui/reference-choice'
 import { Badge, Button, Notice } from '../../ui/parts'
 import type { Chat } from './chats'
 import { Forms, kindsOf } from './forms'
-import { after, longest, tooLong } from './long'
+import { longest, tooLong } from './long'
 import { type Content, discard, type Outgoing, reasonOf, submit as enqueue } from './outgoing'
 import { type Message, preview } from './preview'
 import { Templates } from './templates'
-import { upload as uploadFile } from './upload'
+import { StagedFiles, useStaged } from './staged'
+import { kindOf } from './upload'
 
 interface Props {
   reference: Reference
@@ -58,12 +59,11 @@ export function Composer({ reference, chatId, chat, answering, done, sending, se
       },
     },
   )
-  const upload = useAct(async (chosen: File) => {
-    const media = await uploadFile(reference.id, chosen)
-    const caption = media.type === 'audio' ? '' : latest.current.trim()
-    await send.mutateAsync({ ...media, ...(caption ? { caption } : {}) })
-    if (caption) write(after(caption, latest.current))
-  })
+  const { staged, place, add, remove } = useStaged()
+  const sendFile = (one: File, caption = '') => {
+    const type = kindOf(one.type)
+    enqueue(reference.id, chatId, { type, ...(type === 'document' ? { fileName: one.name } : {}), ...(caption ? { caption } : {}) } as Content, answering?.id, { sent, refused }, one)
+  }
   const take = (event: { currentTarget: HTMLTextAreaElement; preventDefault: () => void }, data: DataTransfer | null) => {
     const pasted = data?.getData('text') ?? ''
     if (!tooLong(event.currentTarget, pasted)) return
@@ -84,9 +84,13 @@ export function Composer({ reference, chatId, chat, answering, done, sending, se
   const submit = (event?: FormEvent) => {
     event?.preventDefault()
     const words = latest.current
-    if (!words.trim()) return
+    if (!words.trim() && staged.length === 0) return
     setRefusal(undefined)
-    enqueue(reference.id, chatId, { type: 'text', text: words }, answering?.id, { sent, refused })
+    // The first file that takes a caption has it.
+    const captioned = staged.find(({ file }) => kindOf(file.type) !== 'audio')
+    for (const one of staged) sendFile(one.file, one === captioned ? words.trim() : '')
+    remove(staged)
+    if (!captioned && words.trim()) enqueue(reference.id, chatId, { type: 'text', text: words }, answering?.id, { sent, refused })
     write('')
     done()
     sending()
@@ -103,7 +107,7 @@ export function Composer({ reference, chatId, chat, answering, done, sending, se
   const said = problem && reasonOf(problem)
   return (
     <>
-      <form className="composer" data-kept onSubmit={submit}>
+      <form ref={place} className="composer" data-kept onSubmit={submit}>
         {chat && <Window chat={chat} />}
         {answering && (
           <p className="row">
@@ -123,8 +127,11 @@ export function Composer({ reference, chatId, chat, answering, done, sending, se
           <Notice tone="warn">
             {t('inbox.tooLong', { n: number(held.length), most: number(longest) })}{' '}
             <Button
-              busy={upload.isPending}
-              onClick={() => upload.mutate(new File([held], `${t('inbox.textFile')}.txt`, { type: 'text/plain' }), { onSuccess: () => setHeld('') })}
+              onClick={() => {
+                sendFile(new File([held], `${t('inbox.textFile')}.txt`, { type: 'text/plain' }))
+                setHeld('')
+                sending()
+              }}
             >
               {t('inbox.sendAsFile')}
             </Button>{' '}
@@ -133,20 +140,21 @@ export function Composer({ reference, chatId, chat, answering, done, sending, se
             </Button>
           </Notice>
         )}
+        <StagedFiles staged={staged} remove={remove} />
         <div className="composer-row">
           <input
             ref={file}
             type="file"
+            multiple
             className="hidden"
             tabIndex={-1}
             aria-label={t('inbox.file')}
             onChange={(event) => {
-              const chosen = event.target.files?.[0]
+              add(event.target.files ?? [])
               event.target.value = ''
-              if (chosen) upload.mutate(chosen)
             }}
           />
-          <Button tone="quiet" icon="clip" label={t('inbox.file')} busy={upload.isPending} onClick={() => file.current?.click()} />
+          <Button tone="quiet" icon="clip" label={t('inbox.file')} onClick={() => file.current?.click()} />
           {templates && <Button tone="quiet" icon="template" label={t('inbox.template')} onClick={() => show('template')} />}
           {kindsOf(reference).length > 0 && <Button tone="quiet" icon="plus" label={t('forms.title')} onClick={() => show('form')} />}
           <textarea
@@ -154,11 +162,17 @@ export function Composer({ reference, chatId, chat, answering, done, sending, se
             rows={2}
             dir="auto"
             aria-label={t('inbox.message')}
-            placeholder={t('inbox.message')}
+            placeholder={t(staged.length > 0 ? 'inbox.caption' : 'inbox.message')}
             value={text}
             onChange={(event) => write(event.target.value)}
-            onPaste={(event) => take(event, event.clipboardData)}
-            onDrop={(event: DragEvent<HTMLTextAreaElement>) => take(event, event.dataTransfer)}
+            onPaste={(event) => {
+              if (event.clipboardData.files.length === 0) return take(event, event.clipboardData)
+              event.preventDefault()
+              add(event.clipboardData.files)
+            }}
+            onDrop={(event: DragEvent<HTMLTextAreaElement>) => {
+              if (event.dataTransfer.files.length === 0) take(event, event.dataTransfer) // else the thread takes them
+            }}
             onKeyDown={(event: KeyboardEvent) => {
               if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
             }}

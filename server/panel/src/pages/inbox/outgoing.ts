@@ -3,6 +3,7 @@ import { fresh } from '../../api/alive'
 import { api, got, Problem, type Schemas } from '../../api/client'
 import { t } from '../../text'
 import type { Message } from './preview'
+import { upload } from './upload'
 
 export type Content = Schemas['SendInputBody']['message']
 
@@ -15,6 +16,9 @@ export interface Outgoing {
   chatId: string
   content: Content
   answers?: string | undefined
+  /** What is uploaded first, and where the browser shows it; a reload loses it. */
+  file?: File | undefined
+  preview?: string | undefined
   at: number
   state: 'waiting' | 'sent' | 'failed'
   error?: string
@@ -38,7 +42,7 @@ const turns = new Map<string, Promise<void>>()
 /** read is what a reload interrupted: the server may have it, or not. */
 function read(): Map<string, Outgoing[]> {
   const out = new Map<string, Outgoing[]>()
-  for (const { error: _, ...item } of JSON.parse(sessionStorage.getItem(stored) ?? '[]') as Outgoing[]) {
+  for (const { error: _error, preview: _preview, ...item } of JSON.parse(sessionStorage.getItem(stored) ?? '[]') as Outgoing[]) {
     out.set(item.chat, [...(out.get(item.chat) ?? []), { ...item, state: 'failed' }])
   }
   return out
@@ -46,7 +50,7 @@ function read(): Map<string, Outgoing[]> {
 
 function change(chat: string, make: (items: Outgoing[]) => Outgoing[]) {
   all = new Map(all).set(chat, make(all.get(chat) ?? none))
-  const items = [...all.values()].flat()
+  const items = [...all.values()].flat().filter((item) => !item.file)
   if (items.length > 0) sessionStorage.setItem(stored, JSON.stringify(items))
   else sessionStorage.removeItem(stored)
   watchers.forEach((tell) => tell())
@@ -68,9 +72,19 @@ export function useOutgoing(reference: number, chatId: string): Outgoing[] {
 /** outgoingOf is a message that is on its way to a chat. */
 export const outgoingOf = (reference: number, chatId: string, key: string) => all.get(nameOf(reference, chatId))?.find((one) => one.key === key)
 
-/** submit shows a message in its thread, and sends it after those before it. */
-export function submit(reference: number, chatId: string, content: Content, answers: string | undefined, ways: Ways) {
-  const item: Outgoing = { key: fresh(), chat: nameOf(reference, chatId), reference, chatId, content, answers, at: Math.floor(Date.now() / 1000), state: 'waiting' }
+/** submit shows a message in its thread, and sends it after those before it; a file is uploaded first. */
+export function submit(reference: number, chatId: string, content: Content, answers: string | undefined, ways: Ways, file?: File) {
+  const item: Outgoing = {
+    key: fresh(),
+    chat: nameOf(reference, chatId),
+    reference,
+    chatId,
+    content,
+    answers,
+    at: Math.floor(Date.now() / 1000),
+    state: 'waiting',
+    ...(file ? { file, preview: URL.createObjectURL(file) } : {}),
+  }
   change(item.chat, (items) => [...items, item])
   enqueue(item, ways)
 }
@@ -80,11 +94,12 @@ export function again(item: Outgoing, ways: Ways) {
   const now = all.get(item.chat)?.find((one) => one.key === item.key)
   if (now?.state !== 'failed') return
   update(item, { state: 'waiting' })
-  enqueue(item, ways)
+  enqueue(now, ways)
 }
 
 /** discard forgets messages: because they were not sent, or because their records are in the thread. */
 export function discard(chat: string, keys: string[]) {
+  for (const item of all.get(chat) ?? none) if (item.preview && keys.includes(item.key)) URL.revokeObjectURL(item.preview)
   change(chat, (items) => items.filter((one) => !keys.includes(one.key)))
 }
 
@@ -97,10 +112,11 @@ function enqueue(item: Outgoing, ways: Ways) {
 }
 
 async function run(item: Outgoing, ways: Ways) {
-  const { reference, chatId, key, content: message, answers } = item
-  contents.set(key, message)
-  const body = { reference, chatId, message, clientId: key, ...(answers ? { context: { messageId: answers } } : {}) }
+  const { reference, chatId, key, answers } = item
   try {
+    const message = item.file ? await uploaded(item, item.file) : item.content
+    contents.set(key, message)
+    const body = { reference, chatId, message, clientId: key, ...(answers ? { context: { messageId: answers } } : {}) }
     await got(api.POST('/chats/send', { body, params: { header: { 'Idempotency-Key': key } } }))
     update(item, { state: 'sent' })
   } catch (error) {
@@ -110,6 +126,17 @@ async function run(item: Outgoing, ways: Ways) {
   }
   await ways.sent()
 }
+
+/** uploaded is the content of a message with a file, once the server has the file. */
+async function uploaded(item: Outgoing, file: File): Promise<Content> {
+  const media = await upload(item.reference, file)
+  const caption = captionOf(item.content)
+  const content = { ...media, ...(caption ? { caption } : {}) }
+  update(item, { content, file: undefined })
+  return content
+}
+
+const captionOf = (content: Content) => ('caption' in content ? (content.caption ?? '') : '')
 
 /** isRefusal says whether a problem is one of the request, so that the server keeps nothing of it. */
 const isRefusal = ({ status, code }: Problem) => status >= 400 && status < 500 && ![408, 429].includes(status) && code !== 'conflict'
@@ -121,23 +148,24 @@ export const reasonOf = (error: Error) => (error instanceof Problem && error.err
 export function shownAs(item: Outgoing): Message {
   const { content, reference, chatId } = item
   const failed = item.state === 'failed'
-  return {
-    type: 'text',
-    text: 'text' in content ? content.text : '',
+  const common = {
     id: item.key,
     clientId: item.key,
     chatId,
     remoteJid: chatId,
     reference,
     ref: reference,
-    direction: 'out',
+    direction: 'out' as const,
     mine: true,
-    actor: 'user',
+    actor: 'user' as const,
     pushName: '',
     verifiedBizName: '',
     messageTimestamp: item.at,
-    status: failed ? 'FAIL' : item.state === 'sent' ? 'SENDING' : 'PENDING',
+    status: failed ? ('FAIL' as const) : item.state === 'sent' ? ('SENDING' as const) : ('PENDING' as const),
     error: failed ? { code: 'unknown', message: item.error ?? t('inbox.unknown') } : null,
     ...(item.answers ? { context: { messageId: item.answers } } : {}),
   }
+  if (content.type === 'text') return { ...common, type: 'text', text: content.text }
+  const name = ('fileName' in content && content.fileName) || ''
+  return { ...common, type: content.type, caption: captionOf(content), fileName: name, title: name, fileUrl: item.preview ?? '' } as Message
 }

@@ -13,7 +13,12 @@ export async function upload(reference: number, file: File): Promise<MediaConten
   form.set('reference', String(reference))
   form.set('file', file)
   const media = await got(api.POST('/media', { body: form as never, bodySerializer: (body: unknown) => body as FormData }))
-  const kind = media.mimetype.split('/')[0]
-  if (kind === 'image' || kind === 'video' || kind === 'audio') return { type: kind, mediaId: media.mediaId }
-  return { type: 'document', mediaId: media.mediaId, fileName: file.name }
+  const type = kindOf(media.mimetype)
+  return { type, mediaId: media.mediaId, ...(type === 'document' ? { fileName: file.name } : {}) }
+}
+
+/** kindOf is as what a file of a type is sent. */
+export function kindOf(mimetype: string): MediaContent['type'] {
+  const kind = mimetype.split('/')[0]
+  return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document'
 }
