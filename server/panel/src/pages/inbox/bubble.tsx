@@ -1,8 +1,11 @@
+import { useQuery } from '@tanstack/react-query'
 import { memo, useState } from 'react'
+import { api, got } from '../../api/client'
 import { day, t, time } from '../../text'
 import { Badge, Button } from '../../ui/parts'
 import { Attachment } from './attachment'
-import type { Message } from './preview'
+import type { Changes } from './fold'
+import { type Message, preview } from './preview'
 import type { Retry } from './view'
 
 interface Props {
@@ -11,6 +14,11 @@ interface Props {
   /** Whether it is what was looked for. */
   marked?: boolean
   again?: ((message: Message) => Retry | undefined) | undefined
+  changes?: Changes | undefined
+  /** What it answers, if that is among the messages that are shown. */
+  quoted?: Message | undefined
+  /** Shows another message of the thread. */
+  jump: (id: string) => void
   answer: ((message: Message) => void) | undefined
   explain: (message: Message) => void
 }
@@ -18,7 +26,7 @@ interface Props {
 const dateOf = (message: Message) => new Date(message.messageTimestamp * 1000).toDateString()
 
 /** Bubble is one message. Whatever it holds is shown as text: strangers wrote it. */
-export const Bubble = memo(function Bubble({ message, before, marked, again, answer, explain }: Props) {
+export const Bubble = memo(function Bubble({ message, before, marked, again, changes, quoted, jump, answer, explain }: Props) {
   return (
     <>
       {(!before || dateOf(before) !== dateOf(message)) && <p className="day">{day(message.messageTimestamp)}</p>}
@@ -29,11 +37,11 @@ export const Bubble = memo(function Bubble({ message, before, marked, again, ans
               <strong>{message.participant.pushName || message.participant.remoteJid}</strong>
             </p>
           )}
-          {message.context && <p className="small mute">{t('inbox.answerTo')}</p>}
-          {message.revoked && <p className="mute">{t('inbox.revoked')}</p>}
+          {message.context?.messageId && <Quote of={message} quoted={quoted} jump={jump} />}
+          {(message.revoked || changes?.deleted) && <p className="mute">{t('inbox.revoked')}</p>}
           {message.poll?.messageId && <p className="small mute">{t('inbox.vote')}</p>}
-          <Content message={message} />
-          {message.poll?.results && (
+          {!changes?.deleted && <Content message={message} text={changes?.text} />}
+          {message.poll?.results && !changes?.deleted && (
             <p className="row">
               <span className="small mute">{t('inbox.votes')}</span>
               {message.poll.results.map((result) => (
@@ -44,11 +52,16 @@ export const Bubble = memo(function Bubble({ message, before, marked, again, ans
             </p>
           )}
           <p className="bubble-foot small">
-            {message.edited && <span>{t('inbox.edited')}</span>}
+            {(message.edited || changes?.text !== undefined) && !changes?.deleted && <span>{t('inbox.edited')}</span>}
             {message.mine && message.actor !== 'user' && <span>{t(`actor.${message.actor}`)}</span>}
             <span>{time(message.messageTimestamp)}</span>
             {message.mine && <State message={message} />}
           </p>
+          {changes && changes.reactions.length > 0 && (
+            <p className="reactions" aria-label={t('inbox.reactions')}>
+              {changes.reactions.join(' ')}
+            </p>
+          )}
           {message.extracted && Object.keys(message.extracted).length > 0 && (
             <p className="row">
               {Object.entries(message.extracted).map(([name, value]) => (
@@ -116,22 +129,48 @@ function State({ message }: { message: Message }) {
   )
 }
 
-function Content({ message }: { message: Message }) {
-  if (message.type === 'text') return <Text message={message} />
-  const caption = 'caption' in message ? message.caption : ''
+/** Quote shows what a message answers, and leads there. */
+function Quote({ of, quoted, jump }: { of: Message; quoted: Message | undefined; jump: Props['jump'] }) {
+  const id = of.context?.messageId ?? ''
+  const { reference } = of
+  // What is older than all that was read is read alone.
+  const alone = useQuery({
+    queryKey: ['message', reference, id],
+    queryFn: () => got(api.GET('/messages/{messageId}', { params: { path: { messageId: id }, query: { reference } } })).catch(() => null),
+    enabled: !quoted,
+    staleTime: Infinity,
+  })
+  const message = quoted ?? alone.data
+  if (!message) return <p className="small mute">{t('inbox.answerTo')}</p>
+  return (
+    <button type="button" className="quote small" title={t('inbox.showQuoted')} onClick={() => jump(message.id)}>
+      <strong className="clip" dir="auto">
+        {message.mine ? t('inbox.you') : message.participant?.pushName || message.pushName || message.chatId}
+      </strong>
+      <span className="clip" dir="auto">
+        {preview(message)}
+      </span>
+    </button>
+  )
+}
+
+/** Content is what a message holds; text is what became of its words. */
+function Content({ message, text }: { message: Message; text: string | undefined }) {
+  if (message.type === 'text') return <Text message={message} text={text} />
+  const caption = text ?? ('caption' in message ? message.caption : '')
   const name = message.type === 'document' ? message.fileName || message.title : undefined
   return (
     <>
-      {message.fileUrl ? <Attachment type={message.type} url={message.fileUrl} name={name} /> : <p className="mute">{t('inbox.fileMissing')}</p>}
+      {message.fileUrl ? <Attachment type={message.sticker ? 'sticker' : message.type} url={message.fileUrl} name={name} /> : <p className="mute">{t('inbox.fileMissing')}</p>}
       {caption && <Words text={caption} />}
     </>
   )
 }
 
-function Text({ message }: { message: Extract<Message, { type: 'text' }> }) {
+function Text({ message, text }: { message: Extract<Message, { type: 'text' }>; text: string | undefined }) {
   return (
     <>
-      <Words text={message.text} />
+      <Words text={text ?? message.text} />
       {message.contacts?.map((card, at) => (
         <p key={at} className="small" dir="auto">
           {card.phones?.map((phone) => phone.phone).join(', ')}

@@ -56,7 +56,7 @@ export function StagedFiles({ staged, remove }: { staged: Staged[]; remove: (som
           <span className="clip grow" dir="auto">
             {one.file.name}
           </span>
-          <span className="small mute">{number(one.file.size / 1024, { maximumFractionDigits: 0, style: 'unit', unit: 'kilobyte' })}</span>
+          <span className="small mute">{number(Math.ceil(one.file.size / 1024), { style: 'unit', unit: 'kilobyte' })}</span>
           <Button tone="quiet" icon="close" label={t('inbox.unstage', { name: one.file.name })} onClick={() => remove([one])} />
         </li>
       ))}

@@ -30,8 +30,8 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
   const [wanted, setWanted] = useFilter('message', true)
   const around = useAround(id, chatId, wanted, list.data && list.items, () => setWanted(''))
   const refresh = () => refreshHead(key, read, idOf)
-  const messages = useShown(id, chatId, list.items, around?.items)
-  const { goTo, marked, newest, view } = useView(messages, wanted, () => setWanted(''))
+  const { shown: messages, changes, byId } = useShown(id, chatId, list.items, around?.items)
+  const { goTo, marked, newest, show, view } = useView(messages, byId, wanted, setWanted)
   const [answering, setAnswering] = useState<Message | null>(null)
   const [explained, setExplained] = useState<Message | null>(null)
   const [, setSide] = useFilter('show')
@@ -82,7 +82,17 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
           goTo={goTo}
           atEnd={view.atEnd}
           row={(message, at) => (
-            <Bubble message={message} before={messages[at - 1]} marked={message.id === marked} again={again} answer={maySend ? setAnswering : undefined} explain={setExplained} />
+            <Bubble
+              message={message}
+              before={messages[at - 1]}
+              marked={message.id === marked}
+              again={again}
+              changes={changes.get(message.id)}
+              quoted={byId.get(message.context?.messageId ?? '')}
+              jump={show}
+              answer={maySend ? setAnswering : undefined}
+              explain={setExplained}
+            />
           )}
         />
         {(view.away || around) && <Newest count={around ? 0 : view.count} go={newest} />}

@@ -1,12 +1,13 @@
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useMay } from '../../session'
 import { t } from '../../text'
 import { Icon } from '../../ui/icon'
+import { fold, type Folded } from './fold'
 import { again, contentOf, discard, outgoingOf, shownAs, submit, useOutgoing } from './outgoing'
 import type { Message } from './preview'
 
 /** useShown is what a thread shows: a part around a message, or the newest messages, and those on their way. */
-export function useShown(reference: number, chatId: string, newest: Message[], around: Message[] | undefined): Message[] {
+export function useShown(reference: number, chatId: string, newest: Message[], around: Message[] | undefined): Folded {
   const outgoing = useOutgoing(reference, chatId)
   const there = useMemo(() => new Set(newest.map((message) => message.clientId)), [newest])
   const known = outgoing.filter((item) => there.has(item.key)).map((item) => item.key)
@@ -14,28 +15,34 @@ export function useShown(reference: number, chatId: string, newest: Message[], a
     if (known.length > 0) discard(`${reference} ${chatId}`, known)
   }, [known.join()])
   return useMemo(() => {
-    if (around) return around.toReversed()
-    return [...newest.toReversed(), ...outgoing.filter((item) => !there.has(item.key)).map(shownAs)]
+    if (around) return fold(around.toReversed())
+    return fold([...newest.toReversed(), ...outgoing.filter((item) => !there.has(item.key)).map(shownAs)])
   }, [newest, around, outgoing])
 }
 
 /** useView is where a thread is looked at: at its end, or away from it, where new messages are counted. */
-export function useView(messages: Message[], wanted: string, leave: () => void) {
+export function useView(messages: Message[], byId: Folded['byId'], wanted: string, want: (id: string) => void) {
   const [jump, setJump] = useState<{ id: string | null }>()
   const [left, setLeft] = useState<string | null>(null)
   useEffect(() => {
     if (wanted) setJump({ id: wanted })
   }, [wanted])
-  const target = jump?.id ? (messages.find((one) => one.id === jump.id || one.requestId === jump.id)?.id ?? jump.id) : null
+  const target = jump?.id ? (byId.get(jump.id)?.id ?? jump.id) : null
   const goTo = useMemo(() => jump && { id: target }, [jump, target])
   const newest = () => {
-    if (wanted) leave()
+    if (wanted) want('')
     setJump({ id: null })
   }
+  const latest = useRef(want)
+  latest.current = want
+  const show = useCallback((id: string) => {
+    latest.current(id)
+    setJump({ id })
+  }, [])
   const seen = left === null ? -1 : messages.findIndex((one) => one.id === left)
   const count = seen < 0 ? 0 : messages.slice(seen + 1).filter((one) => !one.mine).length
   const atEnd = (yes: boolean) => setLeft(yes ? null : (messages.at(-1)?.id ?? null))
-  return { goTo, marked: wanted ? target : null, newest, view: { away: left !== null, count, atEnd } }
+  return { goTo, marked: wanted ? target : null, newest, show, view: { away: left !== null, count, atEnd } }
 }
 
 /** Newest leads to the end of the thread, and says how many messages have come there. */

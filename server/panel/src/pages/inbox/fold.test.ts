@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { fold } from './fold'
+import type { Message } from './preview'
+
+const message = (id: string, more: Partial<Message> = {}) => ({ id, type: 'text', text: id, mine: false, status: 'DELIVERED', ...more }) as Message
+const ids = (messages: Message[]) => messages.map((one) => one.id)
+
+test('edits, deletions and reactions change the message they are about', () => {
+  const { shown, changes, byId } = fold([
+    message('a'),
+    message('b', { mine: true, requestId: 'own-b' }),
+    message('a2', { edited: { messageId: 'a' } }),
+    message('r1', { reaction: { messageId: 'own-b', emoji: '👍' } }),
+    message('r2', { reaction: { messageId: 'own-b', emoji: '🎉' } }),
+    message('r3', { mine: true, reaction: { messageId: 'a', emoji: '👀' } }),
+    message('r4', { mine: true, reaction: { messageId: 'a', emoji: '' } }),
+    message('b2', { mine: true, revoked: { messageId: 'b' } }),
+  ])
+  expect(ids(shown)).toEqual(['a', 'b'])
+  expect(changes.get('a')).toEqual({ text: 'a2', reactions: [] })
+  expect(changes.get('b')).toEqual({ deleted: true, reactions: ['🎉'] })
+  expect(byId.get('r1')?.id).toBe('b')
+})
+
+test('what is about a message that is not there, of another or in vain, stays a message', () => {
+  const all = [
+    message('a'),
+    message('x', { reaction: { messageId: 'older', emoji: '👍' } }),
+    message('y', { mine: true, edited: { messageId: 'a' } }),
+    message('z', { status: 'FAIL', revoked: { messageId: 'a' } }),
+  ]
+  const { shown, changes } = fold(all)
+  expect(shown).toEqual(all)
+  expect(changes.size).toBe(0)
+})
