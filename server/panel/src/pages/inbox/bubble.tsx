@@ -17,6 +17,7 @@ interface Props {
   changes?: Changes | undefined
   /** What it answers, if that is among the messages that are shown. */
   quoted?: Message | undefined
+  quotedNow?: Changes | undefined
   /** Shows another message of the thread. */
   jump: (id: string) => void
   answer: ((message: Message) => void) | undefined
@@ -26,7 +27,7 @@ interface Props {
 const dateOf = (message: Message) => new Date(message.messageTimestamp * 1000).toDateString()
 
 /** Bubble is one message. Whatever it holds is shown as text: strangers wrote it. */
-export const Bubble = memo(function Bubble({ message, before, marked, again, changes, quoted, jump, answer, explain }: Props) {
+export const Bubble = memo(function Bubble({ message, before, marked, again, changes, quoted, quotedNow, jump, answer, explain }: Props) {
   return (
     <>
       {(!before || dateOf(before) !== dateOf(message)) && <p className="day">{day(message.messageTimestamp)}</p>}
@@ -37,7 +38,7 @@ export const Bubble = memo(function Bubble({ message, before, marked, again, cha
               <strong>{message.participant.pushName || message.participant.remoteJid}</strong>
             </p>
           )}
-          {message.context?.messageId && <Quote of={message} quoted={quoted} jump={jump} />}
+          {message.context?.messageId && <Quote of={message} quoted={quoted} now={quotedNow} jump={jump} />}
           {(message.revoked || changes?.deleted) && <p className="mute">{t('inbox.revoked')}</p>}
           {message.poll?.messageId && <p className="small mute">{t('inbox.vote')}</p>}
           {!changes?.deleted && <Content message={message} text={changes?.text} />}
@@ -130,7 +131,7 @@ function State({ message }: { message: Message }) {
 }
 
 /** Quote shows what a message answers, and leads there. */
-function Quote({ of, quoted, jump }: { of: Message; quoted: Message | undefined; jump: Props['jump'] }) {
+function Quote({ of, quoted, now, jump }: { of: Message; quoted: Message | undefined; now: Changes | undefined; jump: Props['jump'] }) {
   const id = of.context?.messageId ?? ''
   const { reference } = of
   // What is older than all that was read is read alone.
@@ -148,7 +149,7 @@ function Quote({ of, quoted, jump }: { of: Message; quoted: Message | undefined;
         {message.mine ? t('inbox.you') : message.participant?.pushName || message.pushName || message.chatId}
       </strong>
       <span className="clip" dir="auto">
-        {preview(message)}
+        {now?.deleted ? t('inbox.revoked') : (now?.text ?? preview(message))}
       </span>
     </button>
   )

@@ -11,6 +11,7 @@ import type { Reference } from '../../ui/reference-choice'
 import { Badge, Button, Failed, Loading } from '../../ui/parts'
 import { useFilter } from '../../ui/query-state'
 import { Virtual } from '../../ui/virtual'
+import { kept } from './address'
 import { useAround } from './around'
 import { Bubble } from './bubble'
 import { Composer } from './composer'
@@ -89,6 +90,7 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
               again={again}
               changes={changes.get(message.id)}
               quoted={byId.get(message.context?.messageId ?? '')}
+              quotedNow={changes.get(byId.get(message.context?.messageId ?? '')?.id ?? '')}
               jump={show}
               answer={maySend ? setAnswering : undefined}
               explain={setExplained}
@@ -104,14 +106,6 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
       {explained && <Explain reference={id} chatId={chatId} message={explained} close={() => setExplained(null)} />}
     </section>
   )
-}
-
-/** kept is what an address says of the list, which stays when another chat is opened. */
-export function kept(params: URLSearchParams): string {
-  const next = new URLSearchParams(params)
-  next.delete('message')
-  next.delete('show')
-  return next.size > 0 ? `?${next}` : ''
 }
 
 /** useChat is one chat of a reference. */
