@@ -4,14 +4,8 @@ import { useUser } from '../session'
 import { t } from '../text'
 import { Dialog } from '../ui/dialog'
 import { Check } from '../ui/field'
+import { isShortcut, setSingleKeys, singleKeys } from '../ui/shortcut'
 import { mayGo, places } from './places'
-
-const stored = 'trunkline.keys'
-
-/** typing says whether a key belongs to what has the focus. */
-function typing(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
-}
 
 /** moveRow gives the focus to the next or the previous row of the list on the page. */
 function moveRow(step: 1 | -1) {
@@ -25,21 +19,21 @@ function moveRow(step: 1 | -1) {
 /** Keys are the shortcuts that every page has. */
 export function Keys() {
   const [shown, setShown] = useState<'help' | 'jump' | null>(null)
-  const [single, setSingle] = useState(() => localStorage.getItem(stored) !== 'off')
+  const [single, setSingle] = useState(singleKeys)
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault()
         setShown('jump')
       }
-      if (!single || event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || document.querySelector('dialog[open]')) return
+      if (!isShortcut(event)) return
       if (event.key === '?') setShown('help')
       if (event.key === 'j') moveRow(1)
       if (event.key === 'k') moveRow(-1)
     }
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)
-  }, [single])
+  }, [])
   const close = () => setShown(null)
   if (shown === 'jump') return <Jump close={close} />
   if (shown !== 'help') return null
@@ -47,7 +41,7 @@ export function Keys() {
     <Dialog title={t('keys.title')} close={close}>
       <div className="stack">
         <dl className="facts">
-          {(['?', 'Ctrl+K', 'j / k', 'Enter', 'Esc', 'Ctrl+Enter'] as const).map((key) => (
+          {(['?', 'Ctrl+K', 'j / k', 'r', 'Enter', 'Shift+Enter', 'Esc', 'Ctrl+Enter'] as const).map((key) => (
             <div key={key} style={{ display: 'contents' }}>
               <dt>
                 <kbd>{key}</kbd>
@@ -61,7 +55,7 @@ export function Keys() {
           checked={single}
           onChange={(event) => {
             setSingle(event.target.checked)
-            localStorage.setItem(stored, event.target.checked ? 'on' : 'off')
+            setSingleKeys(event.target.checked)
           }}
         />
       </div>

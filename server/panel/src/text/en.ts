@@ -61,10 +61,12 @@ export const en = {
   'keys.?': 'this help',
   'keys.Ctrl+Enter': 'send',
   'keys.Ctrl+K': 'go to a page',
-  'keys.Enter': 'open the row',
+  'keys.Enter': 'open the row, or send',
   'keys.Esc': 'close',
+  'keys.Shift+Enter': 'new line',
   'keys.j / k': 'next or previous row',
   'keys.jump': 'Go to a page',
+  'keys.r': 'reply to the last message',
   'keys.single': 'Use single letters',
   'keys.title': 'Keyboard',
 

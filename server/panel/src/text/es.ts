@@ -62,10 +62,12 @@ export const es: FirstTexts = {
   'keys.?': 'esta ayuda',
   'keys.Ctrl+Enter': 'enviar',
   'keys.Ctrl+K': 'ir a una página',
-  'keys.Enter': 'abrir la fila',
+  'keys.Enter': 'abrir la fila, o enviar',
   'keys.Esc': 'cerrar',
+  'keys.Shift+Enter': 'línea nueva',
   'keys.j / k': 'fila siguiente o anterior',
   'keys.jump': 'Ir a una página',
+  'keys.r': 'responder al último mensaje',
   'keys.single': 'Usar letras solas',
   'keys.title': 'Teclado',
 

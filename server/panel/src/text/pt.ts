@@ -62,10 +62,12 @@ export const pt: FirstTexts = {
   'keys.?': 'esta ajuda',
   'keys.Ctrl+Enter': 'enviar',
   'keys.Ctrl+K': 'ir a uma página',
-  'keys.Enter': 'abrir a linha',
+  'keys.Enter': 'abrir a linha, ou enviar',
   'keys.Esc': 'fechar',
+  'keys.Shift+Enter': 'nova linha',
   'keys.j / k': 'linha seguinte ou anterior',
   'keys.jump': 'Ir a uma página',
+  'keys.r': 'responder à última mensagem',
   'keys.single': 'Usar letras sozinhas',
   'keys.title': 'Teclado',
 

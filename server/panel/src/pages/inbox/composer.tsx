@@ -1,4 +1,4 @@
-import { type DragEvent, type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type DragEvent, type FormEvent, type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { fresh } from '../../api/alive'
 import { api, got, type Problem } from '../../api/client'
 import { number, t, time } from '../../text'
@@ -6,13 +6,16 @@ import { useAct } from '../../ui/act'
 import type { Reference } from '../../ui/reference-choice'
 import { Badge, Button, Notice } from '../../ui/parts'
 import type { Chat } from './chats'
-import { Forms, kindsOf } from './forms'
+import { kindsOf } from './kinds'
 import { longest, tooLong } from './long'
 import { type Content, discard, type Outgoing, reasonOf, submit as enqueue } from './outgoing'
 import { type Message, preview } from './preview'
 import { Templates } from './templates'
+import { enterSends } from './settings'
 import { StagedFiles, useStaged } from './staged'
 import { kindOf } from './upload'
+
+const Forms = lazy(() => import('./forms'))
 
 interface Props {
   reference: Reference
@@ -34,6 +37,11 @@ export function Composer({ reference, chatId, chat, answering, done, sending, se
   const [open, setOpen] = useState<'template' | 'form' | null>(null)
   const [held, setHeld] = useState('') // what was pasted, and is too long for a message
   const file = useRef<HTMLInputElement>(null)
+  const box = useRef<HTMLTextAreaElement>(null)
+  // Who opens a chat from the list, or answers a message, writes next.
+  useEffect(() => {
+    if (answering || (document.activeElement?.matches('[data-row]') && matchMedia('(pointer: fine)').matches)) box.current?.focus()
+  }, [answering])
   const latest = useRef(text)
   const write = (next: string) => {
     latest.current = next
@@ -94,6 +102,15 @@ export function Composer({ reference, chatId, chat, answering, done, sending, se
     write('')
     done()
     sending()
+    box.current?.focus()
+  }
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && !event.nativeEvent.isComposing && (event.ctrlKey || event.metaKey || (enterSends() && !event.shiftKey && !event.altKey))) {
+      event.preventDefault()
+      submit()
+    }
+    if (event.key === 'Escape' && answering) done()
+    else if (event.key === 'Escape') document.querySelector<HTMLElement>('[data-row][aria-current]')?.focus() // where j and k move
   }
   const problem = send.problem ?? refusal
   const closed = problem?.code === 'window_closed'
@@ -158,6 +175,7 @@ export function Composer({ reference, chatId, chat, answering, done, sending, se
           {templates && <Button tone="quiet" icon="template" label={t('inbox.template')} onClick={() => show('template')} />}
           {kindsOf(reference).length > 0 && <Button tone="quiet" icon="plus" label={t('forms.title')} onClick={() => show('form')} />}
           <textarea
+            ref={box}
             className="input grow"
             rows={2}
             dir="auto"
@@ -173,9 +191,7 @@ export function Composer({ reference, chatId, chat, answering, done, sending, se
             onDrop={(event: DragEvent<HTMLTextAreaElement>) => {
               if (event.dataTransfer.files.length === 0) take(event, event.dataTransfer) // else the thread takes them
             }}
-            onKeyDown={(event: KeyboardEvent) => {
-              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
-            }}
+            onKeyDown={press}
           />
           <Button type="submit" tone="main" icon="send">
             {t('inbox.send')}
@@ -183,7 +199,7 @@ export function Composer({ reference, chatId, chat, answering, done, sending, se
         </div>
       </form>
       {open === 'template' && <Templates reference={reference} close={() => show(null)} send={sendOpen} busy={send.isPending} wrong={said} />}
-      {open === 'form' && <Forms reference={reference} close={() => show(null)} send={sendOpen} busy={send.isPending} problem={send.problem} />}
+      <Suspense fallback={null}>{open === 'form' && <Forms reference={reference} close={() => show(null)} send={sendOpen} busy={send.isPending} problem={send.problem} />}</Suspense>
     </>
   )
 }

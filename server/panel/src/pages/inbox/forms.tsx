@@ -6,16 +6,11 @@ import { Dialog } from '../../ui/dialog'
 import type { Reference } from '../../ui/reference-choice'
 import { Button, Notice } from '../../ui/parts'
 import { leave } from '../../ui/typed'
+import { type Kind, kindsOf } from './kinds'
 
 type Content = Schemas['SendInputBody']['message']
 
-const forms = { buttons: ButtonsForm, list: ListForm, poll: PollForm, location: LocationForm, contacts: ContactForm } as const
-type Kind = keyof typeof forms
-
-/** kindsOf are the kinds of messages with a form that a reference sends as they are. */
-export function kindsOf(reference: Reference): Kind[] {
-  return (Object.keys(forms) as Kind[]).filter((kind) => reference.capabilities.send.includes(kind))
-}
+const forms = { buttons: ButtonsForm, list: ListForm, poll: PollForm, location: LocationForm, contacts: ContactForm } as const satisfies Record<Kind, unknown>
 
 interface Props {
   reference: Reference
@@ -30,7 +25,7 @@ const below =
   /^body\.message\.(text|button|question|latitude|longitude|name|address|buttons(\[\d+\]\.title)?|sections(\[0\]\.rows(\[\d+\]\.title)?)?|options(\[\d+\])?|contacts\[0\]\.(name(\.formattedName)?|phones\[0\]\.phone|emails\[0\]\.email|org\.company))$/
 
 /** Forms writes messages that are more than words. */
-export function Forms({ reference, close, send, busy, problem }: Props) {
+export default function Forms({ reference, close, send, busy, problem }: Props) {
   const kinds = kindsOf(reference)
   const [kind, setKind] = useState<Kind>(kinds[0] ?? 'buttons')
   const Form = forms[kind]

@@ -6,6 +6,7 @@ import { useFilter } from '../../ui/query-state'
 import { Chats } from './chats'
 import { Found } from './found'
 import { Phone } from './phone'
+import { Settings } from './settings'
 import { Side } from './side'
 import { Thread } from './thread'
 import './inbox.css'
@@ -37,7 +38,10 @@ function OfReference({ reference, references }: { reference: Reference; referenc
       <h1 className="hidden">{t('inbox.title')}</h1>
       <div className="inbox-list">
         <div className="inbox-line">
-          <ReferenceChoice value={reference.id} references={references} to={(id) => `/inbox/${id}`} />
+          <div className="grow">
+            <ReferenceChoice value={reference.id} references={references} to={(id) => `/inbox/${id}`} />
+          </div>
+          <Settings />
         </div>
         <Listed reference={reference} references={references} open={chatId} />
       </div>

@@ -17,7 +17,7 @@ import { Bubble } from './bubble'
 import { Composer } from './composer'
 import { Explain } from './explain'
 import type { Message } from './preview'
-import { Newest, useAgain, useShown, useView } from './view'
+import { Newest, useAgain, useReplyKey, useShown, useView } from './view'
 
 const idOf = (message: Message) => message.id
 
@@ -50,6 +50,7 @@ export function Thread({ reference, chatId }: { reference: Reference; chatId: st
     }, 60)
   })
   useRead(id, chatId, chat.data?.unread ?? 0, list.items[0]?.id, maySend)
+  useReplyKey(maySend ? () => setAnswering(messages.findLast((one) => !one.mine) ?? null) : undefined)
   const again = useAgain(id, chatId, refresh)
   return (
     <section className="thread" aria-label={chat.data?.name || chatId}>

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useMay } from '../../session'
 import { t } from '../../text'
 import { Icon } from '../../ui/icon'
+import { isShortcut } from '../../ui/shortcut'
 import { fold, type Folded } from './fold'
 import { again, contentOf, discard, outgoingOf, shownAs, submit, useOutgoing } from './outgoing'
 import type { Message } from './preview'
@@ -87,4 +88,19 @@ export function useAgain(reference: number, chatId: string, sent: () => unknown)
       }
     }
   }, [reference, chatId, may])
+}
+
+/** useReplyKey answers the contact's last message when r is pressed. */
+export function useReplyKey(reply: (() => void) | undefined) {
+  const latest = useRef(reply)
+  latest.current = reply
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== 'r' || !latest.current || !isShortcut(event)) return
+      event.preventDefault()
+      latest.current()
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [])
 }

@@ -1,0 +1,1 @@
+var e=[`buttons`,`list`,`poll`,`location`,`contacts`];function t(t){return e.filter(e=>t.capabilities.send.includes(e))}export{t};
