@@ -9,6 +9,7 @@ import { Leave } from '../ui/dialog'
 import { Icon } from '../ui/icon'
 import { Button, Notice } from '../ui/parts'
 import { Toasts } from '../ui/toast'
+import { useAlerts } from './alerts'
 import { Keys } from './keys'
 import { mayGo, places } from './places'
 import { toggleTheme } from './theme'
@@ -22,6 +23,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const main = useRef<HTMLElement>(null)
   const first = useRef(true)
   useEffect(() => follow(), [])
+  useAlerts()
   useEffect(() => {
     setOpen(false)
     if (!first.current) main.current?.focus()

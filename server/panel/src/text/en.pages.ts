@@ -576,6 +576,10 @@ export const en = {
   'hooks.remove': 'Remove {url}',
   'hooks.url': 'URL',
 
+  'inbox.alert.desktop': 'Show notifications',
+  'inbox.alert.sound': 'Play a sound',
+  'inbox.alertHint': 'When a contact writes while you look elsewhere.',
+  'inbox.alertRefused': 'The browser does not allow notifications here.',
   'inbox.answerTo': 'in reply',
   'inbox.asked': 'asks for a person',
   'inbox.back': 'Back to the list',

@@ -577,6 +577,10 @@ export const es: PageTexts = {
   'hooks.remove': 'Quitar {url}',
   'hooks.url': 'URL',
 
+  'inbox.alert.desktop': 'Mostrar notificaciones',
+  'inbox.alert.sound': 'Reproducir un sonido',
+  'inbox.alertHint': 'Cuando un contacto escribe mientras miras otra cosa.',
+  'inbox.alertRefused': 'El navegador no permite notificaciones aquí.',
   'inbox.answerTo': 'en respuesta',
   'inbox.asked': 'pide una persona',
   'inbox.back': 'Volver a la lista',

@@ -577,6 +577,10 @@ export const pt: PageTexts = {
   'hooks.remove': 'Remover {url}',
   'hooks.url': 'URL',
 
+  'inbox.alert.desktop': 'Mostrar notificações',
+  'inbox.alert.sound': 'Tocar um som',
+  'inbox.alertHint': 'Quando um contato escreve enquanto você vê outra coisa.',
+  'inbox.alertRefused': 'O navegador não permite notificações aqui.',
   'inbox.answerTo': 'em resposta',
   'inbox.asked': 'pede uma pessoa',
   'inbox.back': 'Voltar à lista',

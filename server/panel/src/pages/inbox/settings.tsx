@@ -1,8 +1,10 @@
 import { useState } from 'react'
+import { type Alert, alerts, isAlertOn, setAlert } from '../../shell/alerts'
 import { t } from '../../text'
 import { Dialog } from '../../ui/dialog'
 import { Check } from '../../ui/field'
 import { Button } from '../../ui/parts'
+import { toast } from '../../ui/toast'
 
 const stored = 'trunkline.enter'
 
@@ -28,9 +30,24 @@ export function Settings() {
                 localStorage.setItem(stored, event.target.checked ? 'ctrl' : 'enter')
               }}
             />
+            {alerts.map((alert) => (
+              <AlertCheck key={alert} alert={alert} />
+            ))}
           </div>
         </Dialog>
       )}
     </>
   )
+}
+
+/** AlertCheck turns on what happens when a contact writes while the tab is hidden. */
+function AlertCheck({ alert }: { alert: Alert }) {
+  const [on, setOn] = useState(() => isAlertOn(alert))
+  const set = async (wanted: boolean) => {
+    setOn(wanted) // as the box shows it already
+    const done = await setAlert(alert, wanted)
+    setOn(done && wanted)
+    if (!done) toast('bad', t('inbox.alertRefused'))
+  }
+  return <Check label={t(`inbox.alert.${alert}`)} hint={t('inbox.alertHint')} checked={on} onChange={(event) => void set(event.target.checked)} />
 }

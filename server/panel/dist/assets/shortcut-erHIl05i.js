@@ -1,1 +1,0 @@
-var e=`trunkline.keys`,t=()=>localStorage.getItem(e)!==`off`;function n(t){localStorage.setItem(e,t?`on`:`off`)}function r(e){return e instanceof HTMLElement&&(e.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.test(e.tagName))}function i(e){return t()&&!e.ctrlKey&&!e.metaKey&&!e.altKey&&!r(e.target)&&!document.querySelector(`dialog[open]`)}export{n,t as r,i as t};
