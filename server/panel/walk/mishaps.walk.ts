@@ -129,6 +129,9 @@ test('closing what asks for the password, and choosing no file, lose nothing', a
   await dialog.getByLabel('File').dispatchEvent('cancel', { bubbles: true })
   await dialog.getByRole('button', { name: 'Import', exact: true }).waitFor()
   await page.goto(inbox())
+  await messages().getByText('first', { exact: true }).waitFor()
+  await write('the stream is open') // and what is read when it opens has been asked for
+  await messages().getByText('the stream is open').waitFor()
   await message().fill('kept')
   await visitor.context.clearCookies()
   await page.getByRole('button', { name: 'Send', exact: true }).click()
