@@ -1,1 +1,0 @@
-import{a as e,j as t}from"./field-CRgR4UCj.js";import{_ as n}from"./vendor-Du7MmxHV.js";var r={running:`brand`,waiting:`warn`,completed:`ok`,failed:`bad`,cancelled:`none`};function i({run:i}){return n(e,{tone:r[i.status],children:[t(`run.${i.status}`),i.waitingFor&&`: ${t(`wait.${i.waitingFor}`)}`]})}export{r as n,i as t};
