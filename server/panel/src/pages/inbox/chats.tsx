@@ -35,7 +35,7 @@ export function Chats({ reference, open, sandbox, text }: { reference: number; o
   useEffect(() => () => clearTimeout(due.current), [])
   const { matches } = by
   const items = useMemo(() => (matches ? list.items.filter((chat) => chat.id === open || matches(chat)) : list.items), [list.items, by.filter, by.tag, open])
-  // The server has no such filters: the first chats are looked through, and more when they are asked for.
+  // Chats come and go as they change, and so the list is looked through here: the first chats, and more when they are asked for.
   const pages = list.data?.pages.length ?? 0
   const sparse = matches !== undefined && items.length < 20 && pages > 0 && pages < mostPages && list.hasNextPage && !list.isFetching && !list.error
   useEffect(() => {
