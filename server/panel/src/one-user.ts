@@ -12,3 +12,14 @@ export function oneUser(id: string, changed: () => void): () => void {
   others.postMessage(id)
   return () => others.close()
 }
+
+const stored = 'trunkline.user'
+
+/** forgetOthers drops what another user has typed in this tab, and says whether there was another. */
+export function forgetOthers(id: string): boolean {
+  const before = sessionStorage.getItem(stored)
+  const other = before !== null && before !== id
+  if (other) sessionStorage.clear()
+  sessionStorage.setItem(stored, id)
+  return other
+}

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useState } from 'react'
 import { api, got, onExpired, Problem, root, type Schemas } from './api/client'
 import { client } from './api/query'
-import { oneUser } from './one-user'
+import { forgetOthers, oneUser } from './one-user'
 import { knowsPasskeys, signWithPasskey } from './passkeys'
 import { t } from './text'
 import { useAct } from './ui/act'
@@ -36,6 +36,7 @@ export async function logOut() {
       return
     }
   }
+  sessionStorage.clear() // what was typed
   location.reload()
 }
 
@@ -53,7 +54,11 @@ export function Gate({ children }: { children: ReactNode }) {
   const [ended, setEnded] = useState(false)
   useEffect(() => onExpired(() => setEnded(Boolean(client.getQueryData(['me'])))), [])
   const id = me.data?.id
-  useEffect(() => (id === undefined ? undefined : oneUser(id, () => location.reload())), [id])
+  useEffect(() => {
+    if (id === undefined) return
+    if (forgetOthers(id)) location.reload() // for what scripts remember
+    return oneUser(id, () => location.reload())
+  }, [id])
   if (me.isPending) return <Loading />
   if (me.error && !me.data) {
     return (

@@ -98,3 +98,23 @@ test('what is typed survives that the page cannot be read again', async () => {
   await expect.poll(() => name.inputValue()).toBe('Another n')
   await page.unroute(`**/reference/${reference}`)
 })
+
+test('what is typed is not kept for another user', async () => {
+  const { page } = visitor
+  visitor.expected.push(/404 \(Not Found\)/) // the chat is none of the other's
+  const kept = () => page.evaluate(() => JSON.stringify(sessionStorage))
+  const field = page.getByLabel('Message', { exact: true })
+  await page.goto(chat())
+  await field.fill('half a secret')
+  await page.reload()
+  await expect.poll(() => field.inputValue()).toBe('half a secret')
+  await page.context().clearCookies() // the session has ended
+  await page.reload()
+  await page.getByRole('button', { name: 'Sign up' }).first().click()
+  await page.getByLabel('Your name').fill('Ben')
+  await page.getByLabel('E-mail').fill('ben@example.com')
+  await page.getByLabel('Password').fill('correct horse battery')
+  await page.locator('form').getByRole('button', { name: 'Sign up' }).click()
+  await page.getByRole('navigation').waitFor()
+  await expect.poll(kept).not.toContain('half a secret')
+})
