@@ -15,7 +15,7 @@ type Poll struct {
 // PollResult is an option of a poll with its votes.
 type PollResult struct {
 	Option string   `json:"option"`
-	Votes  int64    `json:"votes"`
+	Votes  int64    `json:"votes" doc:"Number of people who select it now."`
 	Voters []string `json:"voters" nullable:"false" doc:"The remoteJid of each person who selects it now, in the order of the votes."`
 }
 

@@ -1936,7 +1936,8 @@ type PollResult struct {
 	Option string `json:"option"`
 	// The remoteJid of each person who selects it now, in the order of the votes.
 	Voters []string `json:"voters"`
-	Votes  int64    `json:"votes"`
+	// Number of people who select it now.
+	Votes int64 `json:"votes"`
 }
 
 type PreviewTemplateRequest struct {
