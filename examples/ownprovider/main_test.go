@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,6 +19,7 @@ import (
 // gateway by hand.
 func TestReadme(t *testing.T) {
 	t.Parallel()
+	began := time.Now()
 	testkit.Program(t, "nc")
 	readme, addr := testkit.ReadExample(t), testkit.FreeAddress(t)
 	host, port, err := net.SplitHostPort(addr)
@@ -30,6 +32,7 @@ func TestReadme(t *testing.T) {
 	both := sh.Line(t) + "\n" + sh.Line(t) // the answer may be quicker
 	require.Contains(t, both, `{"ack":"1"}`)
 	require.Contains(t, both, `"to":"ana","text":"Hello ana"`)
+	t.Logf("promise: %s: from the first line to an answered message of an own network in %.1f s", t.Name(), time.Since(began).Seconds())
 }
 
 // TestProgram is the gateway that the program connects to. A message that comes

@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,13 +71,46 @@ func TestPrograms(t *testing.T) {
 			require.NoError(t, err)
 			require.Equalf(t, string(want), modules, "%s links other modules: -update, if it needs them", name)
 
-			bin := testkit.Build(t, "./"+path.Join("internal/archtest/testdata/programs", name))
-			cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name))
+			began := time.Now()
+			bin := inNewModule(t, dir)
+			cmd := exec.CommandContext(t.Context(), bin)
 			cmd.Dir, cmd.Stderr = t.TempDir(), t.Output()
 			cmd.Env = append(os.Environ(), "APP_SECRET=a secret of tests that is long enough")
 			runs(t, cmd)
+			t.Logf("promise: %s: from an empty module to what it is for in %.1f s", t.Name(), time.Since(began).Seconds())
 		})
 	}
+}
+
+// inNewModule builds a program in a module of its own, as an embedder begins one: the
+// block "module" of docs/embedding.md. The module takes this checkout, and downloads nothing.
+func inNewModule(t *testing.T, dir string) (bin string) {
+	t.Helper()
+	at := t.TempDir()
+	for _, file := range []string{"main.go", "flow.json"} {
+		if text, err := os.ReadFile(filepath.Join(dir, file)); err == nil {
+			require.NoError(t, os.WriteFile(filepath.Join(at, file), text, 0o600))
+		}
+	}
+	here, err := filepath.Abs(root)
+	require.NoError(t, err)
+	const we = "github.com/trunklinehq/trunkline"
+	begin := testkit.ReadGuide(t, filepath.Join(root, "docs", "embedding.md"))["module"]
+	require.Equal(t, "go mod init example.com/shop\ngo get "+we+"\ngo mod tidy\ngo run .\n", begin)
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(at, "go.sum"), sums, 0o600))
+	for _, args := range [][]string{
+		{"mod", "init", "example.com/shop"},
+		{"mod", "edit", "-require=" + we + "@v0.0.0", "-replace=" + we + "=" + here},
+		{"build", "-mod=mod", "-o", "shop", "."},
+	} {
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd.Dir = at
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "go %s: %s", args[0], out)
+	}
+	return filepath.Join(at, "shop")
 }
 
 // body returns the body of main, which must be the only function of a program.
