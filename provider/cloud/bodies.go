@@ -8,11 +8,11 @@ import (
 // Text is plain text of 1 to 4096 characters. PreviewURL shows a preview of its
 // first link.
 type Text struct {
-	Body       string `json:"body"`
+	Text       string `json:"body"`
 	PreviewURL bool   `json:"preview_url"`
 }
 
-func (t Text) check(r *graph.Rules) { r.Between("message.text.body", t.Body, maxText) }
+func (t Text) check(r *graph.Rules) { r.Between("message.text.body", t.Text, maxText) }
 
 func (t Text) into(e *envelope) { e.Type, e.Text = "text", &t }
 

@@ -61,7 +61,7 @@ func compose(content provider.Content) (Body, error) {
 func bodyOf(content provider.Content) (body Body, names []string, err error) {
 	switch c := content.(type) {
 	case provider.Text:
-		return Text{Body: c.Text, PreviewURL: c.PreviewURL}, []string{"message.text.body", "message.text"}, nil
+		return Text{Text: c.Text, PreviewURL: c.PreviewURL}, []string{"message.text.body", "message.text"}, nil
 	case provider.Media:
 		if _, known := mediaLimits[c.Kind]; !known {
 			break

@@ -200,7 +200,7 @@ func TestNothingIsAskedForWhatIsRefused(t *testing.T) {
 	fake, p, session := setup(t, graphtest.Options{})
 	c, err := p.Client(settings())
 	require.NoError(t, err)
-	text := cloud.Text{Body: "x"}
+	text := cloud.Text{Text: "x"}
 	for field, call := range map[string]func() error{
 		"message.text": func() error {
 			_, err := session.Send(t.Context(), provider.Outbound{To: ana, Content: provider.Text{Text: letters(4097)}})

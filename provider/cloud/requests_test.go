@@ -70,14 +70,14 @@ func requests() map[string]call {
 	custom := json.RawMessage(`{"CUSTOM_KEY":"CUSTOM_VALUE"}`)
 	no := false
 	all := map[string]call{
-		"req_text_plain":   sending(rwanda, cloud.Text{Body: "Simple Message"}),
-		"req_text_preview": sending(us, cloud.Text{Body: "Please visit https://youtu.be/hpltvTEiRrY.", PreviewURL: true}),
+		"req_text_plain":   sending(rwanda, cloud.Text{Text: "Simple Message"}),
+		"req_text_preview": sending(us, cloud.Text{Text: "Please visit https://youtu.be/hpltvTEiRrY.", PreviewURL: true}),
 		"req_text_to_bsuid": func(ctx context.Context, c *cloud.Client) error {
-			_, err := c.Send(ctx, cloud.Message{Recipient: "US.1234", Body: cloud.Text{Body: "Simple Message"}})
+			_, err := c.Send(ctx, cloud.Message{Recipient: "US.1234", Body: cloud.Text{Text: "Simple Message"}})
 			return err
 		},
 		"req_reply_text": func(ctx context.Context, c *cloud.Client) error {
-			_, err := c.Send(ctx, cloud.Message{To: us, ReplyTo: "wamid.PREV", Body: cloud.Text{Body: "TEXT_MSG_CONTENT"}})
+			_, err := c.Send(ctx, cloud.Message{To: us, ReplyTo: "wamid.PREV", Body: cloud.Text{Text: "TEXT_MSG_CONTENT"}})
 			return err
 		},
 		"req_audio_id":               sending(us, cloud.Media{Kind: provider.Audio, ID: fileID}),

@@ -48,7 +48,7 @@ func readings() map[string]reading {
 	}
 	return map[string]reading{
 		"send_result POST messages": func(ctx context.Context, c *cloud.Client) ([]members, error) {
-			return sent(c.Send(ctx, cloud.Message{To: us, Body: cloud.Text{Body: "x"}}))
+			return sent(c.Send(ctx, cloud.Message{To: us, Body: cloud.Text{Text: "x"}}))
 		},
 		"send_result POST marketing_messages": func(ctx context.Context, c *cloud.Client) ([]members, error) {
 			body := cloud.TemplateMessage{Name: "x", Language: template.Language{Code: "en"}}
