@@ -3,7 +3,6 @@ package open
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -13,13 +12,23 @@ import (
 	"github.com/lib/pq"
 )
 
-// isPooled reports whether db leads to a pooler that gives each transaction another
-// connection to PostgreSQL. Prepared statements and notifications belong to a connection:
-// with such a pooler a statement could be another one.
-//
-// A client of such a pooler has one connection after another, if there are several; if
-// there is one, or the last one is used first, two clients have the same.
-func isPooled(ctx context.Context, db *sqlx.DB) (pooled bool, err error) {
+// isPooled reports whether db, which was opened with dsn, leads to a pooler that gives
+// each transaction another connection to PostgreSQL. Prepared statements and notifications
+// belong to a connection: with such a pooler a statement could be another one.
+func isPooled(ctx context.Context, db *sqlx.DB, dsn string) (bool, error) {
+	seen, err := seesOthers(ctx, db)
+	if err != nil || seen {
+		return seen, err
+	}
+	// Among others, a client may have had the same connection by chance. A notification
+	// for a client that asks nothing never arrives through such a pooler. That another
+	// connection cannot be opened proves nothing.
+	return errors.Is(checkListener(ctx, db, dsn), ErrListener), ctx.Err()
+}
+
+// seesOthers reports whether a connection of db is seen to have several processes of
+// PostgreSQL behind it, or one that it shares.
+func seesOthers(ctx context.Context, db *sqlx.DB) (bool, error) {
 	first, err := db.Connx(ctx)
 	if err != nil {
 		return false, err
@@ -40,25 +49,9 @@ func isPooled(ctx context.Context, db *sqlx.DB) (pooled bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer second.Close()                                              //nolint:errcheck // likewise
-	if pid, err := backend(ctx, second); err != nil || pid == known { // also where no transaction can begin
-		return err == nil, err
-	}
-	tx, err := second.BeginTxx(ctx, nil)
-	if err != nil {
-		return false, err
-	}
-	defer func() {
-		if undo := tx.Rollback(); !errors.Is(undo, sql.ErrTxDone) {
-			err = errors.Join(err, undo)
-		}
-	}()
-	pid, err := backend(ctx, tx)
-	if err != nil || pid == known {
-		return pid == known, err
-	}
-	pid, err = backend(ctx, first)
-	return pid != known, err
+	defer second.Close() //nolint:errcheck // likewise
+	pid, err := backend(ctx, second)
+	return err == nil && pid == known, err
 }
 
 // canBegin reports an error if no transaction can begin although statements are answered,
@@ -96,22 +89,25 @@ func checkListener(ctx context.Context, db *sqlx.DB, dsn string) error {
 	defer stop()
 	channel := "trunkline_" + rand.Text()
 	err := l.Listen(channel)
-	if err == nil {
+	again := time.NewTicker(listenWithin / 5)
+	defer again.Stop()
+	for err == nil {
 		_, err = db.ExecContext(ctx, `SELECT pg_notify($1, '')`, channel)
-	}
-	if err == nil {
-		err = l.Ping() // PostgreSQL answers it after the notification
-	}
-	if err != nil {
-		if why := last.Load(); why != nil {
-			err = *why
+		if err != nil {
+			break
 		}
-		return fmt.Errorf("listening: %w", err)
+		select {
+		case n := <-l.Notify:
+			if n != nil { // else the connection is another
+				return nil
+			}
+		case <-again.C:
+		case <-ctx.Done():
+			return ErrListener
+		}
 	}
-	select {
-	case <-l.Notify:
-		return nil
-	case <-ctx.Done():
-		return ErrListener
+	if why := last.Load(); why != nil {
+		err = *why
 	}
+	return fmt.Errorf("listening: %w", err)
 }

@@ -1,11 +1,14 @@
 package open_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/trunklinehq/trunkline/internal/database"
@@ -72,6 +75,41 @@ func TestPooler(t *testing.T) {
 			<-received
 		})
 	}
+}
+
+// TestPooler_Busy opens a database through a PgBouncer while others use it. By chance a
+// client then has the same connection again and again.
+func TestPooler_Busy(t *testing.T) {
+	t.Parallel()
+	direct := testkit.PostgresURL(t)
+	through := testkit.StartPooler(t, direct, "pool_mode = transaction\ndefault_pool_size = 4").URL
+	ctx, cancel := context.WithCancel(t.Context())
+	var busy sync.WaitGroup
+	for range 3 {
+		db, err := open.With(t.Context(), through, open.Options{ListenURL: direct})
+		require.NoError(t, err)
+		busy.Go(func() {
+			for ctx.Err() == nil {
+				_, _ = db.ExecContext(ctx, `SELECT 1`)
+			}
+			_ = db.Close()
+		})
+	}
+	defer busy.Wait()
+	defer cancel()
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 25 * testkit.Rounds(1) {
+				db, err := open.Open(ctx, through)
+				if db != nil {
+					_ = db.Close()
+				}
+				assert.ErrorIs(t, err, open.ErrPooler)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // TestListenURL refuses an address at which no notification arrives: that of a pooler, or

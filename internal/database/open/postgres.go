@@ -44,7 +44,7 @@ var ErrPooler = errors.New("a pooler shares the connections of PostgreSQL betwee
 var ErrListener = errors.New("notifications do not arrive")
 
 // listenWithin is how long that may take when a database is opened.
-const listenWithin = 3 * time.Second
+const listenWithin = 5 * time.Second
 
 func openPostgres(ctx context.Context, rawURL string, opts Options) (*sqlx.DB, error) {
 	dsn, err := postgresDSN(rawURL)
@@ -86,7 +86,7 @@ func connectPostgres(ctx context.Context, dsn string, opts Options) (*sqlx.DB, e
 	if db, err = ready(ctx, db); err != nil {
 		return nil, err
 	}
-	pooled, err := isPooled(ctx, db)
+	pooled, err := isPooled(ctx, db, dsn)
 	switch {
 	case err != nil:
 	case pooled && opts.ListenURL == "":
