@@ -62,11 +62,15 @@ func countOwnVote(ctx context.Context, u *store.Batch, l store.ReferenceInfo, m 
 			return err
 		}
 	}
+	poll := u.Messages[at[0].Seq]
+	if poll == nil {
+		return nil // deleted meanwhile
+	}
 	var account string
 	if err := u.Tx.GetContext(ctx, &account, `SELECT remote_id FROM messaging_reference WHERE id = $1`, m.Reference); err != nil {
 		return fmt.Errorf("reading the account of a reference: %w", err)
 	}
 	name := provider.Address{ChatID: account}.RemoteJID()
-	ingest.CountVote(u, l, u.Messages[at[0].Seq], []string{name}, body.Poll.Selected)
+	ingest.CountVote(u, l, poll, []string{name}, body.Poll.Selected)
 	return nil
 }
