@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"strconv"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -50,7 +51,9 @@ func TestVotes(t *testing.T) {
 			return nil
 		}))
 		ref := f.openChat(t, testKind)
-		poll := f.ask(t, ref)
+		req := say(ref, "")
+		req.Content = provider.Poll{Question: days.Question, Options: days.Options, Multiple: true}
+		poll := f.send(t, req).ID
 		results := func() []messaging.PollResult { return f.message(t, ref, "111", poll).Poll.Results }
 		require.Nil(t, results())
 
@@ -59,7 +62,7 @@ func TestVotes(t *testing.T) {
 		f.receive(t, ref, monday)
 		m := f.message(t, ref, "111", "v1")
 		require.Equal(t, "Monday", m.Text)
-		require.Equal(t, &messaging.Poll{Question: days.Question, Options: days.Options, MessageID: poll, Selected: []string{"Monday"}}, m.Poll)
+		require.Equal(t, &messaging.Poll{Question: days.Question, Options: days.Options, Multiple: true, MessageID: poll, Selected: []string{"Monday"}}, m.Poll)
 		require.Equal(t, &provider.Reply{ID: "Monday", Title: "Monday"}, m.Reply)
 		require.Equal(t, []messaging.PollResult{result("Monday", "111::single"), result("Tuesday"), result("2")}, results())
 		var published messaging.MessagePayload
@@ -99,7 +102,7 @@ func TestVotes_InGroup(t *testing.T) {
 			return &provider.Message{ID: id, Chat: group, At: epoch, From: provider.Contact{Address: from}, Content: c}
 		}
 		ana, ben := provider.Address{ChatID: "1@lid", LID: "1"}, provider.Address{ChatID: "222", Phone: "222"}
-		f.receive(t, ref, by(ana, "poll", days), by(ana, "v1", hashed("poll", "Monday")), by(ben, "v2", hashed("poll", "Monday")))
+		f.receive(t, ref, by(ana, "poll", provider.Poll{Options: days.Options, Multiple: true}), by(ana, "v1", hashed("poll", "Monday")), by(ben, "v2", hashed("poll", "Monday")))
 		ana.Phone = "111"
 		f.receive(t, ref, by(ana, "v3", hashed("poll", "Monday", "2")))
 		results := func() []messaging.PollResult { return f.message(t, ref, group.ChatID, "poll").Poll.Results }
@@ -119,11 +122,19 @@ func TestVotes_Unreadable(t *testing.T) {
 		f := setup(t, db, config{})
 		ref := f.openChat(t, testKind)
 		poll := f.ask(t, ref)
+		large := make([]string, 101)
+		for i := range large {
+			large[i] = strconv.Itoa(i)
+		}
+		f.receive(t, ref, text("large", "111", "", func(m *provider.Message) { m.Content = provider.Poll{Options: large, Multiple: true} }))
 		for id, m := range map[string]*provider.Message{
 			"unknown poll":   vote("unknown poll", "111", hashed("other", "Monday")),
 			"unknown option": vote("unknown option", "111", hashed(poll, "Monday", "Sunday")),
 			"unknown name":   vote("unknown name", "111", provider.Vote{MessageID: poll, Options: []string{"Sunday"}}),
 			"other chat":     vote("other chat", "222", hashed(poll, "Monday")),
+			"two options":    vote("two options", "111", hashed(poll, "Monday", "Tuesday")),
+			"too large":      vote("too large", "111", hashed("large", "7")),
+			"too many":       vote("too many", "111", hashed(poll, large...)),
 			"no poll":        vote("no poll", "111", hashed("unknown poll", "Monday")),
 		} {
 			f.receive(t, ref, m)
@@ -138,6 +149,11 @@ func TestVotes_Unreadable(t *testing.T) {
 		require.Equal(t, "Tuesday", f.message(t, ref, "111", "late").Text)
 		require.Equal(t, result("Tuesday", "111::single"), f.message(t, ref, "111", poll).Poll.Results[1])
 		require.Equal(t, []string{"message:DELIVERED", "message:DELIVERED"}, f.sink.of(t, "late"))
+
+		f.receive(t, ref, text("theirs", "111", "", func(m *provider.Message) { m.Content = provider.Unknown{Kind: provider.Undecryptable} }))
+		f.receive(t, ref, text("theirs", "111", "", func(m *provider.Message) { m.Content = days }), vote("early", "111", hashed("theirs", "Monday")))
+		require.Equal(t, "Monday", f.message(t, ref, "111", "early").Text)
+		require.Equal(t, []messaging.PollResult{result("Monday", "111::single"), result("Tuesday"), result("2")}, f.message(t, ref, "111", "theirs").Poll.Results)
 	})
 }
 

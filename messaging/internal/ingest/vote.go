@@ -18,6 +18,10 @@ import (
 // which is not stored.
 const unreadableVote = "poll_vote"
 
+// maxOptions is how many options a poll has at most whose votes are read. Apps
+// allow 12. Each vote takes time in proportion to its square.
+const maxOptions = 100
+
 // votedPoll is a poll in which an inbound event votes.
 type votedPoll struct {
 	payload.Poll
@@ -101,9 +105,11 @@ func findPolls(ctx context.Context, u *store.Batch, as []Event, keys []store.Mes
 	}
 	for _, l := range at {
 		if m := u.Messages[l.Seq]; m != nil {
+			poll := out[l.MessageKey].Poll // of a message that can be read only now
 			if p := PollIn(m.Body); p != nil {
-				out[l.MessageKey] = votedPoll{Poll: *p, chat: m.Chat, seq: l.Seq}
+				poll = *p
 			}
+			out[l.MessageKey] = votedPoll{Poll: poll, chat: m.Chat, seq: l.Seq}
 		}
 	}
 	return out, nil
@@ -144,9 +150,13 @@ func readVote(a Event, e provider.Message, v provider.Vote, poll payload.Poll) E
 }
 
 // optionsOf returns the names of the options that a vote chooses, in the order
-// of the poll, or false if one of them is not an option of the poll.
+// of the poll, or false if one of them is not an option of the poll, or if they
+// are more than the poll allows: the voter's app may be any program.
 func optionsOf(v provider.Vote, p payload.Poll) ([]string, bool) {
-	names := []string{}
+	chosen, names := max(len(v.Options), len(v.Hashes)), []string{}
+	if len(p.Options) > maxOptions || chosen > len(p.Options) || chosen > 1 && !p.Multiple {
+		return nil, false
+	}
 	for _, o := range p.Options {
 		hash := sha256.Sum256([]byte(o))
 		named := slices.Contains(v.Options, o)
@@ -154,7 +164,7 @@ func optionsOf(v provider.Vote, p payload.Poll) ([]string, bool) {
 			names = append(names, o)
 		}
 	}
-	return names, len(p.Options) > 0 && len(names) >= max(len(v.Options), len(v.Hashes))
+	return names, len(p.Options) > 0 && len(names) >= chosen
 }
 
 // countVote counts a vote among the results of its poll, instead of the voter's
