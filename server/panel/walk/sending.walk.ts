@@ -126,6 +126,13 @@ test('what was never sent is discarded, and what the network refused is sent as 
   await bubble('to a group').getByRole('button', { name: 'Try again' }).click()
   await expect.poll(() => bubble('to a group').count()).toBe(2)
   await expect.poll(() => messages().getByRole('button', { name: 'Try again' }).count()).toBe(1)
+
+  // Another tab, or a person, that has not seen that it was tried again sends nothing more.
+  await open(group.chatId)
+  await expect.poll(() => messages().getByRole('button', { name: 'Try again' }).count()).toBe(2)
+  await Promise.all([page.waitForResponse('**/chats/send'), bubble('to a group').first().getByRole('button', { name: 'Try again' }).click()])
+  const all = await server.call<{ items: { text: string }[] }>(token, 'GET', `/chats/messages?reference=${reference}&chatId=${encodeURIComponent(group.chatId)}`)
+  expect(all.items.filter((one) => one.text === 'to a group that was left').length).toBe(2)
 })
 
 test('a thread that is looked at above its end counts what is new, and goes there', async () => {

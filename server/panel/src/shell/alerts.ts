@@ -36,8 +36,9 @@ function play() {
 }
 
 /** wordsOf are those that a contact has just written; undefined: they only change what was there. */
-function wordsOf({ kind, data }: News): string | undefined {
+export function wordsOf({ kind, data }: Pick<News, 'kind' | 'data'>): string | undefined {
   if (kind !== 'message' || data.direction !== 'in' || data.edited || data.revoked || data.reaction) return undefined
+  if ((data.poll as { results?: unknown } | undefined)?.results) return undefined // a vote in an earlier poll
   return String(data.text ?? data.caption ?? '')
 }
 

@@ -45,8 +45,8 @@ export const Bubble = memo(function Bubble({ message, before, marked, again, cha
           {message.poll?.results && !changes?.deleted && (
             <p className="row">
               <span className="small mute">{t('inbox.votes')}</span>
-              {message.poll.results.map((result) => (
-                <Badge key={result.option} tone={result.votes > 0 ? 'brand' : 'none'}>
+              {message.poll.results.map((result, at) => (
+                <Badge key={at} tone={result.votes > 0 ? 'brand' : 'none'}>
                   <bdi>{`${result.option}: ${result.votes}`}</bdi>
                 </Badge>
               ))}

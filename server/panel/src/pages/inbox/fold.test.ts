@@ -4,6 +4,7 @@ import type { Message } from './preview'
 
 const message = (id: string, more: Partial<Message> = {}) => ({ id, type: 'text', text: id, mine: false, status: 'DELIVERED', ...more }) as Message
 const ids = (messages: Message[]) => messages.map((one) => one.id)
+const member = (name: string) => ({ remoteJid: `${name}::single`, chatId: name, pushName: name })
 
 test('edits, deletions and reactions change the message they are about', () => {
   const { shown, changes, byId } = fold([
@@ -28,6 +29,9 @@ test('what is about a message that is not there, of another or in vain, stays a 
     message('x', { reaction: { messageId: 'older', emoji: '👍' } }),
     message('y', { mine: true, edited: { messageId: 'a' } }),
     message('z', { status: 'FAIL', revoked: { messageId: 'a' } }),
+    message('g', { participant: member('ana') }),
+    message('g2', { participant: member('ben'), edited: { messageId: 'g' } }),
+    message('g3', { participant: member('ben'), revoked: { messageId: 'g' } }),
   ]
   const { shown, changes } = fold(all)
   expect(shown).toEqual(all)

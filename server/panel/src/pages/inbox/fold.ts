@@ -47,7 +47,7 @@ export function fold(messages: Message[]): Folded {
       ofAuthors.set(authorOf(message), message.reaction.emoji)
       return true
     }
-    if (message.mine !== target.mine) return false // nobody changes what another wrote
+    if (authorOf(message) !== authorOf(target)) return false // nobody changes what another wrote, nor does another member of a group
     if (message.revoked) changeOf(target.id).deleted = true
     else if (message.type === 'text') changeOf(target.id).text = message.text
     else return false

@@ -73,9 +73,9 @@ export function useOutgoing(reference: number, chatId: string): Outgoing[] {
 export const outgoingOf = (reference: number, chatId: string, key: string) => all.get(nameOf(reference, chatId))?.find((one) => one.key === key)
 
 /** submit shows a message in its thread, and sends it after those before it; a file is uploaded first. */
-export function submit(reference: number, chatId: string, content: Content, answers: string | undefined, ways: Ways, file?: File) {
+export function submit(reference: number, chatId: string, content: Content, answers: string | undefined, ways: Ways, file?: File, key = fresh()) {
   const item: Outgoing = {
-    key: fresh(),
+    key,
     chat: nameOf(reference, chatId),
     reference,
     chatId,

@@ -83,7 +83,8 @@ export function useAgain(reference: number, chatId: string, sent: () => unknown)
         run: () => {
           if (retried.has(message.id)) return
           retried.add(message.id)
-          submit(reference, chatId, content, message.context?.messageId, ways)
+          // One key for all tabs, reloads and people who try the same message again.
+          submit(reference, chatId, content, message.context?.messageId, ways, undefined, message.requestId && `again-${message.requestId}`)
         },
       }
     }
