@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -127,6 +128,8 @@ func TestVotes_Unreadable(t *testing.T) {
 			large[i] = strconv.Itoa(i)
 		}
 		f.receive(t, ref, text("large", "111", "", func(m *provider.Message) { m.Content = provider.Poll{Options: large, Multiple: true} }))
+		long := provider.Poll{Options: []string{"yes", strings.Repeat("o", 64<<10)}}
+		f.receive(t, ref, text("long", "111", "", func(m *provider.Message) { m.Content = long }))
 		for id, m := range map[string]*provider.Message{
 			"unknown poll":   vote("unknown poll", "111", hashed("other", "Monday")),
 			"unknown option": vote("unknown option", "111", hashed(poll, "Monday", "Sunday")),
@@ -134,6 +137,7 @@ func TestVotes_Unreadable(t *testing.T) {
 			"other chat":     vote("other chat", "222", hashed(poll, "Monday")),
 			"two options":    vote("two options", "111", hashed(poll, "Monday", "Tuesday")),
 			"too large":      vote("too large", "111", hashed("large", "7")),
+			"too long":       vote("too long", "111", hashed("long", "yes")),
 			"too many":       vote("too many", "111", hashed(poll, large...)),
 			"no poll":        vote("no poll", "111", hashed("unknown poll", "Monday")),
 		} {

@@ -18,9 +18,11 @@ import (
 // which is not stored.
 const unreadableVote = "poll_vote"
 
-// maxOptions is how many options a poll has at most whose votes are read. Apps
-// allow 12. Each vote takes time in proportion to its square.
-const maxOptions = 100
+// The largest poll whose votes are read. Apps allow 12 options of 100 characters.
+const (
+	maxOptions = 100      // a vote takes time in proportion to its square
+	maxPoll    = 64 << 10 // bytes of question and options, which each vote repeats
+)
 
 // votedPoll is a poll in which an inbound event votes.
 type votedPoll struct {
@@ -154,7 +156,7 @@ func readVote(a Event, e provider.Message, v provider.Vote, poll payload.Poll) E
 // are more than the poll allows: the voter's app may be any program.
 func optionsOf(v provider.Vote, p payload.Poll) ([]string, bool) {
 	chosen, names := max(len(v.Options), len(v.Hashes)), []string{}
-	if len(p.Options) > maxOptions || chosen > len(p.Options) || chosen > 1 && !p.Multiple {
+	if isTooLarge(p) || chosen > len(p.Options) || chosen > 1 && !p.Multiple {
 		return nil, false
 	}
 	for _, o := range p.Options {
@@ -165,6 +167,14 @@ func optionsOf(v provider.Vote, p payload.Poll) ([]string, bool) {
 		}
 	}
 	return names, len(p.Options) > 0 && len(names) >= chosen
+}
+
+func isTooLarge(p payload.Poll) bool {
+	size := len(p.Question)
+	for _, o := range p.Options {
+		size += len(o)
+	}
+	return len(p.Options) > maxOptions || size > maxPoll
 }
 
 // countVote counts a vote among the results of its poll, instead of the voter's
