@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fold } from './fold'
+import { fold, isRefused } from './fold'
 import type { Message } from './preview'
 
 const message = (id: string, more: Partial<Message> = {}) => ({ id, type: 'text', text: id, mine: false, status: 'DELIVERED', ...more }) as Message
@@ -36,4 +36,9 @@ test('what is about a message that is not there, of another or in vain, stays a 
   const { shown, changes } = fold(all)
   expect(shown).toEqual(all)
   expect(changes.size).toBe(0)
+})
+
+test('a message that may have been sent is not to be sent again', () => {
+  const failed = (code: string) => message('a', { status: 'FAIL', error: { code, message: 'No.' } } as Partial<Message>)
+  expect([failed('131026'), failed('unconfirmed'), message('a', { status: 'READ' })].map(isRefused)).toEqual([true, false, false])
 })

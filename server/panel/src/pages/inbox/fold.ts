@@ -54,3 +54,6 @@ export function fold(messages: Message[]): Folded {
     return true
   }
 }
+
+/** isRefused says that a message was certainly not sent: one whose outcome the server does not know may be with the contact. */
+export const isRefused = (message: Message) => message.status === 'FAIL' && message.error?.code !== 'unconfirmed'

@@ -3,7 +3,7 @@ import { useMay } from '../../session'
 import { t } from '../../text'
 import { Icon } from '../../ui/icon'
 import { isShortcut } from '../../ui/shortcut'
-import { fold, type Folded } from './fold'
+import { fold, type Folded, isRefused } from './fold'
 import { again, contentOf, discard, outgoingOf, shownAs, submit, useOutgoing } from './outgoing'
 import type { Message } from './preview'
 
@@ -77,6 +77,7 @@ export function useAgain(reference: number, chatId: string, sent: () => unknown)
       if (message.status !== 'FAIL') return undefined
       const item = outgoingOf(reference, chatId, message.id)
       if (item) return { run: () => again(item, ways), discard: () => discard(item.chat, [item.key]) }
+      if (!isRefused(message)) return undefined
       const content = contentOf(message.clientId) ?? (message.type === 'text' && message.requestId && !message.template && !message.sentAs ? { type: 'text' as const, text: message.text } : undefined)
       if (!content || retried.has(message.id)) return undefined
       return {
