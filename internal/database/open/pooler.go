@@ -21,9 +21,15 @@ func isPooled(ctx context.Context, db *sqlx.DB, dsn string) (bool, error) {
 		return seen, err
 	}
 	// Among others, a client may have had the same connection by chance. A notification
-	// for a client that asks nothing never arrives through such a pooler. That another
-	// connection cannot be opened proves nothing.
-	return errors.Is(checkListener(ctx, db, dsn), ErrListener), ctx.Err()
+	// for a client that asks nothing never arrives through such a pooler.
+	switch err := checkListener(ctx, db, dsn); {
+	case errors.Is(err, ErrListener):
+		return true, nil
+	case errors.Is(err, errListening): // no other connection is to be had, which proves nothing
+		return false, nil
+	default:
+		return false, err
+	}
 }
 
 // seesOthers reports whether a connection of db is seen to have several processes of
@@ -73,8 +79,12 @@ func backend(ctx context.Context, db sqlx.QueryerContext) (pid int64, err error)
 	return pid, err
 }
 
+// errListening is that a connection for notifications cannot be opened.
+var errListening = errors.New("listening")
+
 // checkListener checks that what is notified through db arrives at the address for
-// notifications: a pooler, or another database, would lose it silently.
+// notifications: a pooler, or another database, would lose it silently. It returns
+// [ErrListener] after several that db has taken, and not because it was waited for db.
 func checkListener(ctx context.Context, db *sqlx.DB, dsn string) error {
 	var last atomic.Pointer[error]
 	l := pq.NewDialListener(&dialer{subscribed: true}, dsn, 100*time.Millisecond, time.Second, func(_ pq.ListenerEventType, err error) {
@@ -82,32 +92,46 @@ func checkListener(ctx context.Context, db *sqlx.DB, dsn string) error {
 			last.Store(&err)
 		}
 	})
-	defer l.Close() //nolint:errcheck // it was only read
-	ctx, cancel := context.WithTimeout(ctx, listenWithin)
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() }) // Listen waits without a limit
-	defer stop()
+	defer l.Close()                                                //nolint:errcheck // it was only read
+	stop := time.AfterFunc(listenWithin, func() { _ = l.Close() }) // Listen waits without a limit
 	channel := "trunkline_" + rand.Text()
 	err := l.Listen(channel)
-	again := time.NewTicker(listenWithin / 5)
-	defer again.Stop()
-	for err == nil {
-		_, err = db.ExecContext(ctx, `SELECT pg_notify($1, '')`, channel)
-		if err != nil {
-			break
+	if !stop.Stop() && err == nil {
+		err = context.DeadlineExceeded
+	}
+	if err != nil {
+		if why := last.Load(); why != nil {
+			err = *why
 		}
+		return fmt.Errorf("%w: %w", errListening, err)
+	}
+	for range notifications {
+		if err := notify(ctx, db, channel); err != nil {
+			return err
+		}
+		again := time.NewTimer(listenWithin / notifications)
 		select {
 		case n := <-l.Notify:
+			again.Stop()
 			if n != nil { // else the connection is another
 				return nil
 			}
 		case <-again.C:
 		case <-ctx.Done():
-			return ErrListener
+			return context.Cause(ctx)
 		}
 	}
-	if why := last.Load(); why != nil {
-		err = *why
+	return ErrListener
+}
+
+// notifications are sent one after the other, the next when none has arrived.
+const notifications = 5
+
+func notify(ctx context.Context, db *sqlx.DB, channel string) error {
+	ctx, cancel := context.WithTimeout(ctx, listenWithin)
+	defer cancel()
+	if _, err := db.ExecContext(ctx, `SELECT pg_notify($1, '')`, channel); err != nil {
+		return fmt.Errorf("notifying: %w", err)
 	}
-	return fmt.Errorf("listening: %w", err)
+	return nil
 }

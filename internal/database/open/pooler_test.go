@@ -100,7 +100,7 @@ func TestPooler_Busy(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			for range 25 * testkit.Rounds(1) {
+			for range 15 * testkit.Rounds(1) {
 				db, err := open.Open(ctx, through)
 				if db != nil {
 					_ = db.Close()
