@@ -133,6 +133,7 @@ test('closing what asks for the password, and choosing no file, lose nothing', a
   await write('the stream is open') // and what is read when it opens has been asked for
   await messages().getByText('the stream is open').waitFor()
   await message().fill('kept')
+  await visitor.quiet() // what is asked for later finds that the session has ended
   await visitor.context.clearCookies()
   await page.getByRole('button', { name: 'Send', exact: true }).click()
   await dialog.getByText('Your session has ended').first().waitFor()

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import axe, { type RunOptions } from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core'
 import { afterEach, expect } from 'vitest'
 
 const binary = process.env.PANEL_BINARY ?? join(import.meta.dirname, '../../../bin/trunkline')
@@ -88,6 +88,8 @@ export class Visitor {
   /** Errors that a test brings about on purpose. */
   readonly expected: RegExp[] = []
   private browser!: Browser
+  private readonly asked = new Set<Request>()
+  private changed = 0 // when a request last began or ended
 
   private constructor() {}
 
@@ -110,7 +112,21 @@ export class Visitor {
     page.on('request', (request) => {
       const url = request.url()
       if (!url.startsWith(server.url) && !/^(data|blob):/.test(url)) this.complaints.push(`foreign request: ${url}`)
+      if (url.includes('/chats/stream')) return // it does not end
+      this.asked.add(request)
+      this.changed = Date.now()
     })
+    for (const end of ['requestfinished', 'requestfailed'] as const) {
+      page.on(end as 'requestfinished', (request) => {
+        this.asked.delete(request)
+        this.changed = Date.now()
+      })
+    }
+  }
+
+  /** quiet waits until the page has all that it asked for, and asks for no more: what follows news comes 200 ms later. */
+  async quiet() {
+    await expect.poll(() => this.asked.size === 0 && Date.now() - this.changed > 500).toBe(true)
   }
 
   async signUp(server: Server): Promise<string> {
